@@ -1,0 +1,184 @@
+"""Every error of the platform: one base, stable dotted codes, one sentence, data as attributes.
+
+Four kinds, never mixed: a *rejection* (a value inside, `RejectedError` at the edge), a *verb outcome*
+(`BusinessError`, `Transient`), an *incident* (a durable record, never an exception) and a broken
+invariant (`InvariantBroken`, never caught below the process edge).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import msgspec
+
+RejectionCode = Literal["invalid", "not_found", "already_exists", "wrong_state", "blocked", "forbidden"]
+
+
+class EdgeCodes(NamedTuple):
+    """What one rejection code becomes at each edge."""
+
+    http_status: int
+    exit_code: int
+    mcp_error: int
+
+
+EDGE_CODES: dict[str, EdgeCodes] = {
+    "invalid": EdgeCodes(422, 2, -32602),
+    "not_found": EdgeCodes(404, 3, -32001),
+    "already_exists": EdgeCodes(409, 4, -32002),
+    "wrong_state": EdgeCodes(409, 5, -32003),
+    "blocked": EdgeCodes(423, 6, -32004),
+    "forbidden": EdgeCodes(403, 7, -32005),
+}
+
+
+class Rejection(msgspec.Struct, frozen=True):
+    """A command refused: nothing happened, and this says why and what to do."""
+
+    code: RejectionCode
+    do: str
+    thing: str
+    id: str
+    fact: str
+    hint: str = ""
+
+    def sentence(self) -> str:
+        return sentence(self.do, self.thing, self.id, self.fact, self.hint)
+
+
+def sentence(do: str, thing: str, id: str, fact: str, hint: str = "") -> str:
+    """The one sentence all errors are written in."""
+    text = f"Expected to {do} {thing} '{id}', but {fact}."
+    return f"{text} {hint}" if hint else text
+
+
+class PerdureError(Exception):
+    """Base of everything raised on purpose. `code` is stable and dotted; extra data are attributes."""
+
+    code: ClassVar[str] = "perdure.error"
+
+    def __init__(self, do: str, thing: str, id: str, fact: str, hint: str = "", **data: Any) -> None:
+        super().__init__(sentence(do, thing, id, fact, hint))
+        self.do, self.thing, self.id, self.fact, self.hint = do, thing, id, fact, hint
+        self.data = data
+
+
+class RejectedError(PerdureError):
+    """A rejection that reached the edge; `rejection.code` is one of the closed codes."""
+
+    code = "command.rejected"
+
+    def __init__(self, rejection: Rejection) -> None:
+        super().__init__(rejection.do, rejection.thing, rejection.id, rejection.fact, rejection.hint)
+        self.rejection = rejection
+
+
+class DefinitionError(PerdureError):
+    """Definitions or configuration that do not load; `problems` holds every finding, not just the first."""
+
+    code = "definition.invalid"
+
+    def __init__(self, problems: list[Problem]) -> None:
+        first = problems[0]
+        super().__init__("load", "definition", first.where(), first.reason, first.hint)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        return "\n".join(problem.sentence() for problem in self.problems)
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """One finding in a source text: where it is, what is wrong, what to do."""
+
+    code: str
+    file: str
+    line: int
+    column: int
+    field: str
+    reason: str
+    hint: str = ""
+    severity: Literal["error", "warning"] = "error"
+
+    def where(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def sentence(self) -> str:
+        field = f" {self.field}:" if self.field else ""
+        hint = f" {self.hint}" if self.hint else ""
+        return f"{self.where()}: {self.code}:{field} {self.reason}.{hint}"
+
+
+class SchemaViolationError(PerdureError):
+    """Data that does not fit its schema; `violations` lists each with its path."""
+
+    code = "payload.schema"
+
+
+class PayloadIntegrityError(PerdureError):
+    """A payload whose bytes, hash or envelope do not agree: never a warning."""
+
+    code = "payload.integrity"
+
+
+class PayloadTooLargeError(PerdureError):
+    """A payload over its budget; `largest` names the biggest fields."""
+
+    code = "payload.too_large"
+
+
+class StoreUnavailableError(PerdureError):
+    """The store could not be reached or is locked; nothing was written, asking again is safe."""
+
+    code = "store.unavailable"
+
+
+class StoreSettingError(PerdureError):
+    """A connection that would not be durable, a schema too new, or a url that means nothing."""
+
+    code = "store.setting"
+
+
+class StoreFullError(PerdureError):
+    """The disk is full; nothing of the refused commit was written."""
+
+    code = "store.full"
+
+
+class FencedError(PerdureError):
+    """This process lost its lease: it may write nothing more under that epoch."""
+
+    code = "lease.fenced"
+
+
+class QuarantinedError(PerdureError):
+    """A stored row failed its check; the aggregate is set aside until a person looks at it."""
+
+    code = "store.quarantined"
+
+
+class InvariantBroken(PerdureError):
+    """A promise of the platform itself does not hold: stop rather than write."""
+
+    code = "perdure.invariant"
+
+
+class CallFailedError(PerdureError):
+    """A call that was waited for ended in failure; `error` carries the recorded failure."""
+
+    code = "call.failed"
+
+
+class BusinessError(Exception):
+    """Raised by a handler for a modelled refusal; `code` is what a boundary event or caller may expect."""
+
+    def __init__(self, code: str, message: str = "") -> None:
+        super().__init__(message or code)
+        self.code = code
+
+
+class Transient(Exception):
+    """Raised by a handler for a failure that may pass; `after` asks for a delay in seconds."""
+
+    def __init__(self, message: str = "", after: float | None = None) -> None:
+        super().__init__(message)
+        self.after = after
