@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from perdure.payload.canonical import MAX_DEPTH, canonical, pointer
+from perdure.payload.canonical import canonical
 from perdure.payload.crossing import Check, pack, unpack
 from perdure.payload.digests import data_hash, digest, digest_text, parse_digest
 from perdure.payload.envelope import TRAIL_LENGTH, Envelope, Packed, TrailEntry, with_data, with_trail
+from perdure.payload.faults import MAX_DEPTH, pointer
 from perdure.payload.merging import MergeRule, changed_paths, merge, merge_concurrent
 from perdure.payload.parsing import BUDGET_BYTES, parse
 from perdure.payload.references import is_reference

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from math import copysign
-from typing import Any, NoReturn
+from typing import Any
 
 import orjson
 
-from perdure.errors import SchemaViolationError
-from perdure.payload.numbers import MAX_INTEGER, spell
+from perdure.errors import InvariantBroken
+from perdure.payload.faults import MAX_DEPTH, blame, refuse
+from perdure.payload.numbers import spell
 
-MAX_DEPTH = 100
 MAX_VALUES = 1_000_000
-
-Path = tuple[str | int, ...]
 
 _OPTIONS = (
     orjson.OPT_SORT_KEYS
@@ -23,7 +22,8 @@ _OPTIONS = (
     | orjson.OPT_PASSTHROUGH_DATETIME
     | orjson.OPT_PASSTHROUGH_DATACLASS
 )
-_SCALARS = frozenset({str, int, bool, type(None), float})
+_AS_THEY_ARE = frozenset({str, int, bool, type(None)})
+_SCALARS = _AS_THEY_ARE | {float}
 _CONTAINERS = frozenset({dict, list, tuple})
 _KNOWN = _SCALARS | _CONTAINERS
 _ASTRAL_LEADS = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
@@ -50,27 +50,19 @@ def quick(value: Any) -> bytes | None:
         data = orjson.dumps(value, option=_OPTIONS)
     except TypeError:
         return None
-    # orjson orders keys by code point, the RFC by UTF-16 unit: the same order unless a character lies beyond the BMP.
-    if not data.isascii() and any(lead in data for lead in _ASTRAL_LEADS):
+    # orjson orders keys by code point, the RFC by UTF-16 unit: the same unless one lies beyond the BMP.
+    if not data.isascii() and any(lead in data for lead in _ASTRAL_LEADS) and _has_astral_key(value):
         return None
     return _respell(data, floats) if floats else data
 
 
 def exact(value: Any) -> bytes:
-    """The canonical bytes by the book: every value looked at, keys ordered, numbers spelled here."""
-    return orjson.dumps(_lower(value, ()))
-
-
-def pointer(path: Path) -> str:
-    """A path as a JSON pointer; the whole value is the empty string."""
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
-
-
-def refuse(path: Path, fact: str, hint: str = "") -> NoReturn:
-    where = pointer(path)
-    raise SchemaViolationError(
-        "write", "JSON value", where or "(root)", fact, hint, path=where, violations=[{"path": where, "reason": fact}]
-    )
+    """The canonical bytes by the book: keys ordered and odd numbers spelled here."""
+    try:
+        return orjson.dumps(_lower(value, MAX_DEPTH), option=_OPTIONS & ~orjson.OPT_SORT_KEYS)
+    except (TypeError, ValueError, AttributeError) as error:
+        blame(value)
+        raise InvariantBroken("write", "JSON value", "(root)", f"it was refused without a reason: {error}") from error
 
 
 def _survey(value: Any) -> list[float] | None:
@@ -108,10 +100,10 @@ def _respell(data: bytes, floats: list[float]) -> bytes | None:
     Between the two bounds orjson and the RFC write the same shortest digits, apart from that `.0`. A NaN or an
     infinity fails the first comparison. More replacements than whole floats mean that a string was hit.
     """
-    sizes = list(map(abs, floats))
-    if not sum(sizes) < _PLAIN_BELOW:
+    sizes = list(filter(None, map(abs, floats)))
+    if not sum(sizes) < _PLAIN_BELOW or (sizes and min(sizes) < _PLAIN_FROM):
         return None
-    if min(sizes) < _PLAIN_FROM and _has_odd(floats):
+    if len(sizes) < len(floats) and _has_negative_zero(floats):
         return None
     whole = sum(map(float.is_integer, floats))
     if not whole:
@@ -120,74 +112,44 @@ def _respell(data: bytes, floats: list[float]) -> bytes | None:
     return spelled if replaced == whole else None
 
 
-def _has_odd(floats: list[float]) -> bool:
-    """Whether orjson may write one of these otherwise than the RFC: a tiny one, or minus zero."""
-    if min(filter(None, map(abs, floats)), default=1.0) < _PLAIN_FROM:
-        return True
-    return any(copysign(1, number) < 0 for number in floats if not number)
+def _has_negative_zero(floats: list[float]) -> bool:
+    return any(copysign(1, zero) < 0 for zero in [number for number in floats if not number])
 
 
-def _lower(value: Any, path: Path) -> Any:
+def _has_astral_key(value: Any) -> bool:
+    level = [value]
+    while level:
+        names = "".join(chain.from_iterable(item for item in level if type(item) is dict))
+        if max(names, default="") > "\uffff":
+            return True
+        level = _children(level)
+    return False
+
+
+def _lower(value: Any, depth: int) -> Any:
     """The value as orjson must be handed it to write the canonical form without sorting."""
     kind = type(value)
-    if value is None or kind is bool:
+    if kind in _AS_THEY_ARE:
         return value
-    if kind is str:
-        return _text(value, path)
-    if kind is int:
-        return _integer(value, path)
     if kind is float:
-        return _float(value, path)
-    if kind not in _CONTAINERS:
-        refuse(path, f"a {kind.__name__} is not JSON", _hint(value))
-    if len(path) >= MAX_DEPTH:
-        refuse(path, f"it is nested deeper than {MAX_DEPTH} levels")
+        return _float(value)
+    if kind not in _CONTAINERS or not depth:
+        raise TypeError(kind.__name__)
+    below = depth - 1
     if kind is dict:
-        return {key: _lower(value[key], (*path, key)) for key in _ordered(value, path)}
-    return [_lower(item, (*path, index)) for index, item in enumerate(value)]
+        return {
+            key: item if type(item := value[key]) in _AS_THEY_ARE else _lower(item, below) for key in _ordered(value)
+        }
+    return [item if type(item) in _AS_THEY_ARE else _lower(item, below) for item in value]
 
 
-def _text(value: str, path: Path) -> str:
-    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-        refuse(path, "a lone surrogate is not Unicode text")
-    return value
+def _float(value: float) -> float | orjson.Fragment:
+    if _PLAIN_FROM <= abs(value) < _PLAIN_BELOW:
+        return int(value) if value.is_integer() else value
+    return orjson.Fragment(spell(value).encode())
 
 
-def _integer(value: int, path: Path) -> int:
-    if not -MAX_INTEGER <= value <= MAX_INTEGER:
-        refuse(path, "the integer is beyond ±(2^53 - 1), where JSON readers lose digits", "Send it as a string.")
-    return value
-
-
-def _float(value: float, path: Path) -> float | orjson.Fragment:
-    if _PLAIN_FROM <= abs(value) < _PLAIN_BELOW and not value.is_integer():
-        return value
-    try:
-        return orjson.Fragment(spell(value).encode())
-    except ValueError:
-        refuse(path, f"{value} is not a JSON number", "Use null for a value that is not known.")
-
-
-def _ordered(value: dict[Any, Any], path: Path) -> list[str]:
-    for key in value:
-        if type(key) is not str:
-            refuse(path, f"its key {key!r:.60} is a {type(key).__name__}, not a string")
-        _text(key, (*path, key.encode("utf-8", "backslashreplace").decode()))
+def _ordered(value: dict[str, Any]) -> list[str]:
+    if "".join(value).isascii():
+        return sorted(value)
     return sorted(value, key=lambda key: key.encode("utf-16-be"))
-
-
-def _hint(value: Any) -> str:
-    match value:
-        case bytes() | bytearray() | memoryview():
-            return "Send bytes as base64 text, or by reference."
-        case set() | frozenset():
-            return "Send a sorted list."
-        case str() | int() | float() | dict() | list() | tuple():
-            return (
-                f"Convert it to a plain {next(base.__name__ for base in type(value).__mro__ if base in _KNOWN)} first."
-            )
-        case _:
-            return "Send it as a string in a format the schema names."
-
-
-__all__ = ["MAX_DEPTH", "MAX_VALUES", "Path", "canonical", "exact", "pointer", "quick", "refuse"]

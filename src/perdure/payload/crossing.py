@@ -9,8 +9,9 @@ from typing import Annotated, Any, NoReturn
 import msgspec
 
 from perdure.errors import PayloadIntegrityError, PayloadTooLargeError, PerdureError
-from perdure.payload.canonical import canonical, pointer
+from perdure.payload.canonical import canonical
 from perdure.payload.envelope import TRAIL_LENGTH, DigestText, Envelope, Packed, SchemaName, TrailEntry
+from perdure.payload.faults import pointer
 from perdure.payload.parsing import BUDGET_BYTES, not_canonical, parse
 
 Check = Callable[[Any], None]

@@ -7,7 +7,8 @@ from math import fsum
 from typing import Any, Literal, NoReturn, assert_never
 
 from perdure.errors import MergeConflictError, SchemaViolationError
-from perdure.payload.canonical import MAX_DEPTH, Path, canonical, pointer, refuse
+from perdure.payload.canonical import canonical
+from perdure.payload.faults import Path, pointer, refuse, within_depth
 
 Data = dict[str, Any]
 MergeRule = Literal["any", "all", "sum", "max"]
@@ -61,7 +62,7 @@ def merge_concurrent(
 
 
 def _lay_over(data: Mapping[str, Any], patch: Mapping[str, Any], path: Path) -> Data:
-    _within_depth(path)
+    within_depth(path)
     merged = dict(data)
     for name, value in patch.items():
         present = merged.get(name)
@@ -72,17 +73,12 @@ def _lay_over(data: Mapping[str, Any], patch: Mapping[str, Any], path: Path) -> 
     return merged
 
 
-def _within_depth(path: Path) -> None:
-    if len(path) >= MAX_DEPTH:
-        refuse(path, f"it is nested deeper than {MAX_DEPTH} levels")
-
-
 def _differences(old: Any, new: Any, path: Path) -> Iterator[Path]:
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
         if not _same(old, new):
             yield path
         return
-    _within_depth(path)
+    within_depth(path)
     for name in {**old, **new}:
         yield from _differences(old.get(name, _MISSING), new.get(name, _MISSING), (*path, name))
 
@@ -104,7 +100,7 @@ def _leaves(patch: Any, path: Path) -> Iterator[tuple[Path, Any]]:
         if path:
             yield path, patch
         return
-    _within_depth(path)
+    within_depth(path)
     for name, value in patch.items():
         yield from _leaves(value, (*path, name))
 
