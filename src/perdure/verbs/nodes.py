@@ -87,11 +87,15 @@ class Report:
     MAX_PROBLEMS = 1000
 
     def __init__(self) -> None:
-        self.problems: list[Problem] = []
+        self._problems: dict[Problem, None] = {}
+
+    @property
+    def problems(self) -> list[Problem]:
+        return sorted(self._problems, key=lambda problem: (problem.file, problem.line, problem.column))
 
     def add(self, at: Place, code: str, field: str, reason: str, hint: str = "") -> None:
-        if len(self.problems) < self.MAX_PROBLEMS:
-            self.problems.append(Problem(code, *at, field, reason, hint))
+        if len(self._problems) < self.MAX_PROBLEMS:
+            self._problems[Problem(code, *at, field, reason, hint)] = None
 
 
 class _Refused(Exception):
