@@ -1,71 +1,14 @@
-"""What a driver gives the store, and what the store hands upward besides units."""
+"""What a driver gives the store."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from perdure.kernel.ports import Conflict, Unit
-from perdure.sources import Id
+from perdure.work.ports import Beat
 
 Row = tuple[Any, ...]
-
-
-class WorkerRow(NamedTuple):
-    """A live lease."""
-
-    number: int
-    host: str
-    process: str
-    lease_until: int
-
-
-class TimerFound(NamedTuple):
-    """A timer as read from the store."""
-
-    due: int
-    aggregate: Id
-    step: int
-    kind: str
-    tenant: str
-
-
-class JobFound(NamedTuple):
-    """A job nobody holds. `worker` is the dead one it was leased to, 0 when it was merely ready."""
-
-    aggregate: Id
-    step: int
-    tenant: str
-    worker: int
-    definition: int
-
-
-class ParkedFound(NamedTuple):
-    """A waiting token in a list; `number` is the place to go on from."""
-
-    aggregate: Id
-    step: int
-    token: int
-    name: str
-    key: str
-    number: int
-
-
-class Message(NamedTuple):
-    """A row of the inbox."""
-
-    message_id: str
-    kind: str
-    key: str
-    received_at: int
-    status: int
-    answer: str
-    aggregate: bytes | None
-    body: bytes | None
-
-
-Beat = Callable[[int, int], bool]
-"""Extends a lease (number, until) on a connection of its own; False when it was taken away. Blocking."""
 
 
 class Driver(Protocol):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from perdure.errors import QuarantinedError
 from perdure.kernel.ports import DISCARDED, Conflict, Found, Loaded, RecordRow, Unit
+from perdure.runbooks.ports import DeadLetter, Message, ParkedFound
 from perdure.sources import Id, Micros, Sources
 from perdure.store.checks import checked, checked_payload, damaged
-from perdure.store.ports import Driver, JobFound, Message, ParkedFound, Row, TimerFound, WorkerRow
+from perdure.store.ports import Driver, Row
+from perdure.work.ports import Beat, JobFound, TimerFound, WorkerRow
 
 
 class Store:
@@ -88,17 +90,19 @@ class Store:
         rows = await self.driver.fetch("pending_inbox", after=after, most=most)
         return [(number, tenant, message, kind, Id(bytes(id))) for number, tenant, message, kind, id in rows]
 
-    async def dead_letters(self, tenant: str, most: int) -> list[Row]:
-        return await self.driver.fetch("list_dead", tenant=tenant, most=most)
+    async def dead_letters(self, tenant: str, most: int) -> list[DeadLetter]:
+        return [DeadLetter(*row) for row in await self.driver.fetch("list_dead", tenant=tenant, most=most)]
 
     async def message(self, tenant: str, message_id: str) -> Message | None:
         rows = await self.driver.fetch("read_message", tenant=tenant, message_id=message_id)
         return Message(*rows[0]) if rows else None
 
-    async def discard_message(self, tenant: str, message_id: str, answer: str) -> None:
-        await self.driver.write(
-            "mark_message", tenant=tenant, message_id=message_id, status=DISCARDED, answer=answer, aggregate=None
+    async def discard_message(self, tenant: str, message_id: str, answer: str) -> bool:
+        """Close a dead letter by hand; False when there was none to close."""
+        marked = await self.driver.write(
+            "mark_message", tenant=tenant, message_id=message_id, status=DISCARDED, answer=answer
         )
+        return bool(marked)
 
     async def idempotent_start(self, tenant: str, key: str) -> tuple[Id, bytes] | None:
         rows = await self.driver.fetch("read_idempotency", tenant=tenant, key=key)
@@ -111,6 +115,12 @@ class Store:
     async def ended(self, before: Micros, most: int) -> list[tuple[Id, str]]:
         rows = await self.driver.fetch("ended_aggregates", before=before, most=most)
         return [(Id(bytes(id)), tenant) for id, tenant in rows]
+
+    def set_fence(self, number: int) -> None:
+        self.driver.fence = number
+
+    def beat(self) -> tuple[Beat, Callable[[], None]]:
+        return self.driver.beat()
 
     async def add_worker(self, host: str, process: str, lease_until: Micros) -> int:
         return int((await self.driver.write("add_worker", host=host, process=process, lease_until=lease_until))[0][0])

@@ -27,5 +27,5 @@ WHERE tenant = :tenant AND message_id = :message_id;
 
 -- name: mark_message
 -- A person decided about a dead letter.
-UPDATE inbox SET status = :status, answer = :answer, aggregate = :aggregate, body = NULL
-WHERE tenant = :tenant AND message_id = :message_id AND status = 2;
+UPDATE inbox SET status = :status, answer = :answer, body = NULL
+WHERE tenant = :tenant AND message_id = :message_id AND status = 2 RETURNING message_id;

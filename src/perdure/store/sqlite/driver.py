@@ -12,10 +12,11 @@ from typing import Any
 from perdure.errors import PerdureError, StoreUnavailableError
 from perdure.kernel.ports import Conflict, Unit
 from perdure.store.migrations import migrate_sqlite
-from perdure.store.ports import Beat, Row
+from perdure.store.ports import Row
 from perdure.store.queries import load_queries
 from perdure.store.sqlite.connection import Connect, Connection, connect, make_durable, rows, translated
 from perdure.store.sqlite.writer import Writer
+from perdure.work.ports import Beat
 
 MAX_BATCH = 512
 POLL_SECONDS = 0.02
