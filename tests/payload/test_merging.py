@@ -89,10 +89,8 @@ def test_a_branch_that_repeats_what_was_there_changed_nothing() -> None:
 
 
 def test_declared_rules_combine_what_branches_wrote() -> None:
-    changes = [
-        ("one", {"ok": True, "all": True, "count": 12, "top": 3}),
-        ("two", {"ok": False, "all": False, "count": 11, "top": 5}),
-    ]
+    one = {"ok": True, "all": True, "count": 12, "top": 3}
+    two = {"ok": False, "all": False, "count": 11, "top": 5}
     rules: Any = {"/ok": "any", "/all": "all", "/count": "sum", "/top": "max"}
     merged = merge_concurrent({**BASE, "all": False}, [("one", one), ("two", two)], rules)
     assert merged == {**BASE, "ok": True, "all": False, "count": 13, "top": 5}
