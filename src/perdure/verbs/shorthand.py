@@ -9,7 +9,7 @@ from typing import Any
 
 from perdure.verbs.keys import SCHEMA_KEYS
 from perdure.verbs.nearest import did_you_mean
-from perdure.verbs.nodes import Node, Report
+from perdure.verbs.nodes import Node, Report, shown_path
 
 _STANDARD_TYPES = frozenset({"string", "integer", "number", "boolean", "object", "array", "null"})
 _DECIMAL = r"^-?[0-9]+(\.[0-9]+)?$"
@@ -203,10 +203,10 @@ class SchemaReader:
         place = node.key_places.get(key, (node.line, node.column))
         hint = did_you_mean(key, SCHEMA_KEYS)
         reason = f"the key '{key}' is not known in a schema"
-        self._report.add((self._file, *place), "schema.unknown_key", f"{node.path}.{key}", reason, hint)
+        self._report.add((self._file, *place), "schema.unknown_key", f"{shown_path(node)}.{key}", reason, hint)
 
     def _wrong(self, node: Node, code: str, reason: str, hint: str = "") -> None:
-        self._report.add((self._file, node.line, node.column), f"schema.{code}", node.path, reason, hint)
+        self._report.add((self._file, node.line, node.column), f"schema.{code}", shown_path(node), reason, hint)
 
 
 def with_definitions(schema: dict[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
