@@ -41,6 +41,27 @@ SHORTHAND_TYPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "uuid_array": {"type": "array", "items": {"type": "string", "format": "uuid"}},
     }
 )
+FORMATS = (
+    "date",
+    "date-time",
+    "duration",
+    "email",
+    "hostname",
+    "idn-email",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "iri",
+    "iri-reference",
+    "json-pointer",
+    "regex",
+    "relative-json-pointer",
+    "time",
+    "uri",
+    "uri-reference",
+    "uri-template",
+    "uuid",
+)
 _ONE_SCHEMA = frozenset(
     [
         "items",
@@ -111,6 +132,9 @@ class SchemaReader:
             self._type(schema, child, node)
         elif key == "$ref":
             self._reference(schema, child)
+        elif key == "format" and child.value not in FORMATS:
+            hint = did_you_mean(str(child.value), FORMATS) or f"Known formats: {', '.join(FORMATS)}."
+            self._wrong(child, "format", f"'{str(child.plain())[:60]}' is not a format", hint)
         elif key == "valid_values":
             schema["enum"] = child.plain()
         elif key in _ONE_SCHEMA:
