@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from perdure.contracts import DurationError, parse_duration
 from perdure.verbs.keys import ACCEPTED_KEYS
 from perdure.verbs.nearest import did_you_mean
-from perdure.verbs.nodes import Node, Report
+from perdure.verbs.nodes import Node, Report, shown_path
 
 Word = TypeVar("Word", bound=str)
 
@@ -167,9 +167,3 @@ class Fields:
                 path = f"{shown_path(self.node)}.{key}".lstrip(".")
                 reason = f"the key '{key}' is not known here"
                 self.report.add((self.file, *place), f"{self.kind}.unknown_key", path, reason, hint)
-
-
-def shown_path(node: Node) -> str:
-    """The path as people would say it: without the position in the file's outermost list."""
-    path = node.path
-    return path.partition("]")[2].lstrip(".") or path if path.startswith("[") else path
