@@ -1,1 +1,0 @@
-"""Verbs: what can be asked for, declared and bound to what does it."""
