@@ -1,0 +1,38 @@
+"""What a user may rely on, one line per requirement id, in the user's words."""
+
+from __future__ import annotations
+
+REQUIREMENTS: dict[str, str] = {
+    "V1": "Whoever asks for a verb, and however, it looks the same: you cannot tell a quick one from a long one.",
+    "V2": "A verb can say in a sentence what it is about to do, what it did, and what it still needs to know.",
+    "V3": "The YAML of a verb says everything about it; a mistake in it is shown with file, line, field and a fix.",
+    "V4": "One schema governs a verb's data from the first question asked to the last result.",
+    "V5": "The data travels in one envelope that says what it is, who changed it last, and its latest changes.",
+    "V6": "An engine sees an opaque text, its hash and the declared flags, and nothing else of your data.",
+    "V7": "The same data always gives the same bytes, on any machine and in any version.",
+    "V8": "A payload that was changed on the way is refused wherever it arrives, and you are told what differs.",
+    "V9": "A payload over its budget is refused with the names of its largest fields; big things go by reference.",
+    "V12": "There is one way to run a verb, so nothing can bypass the checks.",
+    "V14": "A job that is delivered twice runs its verb once; the second delivery gets the recorded result.",
+    "V15": "Each execution leaves a record, begun before your handler runs, and your handler gets a stable key.",
+    "V16": "Failures are told apart: some are tried again, some are yours to model, some stop and wait for a person.",
+    "V17": "What waits is kept in the same database as the work; restarting anything loses nothing.",
+    "V18": "Everything that happens to a step is in its stream of events, in order, and nothing else is.",
+    "X1": "A verb is sync or durable by declaration; an environment can replace its handler without touching callers.",
+    "X2": "Running a verb gives you its value, or tells you that it is parked and what it waits for.",
+    "X3": "Entities declared in YAML can be created, read, changed, softly deleted and listed, with their history.",
+    "X4": "Inputs and outputs are checked against schemas with formats and shared definitions, each fault by its path.",
+    "X6": "Work goes on from where it was after a stop at any point, and going on twice changes nothing.",
+    "X7": "Parking is one commit; completion ends the wait once, however often it comes; an unknown one is set aside.",
+    "X8": "Many things can wait at once and end in any order, and finding one does not slow down as they grow.",
+    "X13": "A wait can time out, then fails or escalates; what arrives too late is recorded and changes nothing.",
+    "X14": "A sync verb is tried again as its policy says: how often, how long between, and for which errors.",
+    "X16": "Completions are noticed at once, by notification or by polling, and each counts once.",
+    "X25": "A completion can bring a result, a failure or an expiry, and a failure ends the step with its reason.",
+    "X27": "Whoever holds the key of a wait can post progress: it is shown, and it never ends the wait.",
+    "P1": "Two commands on a fresh machine: one runs the demo, one runs the tests.",
+    "P6": "Everything can be done from the command line, by people and, with --json and exit codes, by scripts.",
+    "P7": "The log of what happened is chained by hashes, and one command tells whether anybody changed it.",
+    "P8": "Databases are backed up live and upgraded in place, and what is parked stays parked.",
+    "P9": "The documentation's code runs in the test suite, so what it shows is what you get.",
+}
