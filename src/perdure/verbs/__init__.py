@@ -1,0 +1,1 @@
+"""Verbs: what can be asked for, declared and bound to what does it."""
