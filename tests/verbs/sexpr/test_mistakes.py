@@ -222,8 +222,6 @@ def test_each_documented_example_makes_its_mistake_and_is_given_a_suggestion() -
         assert problem.hint.endswith((".", "?"))
 
 
-def test_the_documented_programs_run() -> None:
-    blocks = re.findall(r"^```(lisp|python)\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    assert [language for language, _ in blocks] == ["lisp", "python"]
-    assert len(read(blocks[0][1]).statements) == 4
-    exec(compile(blocks[1][1], str(PAGE), "exec"), {})  # noqa: S102
+def test_the_documented_program_is_read() -> None:
+    (program,) = re.findall(r"^```lisp\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(read(program).statements) == 4
