@@ -1,6 +1,3 @@
-<<<<<<< HEAD
-"""Verbs: what can be asked for, declared and bound to what does it."""
-=======
 """Verbs: declared in YAML, checked when loaded, bound to Python functions, read back as sentences."""
 
 from __future__ import annotations
@@ -21,4 +18,3 @@ from perdure.verbs.loader import load_text as load_text
 from perdure.verbs.registry import Handler as Handler
 from perdure.verbs.registry import HandlerRegistry as HandlerRegistry
 from perdure.verbs.schema import CompiledSchema as CompiledSchema
->>>>>>> verbs
