@@ -57,7 +57,8 @@ def rewritten(**fields: Any) -> Packed:
     return signed(rfc8785.dumps({**json.loads(pack(envelope()).domain_payload), **fields}).decode())
 
 
-@pytest.mark.req("V5", "V6")
+@pytest.mark.req("V5")
+@pytest.mark.req("V6")
 def test_the_packed_form_is_the_canonical_envelope_and_the_hash_of_its_bytes() -> None:
     packed = pack(with_trail(envelope(trail_ref="events/1"), entry(1)))
     fields = json.loads(packed.domain_payload)
@@ -68,7 +69,8 @@ def test_the_packed_form_is_the_canonical_envelope_and_the_hash_of_its_bytes() -
     assert set(fields["sub_verb_trail"][0]) == set(TrailEntry.__struct_fields__)
 
 
-@pytest.mark.req("V4", "V8")
+@pytest.mark.req("V4")
+@pytest.mark.req("V8")
 def test_what_was_packed_comes_back_whole() -> None:
     sent = with_trail(envelope(trail_ref="events/1"), entry(1))
     packed = pack(sent)
@@ -185,7 +187,8 @@ def test_a_wrong_envelope_field_is_named(fields: dict[str, Any]) -> None:
     assert next(iter(fields)) in str(caught.value)
 
 
-@pytest.mark.req("V4", "V8")
+@pytest.mark.req("V4")
+@pytest.mark.req("V8")
 def test_another_schema_than_expected_is_refused() -> None:
     packed = pack(envelope())
     with pytest.raises(PayloadIntegrityError, match=r"expected kyc\.close-case/v1, actual kyc\.open-case/v1"):
