@@ -161,6 +161,12 @@ CASES = {
         "'link' is not a CRUD operation",
         "create, read, update, delete, list",
     ),
+    "crud operation list": Case(
+        SYNC + "    handler: crud::execute\n    params: {entity: e, operation: [x]}\n",
+        "execution.operation",
+        (5, 36),
+        "is not a CRUD operation",
+    ),
     "empty duration": Case(SYNC + "    policy: {timeout: PT}\n", "policy.duration", (4, 23), "'PT' is refused"),
     "bare duration": Case(SYNC + "    policy: {timeout: P}\n", "policy.duration", (4, 23), "'P' is refused"),
     "months": Case(SYNC + "    policy: {timeout: P1M}\n", "policy.duration", (4, 23), "no fixed length", "P30D"),

@@ -148,7 +148,11 @@ class _VerbCheck:
 
 
 def _is_scalar(schema: Any) -> bool:
-    kinds = schema.get("type", []) if isinstance(schema, dict) else []
+    if not isinstance(schema, dict):
+        return False
+    kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
-    has_scalar_values = isinstance(schema, dict) and "enum" in schema
-    return has_scalar_values or (bool(kinds) and all(kind in _SCALARS | {"null"} for kind in kinds))
+    if kinds:
+        return all(kind in _SCALARS or kind == "null" for kind in kinds)
+    values = schema.get("enum")
+    return isinstance(values, list) and not any(isinstance(value, list | dict) for value in values)
