@@ -58,7 +58,8 @@ def _call(**changes: Any) -> Call:
     return Call(**(given | changes))
 
 
-@pytest.mark.req("X1", "V1")
+@pytest.mark.req("X1")
+@pytest.mark.req("V1")
 def test_marked_and_named_functions_are_found_in_all_modules_of_a_listed_package() -> None:
     catalogue = load_text(SURVEY)
     registry = HandlerRegistry.collect(["sample_handlers"], catalogue)
@@ -85,7 +86,7 @@ def test_two_handlers_for_one_verb_are_refused_naming_both_places() -> None:
         HandlerRegistry.collect(["sample_twice"], load_text("- name: survey.greet"))
     problems = {problem.code: problem for problem in caught.value.problems}
     reason = problems["handler.duplicate"].reason
-    assert "sample_twice.first" in reason and "sample_twice.second" in reason and "__init__.py:6)" in reason
+    assert "sample_twice.first" in reason and "sample_twice.second" in reason and "__init__.py:8)" in reason
     assert "not declared" in problems["handler.unknown_verb"].reason
     assert "'survey.greet'" in problems["handler.unknown_verb"].hint
 

@@ -117,7 +117,11 @@ class DomainReader:
         columns = self._columns(fields)
         if columns:
             params["columns"] = columns
-        kept = {key: child for key in ("set_values", "key", "returning") if (child := crud.get(key)) is not None}
+        kept = {
+            key: child
+            for key in ("set_values", "key", "returning", "conflict_keys")
+            if (child := crud.get(key)) is not None
+        }
         nodes = {key: at.beside(value) for key, value in params.items() if key != "columns"} | kept
         if columns:
             nodes["columns"] = at.with_children({key: at.beside(value) for key, value in columns.items()})
