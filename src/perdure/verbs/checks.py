@@ -131,7 +131,8 @@ class _VerbCheck:
     def _exists(self, field: str, name: str) -> VerbDefinition | None:
         found = self._by_name.get(same_verb_name(name))
         if found is None:
-            names = [definition.name for definition in self._by_name.values()]
+            # Comparing with every verb takes a while: enough for the problems that someone will read.
+            names = [] if self._fields.report.is_crowded else [each.name for each in self._by_name.values()]
             self._wrong(field, f"the verb '{name}' does not exist", did_you_mean(name, names), name)
         return found
 

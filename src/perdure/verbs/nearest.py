@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from heapq import nlargest
+from itertools import pairwise
 
 MAX_CANDIDATES = 5000
 MAX_WORD = 100
@@ -37,4 +38,4 @@ def _key(word: str) -> str:
 
 
 def _traits(word: str) -> set[str]:
-    return {*word, *map("".join, zip(word[:MAX_WORD], word[1:MAX_WORD], strict=False))}
+    return {*word, *map("".join, pairwise(word[:MAX_WORD]))}

@@ -91,6 +91,11 @@ class Report:
         self._problems: dict[Problem, None] = {}
 
     @property
+    def is_crowded(self) -> bool:
+        """Whether there are already more problems than anyone reads at once."""
+        return len(self._problems) >= 100
+
+    @property
     def problems(self) -> list[Problem]:
         return sorted(self._problems, key=lambda problem: (problem.file, problem.line, problem.column))
 
