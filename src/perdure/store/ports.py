@@ -17,19 +17,23 @@ class Driver(Protocol):
     dialect: str
     url: str
     fence: int
-    commits: int
     is_threaded: bool
+
+    @property
+    def commits(self) -> int:
+        """How many transactions wrote units."""
+        ...
 
     async def open(self) -> None:
         """Connect, check durability, bring the schema up to date."""
         ...
 
     async def close(self) -> None: ...
-    async def fetch(self, name: str, **parameters: Any) -> list[Row]:
+    async def fetch(self, name: str, /, **parameters: Any) -> list[Row]:
         """Run a reading query."""
         ...
 
-    async def write(self, name: str, **parameters: Any) -> list[Row]:
+    async def write(self, name: str, /, **parameters: Any) -> list[Row]:
         """Run one small writing query in a transaction of its own."""
         ...
 
