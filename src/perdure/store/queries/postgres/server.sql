@@ -2,7 +2,8 @@
 -- Differs because a server is shared: what a session relies on is set and read back in one round trip.
 -- Scans are discouraged because plans are kept, and one made while a table was empty would scan it forever.
 SELECT set_config('jit', 'off', false), set_config('enable_seqscan', 'off', false), set_config('enable_hashjoin', 'off', false),
-  set_config('enable_mergejoin', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),
+  set_config('enable_mergejoin', 'off', false), set_config('enable_bitmapscan', 'off', false), set_config('enable_material', 'off', false),
+  set_config('plan_cache_mode', 'force_generic_plan', false),
   set_config('statement_timeout', '60s', false), set_config('idle_in_transaction_session_timeout', '15s', false),
   current_setting('synchronous_commit') AS synchronous_commit, current_setting('fsync') AS fsync,
   current_setting('full_page_writes') AS full_page_writes, current_setting('server_encoding') AS server_encoding,
