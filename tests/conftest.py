@@ -111,8 +111,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # Fresh seeds are drawn once, before xdist hands the options to its workers: all must collect the same tests.
-    config.option.seeds = ",".join(map(str, parse_seeds(config.option.seeds)))
+    # Fresh seeds are drawn once, by the controller: all xdist workers must collect the same tests.
+    drawn = getattr(config, "workerinput", {}).get("seeds", config.option.seeds)
+    config.option.seeds = ",".join(map(str, parse_seeds(drawn)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["seeds"] = node.config.option.seeds
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -21,7 +21,6 @@ def test_every_target_explains_itself() -> None:
     assert targets == explained == set(phony.group(1).split())
 
 
-@pytest.mark.req("P1")
 def test_the_commands_a_newcomer_needs_are_there() -> None:
     assert {"help", "demo", "test", "check", "bench", "simulate", "clean"} <= set(
         re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE)

@@ -43,20 +43,24 @@ def merge_concurrent(
     `any`, `all` and `max` look at every value written; `sum` adds each branch's difference to the base.
     The result does not depend on the order of the changes.
     """
-    written = [(verb, path, value) for verb, patch in changes for path, value in _leaves(patch, ())]
     ruled: dict[Path, list[Any]] = {}
-    free: list[tuple[str, Path, Any]] = []
-    for verb, path, value in written:
-        if pointer(path) in rules:
-            ruled.setdefault(path, []).append(value)
-        elif _would_change(_at(base, path), value):
-            free.append((verb, path, value))
-    _refuse_overlaps([(verb, path) for verb, path, _ in written if path in ruled], free)
+    free: dict[Path, Any] = {}
+    owners: dict[Path, str] = {}
+    for verb, patch in changes:
+        for path, value in _leaves(patch, ()):
+            if pointer(path) in rules:
+                ruled.setdefault(path, []).append(value)
+            elif not _would_change(_at(base, path), value):
+                continue
+            elif path in free:
+                _conflict(path, owners[path], verb)
+            else:
+                free[path] = value
+            owners.setdefault(path, verb)
+    _refuse_containment(owners)
+    combined = {path: _combine(rules[pointer(path)], _at(base, path), values, path) for path, values in ruled.items()}
     result = dict(base)
-    for _, path, value in free:
-        result = _lay_over(result, _nest(path, value), ())
-    for path, values in ruled.items():
-        value = _combine(rules[pointer(path)], _at(base, path), values, path)
+    for path, value in (free | combined).items():
         result = _lay_over(result, _nest(path, value), ())
     return result
 
@@ -120,19 +124,12 @@ def _nest(path: Path, value: Any) -> Data:
     return nested
 
 
-def _refuse_overlaps(ruled: list[tuple[str, Path]], free: list[tuple[str, Path, Any]]) -> None:
-    """A path overlaps another when it is the same or lies inside it; ruled paths may coincide, not contain."""
-    owners: dict[Path, str] = {}
-    for verb, path, _ in free:
-        if owners.setdefault(path, verb) != verb:
-            _conflict(path, owners[path], verb)
-    for verb, path in ruled:
-        owners.setdefault(path, verb)
+def _refuse_containment(owners: Mapping[Path, str]) -> None:
+    """One patch never writes a path and something inside it, so two that do are of two branches."""
     for path, verb in owners.items():
         for length in range(1, len(path)):
-            above = owners.get(path[:length])
-            if above is not None:
-                _conflict(path[:length], above, verb)
+            if path[:length] in owners:
+                _conflict(path[:length], owners[path[:length]], verb)
 
 
 def _conflict(path: Path, first: str, second: str) -> NoReturn:

@@ -126,17 +126,20 @@ class _VerbCheck:
         found = self._exists(field, name)
         if found is not None and found.execution.kind == "durable":
             hint = "Hand over to another long process by a message instead."
-            self._wrong(field, f"'{name}' is durable, and {rule}", hint)
+            self._wrong(field, f"'{name}' is durable, and {rule}", hint, name)
 
     def _exists(self, field: str, name: str) -> VerbDefinition | None:
         found = self._by_name.get(same_verb_name(name))
         if found is None:
             names = [definition.name for definition in self._by_name.values()]
-            self._wrong(field, f"the verb '{name}' does not exist", did_you_mean(name, names))
+            self._wrong(field, f"the verb '{name}' does not exist", did_you_mean(name, names), name)
         return found
 
-    def _wrong(self, field: str, reason: str, hint: str = "") -> None:
-        self._fields.wrong(self._place(field), field, reason, hint)
+    def _wrong(self, field: str, reason: str, hint: str = "", item: str | None = None) -> None:
+        place = self._place(field)
+        if item is not None and place is not None and isinstance(place.value, list):
+            place = next((node for node in place.value if node.value == item), place)
+        self._fields.wrong(place, field, reason, hint)
 
     def _place(self, field: str) -> Node | None:
         execution = self._fields.get("execution")

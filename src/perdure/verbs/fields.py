@@ -8,15 +8,24 @@ from typing import Any, TypeVar
 from perdure.contracts import DurationError, parse_duration
 from perdure.verbs.keys import ACCEPTED_KEYS
 from perdure.verbs.nearest import did_you_mean
-from perdure.verbs.nodes import Node, Report
+from perdure.verbs.nodes import Node, Report, shown_path
 
 Word = TypeVar("Word", bound=str)
 
 
 class Fields:
-    """One mapping of a file; `kind` names its table of accepted keys."""
+    """One mapping of a file; `kind` names its table of accepted keys, unless they are given."""
 
-    def __init__(self, node: Node, kind: str, file: str, report: Report, name: str = "") -> None:
+    def __init__(
+        self,
+        node: Node,
+        kind: str,
+        file: str,
+        report: Report,
+        name: str = "",
+        accepted: frozenset[str] | None = None,
+    ) -> None:
+        self._accepted = accepted if accepted is not None else ACCEPTED_KEYS[kind]
         self.node = node
         self.kind = kind
         self.file = file
@@ -159,7 +168,7 @@ class Fields:
         return False
 
     def _refuse_unknown_keys(self) -> None:
-        accepted = ACCEPTED_KEYS[self.kind]
+        accepted = self._accepted
         for key in self._children:
             if key not in accepted:
                 hint = did_you_mean(key, accepted) or f"Accepted here: {', '.join(sorted(accepted))}."
@@ -167,9 +176,3 @@ class Fields:
                 path = f"{shown_path(self.node)}.{key}".lstrip(".")
                 reason = f"the key '{key}' is not known here"
                 self.report.add((self.file, *place), f"{self.kind}.unknown_key", path, reason, hint)
-
-
-def shown_path(node: Node) -> str:
-    """The path as people would say it: without the position in the file's outermost list."""
-    path = node.path
-    return path.partition("]")[2].lstrip(".") or path if path.startswith("[") else path

@@ -15,7 +15,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
         if len(by_key) >= MAX_CANDIDATES:
             break
         by_key.setdefault(_key(candidate), candidate)
-    matches = get_close_matches(_key(word[:100]), by_key, n=1, cutoff=0.6)
+    matches = get_close_matches(_key(word[:100]), by_key, n=1, cutoff=0.65)
     return by_key[matches[0]] if matches else None
 
 

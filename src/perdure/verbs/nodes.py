@@ -105,10 +105,15 @@ class _Refused(Exception):
 def parse_text(text: str, file: str, report: Report) -> list[Node]:
     """One node per document; an unreadable text adds a problem and gives what came before it."""
     documents: list[Node] = []
+    if len(text) > MAX_FILE_BYTES:
+        report.add((file, 1, 1), "yaml.too_large", "", f"it is larger than {MAX_FILE_BYTES} bytes", "Split it.")
+        return documents
     try:
         documents.extend(_Composer(file, report).documents(text))
     except _Refused:
         pass
+    except UnicodeError:
+        report.add((file, 1, 1), "yaml.encoding", "", "it is not UTF-8 text", "Save the file as UTF-8.")
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -273,3 +278,9 @@ def plain_scalar(text: str) -> Any:
     if _FLOAT.fullmatch(text):
         return float(text)
     return text
+
+
+def shown_path(node: Node) -> str:
+    """The path as people would say it: without the position in the file's outermost list."""
+    path = node.path
+    return path.partition("]")[2].lstrip(".") or path if path.startswith("[") else path

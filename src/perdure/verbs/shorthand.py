@@ -9,7 +9,7 @@ from typing import Any
 
 from perdure.verbs.keys import SCHEMA_KEYS
 from perdure.verbs.nearest import did_you_mean
-from perdure.verbs.nodes import Node, Report
+from perdure.verbs.nodes import Node, Report, shown_path
 
 _STANDARD_TYPES = frozenset({"string", "integer", "number", "boolean", "object", "array", "null"})
 _DECIMAL = r"^-?[0-9]+(\.[0-9]+)?$"
@@ -40,6 +40,27 @@ SHORTHAND_TYPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "uuid_list": {"type": "array", "items": {"type": "string", "format": "uuid"}},
         "uuid_array": {"type": "array", "items": {"type": "string", "format": "uuid"}},
     }
+)
+FORMATS = (
+    "date",
+    "date-time",
+    "duration",
+    "email",
+    "hostname",
+    "idn-email",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "iri",
+    "iri-reference",
+    "json-pointer",
+    "regex",
+    "relative-json-pointer",
+    "time",
+    "uri",
+    "uri-reference",
+    "uri-template",
+    "uuid",
 )
 _ONE_SCHEMA = frozenset(
     [
@@ -111,6 +132,9 @@ class SchemaReader:
             self._type(schema, child, node)
         elif key == "$ref":
             self._reference(schema, child)
+        elif key == "format" and child.value not in FORMATS:
+            hint = did_you_mean(str(child.value), FORMATS) or f"Known formats: {', '.join(FORMATS)}."
+            self._wrong(child, "format", f"'{str(child.plain())[:60]}' is not a format", hint)
         elif key == "valid_values":
             schema["enum"] = child.plain()
         elif key in _ONE_SCHEMA:
@@ -203,10 +227,10 @@ class SchemaReader:
         place = node.key_places.get(key, (node.line, node.column))
         hint = did_you_mean(key, SCHEMA_KEYS)
         reason = f"the key '{key}' is not known in a schema"
-        self._report.add((self._file, *place), "schema.unknown_key", f"{node.path}.{key}", reason, hint)
+        self._report.add((self._file, *place), "schema.unknown_key", f"{shown_path(node)}.{key}", reason, hint)
 
     def _wrong(self, node: Node, code: str, reason: str, hint: str = "") -> None:
-        self._report.add((self._file, node.line, node.column), f"schema.{code}", node.path, reason, hint)
+        self._report.add((self._file, node.line, node.column), f"schema.{code}", shown_path(node), reason, hint)
 
 
 def with_definitions(schema: dict[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:

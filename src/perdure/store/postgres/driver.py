@@ -35,7 +35,7 @@ class PostgresDriver:
     """One database. Everything happens in the loop that opened it, heartbeats aside."""
 
     dialect = "postgres"
-    is_threaded = False
+    is_threaded = True
 
     def __init__(self, url: str) -> None:
         self.url = url

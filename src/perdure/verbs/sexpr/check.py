@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from perdure.errors import Problem
-from perdure.verbs.sexpr.forms import Argument, CallForm, Literal, Program, Span, calls, snake
+from perdure.verbs.sexpr.forms import Argument, CallForm, Literal, Program, calls, snake
 from perdure.verbs.sexpr.report import Mistake, Report, nearest, shown
 from perdure.verbs.sexpr.writer import written
 
@@ -57,11 +57,11 @@ def _shape(
     verb = shown(call.verb)
     if meant:
         hint = f"Write one of {', '.join(sorted(meant)[:_LISTED])}."
-        _add(report, Mistake.AMBIGUOUS_VERB, call.span, f"several domains have a verb '{verb}'", hint)
+        report.add(Mistake.AMBIGUOUS_VERB, call.span, f"several domains have a verb '{verb}'", hint)
         return None
     similar = None if report.full else nearest(call.verb, names) or nearest(call.verb, list(bare))
     hint = f"Did you mean {similar}?" if similar else "Look for it in the list of verbs, or declare it."
-    _add(report, Mistake.UNKNOWN_VERB, call.span, f"there is no verb '{verb}'", hint)
+    report.add(Mistake.UNKNOWN_VERB, call.span, f"there is no verb '{verb}'", hint)
     return None
 
 
@@ -78,7 +78,7 @@ def _check_arguments(call: CallForm, shape: VerbShape, report: Report) -> None:
         if argument_shape.required and name not in given:
             hint = f"Add ':{spelled[name]} value'."
             reason = f"{shape.name} needs the argument :{spelled[name]}"
-            _add(report, Mistake.MISSING_ARGUMENT, call.span, reason, hint, name)
+            report.add(Mistake.MISSING_ARGUMENT, call.span, reason, hint, name)
 
 
 def _unknown_argument(argument: Argument, shape: VerbShape, names: list[str], report: Report) -> None:
@@ -86,7 +86,7 @@ def _unknown_argument(argument: Argument, shape: VerbShape, names: list[str], re
     listed = ", ".join(f":{name}" for name in names[:_LISTED])
     hint = f"Did you mean :{similar}?" if similar else f"It takes {listed or 'no arguments'}."
     reason = f"{shape.name} takes no argument :{shown(argument.name)}"
-    _add(report, Mistake.UNKNOWN_ARGUMENT, argument.span, reason, hint, argument.name)
+    report.add(Mistake.UNKNOWN_ARGUMENT, argument.span, reason, hint, argument.name)
 
 
 def _check_enum(argument: Argument, shape: ArgumentShape, report: Report) -> None:
@@ -99,13 +99,9 @@ def _check_enum(argument: Argument, shape: ArgumentShape, report: Report) -> Non
     listed = " ".join(written(Literal(allowed)) for allowed in shape.enum[:_LISTED])
     hint = f'Did you mean "{similar}"? Allowed are {listed}.' if similar else f"Allowed are {listed}."
     reason = f"{shown(written(value))} is not among the values of :{argument.name}"
-    _add(report, Mistake.OUTSIDE_ENUM, value.span, reason, hint, argument.name)
+    report.add(Mistake.OUTSIDE_ENUM, value.span, reason, hint, argument.name)
 
 
 def _same(value: Scalar, allowed: Scalar) -> bool:
     """Equality as JSON has it: true is not 1."""
     return value == allowed and isinstance(value, bool) == isinstance(allowed, bool)
-
-
-def _add(report: Report, mistake: Mistake, span: Span, reason: str, hint: str, field: str = "") -> None:
-    report.add(mistake, span.line, span.column, reason, hint, field)

@@ -1,4 +1,4 @@
-"""Tokens to statements with balanced brackets; unbalanced ones are reported once and mended, so that reading goes on."""
+"""Tokens to statements with balanced brackets; unbalanced ones are reported once and mended."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class Outline:
         self._begin()
 
     def _add(self, mistake: Mistake, token: Token, reason: str, hint: str) -> None:
-        self._report.add(mistake, token.line, token.column, reason, hint)
+        self._report.add(mistake, token, reason, hint)
 
 
 def _never_closed(tokens: list[Token]) -> frozenset[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from perdure.errors import DefinitionError
+from perdure.errors import InvariantBroken
 from perdure.verbs.sexpr.forms import CallForm, ListForm, Literal, MapForm, Symbol, Value, snake, walk
 from perdure.verbs.sexpr.report import Mistake, Report, shown
 
@@ -26,7 +26,7 @@ def _refuse(value: Symbol | CallForm, report: Report) -> None:
     name = f"@{shown(value.name)}" if isinstance(value, Symbol) else f"the call of {shown(value.verb)}"
     reason = f"{name} has no value until the program runs"
     hint = "Give the value itself, or run the calls together as one runbook."
-    report.add(Mistake.NOT_PLAIN, value.span.line, value.span.column, reason, hint)
+    report.add(Mistake.NOT_PLAIN, value.span, reason, hint)
 
 
 def _json(value: Value) -> Any:
@@ -38,6 +38,7 @@ def _json(value: Value) -> Any:
         case MapForm(entries=entries):
             return {snake(entry.name): _json(entry.value) for entry in entries}
         case Symbol() | CallForm():
-            raise DefinitionError([])
+            fact = "it holds values known only when it runs"
+            raise InvariantBroken("convert", "call", str(value.span.start), fact)
         case _:
             assert_never(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from perdure.verbs.sexpr.forms import CallForm, Program, Symbol, walk
+from perdure.verbs.sexpr.forms import NOWHERE, CallForm, Program, Symbol, walk
 from perdure.verbs.sexpr.outline import Outline
 from perdure.verbs.sexpr.report import Mistake, Report, nearest, refuse, shown
 from perdure.verbs.sexpr.statement import StatementReader
@@ -22,7 +22,7 @@ def read(text: str, *, file: str = "<input>", bound: Collection[str] = ()) -> Pr
     """
     if len(text) > LARGEST_BYTES or len(text.encode("utf-8", "surrogatepass")) > LARGEST_BYTES:
         reason = f"the text is larger than {LARGEST_BYTES} bytes"
-        raise refuse(Mistake.TOO_LARGE, file, 1, 1, reason, "Split it into several programs.")
+        raise refuse(Mistake.TOO_LARGE, file, NOWHERE, reason, "Split it into several programs.")
     report = Report(file)
     outline = Outline(list(tokens(text, report)), report)
     read_calls = [StatementReader(statement, report).call() for statement in outline.statements]
@@ -56,7 +56,7 @@ def _bind(symbol: Symbol, first: dict[str, Symbol], report: Report) -> None:
     if earlier is not symbol:
         reason = f"@{shown(symbol.name)} is already bound on line {earlier.span.line}, column {earlier.span.column}"
         hint = "Give this call another name."
-        report.add(Mistake.DUPLICATE_BINDING, symbol.span.line, symbol.span.column, reason, hint)
+        report.add(Mistake.DUPLICATE_BINDING, symbol.span, reason, hint)
 
 
 def _undefined(symbol: Symbol, names: list[str], report: Report) -> None:
@@ -64,4 +64,4 @@ def _undefined(symbol: Symbol, names: list[str], report: Report) -> None:
     name = shown(symbol.name)
     hint = f"Did you mean @{similar}?" if similar else f"Bind it with ':as @{name}' on the call whose result it is."
     reason = f"no call is bound to @{name}"
-    report.add(Mistake.UNDEFINED_SYMBOL, symbol.span.line, symbol.span.column, reason, hint)
+    report.add(Mistake.UNDEFINED_SYMBOL, symbol.span, reason, hint)

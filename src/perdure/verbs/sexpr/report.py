@@ -7,6 +7,7 @@ import enum
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import Protocol
 
 from perdure.errors import DefinitionError, Problem
 
@@ -14,7 +15,7 @@ MOST_PROBLEMS = 100
 _SHOWN_CHARACTERS = 40
 _COMPARED_CHARACTERS = 80
 _COMPARED_NAMES = 1000
-_LINE_BEFORE, _LINE_AFTER = 70, 40
+_LINE_BEFORE, _LINE_SHOWN = 70, 110
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -56,6 +57,16 @@ class Mistake(enum.StrEnum):
     NOT_PLAIN = "DSL106"
 
 
+class Place(Protocol):
+    """Anything that knows its line and column, counted from one."""
+
+    @property
+    def line(self) -> int: ...
+
+    @property
+    def column(self) -> int: ...
+
+
 class Report:
     """Collects problems of one text, at most `MOST_PROBLEMS` of them and a note that there are more."""
 
@@ -72,11 +83,11 @@ class Report:
     def empty(self) -> bool:
         return not self._problems
 
-    def add(self, mistake: Mistake, line: int, column: int, reason: str, hint: str, field: str = "") -> None:
+    def add(self, mistake: Mistake, place: Place, reason: str, hint: str, field: str = "") -> None:
         if self.full:
             self._left_out += 1
             return
-        self._problems.append(Problem(mistake.value, self.file, line, column, field, reason, hint))
+        self._problems.append(Problem(mistake.value, self.file, place.line, place.column, field, reason, hint))
 
     def problems(self) -> list[Problem]:
         found = sorted(self._problems, key=lambda problem: (problem.line, problem.column))
@@ -92,11 +103,9 @@ class Report:
             raise DefinitionError(self.problems())
 
 
-def refuse(
-    mistake: Mistake, file: str, line: int, column: int, reason: str, hint: str, field: str = ""
-) -> DefinitionError:
+def refuse(mistake: Mistake, file: str, place: Place, reason: str, hint: str) -> DefinitionError:
     """A definition error of one problem, to be raised by the caller."""
-    return DefinitionError([Problem(mistake.value, file, line, column, field, reason, hint)])
+    return DefinitionError([Problem(mistake.value, file, place.line, place.column, "", reason, hint)])
 
 
 def shown(text: str) -> str:
@@ -117,7 +126,7 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
 def render(problem: Problem, text: str) -> str:
     """The problem as a person reads it: the place, the source line, a caret, the suggestion."""
     start = max(0, problem.column - 1 - _LINE_BEFORE)
-    line = _source_line(text, problem.line)[start : problem.column - 1 + _LINE_AFTER]
+    line = _source_line(text.removeprefix("\ufeff"), problem.line)[start : start + _LINE_SHOWN]
     visible = "".join(character if character.isprintable() else " " for character in line)
     padding = " " * sum(_width(character) for character in visible[: problem.column - 1 - start])
     margin = " " * len(str(problem.line))

@@ -256,7 +256,7 @@ class StatementReader:
     def _bad_escape(self, token: Token, at: int, escape: str) -> None:
         hint = 'Known escapes are \\n \\r \\t \\\\ \\" and \\uXXXX; for a backslash itself write \\\\.'
         reason = f"'{shown(escape)}' is not an escape"
-        self._report.add(Mistake.BAD_ESCAPE, token.line, token.column + at, reason, hint)
+        self._add(Mistake.BAD_ESCAPE, token._replace(column=token.column + at), reason, hint)
 
     def _peek(self) -> Token:
         return self._tokens[self._at]
@@ -274,7 +274,7 @@ class StatementReader:
             self._next()
 
     def _add(self, mistake: Mistake, token: Token, reason: str, hint: str, field: str = "") -> None:
-        self._report.add(mistake, token.line, token.column, reason, hint, field)
+        self._report.add(mistake, token, reason, hint, field)
 
 
 def _from(opened: Token, closed: Token) -> Span:

@@ -45,7 +45,7 @@ class Token(NamedTuple):
         return Span(self.start, self.end, self.line, self.column)
 
 
-# Possessive repeats: a string that never closes costs one look at its line, not a search for another way to match.
+# Possessive or bounded repeats: a quote that never closes costs one look, not a search for another way to match.
 _TOKEN = re.compile(
     r"""(?P<space>[ \t]++)
       | (?P<newline>\r\n|\n|\r)
@@ -55,8 +55,9 @@ _TOKEN = re.compile(
       | (?P<open>[(\[{])
       | (?P<close>[)\]}])
       | (?P<comma>,)
-      | (?P<quoted>'[^'\n\r()\[\]{}"]*'|“[^”\n\r()\[\]{}"]*”|‘[^’\n\r()\[\]{}"]*’)
-      | (?P<word>[^ \t\n\r()\[\]{}",;]++)""",
+      | (?P<quoted>'[^'\n\r()\[\]{}"]{0,200}'|“[^”\n\r()\[\]{}"]{0,200}”|‘[^’\n\r()\[\]{}"]{0,200}’)
+      | (?P<word>[^\s()\[\]{}",;]++)
+      | (?P<odd>\s)""",
     re.VERBOSE,
 )
 _FOREIGN_COMMENT = re.compile(r"(?:#|//|--)[^\n\r]*")
@@ -84,8 +85,11 @@ def tokens(text: str, report: Report) -> Iterator[Token]:
         kind = str(match.lastgroup)
         if kind == "newline":
             line, line_start, leads = line + 1, match.end(), True
+        elif kind == "odd":
+            odd = Token(Kind.BAD, match[0], position, line, position - line_start + 1)
+            _unknown(odd, 0, "Delete it, or use an ordinary space.", report)
         elif kind != "space":
-            token = _token(kind, match, text, line, position - line_start + 1, leads)
+            token = _token(kind, match, line, position - line_start + 1, leads)
             _inspect(kind, token, report)
             yield token
             leads = False
@@ -94,9 +98,9 @@ def tokens(text: str, report: Report) -> Iterator[Token]:
         position = match.end()
 
 
-def _token(kind: str, match: re.Match[str], text: str, line: int, column: int, leads: bool) -> Token:
+def _token(kind: str, match: re.Match[str], line: int, column: int, leads: bool) -> Token:
     start = match.start()
-    comment = _FOREIGN_COMMENT.match(text, start) if leads and kind == "word" else None
+    comment = _FOREIGN_COMMENT.match(match.string, start) if leads and kind == "word" else None
     if comment:
         return Token(Kind.COMMENT, comment[0], start, line, column, leads)
     if kind != "word":
@@ -109,7 +113,7 @@ def _inspect(kind: str, token: Token, report: Report) -> None:
     """Report what no later stage would: characters that belong to no form, strings without an end."""
     if token.kind is Kind.BROKEN_STRING:
         hint = "Close it with '\"' on the same line; a line break inside a string is written \\n."
-        report.add(Mistake.UNTERMINATED_STRING, token.line, token.column, "the string is never closed", hint)
+        report.add(Mistake.UNTERMINATED_STRING, token, "the string is never closed", hint)
     elif token.kind is Kind.COMMENT and kind == "word":
         _unknown(token, 0, "Comments begin with ';;'.", report)
     elif kind == "quoted":
@@ -127,7 +131,7 @@ def _inspect(kind: str, token: Token, report: Report) -> None:
 
 def _unknown(token: Token, at: int, hint: str, report: Report) -> None:
     reason = f"the character '{shown(token.text[at])}' means nothing here"
-    report.add(Mistake.UNKNOWN_CHARACTER, token.line, token.column + at, reason, hint)
+    report.add(Mistake.UNKNOWN_CHARACTER, token._replace(column=token.column + at), reason, hint)
 
 
 def _advice(word: str, at: int) -> str:
@@ -138,6 +142,6 @@ def _advice(word: str, at: int) -> str:
         return 'Text stands in straight double quotes: "like this".'
     if character == "=":
         return "Arguments are written ':name value', without an equals sign."
-    if character.isspace() or not character.isprintable():
-        return "Delete it, or use an ordinary space."
+    if not character.isprintable():
+        return "Delete it; it cannot be seen."
     return "Names use the letters a to z, digits, '-', '_' and '.'; any other text stands in double quotes."

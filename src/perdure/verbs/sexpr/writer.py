@@ -31,7 +31,7 @@ def write(program: Program) -> str:
 
 def written(value: Value, depth: int = 1) -> str:
     """One value on one line."""
-    if depth > DEEPEST + 1:
+    if depth > DEEPEST and not isinstance(value, Literal | Symbol):
         raise _unwritable(Mistake.TOO_DEEP, value.span, f"brackets are nested deeper than {DEEPEST}")
     match value:
         case Literal():
@@ -86,9 +86,7 @@ def _literal(literal: Literal) -> str:
         case bool():
             return "true" if literal.value else "false"
         case int() | float():
-            if not math.isfinite(literal.value) or (
-                isinstance(literal.value, int) and abs(literal.value) > LARGEST_INTEGER
-            ):
+            if not _is_writable(literal.value):
                 raise _unwritable(Mistake.INEXACT_NUMBER, literal.span, "the number cannot be written exactly")
             return written_number(literal.value)
         case str():
@@ -97,6 +95,10 @@ def _literal(literal: Literal) -> str:
             return written_string(literal.value)
         case _:
             assert_never(literal.value)
+
+
+def _is_writable(number: int | float) -> bool:
+    return abs(number) <= LARGEST_INTEGER if isinstance(number, int) else math.isfinite(number)
 
 
 def _name(text: str, spelling: re.Pattern[str], mistake: Mistake, span: Span) -> str:
@@ -112,4 +114,4 @@ def _comment(text: str) -> str:
 
 def _unwritable(mistake: Mistake, span: Span, reason: str) -> DefinitionError:
     hint = "Only programs that can be read can be written."
-    return refuse(mistake, "<program>", span.line, span.column, reason, hint)
+    return refuse(mistake, "<program>", span, reason, hint)

@@ -128,6 +128,12 @@ CREATE TABLE worker (
 );
 CREATE INDEX worker_live ON worker (lease_until) WHERE is_fenced = 0;
 
+CREATE TABLE serves (
+  worker BIGINT NOT NULL,
+  definition BIGINT NOT NULL,
+  PRIMARY KEY (worker, definition)
+);
+
 CREATE TABLE definition (
   hash BYTEA PRIMARY KEY,
   short BIGINT NOT NULL,

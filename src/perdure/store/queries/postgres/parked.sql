@@ -6,10 +6,13 @@ SELECT * FROM unnest(:aggregate::bytea[], :step::bigint[], :token::bigint[], :te
 ON CONFLICT (aggregate, step, token) DO UPDATE SET slot = excluded.slot, status = excluded.status;
 
 -- name: taken_keys
--- Differs because a batch is one statement with an array for each column.
-SELECT parked.tenant, parked.key, parked.name, parked.aggregate FROM parked
-JOIN unnest(:tenant::text[], :key::text[], :name::text[]) AS claim (tenant, key, name)
-ON parked.tenant = claim.tenant AND parked.key = claim.key AND parked.name = claim.name AND parked.slot = ''::bytea;
+-- Differs because a batch is one statement with an array for each column, and each look-up must go by its whole key.
+SELECT claim.tenant, claim.key, claim.name, held.aggregate
+FROM unnest(:tenant::text[], :key::text[], :name::text[]) AS claim (tenant, key, name),
+LATERAL (
+  SELECT aggregate FROM parked WHERE parked.tenant = claim.tenant AND parked.key = claim.key AND parked.name = claim.name
+  AND parked.slot = ''::bytea LIMIT 1
+) AS held;
 
 -- name: find_tokens_of
 -- Differs because look-ups asked for in one turn of the loop go to the server together; the place says whose a row is.
