@@ -96,6 +96,11 @@ def _lease(state: Runbook, command: c.LeaseJob, now: int, chance: float) -> Answ
     return Decision((again,), "leased")
 
 
+def _again(step: Step, number: int, now: int, worker: int) -> e.Entry:
+    """Another attempt, by whoever asks; one who cannot run it leaves it to any worker."""
+    return e.AttemptStarted(number, _next_attempt(step), now, worker) if worker else e.StepReady(number, now)
+
+
 def _next_attempt(step: Step) -> int:
     return step.frame.attempt + 1 if step.frame is not None else 1
 
@@ -150,7 +155,7 @@ def _fire(state: Runbook, command: c.FireTimer, now: int, chance: float) -> Answ
     if command.kind == "retry":
         if step.status != "pending" or step.retry_at != command.due:
             return Decision((), "gone")
-        return Decision((e.AttemptStarted(command.step, _next_attempt(step), now, command.worker),), "leased")
+        return Decision((_again(step, command.step, now, command.worker),), "leased")
     for number, token in enumerate(step.tokens, 1):
         if token.status == WAITING and token.due == command.due and step.incident is None:
             return Decision(_expire(step, command.step, number, token, now))
@@ -186,7 +191,7 @@ def _retry_incident(state: Runbook, command: c.RetryIncident, now: int, chance: 
     resolved = e.IncidentResolved(command.step, now, "retried")
     if any(token.status == WAITING for token in step.tokens):
         return Decision((resolved,))
-    return Decision((resolved, e.AttemptStarted(command.step, _next_attempt(step), now, command.worker)), "leased")
+    return Decision((resolved, _again(step, command.step, now, command.worker)), "leased")
 
 
 def _resolve_incident(state: Runbook, command: c.ResolveIncident, now: int, chance: float) -> Answer:

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from perdure.errors import FencedError, PerdureError, QuarantinedError, RejectedError, SchemaViolationError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Prepared
@@ -45,22 +47,23 @@ class Upkeep:
         """Jobs nobody holds: ready ones, and those of workers that are gone. Returns how many were leased."""
         leased = 0
         for job in await self._store.open_jobs(PAGE):
-            verb = self._serves(job.definition)
-            if verb is None:
-                continue  # another worker may have it; if none does, the check of definitions raises an incident
-            command = c.LeaseJob(job.step, self._conductor.lease.number, job.worker, verb.execution.redelivery)
             try:
+                verb = await self._serves(job.aggregate, job.step, job.tenant)
+                if verb is None:
+                    continue  # another worker may have it; if none does, the check of definitions raises an incident
+                command = c.LeaseJob(job.step, self._conductor.lease.number, job.worker, verb.execution.redelivery)
                 answer = await self._kernel.ask(KIND, job.aggregate, Origin(job.tenant, PLATFORM), Prepared(command))
             except (RejectedError, QuarantinedError):
                 continue
             leased += answer.answer == "leased"
         return leased
 
-    def _serves(self, definition: int) -> Verb | None:
-        for verb in self._conductor.catalogue.every_version():
-            if short(self._conductor.definition(verb)) == definition:
-                return verb if self._conductor.router.can_run(verb) else None
-        return None
+    async def _serves(self, id: Id, step: int, tenant: str) -> Verb | None:
+        """The verb of a job, when this process can run it under the same name and version."""
+        aggregate = await self._kernel.read(id, Origin(tenant))
+        current = aggregate.state.steps[step - 1]
+        verb = self._conductor.catalogue.find(current.verb, current.version)
+        return verb if verb is not None and self._conductor.router.can_run(verb) else None
 
     async def deliver(self) -> int:
         """Messages between aggregates. Returns how many were acted on."""
@@ -145,14 +148,32 @@ class Upkeep:
         prepared = Prepared(c.Erase(reason), Attachments(erases=True))
         return (await self._kernel.ask(KIND, id, origin, prepared)).answer
 
-    async def check_definitions(self, unserved: list[int]) -> int:
-        """Calls that wait for a verb no live worker has become incidents. Returns how many."""
+    async def publish_definitions(self) -> None:
+        """Keep every loaded definition by its hash, and say which of them this process can run."""
+        known = {bytes(row[0]) for row in await self._store.definitions()}
+        served = []
+        for verb in self._conductor.catalogue.every_version():
+            hash = self._conductor.definition(verb)
+            if hash not in known:
+                body = msgspec.json.encode(verb.definition)
+                await self._store.add_definition(hash, short(hash), verb.name, verb.version, body)
+            if self._conductor.router.can_run(verb):
+                served.append(short(hash))
+        await self._store.serve(self._conductor.lease.number, served)
+
+    async def check_definitions(self) -> int:
+        """Calls that wait for a definition no live worker has become incidents. Returns how many.
+
+        A verb whose text changed but whose name and version are loaded still serves its older calls.
+        """
         raised = 0
-        for definition in unserved:
+        for definition in await self._store.unserved():
             after = 0
             while page := await self._store.parked_by_definition(definition, after, PAGE):
                 for id, step, tenant, after in page:
                     raised += await self._raise_missing(id, step, tenant)
+            for id, step, tenant in await self._store.jobs_by_definition(definition, PAGE):
+                raised += await self._raise_missing(id, step, tenant)
         return raised
 
     async def _raise_missing(self, id: Id, step: int, tenant: str) -> bool:
@@ -161,17 +182,16 @@ class Upkeep:
         except (RejectedError, QuarantinedError):
             return False
         current = aggregate.state.steps[step - 1]
-        if current.incident is not None:
+        verb = self._conductor.catalogue.find(current.verb, current.version)
+        if current.incident is not None or (verb is not None and self._conductor.router.can_run(verb)):
             return False
         await self._conductor.raise_missing(id, step, tenant, current)
         return True
 
-    async def heal_definitions(self, tenants_incidents: list[tuple[Id, int, str, str]]) -> int:
+    async def heal_definitions(self) -> int:
         """Incidents about missing definitions that this worker serves are retried by themselves."""
         healed = 0
-        for id, step, tenant, code in tenants_incidents:
-            if code != "definition.missing":
-                continue
+        for id, step, tenant, _ in await self._store.incidents_by_code("definition.missing", PAGE):
             aggregate = await self._kernel.read(id, Origin(tenant))
             current = aggregate.state.steps[step - 1]
             verb = self._conductor.catalogue.find(current.verb, current.version)

@@ -143,3 +143,21 @@ class Store:
 
     async def definitions(self) -> list[Row]:
         return await self.driver.fetch("list_definitions")
+
+    async def serve(self, worker: int, definitions: list[int]) -> None:
+        """Say which definitions a worker can run."""
+        await self.driver.write_all(
+            [("forget_serves", {})] + [("add_serves", {"worker": worker, "definition": each}) for each in definitions]
+        )
+
+    async def unserved(self) -> list[int]:
+        """Definitions something waits for and no live worker can run."""
+        return [row[0] for row in await self.driver.fetch("unserved_definitions")]
+
+    async def jobs_by_definition(self, definition: int, most: int) -> list[tuple[Id, int, str]]:
+        rows = await self.driver.fetch("jobs_by_definition", definition=definition, most=most)
+        return [(Id(bytes(id)), step, tenant) for id, step, tenant in rows]
+
+    async def incidents_by_code(self, code: str, most: int) -> list[tuple[Id, int, str, str]]:
+        rows = await self.driver.fetch("incidents_by_code", code=code, most=most)
+        return [(Id(bytes(id)), step, tenant, code) for id, step, tenant, code in rows]

@@ -14,9 +14,18 @@ Word = TypeVar("Word", bound=str)
 
 
 class Fields:
-    """One mapping of a file; `kind` names its table of accepted keys."""
+    """One mapping of a file; `kind` names its table of accepted keys, unless they are given."""
 
-    def __init__(self, node: Node, kind: str, file: str, report: Report, name: str = "") -> None:
+    def __init__(
+        self,
+        node: Node,
+        kind: str,
+        file: str,
+        report: Report,
+        name: str = "",
+        accepted: frozenset[str] | None = None,
+    ) -> None:
+        self._accepted = accepted if accepted is not None else ACCEPTED_KEYS[kind]
         self.node = node
         self.kind = kind
         self.file = file
@@ -159,7 +168,7 @@ class Fields:
         return False
 
     def _refuse_unknown_keys(self) -> None:
-        accepted = ACCEPTED_KEYS[self.kind]
+        accepted = self._accepted
         for key in self._children:
             if key not in accepted:
                 hint = did_you_mean(key, accepted) or f"Accepted here: {', '.join(sorted(accepted))}."

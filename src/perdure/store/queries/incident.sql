@@ -14,3 +14,7 @@ SELECT aggregate, step, code, opened_at FROM incident WHERE tenant = :tenant ORD
 -- name: incidents_of
 -- The incidents of one aggregate, for audits.
 SELECT step, code, opened_at FROM incident WHERE aggregate = :aggregate ORDER BY step;
+
+-- name: incidents_by_code
+-- Open incidents of one kind over all tenants, for what heals by itself.
+SELECT aggregate, step, tenant, code FROM incident WHERE code = :code ORDER BY opened_at LIMIT :most;

@@ -16,3 +16,8 @@ WHERE worker.number IS NULL LIMIT :most;
 -- name: jobs_of
 -- The jobs of one aggregate, for audits.
 SELECT step, worker, definition FROM job WHERE aggregate = :aggregate ORDER BY step;
+
+-- name: jobs_by_definition
+-- Jobs of one definition that nobody runs.
+SELECT job.aggregate, job.step, job.tenant FROM job LEFT JOIN worker ON worker.number = job.worker AND worker.is_fenced = 0
+WHERE job.definition = :definition AND worker.number IS NULL LIMIT :most;

@@ -124,6 +124,12 @@ CREATE TABLE worker (
 );
 CREATE INDEX worker_live ON worker (lease_until) WHERE is_fenced = 0;
 
+CREATE TABLE serves (
+  worker INTEGER NOT NULL,
+  definition INTEGER NOT NULL,
+  PRIMARY KEY (worker, definition)
+) WITHOUT ROWID;
+
 CREATE TABLE definition (
   hash BLOB PRIMARY KEY,
   short INTEGER NOT NULL,
