@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-from perdure.errors import RejectedError, Rejection
+from perdure.errors import RejectedError, Rejection, RejectionCode
 
 PublicKeys = Mapping[str, bytes]
 """Raw public keys by their ids; old ones stay as long as their seals do."""
@@ -143,6 +143,5 @@ def _create(path: Path, content: bytes, mode: int) -> None:
         Path(temporary).unlink()
 
 
-def _refusal(code: str, path: Path, fact: str, hint: str = "") -> RejectedError:
-    assert code in ("not_found", "forbidden", "invalid")
+def _refusal(code: RejectionCode, path: Path, fact: str, hint: str = "") -> RejectedError:
     return RejectedError(Rejection(code, "use", "key file", str(path), fact, hint))

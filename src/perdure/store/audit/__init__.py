@@ -1,4 +1,4 @@
-"""The audit: everything stored is checked against everything else, and one call can be exported to be checked elsewhere."""
+"""The audit: everything stored is checked against everything else, and calls are exported to be checked elsewhere."""
 
 from perdure.store.audit.export import document_of, export
 from perdure.store.audit.findings import CODES, Finding, Report

@@ -64,7 +64,7 @@ class AggregateAudit:
         id, version, head = row[0], row[3], row[7]
         rows = await self._reader.fetch("last_record", aggregate=id)
         sequence, hash = plain(rows[0]) if rows else (0, b"")
-        return [*_check_row(row), *_check_head(id, version, head, sequence, sequence, hash)]
+        return [*_check_row(row), *_check_head(id, (version, head), sequence, (sequence, hash))]
 
     async def _look_at_all(self, row: Row) -> list[Finding]:
         id, tenant, kind, version, status, ended_at, state, head, _ = row
@@ -73,7 +73,11 @@ class AggregateAudit:
         async for sequence, body, hash in self._reader.pages("read_records", 0, 0, aggregate=id):
             walk.take(sequence, body, hash)
         self._report.records += walk.count
-        findings = [*_check_row(row), *walk.findings, *_check_head(id, version, head, walk.count, walk.last, walk.head)]
+        findings = [
+            *_check_row(row),
+            *walk.findings,
+            *_check_head(id, (version, head), walk.count, (walk.last, walk.head)),
+        ]
         if machine is None:
             return [*findings, found("AUD009", "aggregate", f"'{kind}' is not among {sorted(self._machines)}", id)]
         if not walk.is_replayed or walk.state is None:
@@ -109,13 +113,14 @@ def _check_row(row: Row) -> list[Finding]:
     return [found("AUD001", "aggregate", "a column of it was changed", id)]
 
 
-def _check_head(id: bytes, version: int, head: bytes, count: int, last: int, hash: bytes) -> list[Finding]:
+def _check_head(id: bytes, stored: tuple[int, bytes], count: int, last: tuple[int, bytes]) -> list[Finding]:
     findings = []
-    if version != count or version != last:
-        fact = f"the version is {version}, there are {count} records and the last is {last}"
-        findings.append(found("AUD004", "aggregate", fact, id, last))
-    if head != hash:
-        findings.append(found("AUD005", "aggregate", f"the last record is {last}", id, last))
+    version, sequence = stored[0], last[0]
+    if version != count or version != sequence:
+        fact = f"the version is {version}, there are {count} records and the last is {sequence}"
+        findings.append(found("AUD004", "aggregate", fact, id, sequence))
+    if stored[1] != last[1]:
+        findings.append(found("AUD005", "aggregate", f"the last record is {sequence}", id, sequence))
     return findings
 
 

@@ -22,21 +22,21 @@ async def compare_rows(reader: Reader, id: bytes, tenant: str, rows: Rows) -> li
     jobs = [(each.step, tenant, each.worker, each.definition) for each in rows.jobs]
     incidents = [(each.step, tenant, each.code, each.opened_at) for each in rows.incidents]
     findings = [
-        *await _compare(reader, "AUD020", "parked", id, parked, "parked_columns"),
-        *await _compare(reader, "AUD022", "job", id, jobs, "job_columns"),
-        *await _compare(reader, "AUD023", "incident", id, incidents, "incident_columns"),
+        *await _compare(reader, "AUD020", "parked", id, parked),
+        *await _compare(reader, "AUD022", "job", id, jobs),
+        *await _compare(reader, "AUD023", "incident", id, incidents),
     ]
     for due in sorted({each.due for each in rows.timers}):
         timers = [(due, each.step, each.kind, tenant) for each in rows.timers if each.due == due]
-        findings += await _compare(reader, "AUD021", "timer", id, timers, "timer_columns", due=due)
+        findings += await _compare(reader, "AUD021", "timer", id, timers, due=due)
     return findings
 
 
 async def _compare(
-    reader: Reader, code: str, place: str, id: bytes, derived: Iterable[Row], query: str, **parameters: Any
+    reader: Reader, code: str, place: str, id: bytes, derived: Iterable[Row], **parameters: Any
 ) -> list[Finding]:
     try:
-        stored = [plain(row) for row in await reader.fetch(query, aggregate=id, **parameters)]
+        stored = [plain(row) for row in await reader.fetch(f"{place}_columns", aggregate=id, **parameters)]
     except UnreadableError as error:
         return [found("AUD025", place, str(error), id)]
     wanted = sorted(derived)
@@ -74,7 +74,7 @@ async def _is_surplus(reader: Reader, machines: Any, due: int, id: bytes) -> boo
         rows = await reader.fetch("load_aggregate", id=id)
         if not rows:
             return False  # found as an orphan
-        loaded = checked(plain(rows[0]))  # type: ignore[arg-type]
+        loaded = checked(plain(rows[0]))
         machine: Machine[Any, Any, Any] = machines[loaded.kind]
         wanted = {each.due for each in machine.rows(id, machine.decode(loaded.state)).timers}
     except Exception:  # whatever is wrong with the aggregate itself has been found by its own check
@@ -83,4 +83,4 @@ async def _is_surplus(reader: Reader, machines: Any, due: int, id: bytes) -> boo
         return False
     if not await reader.fetch("timer_columns", due=due, aggregate=id):
         return False
-    return plain((await reader.fetch("load_aggregate", id=id))[0])[3] == loaded.version
+    return bool(plain((await reader.fetch("load_aggregate", id=id))[0])[3] == loaded.version)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Iterable
 from hashlib import sha256
@@ -31,10 +32,11 @@ async def export(
     ids: Iterable[Id] | None,
     out: Path,
     public_keys: PublicKeys,
+    *,
     progress: Progress | None = None,
 ) -> int:
     """Write `<id>.json` into a folder for each call, for all of them when `ids` is None; returns how many."""
-    out.mkdir(parents=True, exist_ok=True)
+    await asyncio.to_thread(out.mkdir, parents=True, exist_ok=True)
     written = 0
     for id in ids if ids is not None else ():
         written += await _write(store, machines, id, out, public_keys)
@@ -47,7 +49,8 @@ async def export(
 
 
 async def _write(store: Store, machines: Machines, id: Id, out: Path, public_keys: PublicKeys) -> int:
-    (out / f"{id_text(id)}.json").write_bytes(await document_of(store, machines, id, public_keys))
+    document = await document_of(store, machines, id, public_keys)
+    await asyncio.to_thread((out / f"{id_text(id)}.json").write_bytes, document)
     return 1
 
 
@@ -57,7 +60,7 @@ async def document_of(store: Store, machines: Machines, id: Id, public_keys: Pub
     rows = await reader.fetch("load_aggregate", id=id)
     if not rows:
         raise RejectedError(Rejection("not_found", "export", "call", id_text(id), "there is no such call"))
-    loaded = checked(plain(rows[0]))  # type: ignore[arg-type]
+    loaded = checked(plain(rows[0]))
     machine = machines[loaded.kind]
     records = [
         (sequence, body, hash)
@@ -66,6 +69,7 @@ async def document_of(store: Store, machines: Machines, id: Id, public_keys: Pub
     ]
     summary = summary_of(machine, machine.decode(loaded.state))
     seals = await _seals(reader, id, loaded.version)
+    signers = {each["key_id"] for each in seals}
     content = {
         "format": FORMAT,
         "id": id_text(id),
@@ -76,7 +80,7 @@ async def document_of(store: Store, machines: Machines, id: Id, public_keys: Pub
         "payloads": [] if summary["is_erased"] else await _payloads(reader, id),
         "seals": seals,
         "public_keys": {
-            each["key_id"]: public_keys[each["key_id"]].hex() for each in seals if each["key_id"] in public_keys
+            name: public_keys[name].hex() for name in {each["key_id"] for each in seals} & set(public_keys)
         },
     }
     return sealed_document(content)

@@ -47,7 +47,8 @@ async def verify(
     """
     reader, report = Reader(store.driver), Report(findings=[])
     tell = progress or (lambda stage, done, total: None)
-    await _check_seals(reader, public_keys, report, full, require_sealed, anchor)
+    seals = SealAudit(reader, public_keys, report, full)
+    await _check_seals(seals, report, require_sealed, anchor)
     tell("seals", report.seals, report.seals)
     await _check_aggregates(reader, machines, report, full, tell)
     if full:
@@ -58,10 +59,7 @@ async def verify(
     return report
 
 
-async def _check_seals(
-    reader: Reader, keys: PublicKeys, report: Report, full: bool, require_sealed: bool, anchor: Anchor | None
-) -> None:
-    audit = SealAudit(reader, keys, report, full)
+async def _check_seals(audit: SealAudit, report: Report, require_sealed: bool, anchor: Anchor | None) -> None:
     try:
         noted = await audit.check(anchor.number if anchor else 0)
     except UnreadableError as error:

@@ -97,10 +97,6 @@ SELECT tenant, entity, key, version, is_deleted, data, hash FROM entity_history
 WHERE (tenant, entity, key, version) > (:after_tenant, :after_entity, :after_key, :after_version)
 ORDER BY tenant, entity, key, version LIMIT :most;
 
--- name: lock_journal
--- Wait for commits under way, so that no record can appear below a position already seen; here the write lock does it.
-SELECT 1;
-
 -- name: journal_end
 -- The newest position of the journal, 0 when it is empty.
 SELECT coalesce(max(position), 0) FROM journal;

@@ -6,14 +6,12 @@ a whole aggregate was removed or its chain written anew. Seals remember them, un
 
 from perdure.store.seals.merkle import proof, root, root_of_proof
 from perdure.store.seals.seal import FIRST_PREVIOUS, SEALED_AT_ONCE, Leaf, Seal, heads_of, pack, seal_hash, unpack
-from perdure.store.seals.sealer import Sealer
 
 __all__ = [
     "FIRST_PREVIOUS",
     "SEALED_AT_ONCE",
     "Leaf",
     "Seal",
-    "Sealer",
     "heads_of",
     "pack",
     "proof",
