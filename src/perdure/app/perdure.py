@@ -65,10 +65,10 @@ class Perdure:
         catalogue = load_definitions(definitions, environment)
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
-        driver = open_driver(url)
+        time = sources or SystemSources()
         runtime = Runtime(
-            driver, catalogue, registry, sources or SystemSources(), role=role, keep_seconds=keep_seconds,
-            sealer=sealer_for(url, seal_key_file, seal_every_seconds),
+            open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
+            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds),
         )  # fmt: skip
         await runtime.start()
         try:

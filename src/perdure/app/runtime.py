@@ -73,7 +73,7 @@ class Runtime:
         self.intake = Intake(self.conductor, sources)
         self.upkeep = Upkeep(self.conductor, sources)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
-        self.sealer = sealer(self.store) if sealer is not None else None
+        self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
         self._keep_seconds = keep_seconds
         self._duties: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
