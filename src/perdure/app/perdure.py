@@ -62,14 +62,14 @@ class Perdure:
         `handlers` names importable packages, or maps verb names to functions. A `worker` looks after
         timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs nothing.
         """
-        catalogue = _catalogue(definitions, environment)
+        catalogue = load_definitions(definitions, environment)
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
         registry = HandlerRegistry.collect(list(packages), catalogue, bound) if role != "reader" else HandlerRegistry()
-        driver = open_driver(url)
+        time = sources or SystemSources()
         runtime = Runtime(
-            driver, catalogue, registry, sources or SystemSources(), role=role, keep_seconds=keep_seconds,
-            sealer=sealer_for(url, seal_key_file, seal_every_seconds),
+            open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
+            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds),
         )  # fmt: skip
         await runtime.start()
         try:
@@ -120,7 +120,7 @@ class Perdure:
         )
         should_end = wait if wait is not None else found.execution.wait == "block"
         if (should_end and not _is_ended(aggregate)) or (
-            aggregate.state.status not in SETTLED and self.runtime.driver.is_threaded
+            aggregate.state.status not in SETTLED and not self.runtime.is_driven
         ):
             aggregate = await self._wait(aggregate.id, should_end, timeout_seconds)
         return await self._view(aggregate)
@@ -356,7 +356,7 @@ def _is_ended(aggregate: Aggregate) -> bool:
     return aggregate.state.status in ("completed", "failed", "cancelled")
 
 
-def _catalogue(
+def load_definitions(
     definitions: Sequence[str | Path] | str | Path | Catalogue, environment: str | Path | Mapping[str, Any] | None
 ) -> Catalogue:
     if isinstance(definitions, Catalogue):

@@ -36,7 +36,7 @@ class Store:
     async def quarantine(self, error: QuarantinedError) -> None:
         """Remember what was found damaged, so that lists show it."""
         await self.driver.write(
-            "add_quarantine", aggregate=error.data["aggregate"], place=error.data["place"], fact=error.data["fact"],
+            "add_quarantine", aggregate=error.data["aggregate"], place=error.data["place"], fact=error.fact,
             found_at=self._sources.now(),
         )  # fmt: skip
 
