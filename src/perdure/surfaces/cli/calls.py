@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import typer
@@ -196,7 +197,7 @@ def described(perdure: Any, view: Any) -> Any:
     return msgspec.structs.replace(view, sentence=verb.sentence(view.args))
 
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[..., Any]] = {
     "call": call, "status": status, "events": events, "parked": parked, "find": find, "cancel": cancel,
     "amend": amend, "erase": erase,
 }  # fmt: skip

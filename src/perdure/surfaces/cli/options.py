@@ -34,7 +34,7 @@ GLOBAL: dict[str, tuple[Any, Any]] = {
     "store": (_option(str | None, "--store", metavar="URL", help="sqlite:///file.db or postgresql://…"), None),
     "config": (_option(str | None, "--config", metavar="FILE", help="Instead of ./perdure.yaml."), None),
     "tenant": (_option(str | None, "--tenant", metavar="NAME", help="On whose behalf; 'default' otherwise."), None),
-    "principal": (_option(str | None, "--as", metavar="NAME", help="Who asks; otherwise you, as the system knows you."), None),
+    "principal": (_option(str | None, "--as", metavar="NAME", help="Who asks; otherwise the system's user."), None),
     "definitions": (_option(list[str] | None, "--definitions", metavar="PATH", help="Verbs from here instead."), None),
     "handlers": (_option(list[str] | None, "--handlers", metavar="PACKAGE", help="Handlers from here instead."), None),
 }  # fmt: skip

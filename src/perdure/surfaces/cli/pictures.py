@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
 from rich import box
 from rich.console import Group, RenderableType
+from rich.highlighter import JSONHighlighter
 from rich.panel import Panel
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
@@ -33,10 +34,9 @@ def state_text(state: str, view: CallView | None = None) -> Text:
     """A state with its sign and colour; a call with an open incident is red whatever its state."""
     stuck = view is not None and view.waiting_for is not None and view.waiting_for.kind == "incident"
     word = f"{SIGNS.get(state, '●')} {state}"
-    return Text(
-        f"{word}, needs a person" if stuck else word,
-        style=COLOURS["incident" if stuck else state] if state in COLOURS else "",
-    )
+    if stuck:
+        return Text(f"{word}, needs a person", style=COLOURS["incident"])
+    return Text(word, style=COLOURS.get(state, ""))
 
 
 def call_picture(view: CallView) -> RenderableType:
@@ -89,10 +89,8 @@ def json_text(value: Any) -> RenderableType:
     """JSON in colour: on one line when it is short."""
     line = encode(value)
     if len(line) > MAX_CELL:
-        import msgspec
-
         line = msgspec.json.format(line, indent=2)
-    return Syntax(line, "json", background_color="default", word_wrap=True, theme="ansi_dark")
+    return JSONHighlighter()(Text(line))
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[RenderableType]], empty: str) -> RenderableType:

@@ -20,6 +20,6 @@ def check_name(call: Call) -> dict[str, Any]:
 def request_document(call: Call) -> dict[str, Any]:
     """Sends the request outward, then the call parks until somebody completes it.
 
-    `call.idempotency_key` stays the same when this runs again after a crash: pass it on, and the client gets one letter.
+    `call.idempotency_key` is the same when this runs again after a crash: pass it on, and the client gets one letter.
     """
     return {}
