@@ -128,7 +128,7 @@ def _receipt_picture(receipt: Any) -> Any:
 
     words, colour = ANSWERS.get(receipt.answer, (receipt.answer, "white"))
     told: list[Any] = [Text(words, style=f"bold {colour}")]
-    if receipt.reason:
+    if receipt.answer == "dead_letter":
         told.append(Text(f"  {receipt.reason}", style="dim"))
     if receipt.answer == "dead_letter":
         told.append(Text(f"  → Deliver it again with: perdure dead-letters replay {receipt.message_id}", style="cyan"))

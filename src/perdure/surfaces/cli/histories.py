@@ -8,11 +8,16 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from perdure.app.views import EventView
+from perdure.sources import iso
 from perdure.surfaces.cli.output import encode
 from perdure.surfaces.cli.pictures import COLOURS, table
 from perdure.surfaces.cli.times import relative
 
 MAX_DETAIL = 90
+HASH_LETTERS = 40
+FIRST_MOMENT = 10**15
+"""Numbers from here on are moments in microseconds."""
+SAID = frozenset({"at", "principal", "definition", "definition_version", "input", "flags", "worker", "step", "token"})
 ENTRY_COLOURS = {
     "completed": COLOURS["completed"],
     "failed": COLOURS["failed"],
@@ -45,17 +50,20 @@ def _entry(event: EventView) -> Text:
 
 
 def _detail(event: EventView) -> str:
-    """The fields that mean something to a person: no hashes, nothing empty."""
-    shown = {
-        name: value
-        for name, value in event.data.items()
-        if value not in (None, "", 0, [], {}, False) and name not in ("definition", "input", "flags", "worker")
-        and not (isinstance(value, str) and len(value) >= 44 and " " not in value)
-    }  # fmt: skip
-    text = ", ".join(
-        f"{name} {value if isinstance(value, str | int) else encode(value)}" for name, value in shown.items()
-    )
+    """The fields that mean something to a person: no hashes, nothing empty, nothing the table says already."""
+    shown = {name: value for name, value in event.data.items() if value and name not in SAID and not _is_hash(value)}
+    text = ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in shown.items())
     return text if len(text) <= MAX_DETAIL else text[: MAX_DETAIL - 1] + "…"
+
+
+def _is_hash(value: Any) -> bool:
+    return isinstance(value, str) and len(value) >= HASH_LETTERS and " " not in value
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, int) and value >= FIRST_MOMENT:
+        return relative(iso(value))
+    return str(value) if isinstance(value, str | int) else encode(value)
 
 
 def parked_picture(found: list[dict[str, Any]]) -> RenderableType:
@@ -63,13 +71,14 @@ def parked_picture(found: list[dict[str, Any]]) -> RenderableType:
     rows = []
     for each in found:
         waiting = each["waiting_for"] or {}
-        rows.append((
-            Text(str(each["number"]), style="dim"), Text(each["verb"]), Text(waiting.get("key", ""), style="cyan"),
-            Text(waiting.get("kind", "")), Text(relative(waiting.get("since") or each["started_at"])),
-            Text(relative(waiting.get("due_at"))), Text(each["progress"]), Text(each["id"], style="dim"),
-        ))  # fmt: skip
-    columns = ("#", "verb", "key", "waits for", "since", "due", "progress", "id")
-    return table("Parked", columns, rows, "Nothing waits.")
+        kind = waiting.get("kind", "")
+        told = [f"since {relative(waiting.get('since') or each['started_at'])}"]
+        told += [f"due {relative(waiting['due_at'])}"] if waiting.get("due_at") else []
+        told += [kind] if kind not in ("", "completion") else []
+        told += [each["progress"]] if each["progress"] else []
+        key = Text(waiting.get("key", ""), style="red" if kind == "incident" else "cyan")
+        rows.append((key, Text(each["verb"]), Text("\n".join(told)), Text(each["id"])))
+    return table("Parked", ("key", "verb", "waits", "id"), rows, "Nothing waits.")
 
 
 def dead_letters_picture(found: list[dict[str, Any]]) -> RenderableType:

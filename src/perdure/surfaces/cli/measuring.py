@@ -90,6 +90,7 @@ async def _rate(now: Callable[[], int], work: Callable[[int], Awaitable[None]], 
 
 
 def _picture(told: dict[str, Any]) -> Any:
+    from rich.console import Group
     from rich.text import Text
 
     from perdure.surfaces.cli.pictures import table
@@ -101,4 +102,5 @@ def _picture(told: dict[str, Any]) -> Any:
         "signals_per_second": "signals completed",
     }
     rows = [(Text(words), Text(f"{told[name]:,}", style="bold", justify="right")) for name, words in names.items()]
-    return table(f"Per second on {told['store']}, all durable", ("what", "per second"), rows, "")
+    place = Text(f"{told['store']}, everything durable", style="dim")
+    return Group(table("", ("what", "per second"), rows, ""), place)

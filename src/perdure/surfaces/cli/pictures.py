@@ -28,6 +28,8 @@ COLOURS = {
 }
 SIGNS = {"completed": "✓", "failed": "✗", "cancelled": "■", "parked": "◷", "escalated": "▲", "executing": "▶"}
 MAX_CELL = 60
+SHORT = frozenset({"#", "id", "call", "state", "entry", "by", "when", "since", "asked", "received"})
+"""Columns that make no sense broken."""
 
 
 def state_text(state: str, view: CallView | None = None) -> Text:
@@ -97,7 +99,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Renderable
     """A list; one sentence when there is nothing in it."""
     made = Table(box=box.SIMPLE_HEAD, header_style="bold", title=title, title_justify="left", title_style="bold")
     for name in columns:
-        made.add_column(name, overflow="fold")
+        made.add_column(name, overflow="fold", no_wrap=name in SHORT)
     for row in rows:
         made.add_row(*row)
     return made if made.row_count else Text(empty, style="dim")
