@@ -83,11 +83,9 @@ async def list_letters(
     settings: Settings, limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 1000
 ) -> None:
     """List what arrived and could not be delivered."""
-    from perdure.surfaces.cli.histories import dead_letters_picture
-
     async with open_store(settings, "reader") as perdure:
         found = await perdure.dead_letters(limit)
-        output.show(settings, found, lambda: dead_letters_picture(found))
+        output.show(settings, found, lambda: _letters_picture(found))
 
 
 async def replay(
@@ -118,6 +116,12 @@ def _show_receipt(settings: Settings, perdure: Any, receipt: Any) -> None:
     if receipt.call is not None:
         receipt = msgspec.structs.replace(receipt, call=described(perdure, receipt.call))
     output.show(settings, receipt, lambda: _receipt_picture(receipt))
+
+
+def _letters_picture(found: list[dict[str, Any]]) -> Any:
+    from perdure.surfaces.cli.histories import dead_letters_picture
+
+    return dead_letters_picture(found)
 
 
 def _receipt_picture(receipt: Any) -> Any:

@@ -97,8 +97,6 @@ async def events(
     after: Annotated[int, typer.Option("--after", help="Only what comes after this sequence number.")] = 0,
 ) -> None:
     """Show what happened to a call, oldest first; with --follow, JSON comes as one object per line."""
-    from perdure.surfaces.cli.histories import event_line, events_picture
-
     async with open_store(settings, "reader", must_exist=True) as perdure:
         found = []
         async for event in perdure.events(id, after=after, follow=follow):
@@ -107,9 +105,9 @@ async def events(
             elif settings.json:
                 output.line(event)
             else:
-                output.console().print(event_line(event))
+                output.console().print(_histories().event_line(event))
         if not follow:
-            output.show(settings, found, lambda: events_picture(id, found))
+            output.show(settings, found, lambda: _histories().events_picture(id, found))
 
 
 async def cancel(settings: Settings, id: IdWord, reason: Reason = "") -> None:
@@ -124,11 +122,9 @@ async def parked(
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 100,
 ) -> None:
     """List what waits, oldest first."""
-    from perdure.surfaces.cli.histories import parked_picture
-
     async with open_store(settings, "reader") as perdure:
         found = await perdure.parked(after=after, limit=limit)
-        output.show(settings, found, lambda: parked_picture(found))
+        output.show(settings, found, lambda: _histories().parked_picture(found))
 
 
 async def find(
@@ -140,12 +136,10 @@ async def find(
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 100,
 ) -> None:
     """Find calls of a verb by its indexed fields, newest first; all fields must match."""
-    from perdure.surfaces.cli.pictures import calls_picture
-
     wanted = {name.replace("-", "_"): value for name, value in pairs(fields).items()}
     async with open_store(settings, "reader") as perdure:
         found = [described(perdure, view) for view in await perdure.find(verb, limit, **wanted)]
-        output.show(settings, found, lambda: calls_picture(f"Calls of {verb}", found, "No such call."))
+        output.show(settings, found, lambda: _pictures().calls_picture(f"Calls of {verb}", found, "No such call."))
 
 
 async def amend(
@@ -181,10 +175,8 @@ async def erase(
 
 def show_call(settings: Settings, perdure: Any, view: Any) -> None:
     """A call as everyone is shown it."""
-    from perdure.surfaces.cli.pictures import call_picture
-
     told = described(perdure, view)
-    output.show(settings, told, lambda: call_picture(told))
+    output.show(settings, told, lambda: _pictures().call_picture(told))
 
 
 def described(perdure: Any, view: Any) -> Any:
@@ -195,6 +187,19 @@ def described(perdure: Any, view: Any) -> Any:
     if view.sentence or verb is None or not isinstance(view.args, dict):
         return view
     return msgspec.structs.replace(view, sentence=verb.sentence(view.args))
+
+
+def _pictures() -> Any:
+    """Loaded for people only: machines do not wait for it."""
+    from perdure.surfaces.cli import pictures
+
+    return pictures
+
+
+def _histories() -> Any:
+    from perdure.surfaces.cli import histories
+
+    return histories
 
 
 COMMANDS: dict[str, Callable[..., Any]] = {
