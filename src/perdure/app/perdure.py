@@ -19,7 +19,6 @@ from perdure.errors import CallFailedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
-from perdure.payload import parse
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, SETTLED, index_text
 from perdure.runbooks.intake import Completion, CompletionStatus, Receipt
@@ -336,7 +335,7 @@ class Perdure:
         if hash is None or aggregate.state.erased_at:
             return None
         data = await self.runtime.store.payload(aggregate.id, hash)
-        return parse(data) if data is not None else None
+        return msgspec.json.decode(data) if data is not None else None
 
     async def _receipt(self, receipt: Receipt) -> ReceiptView:
         call = await self._view(receipt.aggregate) if receipt.aggregate is not None else None
