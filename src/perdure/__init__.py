@@ -32,7 +32,7 @@ _HOMES = {
     "perdure.verbs": ("Call", "Result", "verb"),
 }  # fmt: skip
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
-__all__ = sorted(_HOME)
+__all__ = [*_HOME]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NewType, Protocol
 
-from perdure.errors import Rejection, RejectedError
+from perdure.errors import RejectedError, Rejection
 
 Id = NewType("Id", bytes)
 """Sixteen bytes, ordered by the millisecond they were made in."""

@@ -210,7 +210,9 @@ class Intake:
         message = await self._store.message(origin.tenant, message_id)
         if message is None:
             raise RejectedError(
-                Rejection("not_found", do, "dead letter", message_id, "there is none", "See `perdure dead-letters list`.")
+                Rejection(
+                    "not_found", do, "dead letter", message_id, "there is none", "See `perdure dead-letters list`."
+                )
             )
         if message.status != DEAD or message.body is None:
             raise RejectedError(Rejection("wrong_state", do, "dead letter", message_id, "it was dealt with already"))

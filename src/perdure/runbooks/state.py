@@ -22,7 +22,7 @@ class Compact(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     """A value stored as an array, trailing defaults left out."""
 
 
-class Failure(Compact):
+class Failure(Compact, frozen=True):
     """Why an attempt or a step failed: its class, a stable code, and words an operator can act on."""
 
     kind: FailureClass
@@ -30,7 +30,7 @@ class Failure(Compact):
     message: str
 
 
-class Frame(Compact):
+class Frame(Compact, frozen=True):
     """The durable record of the latest execution of a step."""
 
     attempt: int
@@ -42,7 +42,7 @@ class Frame(Compact):
     interruptions: int = 0
 
 
-class Token(Compact):
+class Token(Compact, frozen=True):
     """Something waiting. An empty key stands for the step's own id."""
 
     name: str
@@ -54,7 +54,7 @@ class Token(Compact):
     escalates: bool = False
 
 
-class Incident(Compact):
+class Incident(Compact, frozen=True):
     """Stuck, needs a person: what happened and what would help."""
 
     code: str
@@ -63,7 +63,7 @@ class Incident(Compact):
     attempt: int = 0
 
 
-class Amendment(Compact):
+class Amendment(Compact, frozen=True):
     """A correction of data proposed by one person and waiting for another."""
 
     number: int
@@ -75,7 +75,7 @@ class Amendment(Compact):
     approved_by: str = ""
 
 
-class Step(Compact):
+class Step(Compact, frozen=True):
     """One asking of one verb, pinned to the definition it was asked under."""
 
     verb: str
@@ -93,7 +93,7 @@ class Step(Compact):
     flags: dict[str, str | bool | int] = {}
 
 
-class Runbook(Compact):
+class Runbook(Compact, frozen=True):
     """The aggregate. Fields a row carries besides (id, tenant, version) are not repeated here."""
 
     version: int

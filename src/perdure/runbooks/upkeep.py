@@ -221,5 +221,3 @@ async def forever(duty: Any, sources: Sources, pause: Micros, report: Any) -> No
         except PerdureError as error:
             report(error)
         await sources.sleep_until(sources.now() + pause)
-
-

@@ -140,9 +140,7 @@ class Router:
             return result.data, result.flags
         return ({} if result is None else result), {}
 
-    def _checked(
-        self, verb: Verb, value: Any, flags: dict[str, Any], writes: tuple[EntityWrite, ...]
-    ) -> Produced:
+    def _checked(self, verb: Verb, value: Any, flags: dict[str, Any], writes: tuple[EntityWrite, ...]) -> Produced:
         handler = self.handler(verb)
         parks = handler is None or handler.name == PARK or (verb.is_durable and handler.name != INSTANT_COMPLETE)
         if flags:
