@@ -37,6 +37,7 @@ _KEPT_AS_METADATA = (
     "returns",
     "outputs",
 )
+_CRUD_PARAMS = ("set_values", "key", "conflict_keys", "returning")
 _BEHAVIORS = ("crud", "plugin", "workflow", "durable")
 _RETURNED_SCALARS = frozenset({"uuid", "string", "integer", "decimal", "boolean", "date", "timestamp"})
 _OPERATION_OF_NAME = {
@@ -117,7 +118,7 @@ class DomainReader:
         columns = self._columns(fields)
         if columns:
             params["columns"] = columns
-        kept = {key: child for key in ("set_values", "key", "returning") if (child := crud.get(key)) is not None}
+        kept = {key: child for key in _CRUD_PARAMS if (child := crud.get(key)) is not None}
         nodes = {key: at.beside(value) for key, value in params.items() if key != "columns"} | kept
         if columns:
             nodes["columns"] = at.with_children({key: at.beside(value) for key, value in columns.items()})
