@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from perdure.runbooks.state import Compact, Failure
+import msgspec
+
+from perdure.runbooks.state import Compact, Failure, Flags
 
 ENTRY_VERSION = 1
 
@@ -51,7 +53,7 @@ class StepCompleted(Compact, frozen=True, tag=5):
     step: int
     at: int
     result: bytes
-    flags: dict[str, str | bool | int] = {}
+    flags: Flags = msgspec.field(default_factory=dict)
 
 
 class StepFailed(Compact, frozen=True, tag=6):

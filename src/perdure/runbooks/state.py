@@ -12,6 +12,7 @@ STATE_VERSION = 1
 
 StepState = Literal["pending", "ready", "running", "parked", "completed", "failed", "cancelled"]
 RunbookState = Literal["ready", "executing", "parked", "completed", "failed", "escalated", "cancelled"]
+Flags = dict[str, str | bool | int]
 ENDED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
 
 WAITING, RESOLVED, TIMED_OUT, CANCELLED = range(4)
@@ -90,7 +91,7 @@ class Step(Compact, frozen=True):
     retry_at: int = 0
     incident: Incident | None = None
     progress: str = ""
-    flags: dict[str, str | bool | int] = {}
+    flags: Flags = msgspec.field(default_factory=dict)
 
 
 class Runbook(Compact, frozen=True):
