@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -19,8 +19,8 @@ ORDER = (
 Batch = dict[str, list[tuple[Any, ...]]]
 
 
-def batch_of(units: Sequence[Unit]) -> Batch:
-    """Rows per query name; only queries that have rows are named."""
+def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str]] = ()) -> Batch:
+    """Rows per query name; only queries that have rows are named. Notices given before are left out."""
     batch: Batch = {}
     for unit in units:
         if unit.id is not None:
@@ -28,6 +28,8 @@ def batch_of(units: Sequence[Unit]) -> Batch:
         for brought in unit.attachments:
             _brought(batch, unit, brought)
         for notice in unit.notices:
+            if (unit.id, notice.message_id) in repeated:
+                continue
             row = (unit.tenant, notice.message_id, notice.kind, "", unit.at, PENDING, "", unit.id, None)
             _add(batch, "add_inbox", row)
     return batch
@@ -60,12 +62,16 @@ def _aggregate(batch: Batch, unit: Unit) -> None:
 
 
 def _rows(batch: Batch, unit: Unit, id: bytes) -> None:
+    _parked_rows(batch, unit, id)
     before, after, tenant = unit.before, unit.after, unit.tenant
+<<<<<<< HEAD
     for parked in after.parked:
         if parked not in before.parked:
             place = slot(parked.status, id, parked.step, parked.token)
             row = (id, parked.step, parked.token, tenant, parked.name, parked.key, place, *parked[4:])
             _add(batch, "put_parked", row)
+=======
+>>>>>>> postgres
     for timer in before.timers:
         if timer not in after.timers:
             _add(batch, "remove_timers", (timer.due, id, timer.step, timer.kind))
@@ -88,6 +94,17 @@ def _by_step(
     for row in after:
         if row not in before:
             _add(batch, put, (unit.id, row.step, unit.tenant, *row[1:]))
+
+
+def _parked_rows(batch: Batch, unit: Unit, id: bytes) -> None:
+    changed = [row for row in unit.after.parked if row not in unit.before.parked]
+    # A token that stops waiting frees its key before another takes it.
+    for row in sorted(changed, key=lambda row: row.status == 0):
+        place = slot(row.status, id, row.step, row.token)
+        _add(
+            batch, "put_parked",
+            (id, row.step, row.token, unit.tenant, row.name, row.key, place, row.status, row.definition),
+        )  # fmt: skip
 
 
 def _brought(batch: Batch, unit: Unit, brought: Attachments) -> None:

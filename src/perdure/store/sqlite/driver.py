@@ -31,6 +31,7 @@ POLL_SECONDS = 0.02
 QUICK_SECONDS = 0.002
 
 Waiting = tuple[Unit, "asyncio.Future[Conflict | None]"]
+Verdict = Conflict | None | Exception
 
 
 class SqliteDriver:
@@ -146,6 +147,7 @@ class SqliteDriver:
         self._is_busy = True
         if self.is_threaded and not (len(batch) == 1 and self._commit_here(batch)):
             self._tasks.put(lambda: self._commit_in_thread(batch))
+<<<<<<< HEAD
         elif not self.is_threaded:
             self._settle(batch, *self._commit(batch))
 
@@ -185,16 +187,36 @@ class SqliteDriver:
             verdicts, error = self._commit(batch)
         self._measure(began)
         self._loop.call_soon_threadsafe(self._settle, batch, verdicts, error)
+=======
+        else:
+            self._settle(batch, self._commit([unit for unit, _ in batch]))
 
-    def _settle(self, batch: list[Waiting], verdicts: list[Conflict | None], error: BaseException | None) -> None:
+    def _commit(self, units: list[Unit]) -> list[Verdict]:
+        try:
+            return [*self._writer.commit(units, self.fence)]
+        except sqlite3.OperationalError as error:
+            return [translated(error, self.path)] * len(units)
+        except Exception as error:
+            if len(units) == 1 or isinstance(error, PerdureError):
+                told = translated(error, self.path) if isinstance(error, sqlite3.Error) else error
+                return [told] * len(units)
+        # One of them cannot be written at all: alone it fails alone.
+        return [verdict for unit in units for verdict in self._commit([unit])]
+
+    def _commit_in_thread(self, batch: list[Waiting]) -> None:
+        verdicts = self._commit([unit for unit, _ in batch])
+        self._loop.call_soon_threadsafe(self._settle, batch, verdicts)
+>>>>>>> postgres
+
+    def _settle(self, batch: list[Waiting], verdicts: list[Verdict]) -> None:
         self._is_busy = False
-        for position, (_, future) in enumerate(batch):
+        for (_, future), verdict in zip(batch, verdicts, strict=True):
             if future.done():
                 continue
-            if error is not None:
-                future.set_exception(error)
+            if isinstance(verdict, Exception):
+                future.set_exception(verdict)
             else:
-                future.set_result(verdicts[position])
+                future.set_result(verdict)
         if not self._is_flushing:
             self._is_flushing = True
             self._loop.call_soon(self._flush)

@@ -31,9 +31,10 @@ class Writer:
         connection = self.connection
         try:
             self._check_fence(fence)
-            verdicts = judge(units, self._standing(claims_of(units)))
+            standing = self._standing(claims_of(units))
+            verdicts = judge(units, standing)
             passed = [unit for unit, verdict in zip(units, verdicts, strict=True) if verdict is None]
-            batch = batch_of(passed)
+            batch = batch_of(passed, standing.repeated)
             for name in ORDER:
                 rows = batch.get(name)
                 if rows:
