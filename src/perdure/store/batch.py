@@ -64,14 +64,6 @@ def _aggregate(batch: Batch, unit: Unit) -> None:
 def _rows(batch: Batch, unit: Unit, id: bytes) -> None:
     _parked_rows(batch, unit, id)
     before, after, tenant = unit.before, unit.after, unit.tenant
-<<<<<<< HEAD
-    for parked in after.parked:
-        if parked not in before.parked:
-            place = slot(parked.status, id, parked.step, parked.token)
-            row = (id, parked.step, parked.token, tenant, parked.name, parked.key, place, *parked[4:])
-            _add(batch, "put_parked", row)
-=======
->>>>>>> postgres
     for timer in before.timers:
         if timer not in after.timers:
             _add(batch, "remove_timers", (timer.due, id, timer.step, timer.kind))

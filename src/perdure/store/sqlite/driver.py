@@ -147,9 +147,8 @@ class SqliteDriver:
         self._is_busy = True
         if self.is_threaded and not (len(batch) == 1 and self._commit_here(batch)):
             self._tasks.put(lambda: self._commit_in_thread(batch))
-<<<<<<< HEAD
         elif not self.is_threaded:
-            self._settle(batch, *self._commit(batch))
+            self._settle(batch, self._commit([unit for unit, _ in batch]))
 
     def _commit_here(self, batch: list[Waiting]) -> bool:
         """One unit alone is not worth a thread's wake-up, unless the disk is slow or someone else is writing."""
@@ -159,40 +158,22 @@ class SqliteDriver:
         try:
             if not self._writer.begin():
                 return False
-            outcome = self._commit(batch, is_begun=True)
+            verdicts = self._commit([batch[0][0]], is_begun=True)
+        except sqlite3.Error:
+            return False  # the writer's thread meets the same trouble and reports it
         finally:
             self._writing.release()
         self._measure(began)
-        self._settle(batch, *outcome)
+        self._settle(batch, verdicts)
         return True
 
     def _measure(self, began: float) -> None:
         self._commit_seconds += (self._loop.time() - began - self._commit_seconds) / 8
 
-    def _commit(
-        self, batch: list[Waiting], is_begun: bool = False
-    ) -> tuple[list[Conflict | None], BaseException | None]:
+    def _commit(self, units: list[Unit], is_begun: bool = False) -> list[Verdict]:
         try:
             if not is_begun:
                 self._writer.begin(BUSY_SECONDS)
-            return self._writer.commit([unit for unit, _ in batch], self.fence), None
-        except sqlite3.Error as error:
-            return [], translated(error, self.path)
-        except (PerdureError, Exception) as error:
-            return [], error
-
-    def _commit_in_thread(self, batch: list[Waiting]) -> None:
-        began = self._loop.time()
-        with self._writing:
-            verdicts, error = self._commit(batch)
-        self._measure(began)
-        self._loop.call_soon_threadsafe(self._settle, batch, verdicts, error)
-=======
-        else:
-            self._settle(batch, self._commit([unit for unit, _ in batch]))
-
-    def _commit(self, units: list[Unit]) -> list[Verdict]:
-        try:
             return [*self._writer.commit(units, self.fence)]
         except sqlite3.OperationalError as error:
             return [translated(error, self.path)] * len(units)
@@ -204,9 +185,11 @@ class SqliteDriver:
         return [verdict for unit in units for verdict in self._commit([unit])]
 
     def _commit_in_thread(self, batch: list[Waiting]) -> None:
-        verdicts = self._commit([unit for unit, _ in batch])
+        began = self._loop.time()
+        with self._writing:
+            verdicts = self._commit([unit for unit, _ in batch])
+        self._measure(began)
         self._loop.call_soon_threadsafe(self._settle, batch, verdicts)
->>>>>>> postgres
 
     def _settle(self, batch: list[Waiting], verdicts: list[Verdict]) -> None:
         self._is_busy = False
