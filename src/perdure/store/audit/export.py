@@ -179,7 +179,8 @@ def seal_item(seal: Seal, leaves: list[Leaf], place: int) -> dict[str, Any]:
         "key_id": seal.key_id,
         "signature": seal.signature.hex(),
         "sequence": leaves[place].sequence,
-        "place": place,
-        "leaves": len(leaves),
-        "proof": [step.hex() for step in proof([leaf.data() for leaf in leaves], place)],
+        "proof": [
+            {"side": "left" if step.is_left else "right", "hash": step.hash.hex()}
+            for step in proof([leaf.data() for leaf in leaves], place)
+        ],
     }
