@@ -62,7 +62,7 @@ class Perdure:
         `handlers` names importable packages, or maps verb names to functions. A `worker` looks after
         timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs nothing.
         """
-        catalogue = _catalogue(definitions, environment)
+        catalogue = load_definitions(definitions, environment)
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
         driver = open_driver(url)
@@ -119,7 +119,7 @@ class Perdure:
         )
         should_end = wait if wait is not None else found.execution.wait == "block"
         if (should_end and not _is_ended(aggregate)) or (
-            aggregate.state.status not in SETTLED and self.runtime.driver.is_threaded
+            aggregate.state.status not in SETTLED and not self.runtime.is_driven
         ):
             aggregate = await self._wait(aggregate.id, should_end, timeout_seconds)
         return await self._view(aggregate)
@@ -355,7 +355,7 @@ def _is_ended(aggregate: Aggregate) -> bool:
     return aggregate.state.status in ("completed", "failed", "cancelled")
 
 
-def _catalogue(
+def load_definitions(
     definitions: Sequence[str | Path] | str | Path | Catalogue, environment: str | Path | Mapping[str, Any] | None
 ) -> Catalogue:
     if isinstance(definitions, Catalogue):

@@ -101,7 +101,8 @@ class SqliteDriver:
         return (await self.write_all([(name, parameters)]))[0]
 
     async def write_all(self, statements: list[tuple[str, dict[str, Any]]]) -> list[list[Row]]:
-        return await self._on_writer(lambda: self._write_all(statements))
+        found: list[list[Row]] = await self._on_writer(lambda: self._write_all(statements))
+        return found
 
     def _write_all(self, statements: list[tuple[str, dict[str, Any]]]) -> list[list[Row]]:
         connection = self._writer.connection

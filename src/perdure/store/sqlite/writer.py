@@ -66,9 +66,8 @@ class Writer:
         if claims.starts:
             standing.starts = {(t, key): bytes(id) for t, key, id in self._look("taken_starts", claims.starts)}
         if claims.messages:
-            standing.messages = {
-                (tenant, message): (answer, id) for tenant, message, answer, id in self._look("known_messages", claims.messages)
-            }
+            found = self._look("known_messages", claims.messages)
+            standing.messages = {(tenant, message): (answer, id) for tenant, message, answer, id in found}
         if claims.keys:
             standing.keys = {(t, key, name): bytes(id) for t, key, name, id in self._look("taken_keys", claims.keys)}
         if claims.entities:
