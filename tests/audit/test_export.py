@@ -138,8 +138,8 @@ def test_a_file_that_is_no_export_is_called_so(document: bytes) -> None:
 
 
 @pytest.mark.req("V30")
-async def test_records_that_no_seal_covers_yet_are_named_when_sealing_is_required(sqlite_url: str) -> None:
-    async with open_world(sqlite_url) as world:
+async def test_records_that_no_seal_covers_yet_are_named_when_sealing_is_required(store_url: str) -> None:
+    async with open_world(store_url) as world:
         await world.start("young", None)
         document = await exported(world, "young")
         assert verify_export(document) == []
@@ -147,8 +147,8 @@ async def test_records_that_no_seal_covers_yet_are_named_when_sealing_is_require
 
 
 @pytest.mark.req("V30")
-async def test_all_calls_are_written_into_a_folder(sqlite_url: str, tmp_path: Path) -> None:
-    async with open_world(sqlite_url) as world:
+async def test_all_calls_are_written_into_a_folder(store_url: str, tmp_path: Path) -> None:
+    async with open_world(store_url) as world:
         await fill(world)
         await world.seal()
         out = tmp_path / "export"
@@ -159,7 +159,7 @@ async def test_all_calls_are_written_into_a_folder(sqlite_url: str, tmp_path: Pa
 
 
 @pytest.mark.req("V30")
-async def test_a_call_that_is_not_there_cannot_be_exported(sqlite_url: str) -> None:
-    async with open_world(sqlite_url) as world:
+async def test_a_call_that_is_not_there_cannot_be_exported(store_url: str) -> None:
+    async with open_world(store_url) as world:
         with pytest.raises(RejectedError, match="no such call"):
             await document_of(world.store, MACHINES, Id(b"x" * 16), {})

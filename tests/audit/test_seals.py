@@ -18,8 +18,8 @@ from perdure.store.seals import Step, heads_of, proof, root, root_of_proof, unpa
 
 
 @pytest.mark.req("P7")
-async def test_nothing_new_is_not_sealed(sqlite_url: str) -> None:
-    async with open_world(sqlite_url) as world:
+async def test_nothing_new_is_not_sealed(store_url: str) -> None:
+    async with open_world(store_url) as world:
         assert await world.sealer.seal_once() is None
         await world.start("one", None)
         assert await world.sealer.seal_once() is not None
@@ -27,8 +27,8 @@ async def test_nothing_new_is_not_sealed(sqlite_url: str) -> None:
 
 
 @pytest.mark.req("P7")
-async def test_two_sealers_at_once_write_one_chain(sqlite_url: str) -> None:
-    async with open_world(sqlite_url) as world, open_world(sqlite_url, world.key) as other:
+async def test_two_sealers_at_once_write_one_chain(store_url: str) -> None:
+    async with open_world(store_url) as world, open_world(store_url, world.key) as other:
         for round in range(5):
             await world.start(f"call {round}", None)
             written = await asyncio.gather(*[each.sealer.seal_once() for each in (world, other, world, other)])
@@ -38,9 +38,9 @@ async def test_two_sealers_at_once_write_one_chain(sqlite_url: str) -> None:
 
 
 @pytest.mark.req("P7")
-async def test_more_records_than_one_seal_takes_get_several(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_more_records_than_one_seal_takes_get_several(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("perdure.store.sealer.SEALED_AT_ONCE", 4)
-    async with open_world(sqlite_url) as world:
+    async with open_world(store_url) as world:
         await fill(world)
         written = await world.sealer.seal_all()
         report = await world.verify(require_sealed=True)
@@ -49,8 +49,8 @@ async def test_more_records_than_one_seal_takes_get_several(sqlite_url: str, mon
 
 
 @pytest.mark.req("P7")
-async def test_a_worker_goes_on_sealing_until_it_is_stopped(sqlite_url: str) -> None:
-    async with open_world(sqlite_url) as world:
+async def test_a_worker_goes_on_sealing_until_it_is_stopped(store_url: str) -> None:
+    async with open_world(store_url) as world:
         rounds: list[int] = []
 
         class Counting:
@@ -71,8 +71,8 @@ async def test_a_worker_goes_on_sealing_until_it_is_stopped(sqlite_url: str) -> 
 
 
 @pytest.mark.req("P7")
-async def test_seals_of_an_older_key_verify_with_both_keys_and_not_with_one(sqlite_url: str) -> None:
-    async with open_world(sqlite_url) as world, open_world(sqlite_url) as after:
+async def test_seals_of_an_older_key_verify_with_both_keys_and_not_with_one(store_url: str) -> None:
+    async with open_world(store_url) as world, open_world(store_url) as after:
         await world.start("one", None)
         await world.seal()
         await world.start("two", None)

@@ -7,8 +7,8 @@ from tests.audit.world import fill, open_world
 
 
 @pytest.mark.req("P7")
-async def test_a_store_with_calls_in_every_state_passes_its_audit(sqlite_url: str) -> None:
-    async with open_world(sqlite_url) as world:
+async def test_a_store_with_calls_in_every_state_passes_its_audit(store_url: str) -> None:
+    async with open_world(store_url) as world:
         await fill(world)
         await world.seal()
         report = await world.verify(require_sealed=True)
