@@ -59,6 +59,13 @@ async def verify(
     return report
 
 
+async def check_heads(store: Store) -> Report:
+    """The quickest audit there is: every row fits its checksum and the last record of its chain."""
+    report = Report(findings=[])
+    await _check_aggregates(Reader(store.driver), {}, report, False, lambda stage, done, total: None)
+    return report
+
+
 async def _check_seals(audit: SealAudit, report: Report, require_sealed: bool, anchor: Anchor | None) -> None:
     try:
         noted = await audit.check(anchor.number if anchor else 0)
