@@ -94,7 +94,7 @@ async def export(
         with progress_bar(settings, "Exporting") as progress:
             written = await export_calls(perdure, ids or [], out, keys, progress)
     told = {"written": written, "folder": str(out.resolve())}
-    output.show(settings, told, lambda: f"✓ {written} calls written to {out}")
+    output.show(settings, told, lambda: f"✓ {output.counted(written, 'call')} written to {out}")
 
 
 async def seal(settings: Settings) -> None:
@@ -105,7 +105,9 @@ async def seal(settings: Settings) -> None:
     async with open_store(settings, "reader", config, must_exist=True) as perdure:
         written = await seal_store(perdure, config.store, config.seal_key_file)
     output.show(
-        settings, {"seals": written}, lambda: f"✓ {written} new seals" if written else "✓ all is sealed already"
+        settings,
+        {"seals": written},
+        lambda: f"✓ {output.counted(written, 'new seal')}" if written else "✓ all is sealed already",
     )
 
 
@@ -143,9 +145,10 @@ def _picture(report: Report) -> Any:
     from rich.text import Text
 
     number, hash = report.last_seal
-    counts = f"{report.aggregates} calls, {report.records} records, {report.payloads} payloads, {report.seals} seals"
+    numbers = {"call": report.aggregates, "record": report.records, "payload": report.payloads, "seal": report.seals}
+    counts = ", ".join(output.counted(number, thing) for thing, number in numbers.items())
     sealed = f"last seal {number}:{hash}" if number else "not sealed yet"
-    young = f", {report.unsealed} records younger than it" if report.unsealed and number else ""
+    young = f", {output.counted(report.unsealed, 'record')} younger than it" if report.unsealed and number else ""
     return Group(
         _findings_picture(report.findings, "All is as it was written."),
         Text(f"  {counts}", style="dim"),
@@ -159,7 +162,7 @@ def _findings_picture(findings: list[Finding], praise: str) -> Any:
 
     if not findings:
         return Text(f"✓ {praise}", style="bold green")
-    lines = [Text(f"✗ {len(findings)} findings", style="bold red")]
+    lines = [Text(f"✗ {output.counted(len(findings), 'finding')}", style="bold red")]
     for each in findings[:MAX_SHOWN]:
         where = f"{each.place} of call {each.aggregate}" if each.aggregate else each.place
         at = f", record {each.sequence}" if each.sequence else ""

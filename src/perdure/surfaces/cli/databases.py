@@ -81,9 +81,8 @@ async def _checked(settings: Settings, must_exist: bool) -> dict[str, Any]:
 
 
 def _picture(told: dict[str, Any]) -> Any:
+    from rich.table import Table
     from rich.text import Text
-
-    from perdure.surfaces.cli.pictures import table
 
     live = [f"{each['process']} on {each['host']}" for each in told["workers"] if each["is_live"]]
     rows = [
@@ -91,9 +90,12 @@ def _picture(told: dict[str, Any]) -> Any:
         ("schema", f"{told['schema']} of {told['newest_schema']} ({told['dialect']})"),
         ("durability", ", ".join(f"{name} {value}" for name, value in told["durability"].items())),
         ("rows", ", ".join(f"{count} {name}" for name, count in told["rows"].items() if count) or "none"),
-        ("not sealed yet", f"{told['unsealed_records']} records"),
+        ("not sealed yet", output.counted(told["unsealed_records"], "record")),
         ("overdue timers", "yes: is a worker running?" if told["is_timer_overdue"] else "none"),
         ("at work", ", ".join(live) or "nobody"),
         ("quarantined", f"{told['quarantined']} calls: see `perdure audit verify`" if told["quarantined"] else "none"),
     ]
-    return table("", ("", ""), [(Text(name, style="dim"), Text(value)) for name, value in rows], "")
+    made = Table.grid(padding=(0, 2))
+    for name, value in rows:
+        made.add_row(Text(name, style="dim"), Text(value))
+    return made

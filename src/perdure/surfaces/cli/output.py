@@ -36,6 +36,11 @@ def show(settings: Settings, value: Any, picture: Callable[[], Any]) -> None:
         console().print(picture())
 
 
+def counted(number: int, thing: str) -> str:
+    """`1 seal`, `2 seals`."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
 def line(value: Any) -> None:
     """One JSON value on a line of its own, at once."""
     sys.stdout.write(encode(value) + "\n")

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from perdure.errors import Problem
+from perdure.surfaces.cli.output import counted
 from perdure.surfaces.cli.pictures import json_text, table
 from perdure.surfaces.cli.times import spoken
 from perdure.verbs import Verb
@@ -116,7 +117,7 @@ def _tier(verb: Verb) -> Text:
 def lint_picture(problems: Sequence[Problem], count: int) -> RenderableType:
     """What lint found, errors first."""
     if not problems:
-        return Text(f"✓ {count} verbs, nothing to say against them.", style="green")
+        return Text(f"✓ {counted(count, 'verb')}, nothing to say against them.", style="green")
     ordered = sorted(problems, key=lambda problem: problem.severity != "error")
     errors = sum(1 for problem in problems if problem.severity == "error")
     parts: list[RenderableType] = []
@@ -132,5 +133,5 @@ def lint_picture(problems: Sequence[Problem], count: int) -> RenderableType:
         )
         if problem.hint:
             parts.append(Text.assemble(("  → ", "cyan"), problem.hint))
-    parts.append(Text(f"{errors} errors, {len(problems) - errors} warnings", style="bold"))
+    parts.append(Text(f"{counted(errors, 'error')}, {counted(len(problems) - errors, 'warning')}", style="bold"))
     return Group(*parts)

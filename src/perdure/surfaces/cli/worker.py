@@ -32,7 +32,11 @@ async def worker(settings: Settings) -> None:
             "ready": True, "pid": os.getpid(), "store": shown_url(config.store), "verbs": len(catalogue),
             "lease": perdure.metrics()["lease"],
         }  # fmt: skip
-        _tell(settings, ready, f"✓ ready: worker {ready['pid']} with {ready['verbs']} verbs on {ready['store']}")
+        _tell(
+            settings,
+            ready,
+            f"✓ ready: worker {ready['pid']} with {output.counted(len(catalogue), 'verb')} on {ready['store']}",
+        )
         await stopping.wait()
         output.note(settings, "stopping: letting running attempts end")
     _tell(settings, {"ready": False, "stopped": True}, "✓ stopped")
