@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.acceptance.commands import Shell
@@ -117,10 +119,8 @@ def test_the_store_is_found_by_option_then_environment_then_configuration(projec
     assert project.json("db", "upgrade", "--store", "by-option.db")["store"].endswith("by-option.db")
 
 
-def test_without_a_project_the_store_is_a_file_in_the_working_folder(tmp_path: object) -> None:
-    from pathlib import Path
-
-    shell = Shell(Path(str(tmp_path)))
+def test_without_a_project_the_store_is_a_file_in_the_working_folder(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
     assert shell.json("parked") == []
     assert (shell.folder / "perdure.db").exists()
     assert "perdure init" in shell.run("verbs", "list").out
