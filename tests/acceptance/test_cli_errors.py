@@ -39,7 +39,7 @@ LINES = {
         ("call", '(request-document :case "1" :document "pasport")'), 2, ("DSL105", 'Did you mean "passport"?')
     ),
     "schema violation": Wrong(("call", "kyc.check-name", "name="), 2, ("verb 'kyc.check-name'", "$.name", "shorter")),
-    "unknown argument": Wrong(("call", "kyc.check-name", "name=Ana", "nam=1"), 2, ("$.nam", "not a known field", "'name'")),
+    "unknown argument": Wrong(("call", "kyc.check-name", "name=Ana", "nam=1"), 2, ("$.nam", "known field", "'name'")),
     "missing argument": Wrong(("call", "kyc.check-name"), 2, ("$.name", "required")),
     "oversize payload": Wrong(("call", "desk.wait", f"who={'x' * 70_000}"), 2, ("65,536", "who")),
     "no pair": Wrong(("call", "desk.wait", "who"), 2, ("argument 'who'", "name=value")),

@@ -14,7 +14,7 @@ from perdure.demo.story import tell
 def main() -> int:
     """Run the demonstration in a folder of its own."""
     parser = argparse.ArgumentParser(prog="python -m perdure.demo", description=__doc__)
-    parser.add_argument("--svg", metavar="FILE", type=Path, help="also write what is shown as a picture")
+    parser.add_argument("--svg", metavar="FILE", type=Path, help="also write the heart of it as a picture")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="perdure-demo-") as folder:
         stage = Stage(Path(folder), is_recorded=options.svg is not None)
@@ -26,7 +26,7 @@ def main() -> int:
         finally:
             stage.close()
         if options.svg is not None:
-            stage.save(options.svg)
+            options.svg.write_text(stage.picture, encoding="utf-8")
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -32,6 +33,7 @@ class Stage:
         self._console = Console(width=WIDTH, record=is_recorded, highlight=False)
         self._processes: list[subprocess.Popen[str]] = []
         self._steps = 0
+        self.picture = ""
 
     def step(self, title: str) -> None:
         """Begin the next part of the story."""
@@ -58,15 +60,16 @@ class Stage:
 
     def ask(self, *words: str) -> Any:
         """Run a command for its JSON, showing nothing."""
-        done = self._done((*words, "--json"), dict(os.environ))
+        done = self._done((*words, "--json"), self._environment())
         self._expect(words, done, 0)
         return json.loads(done.stdout)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start a command that goes on."""
         process = subprocess.Popen(
-            [*COMMAND, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+            [*COMMAND, *words], cwd=self.folder, env=self._environment(), stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
         self._processes.append(process)
         self._show_line((*words, "&"))
         return process
@@ -80,9 +83,16 @@ class Stage:
             if process.stdout is not None:
                 process.stdout.close()
 
-    def save(self, file: Path) -> None:
-        """What was shown, as a picture."""
-        file.write_text(self._console.export_svg(title="make demo"), encoding="utf-8")
+    def begin_picture(self) -> None:
+        """What is shown from here on belongs to the picture."""
+        if self._console.record:
+            self._console.export_text(clear=True)
+
+    def end_picture(self) -> None:
+        """What was shown since it began becomes the picture, with no font fetched from anywhere."""
+        if self._console.record:
+            drawn = self._console.export_svg(title="make demo")
+            self.picture = re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)
 
     def _done(self, words: tuple[str, ...], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -92,7 +102,8 @@ class Stage:
 
     def _environment(self) -> dict[str, str]:
         colour = {"FORCE_COLOR": "1"} if self._console.is_terminal or self._console.record else {}
-        return {**os.environ, **colour, "COLUMNS": str(WIDTH - 4)}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PERDURE_")}
+        return {**kept, **colour, "COLUMNS": str(WIDTH - 4), "PERDURE_PRINCIPAL": "ana"}
 
     def _show_line(self, words: tuple[str, ...]) -> None:
         line = " ".join(word if word == "&" else shlex.quote(word) for word in words)

@@ -21,9 +21,11 @@ def tell(stage: Stage) -> None:
     """The whole story; raises BrokenPromise where it is not so."""
     begin(stage)
     call_at_once(stage)
+    stage.begin_picture()
     id, processes = park(stage)
     kill(stage, id, processes)
     complete_twice(stage, id)
+    stage.end_picture()
     verify(stage)
     tamper(stage)
     stage.say("\nNothing was lost, nothing happened twice, and nothing can be changed unnoticed.", "bold green")
