@@ -126,6 +126,12 @@ class PayloadTooLargeError(PerdureError):
     code = "payload.too_large"
 
 
+class MergeConflictError(PerdureError):
+    """Two concurrent branches changed one path without a merge rule; `path` and `verbs` name them."""
+
+    code = "payload.merge_conflict"
+
+
 class StoreUnavailableError(PerdureError):
     """The store could not be reached or is locked; nothing was written, asking again is safe."""
 

@@ -1,0 +1,208 @@
+"""The running platform: parts put together, background duties started and stopped in order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal
+
+from perdure.errors import FencedError, PerdureError
+from perdure.journal import Machine
+from perdure.kernel.kernel import Aggregate, Kernel
+from perdure.runbooks.conductor import Conductor
+from perdure.runbooks.entries import CallCancelled, Escalated, StepCompleted, StepFailed, StepReady
+from perdure.runbooks.intake import Intake
+from perdure.runbooks.machine import RunbookMachine
+from perdure.runbooks.upkeep import Upkeep
+from perdure.sources import SECOND, Micros, Sources, SystemSources
+from perdure.store.ports import Driver
+from perdure.store.sealer import Sealer
+from perdure.store.store import Store
+from perdure.verbs import Catalogue, HandlerRegistry
+from perdure.work.lease import LEASE_SECONDS, Lease
+from perdure.work.ports import TimerFound
+from perdure.work.records import RecordDesk
+from perdure.work.router import Router
+from perdure.work.timers import Timers
+
+Role = Literal["worker", "caller", "reader"]
+"""A worker keeps everything going; a caller runs its own calls; a reader runs nothing."""
+
+DUTY_PAUSE: Micros = SECOND
+CHECK_PAUSE: Micros = 30 * SECOND
+RETENTION_PAUSE: Micros = 3600 * SECOND
+FINISH_SECONDS = 10.0
+
+log = logging.getLogger("perdure")
+
+
+class Runtime:
+    """Everything one process needs; made by `Perdure.open` and by the sandbox."""
+
+    def __init__(
+        self,
+        driver: Driver,
+        catalogue: Catalogue,
+        registry: HandlerRegistry,
+        sources: Sources,
+        *,
+        role: Role = "worker",
+        lease_seconds: float = LEASE_SECONDS,
+        keep_seconds: float | None = None,
+        sealer: Callable[[Store], Sealer] | None = None,
+    ) -> None:
+        self.driver = driver
+        self.sources = sources
+        self.role = role
+        self.catalogue = catalogue
+        self.machines: Mapping[str, Machine[Any, Any, Any]] = {RunbookMachine.kind: RunbookMachine()}
+        self.store = Store(driver, sources)
+        self.kernel = Kernel(self.store, self.machines, sources)
+        self.lease = Lease(self.store, sources, seconds=lease_seconds, has_thread=driver.is_threaded)
+        self.desk = RecordDesk(self.store, catalogue)
+        self.router = Router(registry, self.desk.open, has_threads=driver.is_threaded)
+        self.conductor = Conductor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
+        self.intake = Intake(self.conductor, sources)
+        self.upkeep = Upkeep(self.conductor, sources)
+        self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
+        self.sealer = sealer(self.store) if sealer is not None else None
+        self._keep_seconds = keep_seconds
+        self._duties: list[asyncio.Task[None]] = []
+        self._wake = asyncio.Event()
+        self._announcing: asyncio.Task[None] | None = None
+        self.kernel.listen(self._on_commit)
+
+    async def start(self) -> None:
+        await self.driver.open()
+        try:
+            if isinstance(self.sources, SystemSources):
+                self.sources.offset = await self.driver.clock_offset()
+            if self.role == "reader":
+                return
+            await self.lease.take(self._lost)
+            if self.role == "worker":
+                await self.lease.reap()
+                await self.upkeep.publish_definitions()
+            self._begin_duties()
+        except BaseException:
+            await self.stop()
+            raise
+
+    def _begin_duties(self) -> None:
+        if not self.driver.is_threaded:
+            return  # virtual time: whoever drives the clock calls the duties
+        duties: list[Callable[[], Awaitable[None]]] = [self.timers.run]
+        if self.role == "worker":
+            duties += [self._look_after, self._check]
+            if self.sealer is not None:
+                duties.append(self.sealer.run)
+            if self._keep_seconds is not None:
+                duties.append(self._retain)
+        self._duties = [asyncio.create_task(self._guarded(duty)) for duty in duties]
+
+    async def stop(self) -> None:
+        """Let running attempts end, give the lease back, close. What is left is taken over by others."""
+        await self.conductor.finish_jobs(FINISH_SECONDS)
+        for task in self._duties:
+            task.cancel()
+        await asyncio.gather(*self._duties, return_exceptions=True)
+        self._duties = []
+        await self.kernel.drain()
+        if self._announcing is not None:
+            await asyncio.gather(self._announcing, return_exceptions=True)
+        if self.lease.number:
+            try:
+                await self.lease.release()
+            except PerdureError as error:
+                log.warning("the lease could not be given back and will run out by itself: %s", error)
+        self.router.close()
+        await self.driver.close()
+
+    async def look_after(self) -> int:
+        """One round of upkeep; returns how much was done."""
+        await self.lease.reap()
+        return await self.upkeep.take_over() + await self.upkeep.deliver()
+
+    async def _look_after(self) -> None:
+        while True:
+            self._wake.clear()
+            await self._try(self.look_after)
+            waiting = asyncio.ensure_future(self._wake.wait())
+            changed = asyncio.ensure_future(self.driver.changed(DUTY_PAUSE / SECOND))
+            try:
+                await asyncio.wait({waiting, changed}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                waiting.cancel()
+                changed.cancel()
+                await asyncio.gather(waiting, changed, return_exceptions=True)
+
+    async def check(self) -> None:
+        """Verbs that vanished become incidents; those that came back heal."""
+        await self.upkeep.heal_definitions()
+        await self.upkeep.check_definitions()
+        await self.lease.forget_old()
+
+    async def _check(self) -> None:
+        while True:
+            await self._try(self.check)
+            await self.sources.sleep_until(self.sources.now() + CHECK_PAUSE)
+
+    async def _retain(self) -> None:
+        while True:
+            await self._try(self.retain)
+            await self.sources.sleep_until(self.sources.now() + RETENTION_PAUSE)
+
+    async def retain(self) -> int:
+        if self._keep_seconds is None:
+            return 0
+        erased = 0
+        while count := await self.upkeep.erase_old(self._keep_seconds):
+            erased += count
+        return erased
+
+    async def _try(self, duty: Callable[[], Awaitable[Any]]) -> None:
+        try:
+            await duty()
+        except FencedError:
+            await self._renew()
+        except PerdureError as error:
+            log.warning("a duty failed and will be tried again: %s", error)
+
+    async def _guarded(self, duty: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await duty()
+        except asyncio.CancelledError:
+            raise
+        except BaseException:
+            log.exception("a duty of the worker stopped: %s", getattr(duty, "__qualname__", duty))
+            raise
+
+    def _lost(self) -> None:
+        log.warning("the lease %s was taken away; taking a new one", self.lease.number)
+        self._renewing = asyncio.ensure_future(self._renew())
+
+    async def _renew(self) -> None:
+        self.kernel.forget()
+        await self.lease.take(self._lost)
+        if self.role == "worker":
+            await self.upkeep.publish_definitions()
+
+    def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
+        for timer in aggregate.rows.timers:
+            self.timers.arm(TimerFound(timer.due, aggregate.id, timer.step, timer.kind, aggregate.tenant))
+        for entry in entries:
+            if type(entry) in _WAKING:
+                if aggregate.state.parent or type(entry) in (Escalated, StepReady):
+                    self._wake.set()
+        if self.driver.dialect == "postgres" and (self._announcing is None or self._announcing.done()):
+            self._announcing = asyncio.ensure_future(self._announce())
+
+    async def _announce(self) -> None:
+        try:
+            await self.driver.announce()
+        except PerdureError as error:
+            log.debug("others were not told and will see it at their next look: %s", error)
+
+
+_WAKING = frozenset({Escalated, StepReady, StepCompleted, StepFailed, CallCancelled})

@@ -1,0 +1,181 @@
+"""What surfaces show of a call: plain values, the same in Python and in JSON."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from perdure.journal import Record
+from perdure.kernel.kernel import Aggregate
+from perdure.runbooks.entries import Entry, entry_fields, entry_name
+from perdure.runbooks.machine import token_key
+from perdure.runbooks.state import WAITING, Amendment, Failure, Runbook, Step
+from perdure.sources import id_text, iso
+
+
+class ErrorView(msgspec.Struct, frozen=True):
+    """Why a call failed."""
+
+    failure_class: str
+    code: str
+    message: str
+
+
+class WaitingFor(msgspec.Struct, frozen=True):
+    """What a parked call waits for: `kind` is completion, escalation, retry or incident."""
+
+    kind: str
+    key: str = ""
+    verb: str = ""
+    since: str | None = None
+    due_at: str | None = None
+    escalation: str = ""
+    code: str = ""
+    text: str = ""
+
+
+class AttemptView(msgspec.Struct, frozen=True):
+    """The latest execution of a handler."""
+
+    attempt: int
+    status: str
+    started_at: str | None
+    ended_at: str | None = None
+    error: ErrorView | None = None
+
+
+class AmendmentView(msgspec.Struct, frozen=True):
+    """A correction of data and who agreed to it."""
+
+    number: int
+    target: str
+    reason: str
+    by: str
+    at: str | None
+    approved_by: str
+
+
+class CallView(msgspec.Struct, frozen=True):
+    """A call as everyone sees it, sync or durable alike."""
+
+    id: str
+    verb: str
+    version: int
+    state: str
+    result: Any = None
+    error: ErrorView | None = None
+    waiting_for: WaitingFor | None = None
+    args: Any = None
+    progress: str = ""
+    attempt: AttemptView | None = None
+    tenant: str = ""
+    principal: str = ""
+    started_at: str | None = None
+    ended_at: str | None = None
+    definition: str = ""
+    flags: dict[str, str | bool | int] = {}
+    amendments: list[AmendmentView] = []
+    parent: str = ""
+    erased_at: str | None = None
+    sequence: int = 0
+    sentence: str = ""
+
+    @property
+    def is_ended(self) -> bool:
+        return self.state in ("completed", "failed", "cancelled")
+
+    @property
+    def outcome(self) -> Complete | Parked | None:
+        """`Complete(value)`, `Parked(invocation)`, or None when it failed or still runs."""
+        if self.state == "completed":
+            return Complete(self.result)
+        return Parked(self.waiting_for) if self.waiting_for is not None else None
+
+
+class Complete(NamedTuple):
+    """The verb is done."""
+
+    value: Any
+
+
+class Parked(NamedTuple):
+    """The verb waits."""
+
+    invocation: WaitingFor
+
+
+class EventView(msgspec.Struct, frozen=True):
+    """One entry of a call's journal."""
+
+    sequence: int
+    at: str | None
+    entry: str
+    command: str
+    principal: str
+    data: dict[str, Any]
+    trace: str = ""
+
+
+class ReceiptView(msgspec.Struct, frozen=True):
+    """What became of something that arrived: applied, duplicate, late or dead_letter."""
+
+    answer: str
+    message_id: str = ""
+    reason: str = ""
+    call: CallView | None = None
+
+
+def call_view(aggregate: Aggregate, args: Any, result: Any, sentence: str = "") -> CallView:
+    state: Runbook = aggregate.state
+    step = state.steps[0]
+    letters = id_text(aggregate.id)
+    return CallView(
+        id=letters, verb=step.verb, version=step.version, state=state.status, result=result,
+        error=_error(step.error), waiting_for=_waiting(letters, step), args=args, progress=step.progress,
+        attempt=_attempt(step), tenant=aggregate.tenant, principal=state.principal, started_at=iso(state.started_at),
+        ended_at=iso(state.ended_at or None), definition="sha256:" + step.definition.hex(), flags=step.flags,
+        amendments=[_amendment(each) for each in state.amendments], parent=state.parent,
+        erased_at=iso(state.erased_at or None), sequence=aggregate.version, sentence=sentence,
+    )  # fmt: skip
+
+
+def event_views(sequence: int, record: Record[Entry]) -> list[EventView]:
+    return [
+        EventView(
+            sequence, iso(record.at), entry_name(entry), record.command, record.principal,
+            msgspec.to_builtins(entry_fields(entry)), record.trace,
+        )
+        for entry in record.entries
+    ]  # fmt: skip
+
+
+def _error(failure: Failure | None) -> ErrorView | None:
+    return ErrorView(failure.kind, failure.code, failure.message) if failure is not None else None
+
+
+def _attempt(step: Step) -> AttemptView | None:
+    frame = step.frame
+    if frame is None:
+        return None
+    return AttemptView(
+        frame.attempt, frame.status, iso(frame.started_at), iso(frame.ended_at or None), _error(frame.failure)
+    )
+
+
+def _amendment(each: Amendment) -> AmendmentView:
+    return AmendmentView(each.number, each.target, each.reason, each.by, iso(each.at), each.approved_by)
+
+
+def _waiting(letters: str, step: Step) -> WaitingFor | None:
+    token = next((each for each in step.tokens if each.status == WAITING), None)
+    key = token_key(letters, 1, token) if token is not None else ""
+    if step.incident is not None:
+        incident = step.incident
+        return WaitingFor("incident", key, step.verb, iso(incident.opened_at), code=incident.code, text=incident.text)
+    if token is not None:
+        kind = "escalation" if token.escalates else "completion"
+        return WaitingFor(kind, key, token.name, iso(token.parked_at), iso(token.due or None), token.escalation)
+    if step.retry_at:
+        return WaitingFor("retry", "", step.verb, None, iso(step.retry_at))
+    return None

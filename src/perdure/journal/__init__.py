@@ -1,0 +1,31 @@
+"""The journal: entries, the records that hold them, their chain, and the contract of a machine.
+
+One record per command holds all entries it caused. Records of one aggregate form a chain: each hash
+covers the one before it and the exact bytes of the record. Entries name payloads by hash only, so
+that data can be erased while the chain still verifies.
+"""
+
+from perdure.journal.chain import genesis, link
+from perdure.journal.machine import NO_ROWS, Decision, IncidentRow, JobRow, Machine, Notice, ParkedRow, Rows, TimerRow
+from perdure.journal.record import RECORD_VERSION, Origin, Record, RecordCodec
+from perdure.journal.versions import Upcaster, lift
+
+__all__ = [
+    "NO_ROWS",
+    "RECORD_VERSION",
+    "Decision",
+    "IncidentRow",
+    "JobRow",
+    "Machine",
+    "Notice",
+    "Origin",
+    "ParkedRow",
+    "Record",
+    "RecordCodec",
+    "Rows",
+    "TimerRow",
+    "Upcaster",
+    "genesis",
+    "lift",
+    "link",
+]

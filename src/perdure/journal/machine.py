@@ -1,0 +1,95 @@
+"""The contract of a machine: pure decisions, pure application, and the rows its state stands for."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+
+from perdure.errors import Rejection
+from perdure.journal.record import Origin, RecordCodec
+
+S = TypeVar("S")
+C = TypeVar("C", contravariant=True)
+E = TypeVar("E")
+
+
+class ParkedRow(NamedTuple):
+    """A parked token that waits, or waited, for a completion under a key."""
+
+    step: int
+    token: int
+    name: str
+    key: str
+    status: int
+    definition: int
+
+
+class TimerRow(NamedTuple):
+    """Something due at a time: a timeout or a retry."""
+
+    step: int
+    kind: str
+    due: int
+
+
+class JobRow(NamedTuple):
+    """A step ready for, or leased to, a worker process."""
+
+    step: int
+    worker: int
+    definition: int
+
+
+class IncidentRow(NamedTuple):
+    """An open incident, for lists."""
+
+    step: int
+    code: str
+    opened_at: int
+
+
+class Notice(NamedTuple):
+    """What another aggregate must learn: written to the inbox in the same commit, under a deterministic id."""
+
+    message_id: str
+    kind: str
+
+
+class Rows(NamedTuple):
+    """Every row a state stands for; a pure function of the state, so an audit can derive them again."""
+
+    parked: tuple[ParkedRow, ...] = ()
+    timers: tuple[TimerRow, ...] = ()
+    jobs: tuple[JobRow, ...] = ()
+    incidents: tuple[IncidentRow, ...] = ()
+
+
+NO_ROWS = Rows()
+
+
+class Decision(NamedTuple):
+    """What a command led to: entries to append, and what the caller is told."""
+
+    entries: tuple[Any, ...]
+    answer: str = "applied"
+
+
+class Machine(Protocol[S, C, E]):
+    """Synchronous, deterministic, free of I/O; clock, ids and chance arrive inside commands."""
+
+    kind: ClassVar[str]
+    semantics: ClassVar[int]
+
+    def decide(
+        self, id: bytes, state: S | None, command: C, origin: Origin, now: int, chance: float
+    ) -> Decision | Rejection: ...
+    def apply(self, state: S | None, entry: E) -> S: ...
+    def rows(self, id: bytes, state: S) -> Rows: ...
+    def notices(self, id: bytes, state: S, entries: tuple[E, ...]) -> tuple[Notice, ...]: ...
+    def encode(self, state: S) -> bytes: ...
+    def decode(self, data: bytes) -> S: ...
+    def status(self, state: S) -> tuple[str, int]:
+        """The state's name and when it ended in microseconds, 0 while it has not."""
+        ...
+
+    @property
+    def records(self) -> RecordCodec[E]: ...

@@ -1,0 +1,309 @@
+"""Runs machines: loads, decides, commits, and answers when the commit is durable."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from perdure.errors import InvariantBroken, RejectedError, Rejection
+from perdure.journal import NO_ROWS, Machine, Origin, Rows, genesis, link
+from perdure.kernel.ports import Attachments, Conflict, RecordRow, Unit, Units
+from perdure.sources import Id, Sources, id_text
+
+CACHED_AGGREGATES = 1024
+MAX_FOLDED = 256
+MAX_REDECISIONS = 64
+
+
+class Aggregate(NamedTuple):
+    """An aggregate in memory, as of its last commit."""
+
+    id: Id
+    tenant: str
+    kind: str
+    version: int
+    state: Any
+    head: bytes
+    rows: Rows
+
+
+class Prepared(NamedTuple):
+    """A command together with what it brings along."""
+
+    command: Any
+    attachments: Attachments | None = None
+
+
+Preparation = Callable[[Aggregate], Prepared | Rejection]
+
+
+class Answer(NamedTuple):
+    """What the caller is told once it is durable. `conflict` is set when a key was taken."""
+
+    aggregate: Aggregate | None
+    answer: str
+    entries: tuple[Any, ...] = ()
+    conflict: Conflict | None = None
+
+
+class _Submission(msgspec.Struct):
+    origin: Origin
+    prepare: Preparation | Prepared
+    future: asyncio.Future[Answer]
+    kind: str
+    is_alone: bool = False
+
+
+class _Decided(NamedTuple):
+    submission: _Submission
+    answer: str
+    entries: tuple[Any, ...]
+
+
+Listener = Callable[[Aggregate, tuple[Any, ...]], None]
+
+
+class Kernel:
+    """One per process. `listen` is told of every commit after it is durable."""
+
+    def __init__(self, store: Units, machines: Mapping[str, Machine[Any, Any, Any]], sources: Sources) -> None:
+        self._store = store
+        self._machines = machines
+        self._sources = sources
+        self._cache: OrderedDict[bytes, Aggregate] = OrderedDict()
+        self._waiting: dict[bytes, deque[_Submission]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._listeners: list[Listener] = []
+
+    def listen(self, listener: Listener) -> None:
+        self._listeners.append(listener)
+
+    async def start(self, kind: str, id: Id, origin: Origin, prepared: Prepared) -> Answer:
+        """Begin an aggregate with its first command, in one commit."""
+        machine = self._machines[kind]
+        empty = Aggregate(id, origin.tenant, kind, 0, None, genesis(origin.tenant, kind, id), NO_ROWS)
+        submission = _Submission(origin, prepared, asyncio.get_running_loop().create_future(), kind)
+        decided = self._decide(machine, empty, submission)
+        if isinstance(decided, Rejection):
+            raise RejectedError(decided)
+        unit, after = self._unit(machine, empty, [decided])
+        conflict = await self._store.commit(unit)
+        if conflict is not None:
+            return Answer(None, "conflict", (), conflict)
+        self._remember(after)
+        self._tell(after, decided.entries)
+        return Answer(after, decided.answer, decided.entries)
+
+    async def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
+        """Put a command to an aggregate; answers when its effect is durable, raises a rejection otherwise."""
+        submission = _Submission(origin, prepare, asyncio.get_running_loop().create_future(), kind)
+        queue = self._waiting.get(id)
+        if queue is None:
+            queue = self._waiting[id] = deque()
+            queue.append(submission)
+            task = asyncio.get_running_loop().create_task(self._serve(id, queue))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        else:
+            queue.append(submission)
+        return await submission.future
+
+    async def read(self, id: Id, origin: Origin) -> Aggregate:
+        """The aggregate as last committed; another tenant's is not found."""
+        cached = self._cache.get(id)
+        stored = await self._store.load(id)
+        if stored is None or stored.tenant != origin.tenant:
+            raise RejectedError(Rejection("not_found", "find", "call", id_text(id), "there is no such call"))
+        if cached is not None and cached.version == stored.version:
+            return cached
+        machine = self._machines[stored.kind]
+        state = machine.decode(stored.state)
+        return Aggregate(id, stored.tenant, stored.kind, stored.version, state, stored.head, machine.rows(id, state))
+
+    async def drain(self) -> None:
+        """Wait until nothing is under way."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def forget(self) -> None:
+        self._cache.clear()
+
+    async def _serve(self, id: Id, queue: deque[_Submission]) -> None:
+        try:
+            while queue:
+                folded = self._take(queue)
+                try:
+                    await self._run(id, folded)
+                except BaseException as error:
+                    for submission in folded:
+                        if not submission.future.done():
+                            submission.future.set_exception(error)
+                    if not isinstance(error, Exception):
+                        raise
+        finally:
+            del self._waiting[id]
+            for submission in queue:
+                submission.future.cancel()
+
+    @staticmethod
+    def _take(queue: deque[_Submission]) -> list[_Submission]:
+        folded = [queue.popleft()]
+        while queue and len(folded) < MAX_FOLDED and not (folded[0].is_alone or queue[0].is_alone):
+            folded.append(queue.popleft())
+        return folded
+
+    async def _run(self, id: Id, submissions: list[_Submission]) -> None:
+        for _ in range(MAX_REDECISIONS):
+            current, is_fresh = await self._current(id, submissions[0].kind)
+            submissions = [each for each in submissions if self._is_open(each, current)]
+            if not submissions:
+                return
+            assert current is not None
+            conflict = await self._attempt(current, is_fresh, submissions)
+            if conflict is None:
+                return
+            self._cache.pop(id, None)
+            if conflict.what == "version":
+                continue
+            if len(submissions) == 1:
+                self._settle(submissions[0], Answer(current, "conflict", (), conflict))
+                return
+            for submission in submissions:
+                await self._run(id, [submission])
+            return
+        raise InvariantBroken("commit", "call", id_text(id), f"it changed {MAX_REDECISIONS} times while deciding")
+
+    def _is_open(self, submission: _Submission, current: Aggregate | None) -> bool:
+        if submission.future.done():
+            return False
+        if current is None or current.tenant != submission.origin.tenant:
+            self._refuse(submission, Rejection("not_found", "find", "call", "?", "there is no such call"))
+            return False
+        return True
+
+    async def _attempt(self, current: Aggregate, is_fresh: bool, submissions: list[_Submission]) -> Conflict | None:
+        machine = self._machines[current.kind]
+        decided: list[_Decided] = []
+        quiet: list[_Decided] = []
+        refused: list[tuple[_Submission, Rejection]] = []
+        running = current
+        for submission in submissions:
+            result = self._decide(machine, running, submission)
+            if isinstance(result, Rejection):
+                refused.append((submission, result))
+            elif not result.entries and self._brings(result.submission) is None:
+                quiet.append(result)
+            else:
+                decided.append(result)
+                for entry in result.entries:
+                    running = running._replace(state=machine.apply(running.state, entry))
+        if (quiet or refused) and not is_fresh:
+            return Conflict("version")  # another process may have moved on: never refuse from memory
+        after = current
+        if decided:
+            unit, after = self._unit(machine, current, decided)
+            conflict = await self._store.commit(unit)
+            if conflict is not None:
+                return conflict
+            self._remember(after)
+        for each in (*decided, *quiet):
+            self._settle(each.submission, Answer(after, each.answer, each.entries))
+        for submission, rejection in refused:
+            self._refuse(submission, rejection)
+        for each in decided:
+            self._tell(after, each.entries)
+        return None
+
+    def _decide(
+        self, machine: Machine[Any, Any, Any], aggregate: Aggregate, submission: _Submission
+    ) -> _Decided | Rejection:
+        prepared = submission.prepare
+        if not isinstance(prepared, Prepared):
+            made = prepared(aggregate)
+            if isinstance(made, Rejection):
+                return made
+            prepared = made
+        # Kept on the submission so that the unit carries the attachments of the command as decided.
+        decision = machine.decide(
+            aggregate.id, aggregate.state, prepared.command, submission.origin, self._sources.now(),
+            self._sources.random(),
+        )  # fmt: skip
+        if isinstance(decision, Rejection):
+            return decision
+        return _Decided(_with(submission, prepared), decision.answer, decision.entries)
+
+    @staticmethod
+    def _brings(submission: _Submission) -> Attachments | None:
+        assert isinstance(submission.prepare, Prepared)
+        return submission.prepare.attachments
+
+    def _unit(
+        self, machine: Machine[Any, Any, Any], current: Aggregate, decided: list[_Decided]
+    ) -> tuple[Unit, Aggregate]:
+        state, head, version = current.state, current.head, current.version
+        records: list[RecordRow] = []
+        attachments: list[Attachments] = []
+        notices: list[Any] = []
+        now = self._sources.now()
+        for each in decided:
+            prepared = each.submission.prepare
+            assert isinstance(prepared, Prepared)
+            if prepared.attachments is not None:
+                attachments.append(prepared.attachments)
+            if not each.entries:
+                continue
+            for entry in each.entries:
+                state = machine.apply(state, entry)
+            body = machine.records.encode(now, type(prepared.command).__name__, each.submission.origin, each.entries)
+            head = link(head, body)
+            version += 1
+            records.append(RecordRow(version, body, head))
+            notices.extend(machine.notices(current.id, state, each.entries))
+        rows = machine.rows(current.id, state)
+        status, ended_at = machine.status(state)
+        unit = Unit(
+            current.tenant, current.id, current.kind, current.version, version, status, ended_at,
+            machine.encode(state), head, records, current.rows, rows, notices, attachments, now,
+        )  # fmt: skip
+        return unit, Aggregate(current.id, current.tenant, current.kind, version, state, head, rows)
+
+    async def _current(self, id: Id, kind: str) -> tuple[Aggregate | None, bool]:
+        cached = self._cache.get(id)
+        if cached is not None:
+            self._cache.move_to_end(id)
+            return cached, False
+        stored = await self._store.load(id)
+        if stored is None or stored.kind != kind:
+            return None, True
+        machine = self._machines[kind]
+        state = machine.decode(stored.state)
+        rows = machine.rows(id, state)
+        return Aggregate(id, stored.tenant, kind, stored.version, state, stored.head, rows), True
+
+    def _remember(self, aggregate: Aggregate) -> None:
+        self._cache[aggregate.id] = aggregate
+        self._cache.move_to_end(aggregate.id)
+        if len(self._cache) > CACHED_AGGREGATES:
+            self._cache.popitem(last=False)
+
+    def _tell(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
+        for listener in self._listeners:
+            listener(aggregate, entries)
+
+    @staticmethod
+    def _settle(submission: _Submission, answer: Answer) -> None:
+        if not submission.future.done():
+            submission.future.set_result(answer)
+
+    @staticmethod
+    def _refuse(submission: _Submission, rejection: Rejection) -> None:
+        if not submission.future.done():
+            submission.future.set_exception(RejectedError(rejection))
+
+
+def _with(submission: _Submission, prepared: Prepared) -> _Submission:
+    return _Submission(submission.origin, prepared, submission.future, submission.kind, submission.is_alone)

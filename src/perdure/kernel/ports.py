@@ -1,0 +1,134 @@
+"""What the kernel needs of a store, and the values that pass between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, Protocol
+
+import msgspec
+
+from perdure.journal import Notice, Rows
+from perdure.sources import Id
+
+PENDING, APPLIED, DEAD, DISCARDED = range(4)
+INBOX_STATES = ("pending", "applied", "dead", "discarded")
+
+
+class RecordRow(NamedTuple):
+    """One record as stored: its place in the aggregate, its bytes, its hash."""
+
+    sequence: int
+    body: bytes
+    hash: bytes
+
+
+class InboxRow(NamedTuple):
+    """Something that arrived. `body` is kept while it may still be needed (pending, dead)."""
+
+    tenant: str
+    message_id: str
+    kind: str
+    key: str
+    received_at: int
+    status: int
+    answer: str
+    aggregate: bytes | None
+    body: bytes | None
+
+
+class IndexRow(NamedTuple):
+    """A declared scalar of the data, by which people find a call."""
+
+    verb: str
+    field: str
+    value: str
+
+
+class EntityWrite(NamedTuple):
+    """A change of a declared entity, guarded by the version it was read at (0: must not exist)."""
+
+    entity: str
+    key: str
+    expected: int
+    data: bytes
+    is_deleted: bool
+    principal: str
+
+
+class Attachments(msgspec.Struct):
+    """What a command brings along that is not state: stored in the same commit."""
+
+    payloads: list[tuple[bytes, bytes]] = []
+    inbox: InboxRow | None = None
+    settles: tuple[str, str] | None = None
+    idempotency: tuple[str, bytes] | None = None
+    index: list[IndexRow] = []
+    entities: list[EntityWrite] = []
+    erases: bool = False
+    reindexes: bool = False
+
+
+class Unit(msgspec.Struct):
+    """One aggregate's change: everything of it is committed, or nothing."""
+
+    tenant: str
+    id: Id | None
+    kind: str = ""
+    expected: int = 0
+    version: int = 0
+    status: str = ""
+    ended_at: int = 0
+    state: bytes = b""
+    head: bytes = b""
+    records: list[RecordRow] = []
+    before: Rows = Rows()
+    after: Rows = Rows()
+    notices: list[Notice] = []
+    attachments: list[Attachments] = []
+    at: int = 0
+
+
+class Loaded(NamedTuple):
+    """An aggregate as read and checked."""
+
+    id: Id
+    tenant: str
+    kind: str
+    version: int
+    state: bytes
+    head: bytes
+
+
+class Conflict(NamedTuple):
+    """Why a unit was not written. `holder` is who holds the key, where that is known."""
+
+    what: Literal["version", "idempotency", "inbox", "key", "entity"]
+    key: str = ""
+    holder: bytes | None = None
+    detail: str = ""
+
+
+class Found(NamedTuple):
+    """A token found by its key."""
+
+    aggregate: Id
+    step: int
+    token: int
+    name: str
+    status: int
+
+
+class Units(Protocol):
+    """The store as the kernel sees it."""
+
+    async def load(self, id: Id) -> Loaded | None:
+        """Read one aggregate; raises QuarantinedError when its row fails its check."""
+        ...
+
+    async def find_tokens(self, tenant: str, key: str) -> Sequence[Found]:
+        """Tokens under a key, those that wait first."""
+        ...
+
+    async def commit(self, unit: Unit) -> Conflict | None:
+        """Write the unit durably with whatever else is ready; None when it is durable."""
+        ...

@@ -1,0 +1,212 @@
+"""How each entry changes a runbook: one small pure function per entry, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from perdure.errors import InvariantBroken
+from perdure.runbooks import entries as e
+from perdure.runbooks.state import (
+    CANCELLED,
+    ENDED,
+    RESOLVED,
+    STATE_VERSION,
+    TIMED_OUT,
+    WAITING,
+    Amendment,
+    Frame,
+    Incident,
+    Runbook,
+    RunbookState,
+    Step,
+    Token,
+)
+
+
+def apply(state: Runbook | None, entry: e.Entry) -> Runbook:
+    """The state after an entry."""
+    if type(entry) is e.CallStarted:
+        return _call_started(entry)
+    if state is None:
+        raise InvariantBroken("apply", "entry", type(entry).__name__, "the runbook has not been started")
+    return _TABLE[type(entry)](state, entry)
+
+
+def _call_started(entry: e.CallStarted) -> Runbook:
+    step = Step(entry.verb, entry.definition_version, entry.definition, "pending", entry.input)
+    return Runbook(
+        STATE_VERSION, "executing", entry.at, entry.principal, entry.trace, (step,),
+        parent=entry.parent, idempotency_key=entry.idempotency_key,
+    )  # fmt: skip
+
+
+def _with_step(state: Runbook, number: int, step: Step, status: RunbookState, ended_at: int = 0) -> Runbook:
+    steps = state.steps
+    if len(steps) == 1:
+        return replace(state, steps=(step,), status=status, ended_at=ended_at)
+    return replace(state, steps=(*steps[: number - 1], step, *steps[number:]), status=status, ended_at=ended_at)
+
+
+def _step_ready(state: Runbook, entry: e.StepReady) -> Runbook:
+    return _with_step(state, entry.step, replace(state.steps[entry.step - 1], status="ready"), "executing")
+
+
+def _attempt_started(state: Runbook, entry: e.AttemptStarted) -> Runbook:
+    step = state.steps[entry.step - 1]
+    frame = Frame(entry.attempt, "started", entry.at, entry.worker, interruptions=entry.interruptions)
+    return _with_step(state, entry.step, replace(step, status="running", frame=frame, retry_at=0), "executing")
+
+
+def _attempt_failed(state: Runbook, entry: e.AttemptFailed) -> Runbook:
+    step = state.steps[entry.step - 1]
+    before = step.frame or Frame(entry.attempt, "started", entry.at)
+    frame = replace(before, attempt=entry.attempt, status="failed", ended_at=entry.at, failure=entry.failure, worker=0)
+    return _with_step(
+        state, entry.step, replace(step, status="pending", frame=frame, retry_at=entry.retry_at), "executing"
+    )
+
+
+def _step_completed(state: Runbook, entry: e.StepCompleted) -> Runbook:
+    step = state.steps[entry.step - 1]
+    frame = step.frame
+    if frame is not None and frame.status == "started":
+        frame = replace(frame, status="completed", ended_at=entry.at, worker=0)
+    flags = {**step.flags, **entry.flags} if entry.flags else step.flags
+    done = replace(step, status="completed", result=entry.result, frame=frame, retry_at=0, incident=None, flags=flags)
+    return _with_step(state, entry.step, done, "completed", entry.at)
+
+
+def _step_failed(state: Runbook, entry: e.StepFailed) -> Runbook:
+    step = state.steps[entry.step - 1]
+    frame = step.frame
+    if frame is not None and frame.status == "started":
+        frame = replace(frame, status="failed", ended_at=entry.at, worker=0)
+    failed = replace(
+        step, status="failed", error=entry.failure, frame=frame, retry_at=0, incident=None,
+        tokens=_close_waiting(step.tokens, CANCELLED),
+    )  # fmt: skip
+    return _with_step(state, entry.step, failed, "failed", entry.at)
+
+
+def _step_parked(state: Runbook, entry: e.StepParked) -> Runbook:
+    step = state.steps[entry.step - 1]
+    frame = step.frame
+    if frame is not None and frame.status == "started":
+        frame = replace(frame, status="completed", ended_at=entry.at, worker=0)
+    token = Token(entry.name, entry.key, WAITING, entry.at, entry.due, entry.escalation)
+    return _with_step(
+        state, entry.step, replace(step, status="parked", frame=frame, tokens=(*step.tokens, token)), "parked"
+    )
+
+
+def _close_waiting(tokens: tuple[Token, ...], status: int) -> tuple[Token, ...]:
+    return tuple(replace(token, status=status) if token.status == WAITING else token for token in tokens)
+
+
+def _close(step: Step, number: int, status: int) -> Step:
+    tokens = list(step.tokens)
+    tokens[number - 1] = replace(tokens[number - 1], status=status)
+    return replace(step, tokens=tuple(tokens))
+
+
+def _completion_received(state: Runbook, entry: e.CompletionReceived) -> Runbook:
+    step = _close(state.steps[entry.step - 1], entry.token, RESOLVED)
+    return _with_step(state, entry.step, step, "executing")
+
+
+def _timed_out(state: Runbook, entry: e.TimedOut) -> Runbook:
+    step = _close(state.steps[entry.step - 1], entry.token, TIMED_OUT)
+    return _with_step(state, entry.step, step, "executing")
+
+
+def _escalated(state: Runbook, entry: e.Escalated) -> Runbook:
+    step = state.steps[entry.step - 1]
+    token = Token(entry.to, entry.key, WAITING, entry.at, escalates=True)
+    return _with_step(state, entry.step, replace(step, status="parked", tokens=(*step.tokens, token)), "escalated")
+
+
+def _incident_raised(state: Runbook, entry: e.IncidentRaised) -> Runbook:
+    step = state.steps[entry.step - 1]
+    frame = step.frame
+    if frame is not None and frame.status == "started":
+        frame = replace(frame, status="incident", ended_at=entry.at, worker=0)
+    incident = Incident(entry.code, entry.text, entry.at, entry.attempt)
+    stuck = replace(step, status="parked", frame=frame, incident=incident, retry_at=0)
+    return _with_step(state, entry.step, stuck, "parked")
+
+
+def _incident_resolved(state: Runbook, entry: e.IncidentResolved) -> Runbook:
+    step = replace(state.steps[entry.step - 1], incident=None)
+    if entry.how != "retried":
+        step = replace(step, tokens=_close_waiting(step.tokens, RESOLVED))
+    waiting = [token for token in step.tokens if token.status == WAITING]
+    status: RunbookState = "escalated" if any(token.escalates for token in waiting) else "parked"
+    return _with_step(state, entry.step, step, status)
+
+
+def _unchanged(state: Runbook, entry: Any) -> Runbook:
+    return state
+
+
+def _call_cancelled(state: Runbook, entry: e.CallCancelled) -> Runbook:
+    steps = tuple(_cancelled(step, entry.at) for step in state.steps)
+    return replace(state, steps=steps, status="cancelled", ended_at=entry.at)
+
+
+def _cancelled(step: Step, at: int) -> Step:
+    if step.status in ENDED:
+        return step
+    frame = step.frame
+    if frame is not None and frame.status == "started":
+        frame = replace(frame, status="failed", ended_at=at, worker=0)
+    tokens = _close_waiting(step.tokens, CANCELLED)
+    return replace(step, status="cancelled", frame=frame, tokens=tokens, incident=None, retry_at=0)
+
+
+def _progress_posted(state: Runbook, entry: e.ProgressPosted) -> Runbook:
+    return _with_step(
+        state, entry.step, replace(state.steps[entry.step - 1], progress=entry.text), state.status, state.ended_at
+    )
+
+
+def _amendment_proposed(state: Runbook, entry: e.AmendmentProposed) -> Runbook:
+    proposed = Amendment(entry.number, entry.target, entry.hash, entry.reason, entry.by, entry.at)
+    return replace(state, amendments=(*state.amendments, proposed))
+
+
+def _amendment_approved(state: Runbook, entry: e.AmendmentApproved) -> Runbook:
+    amendments = list(state.amendments)
+    approved = amendments[entry.number - 1] = replace(amendments[entry.number - 1], approved_by=entry.by)
+    step = state.steps[0]
+    step = replace(step, input=approved.hash) if approved.target == "input" else replace(step, result=approved.hash)
+    return replace(state, amendments=tuple(amendments), steps=(step, *state.steps[1:]))
+
+
+def _payload_erased(state: Runbook, entry: e.PayloadErased) -> Runbook:
+    return replace(state, erased_at=entry.at)
+
+
+_TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
+    e.StepReady: _step_ready,
+    e.AttemptStarted: _attempt_started,
+    e.AttemptFailed: _attempt_failed,
+    e.AttemptDiscarded: _unchanged,
+    e.StepCompleted: _step_completed,
+    e.StepFailed: _step_failed,
+    e.StepParked: _step_parked,
+    e.CompletionReceived: _completion_received,
+    e.CompletionIgnored: _unchanged,
+    e.TimedOut: _timed_out,
+    e.Escalated: _escalated,
+    e.IncidentRaised: _incident_raised,
+    e.IncidentResolved: _incident_resolved,
+    e.CancelRequested: _unchanged,
+    e.CallCancelled: _call_cancelled,
+    e.ProgressPosted: _progress_posted,
+    e.AmendmentProposed: _amendment_proposed,
+    e.AmendmentApproved: _amendment_approved,
+    e.PayloadErased: _payload_erased,
+}

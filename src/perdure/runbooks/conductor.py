@@ -1,0 +1,313 @@
+"""The conductor: drives runbooks by asking the kernel and running what becomes due for a worker."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from perdure.errors import FencedError, QuarantinedError, RejectedError, Rejection
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
+from perdure.kernel.ports import Attachments, IndexRow
+from perdure.payload import digest, parse
+from perdure.runbooks import commands as c
+from perdure.runbooks import entries as e
+from perdure.runbooks.machine import RunbookMachine
+from perdure.runbooks.ports import RunbookStore
+from perdure.runbooks.state import Failure, Runbook, Step, step_id
+from perdure.sources import Id, Sources, id_text
+from perdure.verbs import Catalogue, Verb
+from perdure.work.lease import Lease
+from perdure.work.router import Cargo, Failed, Produced, Router
+
+KIND = RunbookMachine.kind
+MAX_ENTITY_CONFLICTS = 20
+SETTLED = frozenset({"completed", "failed", "cancelled", "parked", "escalated"})
+
+JobName = tuple[bytes, int, int]
+
+
+class Conductor:
+    """Calls verbs, executes leased jobs, and lets others wait for what becomes of a call."""
+
+    def __init__(
+        self, kernel: Kernel, store: RunbookStore, catalogue: Catalogue, router: Router, lease: Lease, sources: Sources
+    ) -> None:
+        self.kernel = kernel
+        self.store = store
+        self.catalogue = catalogue
+        self.router = router
+        self.lease = lease
+        self._sources = sources
+        self._jobs: dict[JobName, asyncio.Task[None]] = {}
+        self._watchers: dict[bytes, list[asyncio.Future[Aggregate]]] = {}
+        self._hashes: dict[str, bytes] = {}
+        kernel.listen(self._on_commit)
+
+    # --- calling -------------------------------------------------------------------------------------------------
+
+    async def call(
+        self,
+        name: str,
+        args: Mapping[str, Any],
+        origin: Origin,
+        *,
+        version: int | None = None,
+        idempotency_key: str = "",
+    ) -> Aggregate:
+        """Ask for a verb; returns once the asking, and what it led to at once, is durable."""
+        verb = self.catalogue.get(name, version)
+        cargo = self.router.incoming(verb, args)
+        if idempotency_key:
+            replay = await self._replay(verb, cargo, origin, idempotency_key)
+            if replay is not None:
+                return replay
+        self._require_handler(verb)
+        return await self.begin(verb, cargo, origin, self._sources.new_id(), idempotency_key=idempotency_key)
+
+    async def begin(
+        self,
+        verb: Verb,
+        cargo: Cargo,
+        origin: Origin,
+        id: Id,
+        *,
+        idempotency_key: str = "",
+        parent: str = "",
+        settles: tuple[str, str] | None = None,
+    ) -> Aggregate:
+        """Start a call under a given id; a second start under the same id is the first one again."""
+        for _ in range(MAX_ENTITY_CONFLICTS):
+            command, brought = await self._opening(verb, cargo, origin, id)
+            command = msgspec.structs.replace(command, parent=parent, idempotency_key=idempotency_key)
+            if idempotency_key:
+                brought.idempotency = (idempotency_key, self._request(verb, cargo))
+            brought.settles = settles
+            answer = await self.kernel.start(KIND, id, origin, Prepared(command, brought))
+            conflict = answer.conflict
+            if conflict is None:
+                assert answer.aggregate is not None
+                return await self._executed(answer.aggregate)
+            match conflict.what:
+                case "idempotency":
+                    replay = await self._replay(verb, cargo, origin, idempotency_key)
+                    assert replay is not None
+                    return replay
+                case "entity":
+                    continue  # someone changed the record first: read it again and decide again
+                case "key":
+                    raise RejectedError(self._taken(verb, conflict.key, conflict.holder))
+                case "version" | "inbox":
+                    return await self.kernel.read(id, origin)
+        raise RejectedError(
+            Rejection("blocked", "call", "verb", verb.name, "its records kept changing under it", "Try again.")
+        )
+
+    async def _opening(self, verb: Verb, cargo: Cargo, origin: Origin, id: Id) -> tuple[c.StartCall, Attachments]:
+        brought = Attachments(payloads=[(cargo.hash, cargo.data)], index=_index(verb, cargo.value))
+        command = c.StartCall(verb.name, verb.version, self.definition(verb), cargo.hash, worker=self.lease.number)
+        if not self.router.has_step(verb):
+            return msgspec.structs.replace(command, outcome=self._park(verb, cargo.value, id)), brought
+        if verb.execution.effects == "external" and not self._is_immediate(verb):
+            return command, brought
+        made = await self.router.run(verb, self._handed(verb, cargo.value, origin, id, 1, 1))
+        return msgspec.structs.replace(command, outcome=self._outcome(verb, made, cargo.value, id, brought)), brought
+
+    def _is_immediate(self, verb: Verb) -> bool:
+        handler = self.router.handler(verb)
+        return handler is not None and handler.built_in
+
+    def _outcome(
+        self, verb: Verb, made: Produced | Failed, args: Any, id: Id, brought: Attachments, step: int = 1
+    ) -> c.AttemptOutcome:
+        if isinstance(made, Failed):
+            return c.Fail(Failure(made.kind, made.code, made.message), verb.execution.retry, made.after_seconds)
+        brought.entities.extend(made.entities)
+        if made.parks:
+            return self._park(verb, args, id, step)
+        brought.payloads.append((made.cargo.hash, made.cargo.data))
+        brought.index.extend(_index(verb, made.cargo.value))
+        return c.Done(made.cargo.hash, made.flags)
+
+    def _park(self, verb: Verb, args: Any, id: Id, step: int = 1) -> c.Park:
+        execution = verb.execution
+        key = ""
+        if execution.correlation_key != "$step_id":
+            letters = id_text(id)
+            key = verb.correlation_key({**args, "step_id": step_id(letters, step), "call_id": letters})
+        return c.Park(verb.name, key, execution.timeout_seconds, execution.escalation or "")
+
+    def _handed(
+        self, verb: Verb, args: Any, origin: Origin, id: Id, step: int, attempt: int
+    ) -> dict[str, Any]:
+        letters = id_text(id)
+        own = step_id(letters, step)
+        return {
+            "verb": verb.name, "version": verb.version, "args": args, "call_id": letters, "step_id": own,
+            "tenant": origin.tenant, "principal": origin.principal,
+            "trace": {"traceparent": origin.trace} if origin.trace else None,
+            "idempotency_key": own, "attempt": attempt,
+        }  # fmt: skip
+
+    def definition(self, verb: Verb) -> bytes:
+        """The raw content hash a call is pinned to."""
+        known = self._hashes.get(verb.content_hash)
+        if known is None:
+            known = self._hashes[verb.content_hash] = bytes.fromhex(verb.content_hash.removeprefix("sha256:"))
+        return known
+
+    def _require_handler(self, verb: Verb) -> None:
+        if not self.router.can_run(verb):
+            raise RejectedError(Rejection(
+                "blocked", "call", "verb", verb.name, "no handler is bound to it in this process",
+                f'Write @verb("{verb.name}") above a function of a package listed under `handlers`.',
+            ))  # fmt: skip
+
+    def _request(self, verb: Verb, cargo: Cargo) -> bytes:
+        return digest(f"{verb.name}\0{verb.version}\0".encode() + cargo.hash)
+
+    async def _replay(self, verb: Verb, cargo: Cargo, origin: Origin, key: str) -> Aggregate | None:
+        known = await self.store.idempotent_start(origin.tenant, key)
+        if known is None:
+            return None
+        id, request = known
+        if request != self._request(verb, cargo):
+            raise RejectedError(Rejection(
+                "already_exists", "call", "verb", verb.name,
+                f"the idempotency key '{key}' was used for something else (call {id_text(id)})",
+                "Use a new key for a new request.",
+            ))  # fmt: skip
+        return await self.kernel.read(id, origin)
+
+    def _taken(self, verb: Verb, key: str, holder: bytes | None) -> Rejection:
+        whose = id_text(holder) if holder else "another call"
+        return Rejection(
+            "already_exists", "park verb", verb.name, key, f"call {whose} already waits under that key",
+            "Complete or cancel that one first, or use another correlation key.",
+        )  # fmt: skip
+
+    # --- executing -----------------------------------------------------------------------------------------------
+
+    def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
+        for entry in entries:
+            if type(entry) is e.AttemptStarted and entry.worker == self.lease.number:
+                self._spawn(aggregate, entry.step, entry.attempt)
+        watchers = self._watchers.get(aggregate.id)
+        if watchers and aggregate.state.status in SETTLED:
+            del self._watchers[aggregate.id]
+            for watcher in watchers:
+                if not watcher.done():
+                    watcher.set_result(aggregate)
+
+    def _spawn(self, aggregate: Aggregate, step: int, attempt: int) -> None:
+        name = (aggregate.id, step, attempt)
+        if name not in self._jobs:
+            task = asyncio.create_task(self._execute(aggregate, step, attempt))
+            self._jobs[name] = task
+            task.add_done_callback(lambda _: self._jobs.pop(name, None))
+
+    async def _executed(self, aggregate: Aggregate) -> Aggregate:
+        """Wait for the attempt this process began, so that a caller sees what it led to."""
+        for step, each in enumerate(aggregate.state.steps, 1):
+            task = self._jobs.get((aggregate.id, step, each.frame.attempt)) if each.frame is not None else None
+            if task is not None:
+                await asyncio.shield(task)
+                return await self.kernel.read(aggregate.id, Origin(aggregate.tenant))
+        return aggregate
+
+    async def _execute(self, aggregate: Aggregate, step: int, attempt: int) -> None:
+        state: Runbook = aggregate.state
+        current = state.steps[step - 1]
+        origin = Origin(aggregate.tenant, state.principal, state.trace)
+        verb = self.catalogue.find(current.verb, current.version)
+        if verb is None or not self.router.can_run(verb):
+            await self.raise_missing(aggregate.id, step, aggregate.tenant, current)
+            return
+        try:
+            await self._attempt(verb, aggregate.id, origin, current, step, attempt)
+        except (FencedError, QuarantinedError):
+            return  # another worker has taken over, or the call is set aside: both are recorded where they are found
+
+    async def _attempt(self, verb: Verb, id: Id, origin: Origin, current: Step, step: int, attempt: int) -> None:
+        data = await self.store.payload(id, current.input)
+        args = parse(data) if data is not None else {}
+        for _ in range(MAX_ENTITY_CONFLICTS):
+            made = await self.router.run(verb, self._handed(verb, args, origin, id, step, attempt))
+            answer = await self._record(verb, made, args, id, origin, step, attempt)
+            if answer.conflict is None:
+                return
+            if answer.conflict.what == "key":
+                text = self._taken(verb, answer.conflict.key, answer.conflict.holder).sentence()
+                taken = Failed("permanent_contract", "correlation.taken", text)
+                await self._record(verb, taken, args, id, origin, step, attempt)
+                return
+        crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
+        await self._record(verb, crowded, args, id, origin, step, attempt)
+
+    async def _record(
+        self, verb: Verb, made: Produced | Failed, args: Any, id: Id, origin: Origin, step: int, attempt: int
+    ) -> Answer:
+        brought = Attachments()
+        outcome = self._outcome(verb, made, args, id, brought, step)
+        command = c.RecordAttempt(step, attempt, self.lease.number, outcome)
+        return await self.kernel.ask(KIND, id, origin, Prepared(command, brought))
+
+    async def raise_missing(self, id: Id, step: int, tenant: str, current: Step) -> None:
+        """A call whose verb or handler is gone must be seen by a person."""
+        text = (
+            f"The verb '{current.verb}' version {current.version} this call was made with is not available any more. "
+            "Bring its definition and handler back, then `perdure incidents retry`; or `perdure incidents resolve`."
+        )
+        await self.kernel.ask(
+            KIND, id, Origin(tenant, "perdure"), Prepared(c.RaiseIncident(step, "definition.missing", text))
+        )
+
+    # --- waiting -------------------------------------------------------------------------------------------------
+
+    def watch(self, id: Id) -> asyncio.Future[Aggregate]:
+        """Resolves when this process commits a settled state of the call."""
+        future: asyncio.Future[Aggregate] = asyncio.get_running_loop().create_future()
+        self._watchers.setdefault(id, []).append(future)
+        return future
+
+    def unwatch(self, id: Id, future: asyncio.Future[Aggregate]) -> None:
+        watchers = self._watchers.get(id)
+        if watchers and future in watchers:
+            watchers.remove(future)
+            if not watchers:
+                del self._watchers[id]
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._jobs
+
+    async def finish_jobs(self, seconds: float) -> None:
+        """Let running attempts end, at most so long; the rest are taken over by whoever comes next."""
+        jobs = list(self._jobs.values())
+        if jobs:
+            _, late = await asyncio.wait(jobs, timeout=seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+
+def _index(verb: Verb, data: Any) -> list[IndexRow]:
+    """The declared scalars found in the data."""
+    names = verb.definition.index
+    if not names or not isinstance(data, dict):
+        return []
+    return [IndexRow(verb.name, name, index_text(data[name])) for name in names if _is_scalar(data.get(name))]
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, str | int | float | bool)
+
+
+def index_text(value: Any) -> str:
+    """How a scalar is written in the index: the same for everyone who looks."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)[:256]

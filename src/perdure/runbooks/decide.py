@@ -1,0 +1,258 @@
+"""What each command leads to: one small pure function per command, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from perdure.errors import Rejection
+from perdure.journal import Decision, Origin
+from perdure.runbooks import commands as c
+from perdure.runbooks import entries as e
+from perdure.runbooks.state import ENDED, TOKEN_STATES, WAITING, Failure, Runbook, Step, Token
+
+MAX_INTERRUPTIONS = 5
+"""How often one attempt may be cut off by a dying process before a person must look."""
+MAX_TOKENS = 32
+MAX_AMENDMENTS = 100
+SECOND = 1_000_000
+
+Answer = Decision | Rejection
+
+
+def decide(state: Runbook | None, command: c.Command, origin: Origin, now: int, chance: float) -> Answer:
+    """Entries and an answer, or a rejection; never both."""
+    if type(command) is c.StartCall:
+        return _start(state, command, origin, now, chance)
+    if state is None:
+        return Rejection("not_found", "find", "call", "?", "there is no such call")
+    if type(command) is c.ProposeAmendment:
+        return _propose(state, command, origin, now)
+    if type(command) is c.ApproveAmendment:
+        return _approve(state, command, origin, now)
+    return _TABLE[type(command)](state, command, now, chance)
+
+
+def _start(state: Runbook | None, command: c.StartCall, origin: Origin, now: int, chance: float) -> Answer:
+    if state is not None:
+        return Decision((), "replayed")
+    started = e.CallStarted(
+        command.verb, command.version, command.definition, command.input, now, origin.principal,
+        origin.trace, command.parent, command.idempotency_key,
+    )  # fmt: skip
+    outcome = command.outcome
+    if outcome is not None:
+        return Decision((started, *_outcome(1, 1, outcome, now, chance)))
+    if command.worker:
+        return Decision((started, e.AttemptStarted(1, 1, now, command.worker)))
+    return Decision((started, e.StepReady(1, now)))
+
+
+def _outcome(step: int, attempt: int, outcome: c.AttemptOutcome, now: int, chance: float) -> tuple[e.Entry, ...]:
+    if type(outcome) is c.Done:
+        return (e.StepCompleted(step, now, outcome.result, outcome.flags),)
+    if type(outcome) is c.Park:
+        due = now + int(outcome.timeout_seconds * SECOND) if outcome.timeout_seconds is not None else 0
+        return (e.StepParked(step, now, outcome.name, outcome.key, due, outcome.escalation),)
+    assert type(outcome) is c.Fail
+    return _failed(step, attempt, outcome, now, chance)
+
+
+def _failed(step: int, attempt: int, outcome: c.Fail, now: int, chance: float) -> tuple[e.Entry, ...]:
+    failure, policy = outcome.failure, outcome.policy
+    if failure.kind == "permanent_contract":
+        return (
+            e.AttemptFailed(step, attempt, now, failure),
+            e.IncidentRaised(step, now, failure.code, failure.message, attempt),
+        )
+    if failure.kind in policy.retry_on and attempt < policy.max_attempts:
+        delay = policy.delay_seconds(attempt, chance)
+        if outcome.after_seconds is not None:
+            delay = max(delay, outcome.after_seconds)
+        return (e.AttemptFailed(step, attempt, now, failure, now + int(delay * SECOND)),)
+    return (e.AttemptFailed(step, attempt, now, failure), e.StepFailed(step, now, failure))
+
+
+def _lease(state: Runbook, command: c.LeaseJob, now: int, chance: float) -> Answer:
+    step = state.steps[command.step - 1]
+    if step.status == "ready":
+        return Decision((e.AttemptStarted(command.step, _next_attempt(step), now, command.worker),), "leased")
+    frame = step.frame
+    if step.status != "running" or frame is None or frame.worker != command.abandoned:
+        return Decision((), "gone")
+    if command.redelivery == "incident":
+        text = (
+            f"Attempt {frame.attempt} of '{step.verb}' was interrupted and may or may not have taken effect outside. "
+            "Look there, then `incidents retry` to run it again or `incidents resolve` to record what happened."
+        )
+        return Decision((e.IncidentRaised(command.step, now, "job.interrupted", text, frame.attempt),), "incident")
+    if frame.interruptions + 1 >= MAX_INTERRUPTIONS:
+        text = (
+            f"Attempt {frame.attempt} of '{step.verb}' was cut off {MAX_INTERRUPTIONS} times by a dying process; the "
+            "handler may be what kills it. Mend the handler, then `incidents retry`."
+        )
+        return Decision((e.IncidentRaised(command.step, now, "job.interrupted", text, frame.attempt),), "incident")
+    again = e.AttemptStarted(command.step, frame.attempt, now, command.worker, frame.interruptions + 1)
+    return Decision((again,), "leased")
+
+
+def _again(step: Step, number: int, now: int, worker: int) -> e.Entry:
+    """Another attempt, by whoever asks; one who cannot run it leaves it to any worker."""
+    return e.AttemptStarted(number, _next_attempt(step), now, worker) if worker else e.StepReady(number, now)
+
+
+def _next_attempt(step: Step) -> int:
+    return step.frame.attempt + 1 if step.frame is not None else 1
+
+
+def _record(state: Runbook, command: c.RecordAttempt, now: int, chance: float) -> Answer:
+    step = state.steps[command.step - 1]
+    frame = step.frame
+    if step.status != "running" or frame is None or frame.attempt != command.attempt or frame.worker != command.worker:
+        why = f"the step is {step.status}"
+        return Decision(
+            (e.AttemptDiscarded(command.step, command.attempt, now, command.worker, why),), "discarded"
+        )  # fmt: skip
+    return Decision(_outcome(command.step, command.attempt, command.outcome, now, chance))
+
+
+def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> Answer:
+    step = state.steps[command.step - 1]
+    if not 1 <= command.token <= len(step.tokens):
+        return Rejection("not_found", "complete", "call", "?", "it has no such wait")
+    token = step.tokens[command.token - 1]
+    if token.status != WAITING:
+        why = TOKEN_STATES[token.status]
+        ignored = e.CompletionIgnored(command.step, command.token, now, command.message_id, why)
+        return Decision((ignored,), "duplicate" if why == "resolved" else "late")
+    if step.incident is not None:
+        return Rejection(
+            "blocked", "complete", "call", "?", f"it has an open incident '{step.incident.code}'",
+            "Retry or resolve the incident first, then replay the completion from the dead letters.",
+        )  # fmt: skip
+    if command.is_expired:
+        return Decision(_expire(step, command.step, command.token, token, now))
+    received = e.CompletionReceived(command.step, command.token, now, command.message_id)
+    if command.failure is not None:
+        return Decision((received, e.StepFailed(command.step, now, command.failure)))
+    assert command.result is not None
+    return Decision((received, e.StepCompleted(command.step, now, command.result)))
+
+
+def _expire(step: Step, number: int, token_number: int, token: Token, now: int) -> tuple[e.Entry, ...]:
+    timed_out = e.TimedOut(number, token_number, now)
+    if token.escalation and len(step.tokens) < MAX_TOKENS:
+        key = f"{token.key}/escalation" if token.key else ""
+        return (timed_out, e.Escalated(number, now, token.escalation, key))
+    failure = Failure("permanent_business", "timed_out", f"Nothing answered '{step.verb}' before its time ran out.")
+    return (timed_out, e.StepFailed(number, now, failure))
+
+
+def _fire(state: Runbook, command: c.FireTimer, now: int, chance: float) -> Answer:
+    step = state.steps[command.step - 1]
+    if command.due > now:
+        return Decision((), "early")
+    if command.kind == "retry":
+        if step.status != "pending" or step.retry_at != command.due:
+            return Decision((), "gone")
+        return Decision((_again(step, command.step, now, command.worker),), "leased")
+    for number, token in enumerate(step.tokens, 1):
+        if token.status == WAITING and token.due == command.due and step.incident is None:
+            return Decision(_expire(step, command.step, number, token, now))
+    return Decision((), "gone")
+
+
+def _cancel(state: Runbook, command: c.Cancel, now: int, chance: float) -> Answer:
+    if state.status == "cancelled":
+        return Decision((), "replayed")
+    if state.status in ENDED:
+        return Rejection("wrong_state", "cancel", "call", "?", f"it is already {state.status}")
+    completed = sum(step.status == "completed" for step in state.steps)
+    return Decision((e.CancelRequested(now, command.reason), e.CallCancelled(now, completed)))
+
+
+def _progress(state: Runbook, command: c.PostProgress, now: int, chance: float) -> Answer:
+    if state.status in ENDED:
+        return Rejection("wrong_state", "post progress to", "call", "?", f"it is already {state.status}")
+    return Decision((e.ProgressPosted(command.step, now, command.text),))
+
+
+def _raise_incident(state: Runbook, command: c.RaiseIncident, now: int, chance: float) -> Answer:
+    step = state.steps[command.step - 1]
+    if step.status in ENDED or step.incident is not None:
+        return Decision((), "gone")
+    return Decision((e.IncidentRaised(command.step, now, command.code, command.text),))
+
+
+def _retry_incident(state: Runbook, command: c.RetryIncident, now: int, chance: float) -> Answer:
+    step = state.steps[command.step - 1]
+    if step.incident is None:
+        return Rejection("wrong_state", "retry the incident of", "call", "?", "it has no open incident")
+    resolved = e.IncidentResolved(command.step, now, "retried")
+    if any(token.status == WAITING for token in step.tokens):
+        return Decision((resolved,))
+    return Decision((resolved, _again(step, command.step, now, command.worker)), "leased")
+
+
+def _resolve_incident(state: Runbook, command: c.ResolveIncident, now: int, chance: float) -> Answer:
+    step = state.steps[command.step - 1]
+    if step.incident is None:
+        return Rejection("wrong_state", "resolve the incident of", "call", "?", "it has no open incident")
+    if command.failure is not None:
+        resolved = e.IncidentResolved(command.step, now, "failed", command.reason)
+        return Decision((resolved, e.StepFailed(command.step, now, command.failure)))
+    assert command.result is not None
+    resolved = e.IncidentResolved(command.step, now, "completed", command.reason)
+    return Decision((resolved, e.StepCompleted(command.step, now, command.result)))
+
+
+def _propose(state: Runbook, command: c.ProposeAmendment, origin: Origin, now: int) -> Answer:
+    if state.erased_at:
+        return Rejection("wrong_state", "amend", "call", "?", "its data has been erased")
+    if len(state.amendments) >= MAX_AMENDMENTS:
+        return Rejection("blocked", "amend", "call", "?", f"it has {MAX_AMENDMENTS} amendments already")
+    if command.target == "result" and state.steps[0].result is None:
+        return Rejection("wrong_state", "amend", "call", "?", "it has no result yet")
+    if not command.reason.strip():
+        return Rejection("invalid", "amend", "call", "?", "no reason was given")
+    target = "result" if command.target == "result" else "input"
+    number = len(state.amendments) + 1
+    return Decision((e.AmendmentProposed(number, target, command.hash, command.reason, origin.principal, now),), "proposed")
+
+
+def _approve(state: Runbook, command: c.ApproveAmendment, origin: Origin, now: int) -> Answer:
+    if not 1 <= command.number <= len(state.amendments):
+        return Rejection("not_found", "approve amendment of", "call", "?", f"it has no amendment {command.number}")
+    if state.erased_at:
+        return Rejection("wrong_state", "amend", "call", "?", "its data has been erased")
+    amendment = state.amendments[command.number - 1]
+    if amendment.approved_by:
+        return Decision((), "replayed")
+    if amendment.by == origin.principal:
+        return Rejection(
+            "forbidden", "approve amendment of", "call", "?", f"'{origin.principal}' proposed it",
+            "A second person must approve it.",
+        )  # fmt: skip
+    return Decision((e.AmendmentApproved(command.number, origin.principal, now),), "approved")
+
+
+def _erase(state: Runbook, command: c.Erase, now: int, chance: float) -> Answer:
+    if state.erased_at:
+        return Decision((), "replayed")
+    if state.status not in ENDED:
+        return Rejection("wrong_state", "erase the data of", "call", "?", f"it is {state.status}", "Cancel it first.")
+    return Decision((e.PayloadErased(now, command.reason),), "erased")
+
+
+_TABLE: dict[type, Callable[[Runbook, Any, int, float], Answer]] = {
+    c.LeaseJob: _lease,
+    c.RecordAttempt: _record,
+    c.Complete: _complete,
+    c.FireTimer: _fire,
+    c.Cancel: _cancel,
+    c.PostProgress: _progress,
+    c.RaiseIncident: _raise_incident,
+    c.RetryIncident: _retry_incident,
+    c.ResolveIncident: _resolve_incident,
+    c.Erase: _erase,
+}

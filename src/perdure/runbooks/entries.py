@@ -1,0 +1,183 @@
+"""What can have happened to a runbook: past tense, tagged by number, never changed once shipped."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from perdure.runbooks.state import Compact, Failure
+
+ENTRY_VERSION = 1
+
+
+class CallStarted(Compact, tag=1):
+    verb: str
+    definition_version: int
+    definition: bytes
+    input: bytes
+    at: int
+    principal: str
+    trace: str = ""
+    parent: str = ""
+    idempotency_key: str = ""
+
+
+class AttemptStarted(Compact, tag=2):
+    step: int
+    attempt: int
+    at: int
+    worker: int
+    interruptions: int = 0
+
+
+class AttemptFailed(Compact, tag=3):
+    step: int
+    attempt: int
+    at: int
+    failure: Failure
+    retry_at: int = 0
+
+
+class AttemptDiscarded(Compact, tag=4):
+    """An attempt reported after it had been superseded: recorded, not applied."""
+
+    step: int
+    attempt: int
+    at: int
+    worker: int
+    why: str
+
+
+class StepCompleted(Compact, tag=5):
+    step: int
+    at: int
+    result: bytes
+    flags: dict[str, str | bool | int] = {}
+
+
+class StepFailed(Compact, tag=6):
+    step: int
+    at: int
+    failure: Failure
+
+
+class StepParked(Compact, tag=7):
+    step: int
+    at: int
+    name: str
+    key: str = ""
+    due: int = 0
+    escalation: str = ""
+
+
+class CompletionReceived(Compact, tag=8):
+    """The wait of a token ended with a completion."""
+
+    step: int
+    token: int
+    at: int
+    message_id: str = ""
+
+
+class CompletionIgnored(Compact, tag=9):
+    """A completion arrived for a token that had ended: recorded, not applied."""
+
+    step: int
+    token: int
+    at: int
+    message_id: str
+    why: str
+
+
+class TimedOut(Compact, tag=10):
+    step: int
+    token: int
+    at: int
+
+
+class Escalated(Compact, tag=11):
+    step: int
+    at: int
+    to: str
+    key: str = ""
+
+
+class IncidentRaised(Compact, tag=12):
+    step: int
+    at: int
+    code: str
+    text: str
+    attempt: int = 0
+
+
+class IncidentResolved(Compact, tag=13):
+    step: int
+    at: int
+    how: Literal["retried", "completed", "failed", "cancelled"]
+    reason: str = ""
+
+
+class CancelRequested(Compact, tag=14):
+    at: int
+    reason: str = ""
+
+
+class CallCancelled(Compact, tag=15):
+    at: int
+    completed_steps: int = 0
+
+
+class ProgressPosted(Compact, tag=16):
+    step: int
+    at: int
+    text: str
+
+
+class AmendmentProposed(Compact, tag=17):
+    number: int
+    target: Literal["input", "result"]
+    hash: bytes
+    reason: str
+    by: str
+    at: int
+
+
+class AmendmentApproved(Compact, tag=18):
+    number: int
+    by: str
+    at: int
+
+
+class PayloadErased(Compact, tag=19):
+    """The data is gone by right or by retention; hashes stay, so the chain still verifies."""
+
+    at: int
+    reason: str
+
+
+class StepReady(Compact, tag=20):
+    """The step waits for any worker."""
+
+    step: int
+    at: int
+
+
+Entry = (
+    CallStarted | AttemptStarted | AttemptFailed | AttemptDiscarded | StepCompleted | StepFailed | StepParked
+    | CompletionReceived | CompletionIgnored | TimedOut | Escalated | IncidentRaised | IncidentResolved
+    | CancelRequested | CallCancelled | ProgressPosted | AmendmentProposed | AmendmentApproved | PayloadErased
+    | StepReady
+)  # fmt: skip
+
+
+def entry_name(entry: Entry) -> str:
+    return type(entry).__name__
+
+
+def entry_fields(entry: Entry) -> dict[str, object]:
+    """The entry's fields by name, hashes as text, for surfaces."""
+    return {
+        name: ("sha256:" + value.hex() if isinstance(value, bytes) else value)
+        for name, value in ((field, getattr(entry, field)) for field in entry.__struct_fields__)
+    }
+
+

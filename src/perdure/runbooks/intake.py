@@ -1,0 +1,228 @@
+"""The intake: completions, progress and dead letters; whatever arrives is a row in one inbox.
+
+| what arrives | what becomes of it |
+|---|---|
+| a completion for a waiting token | applied, once, whatever number of times it is delivered |
+| the same message id again | `duplicate`, with what the first one led to |
+| another completion for a token that ended | recorded in the call's journal, not applied |
+| a key nobody ever waited under | dead letter `unknown_key` |
+| a key several verbs wait under, and no verb named | dead letter `ambiguous_key` |
+| a completion for a call with an open incident | dead letter `blocked` |
+| a result that does not fit the verb's schema | refused at the door, nothing recorded |
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from perdure.contracts import FailureClass
+from perdure.errors import RejectedError, Rejection
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate, Preparation, Prepared
+from perdure.kernel.ports import APPLIED, DEAD, Attachments, Found, InboxRow, Unit
+from perdure.payload import canonical, digest
+from perdure.runbooks import commands as c
+from perdure.runbooks.conductor import KIND, Conductor, _index
+from perdure.runbooks.ports import DeadLetter
+from perdure.runbooks.state import WAITING, Failure, Runbook
+from perdure.sources import ID_LENGTH, Sources, id_text, parse_id
+
+CompletionStatus = Literal["completed", "failed", "expired"]
+MAX_TEXT = 4000
+
+
+class Completion(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What ends a wait, as it arrived."""
+
+    key: str
+    status: CompletionStatus = "completed"
+    result: Any = None
+    error: str = ""
+    code: str = "completion.failed"
+    failure_class: FailureClass = "permanent_business"
+    verb: str = ""
+
+
+class Receipt(NamedTuple):
+    """What became of something that arrived."""
+
+    answer: str
+    message_id: str
+    aggregate: Aggregate | None
+    reason: str = ""
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Completion).decode
+
+
+class Intake:
+    """At least once in, exactly once out."""
+
+    def __init__(self, conductor: Conductor, sources: Sources) -> None:
+        self._conductor = conductor
+        self._kernel = conductor.kernel
+        self._store = conductor.store
+        self._sources = sources
+
+    async def complete(self, completion: Completion, origin: Origin, message_id: str = "") -> Receipt:
+        """End a wait. The message id defaults to one derived from the content, so a repeat is recognised."""
+        if completion.status == "completed" and completion.error:
+            raise RejectedError(
+                Rejection("invalid", "complete", "key", completion.key, "both a result and an error were given")
+            )
+        message_id = message_id or _derived_id(completion)
+        return await self._deliver(completion, origin, message_id, is_replay=False)
+
+    async def _deliver(self, completion: Completion, origin: Origin, message_id: str, is_replay: bool) -> Receipt:
+        found, trouble = await self._find(completion, origin)
+        if found is None:
+            return await self._bury(completion, origin, message_id, trouble, is_replay)
+        prepare = self._preparation(completion, origin, message_id, found, is_replay)
+        try:
+            answer = await self._kernel.ask(KIND, found.aggregate, origin, prepare)
+        except RejectedError as error:
+            if error.rejection.code != "blocked" or is_replay:
+                raise
+            return await self._bury(completion, origin, message_id, f"blocked: {error}", is_replay)
+        if answer.conflict is not None:
+            return await self._known(origin, message_id, answer.conflict.detail)
+        return Receipt(answer.answer, message_id, answer.aggregate)
+
+    async def _find(self, completion: Completion, origin: Origin) -> tuple[Found | None, str]:
+        tokens = list(await self._store.find_tokens(origin.tenant, completion.key))
+        if not tokens and len(completion.key) == ID_LENGTH:
+            tokens = await self._tokens_of_call(completion.key, origin)
+        if completion.verb:
+            tokens = [token for token in tokens if _same(token.name, completion.verb)]
+        waiting = [token for token in tokens if token.status == WAITING]
+        if len(waiting) > 1:
+            names = ", ".join(sorted(token.name for token in waiting))
+            return None, f"ambiguous_key: several verbs wait under it ({names}); name one"
+        if not tokens:
+            return None, "unknown_key: nothing waits or ever waited under it"
+        return (waiting or tokens)[0], ""
+
+    async def _tokens_of_call(self, letters: str, origin: Origin) -> list[Found]:
+        """A call's own id stands for its wait, when it has one."""
+        try:
+            aggregate = await self._kernel.read(parse_id(letters), origin)
+        except RejectedError:
+            return []
+        return [
+            Found(aggregate.id, number, position, token.name, token.status)
+            for number, step in enumerate(aggregate.state.steps, 1)
+            for position, token in reversed(list(enumerate(step.tokens, 1)))
+        ]
+
+    def _preparation(
+        self, completion: Completion, origin: Origin, message_id: str, found: Found, is_replay: bool
+    ) -> Preparation:
+        def prepare(aggregate: Aggregate) -> Prepared | Rejection:
+            state: Runbook = aggregate.state
+            step = state.steps[found.step - 1]
+            verb = self._conductor.catalogue.find(step.verb, step.version)
+            if verb is None:
+                return Rejection(
+                    "blocked", "complete", "call", id_text(aggregate.id),
+                    f"its verb '{step.verb}' version {step.version} is not loaded here",
+                    "Complete it where the verb's definition is loaded.",
+                )  # fmt: skip
+            brought = Attachments()
+            result = None
+            if completion.status == "completed":
+                cargo = self._conductor.router.outgoing(verb, {} if completion.result is None else completion.result)
+                result = cargo.hash
+                brought.payloads.append((cargo.hash, cargo.data))
+                brought.index.extend(_index(verb, cargo.value))
+            token = step.tokens[found.token - 1] if found.token <= len(step.tokens) else None
+            answer = "applied" if token is not None and token.status == WAITING else "duplicate"
+            if is_replay:
+                brought.settles = (origin.tenant, message_id)
+            else:
+                brought.inbox = InboxRow(
+                    origin.tenant, message_id, "completion", completion.key, self._sources.now(), APPLIED, answer,
+                    aggregate.id, None,
+                )  # fmt: skip
+            failure = _failure(completion) if completion.status == "failed" else None
+            command = c.Complete(
+                found.step, found.token, result, failure, completion.status == "expired", message_id
+            )  # fmt: skip
+            return Prepared(command, brought)
+
+        return prepare
+
+    async def _bury(
+        self, completion: Completion, origin: Origin, message_id: str, reason: str, is_replay: bool
+    ) -> Receipt:
+        if is_replay:
+            raise RejectedError(Rejection("blocked", "replay", "dead letter", message_id, reason))
+        row = InboxRow(
+            origin.tenant, message_id, "completion", completion.key, self._sources.now(), DEAD, reason, None,
+            _encode(completion),
+        )  # fmt: skip
+        conflict = await self._store.commit(Unit(origin.tenant, None, attachments=[Attachments(inbox=row)]))
+        if conflict is not None:
+            return await self._known(origin, message_id, conflict.detail)
+        return Receipt("dead_letter", message_id, None, reason)
+
+    async def _known(self, origin: Origin, message_id: str, detail: str) -> Receipt:
+        message = await self._store.message(origin.tenant, message_id)
+        aggregate = None
+        if message is not None and message.aggregate is not None:
+            aggregate = await self._kernel.read(parse_id(id_text(message.aggregate)), origin)
+        return Receipt("duplicate", message_id, aggregate, detail)
+
+    async def progress(self, key: str, text: str, origin: Origin) -> Receipt:
+        """Say how it goes; shown, never resumes."""
+        text = text.strip()
+        if not text or len(text) > MAX_TEXT:
+            fact = "it is empty" if not text else f"it has {len(text)} characters and may have {MAX_TEXT}"
+            raise RejectedError(Rejection("invalid", "post progress to", "key", key, fact))
+        found, trouble = await self._find(Completion(key), origin)
+        if found is None:
+            raise RejectedError(Rejection("not_found", "post progress to", "key", key, trouble))
+        answer = await self._kernel.ask(KIND, found.aggregate, origin, Prepared(c.PostProgress(found.step, text)))
+        return Receipt(answer.answer, "", answer.aggregate)
+
+    async def dead_letters(self, origin: Origin, most: int = 1000) -> list[DeadLetter]:
+        return await self._store.dead_letters(origin.tenant, most)
+
+    async def replay(self, message_id: str, origin: Origin, key: str = "") -> Receipt:
+        """Deliver a dead letter again, perhaps under a corrected key."""
+        completion = await self._dead(message_id, origin, "replay")
+        if key:
+            completion = msgspec.structs.replace(completion, key=key)
+        return await self._deliver(completion, origin, message_id, is_replay=True)
+
+    async def discard(self, message_id: str, reason: str, origin: Origin) -> None:
+        """Close a dead letter without acting on it."""
+        await self._dead(message_id, origin, "discard")
+        await self._store.discard_message(origin.tenant, message_id, f"discarded by {origin.principal}: {reason}")
+
+    async def _dead(self, message_id: str, origin: Origin, do: str) -> Completion:
+        message = await self._store.message(origin.tenant, message_id)
+        if message is None:
+            raise RejectedError(
+                Rejection("not_found", do, "dead letter", message_id, "there is none", "See `perdure dead-letters list`.")
+            )
+        if message.status != DEAD or message.body is None:
+            raise RejectedError(Rejection("wrong_state", do, "dead letter", message_id, "it was dealt with already"))
+        return _decode(message.body)
+
+
+def _failure(completion: Completion) -> Failure:
+    return Failure(completion.failure_class, completion.code, completion.error[:MAX_TEXT])
+
+
+def _same(name: str, other: str) -> bool:
+    return name.replace("_", "-") == other.replace("_", "-")
+
+
+def _derived_id(completion: Completion) -> str:
+    content = canonical([
+        completion.key, completion.verb, completion.status, completion.result, completion.error, completion.code,
+    ])  # fmt: skip
+    return "auto-" + digest(content)[:16].hex()

@@ -1,0 +1,225 @@
+"""Upkeep: what a worker does besides its own calls, so that nothing waits for a process that is gone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from perdure.errors import FencedError, PerdureError, QuarantinedError, RejectedError, SchemaViolationError
+from perdure.journal import Origin
+from perdure.kernel.kernel import Prepared
+from perdure.kernel.ports import Attachments, Unit
+from perdure.payload import digest, parse
+from perdure.runbooks import commands as c
+from perdure.runbooks.conductor import KIND, Conductor
+from perdure.runbooks.machine import CHILD_ENDED, ESCALATION, token_key
+from perdure.runbooks.state import WAITING, Failure, Runbook, short
+from perdure.sources import SECOND, Id, Micros, Sources, derive_id, id_text
+from perdure.verbs import Verb
+from perdure.work.ports import TimerFound
+from perdure.work.router import Cargo
+
+PAGE = 500
+PLATFORM = "perdure"
+
+
+class Upkeep:
+    """Each duty is idempotent and bounded; several workers may do the same one at once."""
+
+    def __init__(self, conductor: Conductor, sources: Sources) -> None:
+        self._conductor = conductor
+        self._kernel = conductor.kernel
+        self._store = conductor.store
+        self._sources = sources
+
+    async def fire(self, timer: TimerFound) -> None:
+        """A timer is due."""
+        command = c.FireTimer(timer.step, timer.kind, timer.due, self._conductor.lease.number)
+        try:
+            await self._kernel.ask(KIND, timer.aggregate, Origin(timer.tenant, PLATFORM), Prepared(command))
+        except (RejectedError, QuarantinedError, FencedError):
+            return
+
+    async def take_over(self) -> int:
+        """Jobs nobody holds: ready ones, and those of workers that are gone. Returns how many were leased."""
+        leased = 0
+        for job in await self._store.open_jobs(PAGE):
+            try:
+                verb = await self._serves(job.aggregate, job.step, job.tenant)
+                if verb is None:
+                    continue  # another worker may have it; if none does, the check of definitions raises an incident
+                command = c.LeaseJob(job.step, self._conductor.lease.number, job.worker, verb.execution.redelivery)
+                answer = await self._kernel.ask(KIND, job.aggregate, Origin(job.tenant, PLATFORM), Prepared(command))
+            except (RejectedError, QuarantinedError):
+                continue
+            leased += answer.answer == "leased"
+        return leased
+
+    async def _serves(self, id: Id, step: int, tenant: str) -> Verb | None:
+        """The verb of a job, when this process can run it under the same name and version."""
+        aggregate = await self._kernel.read(id, Origin(tenant))
+        current = aggregate.state.steps[step - 1]
+        verb = self._conductor.catalogue.find(current.verb, current.version)
+        return verb if verb is not None and self._conductor.router.can_run(verb) else None
+
+    async def deliver(self) -> int:
+        """Messages between aggregates. Returns how many were acted on."""
+        done = 0
+        for _, tenant, message_id, kind, aggregate in await self._store.pending_messages(0, PAGE):
+            try:
+                if kind == ESCALATION:
+                    await self._escalate(tenant, message_id, aggregate)
+                elif kind == CHILD_ENDED:
+                    await self._child_ended(tenant, message_id, aggregate)
+            except QuarantinedError:
+                continue
+            done += 1
+        return done
+
+    async def _escalate(self, tenant: str, message_id: str, aggregate: Id) -> None:
+        """Start the escalation's verb, once; where there is none, a person completes the escalation's token."""
+        origin = Origin(tenant, PLATFORM)
+        parent = await self._kernel.read(aggregate, origin)
+        state: Runbook = parent.state
+        number = int(message_id.rpartition(":")[2].partition("/")[0])
+        step = state.steps[number - 1]
+        token = next((each for each in step.tokens if each.escalates and each.status == WAITING), None)
+        verb = self._conductor.catalogue.find(token.name) if token is not None else None
+        if token is None or verb is None or not self._conductor.router.can_run(verb):
+            await self._settle(tenant, message_id)
+            return
+        data = await self._store.payload(aggregate, step.input)
+        args = _escalation_args(verb, parse(data) if data else {}, id_text(aggregate), step.verb)
+        try:
+            cargo = self._conductor.router.incoming(verb, args)
+        except SchemaViolationError as error:
+            await self._stuck(aggregate, number, tenant, message_id, str(error))
+            return
+        id = derive_id(state.started_at, digest(f"{message_id}\0{tenant}".encode()))
+        await self._begin(verb, cargo, origin, id, message_id, token_key(id_text(aggregate), number, token))
+
+    async def _begin(self, verb: Verb, cargo: Cargo, origin: Origin, id: Id, message_id: str, parent: str) -> None:
+        settles = (origin.tenant, message_id)
+        await self._conductor.begin(verb, cargo, origin, id, parent=parent, settles=settles)
+        await self._settle(origin.tenant, message_id)
+
+    async def _stuck(self, aggregate: Id, step: int, tenant: str, message_id: str, text: str) -> None:
+        command = c.RaiseIncident(step, "escalation.invalid", f"The escalation could not be started. {text}")
+        prepared = Prepared(command, Attachments(settles=(tenant, message_id)))
+        await self._kernel.ask(KIND, aggregate, Origin(tenant, PLATFORM), prepared)
+
+    async def _child_ended(self, tenant: str, message_id: str, aggregate: Id) -> None:
+        """What a call was started for has ended: its parent's token ends with the same outcome."""
+        origin = Origin(tenant, PLATFORM)
+        child = await self._kernel.read(aggregate, origin)
+        state: Runbook = child.state
+        tokens = await self._store.find_tokens(tenant, state.parent)
+        waiting = next((token for token in tokens if token.status == WAITING), None)
+        if waiting is None:
+            await self._settle(tenant, message_id)
+            return
+        brought = Attachments(settles=(tenant, message_id))
+        step = state.steps[0]
+        result, failure = None, step.error
+        if state.status == "completed" and step.result is not None:
+            data = await self._store.payload(aggregate, step.result)
+            result = step.result
+            brought.payloads.append((step.result, data or b"null"))
+        elif failure is None:
+            failure = Failure("permanent_business", "escalation.cancelled", "The escalation was cancelled.")
+        command = c.Complete(waiting.step, waiting.token, result, failure, False, message_id)
+        await self._kernel.ask(KIND, waiting.aggregate, origin, Prepared(command, brought))
+
+    async def _settle(self, tenant: str, message_id: str) -> None:
+        await self._store.commit(Unit(tenant, None, attachments=[Attachments(settles=(tenant, message_id))]))
+
+    async def erase_old(self, keep_seconds: float, most: int = PAGE) -> int:
+        """Retention: the data of calls that ended long ago is erased, their history stays."""
+        before: Micros = self._sources.now() - int(keep_seconds * SECOND)
+        ended = await self._store.ended(before, most)
+        for id, tenant in ended:
+            await self.erase(id, Origin(tenant, PLATFORM), "retention")
+        return len(ended)
+
+    async def erase(self, id: Id, origin: Origin, reason: str) -> str:
+        prepared = Prepared(c.Erase(reason), Attachments(erases=True))
+        return (await self._kernel.ask(KIND, id, origin, prepared)).answer
+
+    async def publish_definitions(self) -> None:
+        """Keep every loaded definition by its hash, and say which of them this process can run."""
+        known = {bytes(row[0]) for row in await self._store.definitions()}
+        served = []
+        for verb in self._conductor.catalogue.every_version():
+            hash = self._conductor.definition(verb)
+            if hash not in known:
+                body = msgspec.json.encode(verb.definition)
+                await self._store.add_definition(hash, short(hash), verb.name, verb.version, body)
+            if self._conductor.router.can_run(verb):
+                served.append(short(hash))
+        await self._store.serve(self._conductor.lease.number, served)
+
+    async def check_definitions(self) -> int:
+        """Calls that wait for a definition no live worker has become incidents. Returns how many.
+
+        A verb whose text changed but whose name and version are loaded still serves its older calls.
+        """
+        raised = 0
+        for definition in await self._store.unserved():
+            after = 0
+            while page := await self._store.parked_by_definition(definition, after, PAGE):
+                for id, step, tenant, after in page:
+                    raised += await self._raise_missing(id, step, tenant)
+            for id, step, tenant in await self._store.jobs_by_definition(definition, PAGE):
+                raised += await self._raise_missing(id, step, tenant)
+        return raised
+
+    async def _raise_missing(self, id: Id, step: int, tenant: str) -> bool:
+        try:
+            aggregate = await self._kernel.read(id, Origin(tenant))
+        except (RejectedError, QuarantinedError):
+            return False
+        current = aggregate.state.steps[step - 1]
+        verb = self._conductor.catalogue.find(current.verb, current.version)
+        if current.incident is not None or (verb is not None and self._conductor.router.can_run(verb)):
+            return False
+        await self._conductor.raise_missing(id, step, tenant, current)
+        return True
+
+    async def heal_definitions(self) -> int:
+        """Incidents about missing definitions that this worker serves are retried by themselves."""
+        healed = 0
+        for id, step, tenant, _ in await self._store.incidents_by_code("definition.missing", PAGE):
+            aggregate = await self._kernel.read(id, Origin(tenant))
+            current = aggregate.state.steps[step - 1]
+            verb = self._conductor.catalogue.find(current.verb, current.version)
+            if verb is not None and self._conductor.router.can_run(verb):
+                command = c.RetryIncident(step, self._conductor.lease.number)
+                try:
+                    await self._kernel.ask(KIND, id, Origin(tenant, PLATFORM), Prepared(command))
+                except RejectedError:
+                    continue
+                healed += 1
+        return healed
+
+
+def _escalation_args(verb: Verb, args: Mapping[str, Any], call: str, name: str) -> dict[str, Any]:
+    """What the escalation's verb declares of: the call's own arguments, and which call it is about."""
+    offered = {**args, "call_id": call, "verb": name, "reason": "timed_out"}
+    return {field: offered[field] for field in verb.input.properties if field in offered}
+
+
+async def forever(duty: Any, sources: Sources, pause: Micros, report: Any) -> None:
+    """Repeat a duty; a passing failure is reported and the duty tried again."""
+    while True:
+        try:
+            await duty()
+        except asyncio.CancelledError:
+            raise
+        except PerdureError as error:
+            report(error)
+        await sources.sleep_until(sources.now() + pause)
+
+

@@ -1,0 +1,93 @@
+"""Where time, ids and chance come from: the only door to what is not deterministic."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+from datetime import UTC, datetime
+from typing import NewType, Protocol
+
+from perdure.errors import Rejection, RejectedError
+
+Id = NewType("Id", bytes)
+"""Sixteen bytes, ordered by the millisecond they were made in."""
+
+Micros = int
+"""Microseconds since 1970 in UTC: the only form of time inside."""
+
+SECOND: Micros = 1_000_000
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_VALUE = {letter: number for number, letter in enumerate(_ALPHABET)}
+ID_LENGTH = 26
+
+
+class Sources(Protocol):
+    """Clock, ids and randomness as machines and workers receive them."""
+
+    def now(self) -> Micros: ...
+    def new_id(self) -> Id: ...
+    def random(self) -> float: ...
+    async def sleep_until(self, due: Micros) -> None: ...
+
+
+class SystemSources:
+    """The machine's clock shifted to the store's clock, and the system's randomness."""
+
+    def __init__(self) -> None:
+        self.offset: Micros = 0
+
+    def now(self) -> Micros:
+        return time.time_ns() // 1000 + self.offset
+
+    def new_id(self) -> Id:
+        return make_id(self.now(), os.urandom(10))
+
+    def random(self) -> float:
+        return random.random()
+
+    async def sleep_until(self, due: Micros) -> None:
+        while (left := due - self.now()) > 0:
+            await asyncio.sleep(left / SECOND)
+
+
+def make_id(now: Micros, entropy: bytes) -> Id:
+    """A version 7 UUID's bytes from a time and ten bytes of chance."""
+    tail = bytearray(entropy)
+    tail[0] = 0x70 | (tail[0] & 0x0F)
+    tail[2] = 0x80 | (tail[2] & 0x3F)
+    return Id((now // 1000).to_bytes(6, "big") + bytes(tail))
+
+
+def id_text(id: bytes) -> str:
+    """The 26 letters a person sees for an id."""
+    number = int.from_bytes(id, "big")
+    return "".join([_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5)])
+
+
+def parse_id(text: str, thing: str = "call") -> Id:
+    """The id behind its 26 letters; anything else is rejected as not found."""
+    number = 0
+    for letter in text.lower():
+        value = _VALUE.get(letter)
+        if value is None or len(text) != ID_LENGTH:
+            raise RejectedError(
+                Rejection("not_found", "find", thing, text[:80], "that is not an id", f"Ids are {ID_LENGTH} letters.")
+            )
+        number = (number << 5) | value
+    if not text or number >> 128:
+        raise RejectedError(Rejection("not_found", "find", thing, text[:80], "that is not an id"))
+    return Id(number.to_bytes(16, "big"))
+
+
+def derive_id(now: Micros, seed: bytes) -> Id:
+    """An id that the same seed always gives, for effects that must be announced once."""
+    return make_id(now, seed[:10])
+
+
+def iso(at: Micros | None) -> str | None:
+    """ISO 8601 in UTC with microseconds, for people and JSON."""
+    if at is None:
+        return None
+    return datetime.fromtimestamp(at / SECOND, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -1,0 +1,1 @@
+"""The store: all ports with one transaction, on SQLite or Postgres, behind one set of named queries."""

@@ -1,0 +1,116 @@
+"""A batch of units as rows per query: computed once, written by either store in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+from perdure.kernel.ports import PENDING, Attachments, Unit
+from perdure.store.checks import checksum, slot
+
+ORDER = (
+    "put_aggregate", "add_records", "erase_payloads", "add_payloads", "remove_timers", "add_timers", "remove_jobs",
+    "put_jobs", "remove_incidents", "put_incidents", "put_parked", "add_idempotency", "add_inbox", "settle_inbox",
+    "remove_index", "add_index", "put_entities", "add_entity_history",
+)  # fmt: skip
+"""The order statements run in: the same everywhere, so that overlapping batches cannot deadlock."""
+
+Batch = dict[str, list[tuple[Any, ...]]]
+
+
+def batch_of(units: Sequence[Unit]) -> Batch:
+    """Rows per query name; only queries that have rows are named."""
+    batch: Batch = {}
+    for unit in units:
+        if unit.id is not None:
+            _aggregate(batch, unit)
+        for brought in unit.attachments:
+            _brought(batch, unit, brought)
+        for notice in unit.notices:
+            row = (unit.tenant, notice.message_id, notice.kind, "", unit.at, PENDING, "", unit.id, None)
+            _add(batch, "add_inbox", row)
+    return batch
+
+
+def _add(batch: Batch, query: str, row: tuple[Any, ...]) -> None:
+    rows = batch.get(query)
+    if rows is None:
+        batch[query] = [row]
+    else:
+        rows.append(row)
+
+
+def _aggregate(batch: Batch, unit: Unit) -> None:
+    id = unit.id
+    assert id is not None
+    if not unit.records:
+        return
+    check = checksum(
+        id, unit.tenant, unit.kind, unit.version, unit.status, unit.ended_at, unit.state, unit.head
+    )  # fmt: skip
+    _add(
+        batch, "put_aggregate",
+        (id, unit.tenant, unit.kind, unit.version, unit.status, unit.ended_at, unit.state, unit.head, check),
+    )  # fmt: skip
+    for record in unit.records:
+        _add(batch, "add_records", (id, *record))
+    if unit.before != unit.after:
+        _rows(batch, unit, id)
+
+
+def _rows(batch: Batch, unit: Unit, id: bytes) -> None:
+    before, after, tenant = unit.before, unit.after, unit.tenant
+    for parked in after.parked:
+        if parked not in before.parked:
+            place = slot(parked.status, id, parked.step, parked.token)
+            _add(
+                batch, "put_parked",
+                (id, parked.step, parked.token, tenant, parked.name, parked.key, place, parked.status, parked.definition),
+            )  # fmt: skip
+    for timer in before.timers:
+        if timer not in after.timers:
+            _add(batch, "remove_timers", (timer.due, id, timer.step, timer.kind))
+    for timer in after.timers:
+        if timer not in before.timers:
+            _add(batch, "add_timers", (timer.due, id, timer.step, timer.kind, tenant))
+    for job in before.jobs:
+        if not any(job.step == other.step for other in after.jobs):
+            _add(batch, "remove_jobs", (id, job.step))
+    for job in after.jobs:
+        if job not in before.jobs:
+            _add(batch, "put_jobs", (id, job.step, tenant, job.worker, job.definition))
+    for incident in before.incidents:
+        if not any(incident.step == other.step for other in after.incidents):
+            _add(batch, "remove_incidents", (id, incident.step))
+    for incident in after.incidents:
+        if incident not in before.incidents:
+            _add(batch, "put_incidents", (id, incident.step, tenant, incident.code, incident.opened_at))
+
+
+def _brought(batch: Batch, unit: Unit, brought: Attachments) -> None:
+    id, tenant = unit.id, unit.tenant
+    if brought.erases:
+        _add(batch, "erase_payloads", (id,))
+    for hash, data in brought.payloads:
+        row = (id, hash, data)
+        if row not in batch.get("add_payloads", ())[-2:]:
+            _add(batch, "add_payloads", row)
+    if brought.inbox is not None:
+        _add(batch, "add_inbox", brought.inbox)
+    if brought.settles is not None:
+        _add(batch, "settle_inbox", brought.settles)
+    if brought.idempotency is not None:
+        _add(batch, "add_idempotency", (tenant, brought.idempotency[0], id, brought.idempotency[1]))
+    if brought.erases or brought.reindexes:
+        _add(batch, "remove_index", (id,))
+    for index in brought.index:
+        _add(batch, "add_index", (tenant, *index, id))
+    for write in brought.entities:
+        version, hash = write.expected + 1, sha256(write.data).digest()
+        deleted = int(write.is_deleted)
+        _add(batch, "put_entities", (tenant, write.entity, write.key, version, deleted, write.data, hash))
+        _add(
+            batch, "add_entity_history",
+            (tenant, write.entity, write.key, version, deleted, write.data, hash, id, unit.at, write.principal),
+        )  # fmt: skip

@@ -1,0 +1,48 @@
+"""Checksums and slots of stored rows, the same on both stores."""
+
+from __future__ import annotations
+
+from hashlib import blake2b, sha256
+
+from perdure.errors import QuarantinedError
+from perdure.kernel.ports import Loaded
+from perdure.sources import Id, id_text
+
+
+def checksum(
+    id: bytes, tenant: str, kind: str, version: int, status: str, ended_at: int, state: bytes, head: bytes
+) -> bytes:
+    """Sixteen bytes over every column of an aggregate's row."""
+    text = f"{tenant}\0{kind}\0{version}\0{status}\0{ended_at}\0".encode()
+    return blake2b(id + head + text + state, digest_size=16).digest()
+
+
+def slot(status: int, aggregate: bytes, step: int, token: int) -> bytes:
+    """Empty while a token waits; afterwards its own place, so that the key is free again."""
+    return b"" if status == 0 else b"%s%d.%d" % (aggregate, step, token)
+
+
+AggregateRow = tuple[bytes, str, str, int, str, int, bytes, bytes, bytes]
+
+
+def checked(row: AggregateRow) -> Loaded:
+    """The aggregate behind a row, or an error that names the row."""
+    id, tenant, kind, version, status, ended_at, state, head, stored = row
+    if checksum(bytes(id), tenant, kind, version, status, ended_at, bytes(state), bytes(head)) != bytes(stored):
+        raise damaged(bytes(id), "aggregate", "its bytes no longer match their checksum")
+    return Loaded(Id(bytes(id)), tenant, kind, version, bytes(state), bytes(head))
+
+
+def checked_payload(aggregate: bytes, hash: bytes, data: bytes) -> bytes:
+    """The bytes behind a hash, or an error that names both."""
+    if sha256(data).digest() != hash:
+        raise damaged(aggregate, "payload", f"its bytes no longer have the hash sha256:{hash.hex()}")
+    return data
+
+
+def damaged(aggregate: bytes, place: str, fact: str) -> QuarantinedError:
+    return QuarantinedError(
+        "read", place, id_text(aggregate), fact,
+        "It is set aside; other work goes on. Compare with a backup, then see `perdure audit verify`.",
+        aggregate=aggregate, place=place, fact=fact,
+    )  # fmt: skip

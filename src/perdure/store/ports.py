@@ -1,0 +1,55 @@
+"""What a driver gives the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from perdure.kernel.ports import Conflict, Unit
+from perdure.work.ports import Beat
+
+Row = tuple[Any, ...]
+
+
+class Driver(Protocol):
+    """One database behind named queries. `fence` is the lease every unit is written under."""
+
+    dialect: str
+    url: str
+    fence: int
+    commits: int
+    is_threaded: bool
+
+    async def open(self) -> None:
+        """Connect, check durability, bring the schema up to date."""
+        ...
+
+    async def close(self) -> None: ...
+    async def fetch(self, name: str, **parameters: Any) -> list[Row]:
+        """Run a reading query."""
+        ...
+
+    async def write(self, name: str, **parameters: Any) -> list[Row]:
+        """Run one small writing query in a transaction of its own."""
+        ...
+
+    async def write_all(self, statements: list[tuple[str, dict[str, Any]]]) -> list[list[Row]]:
+        """Run several writing queries in one transaction, under an exclusive lock where they seal."""
+        ...
+
+    async def commit(self, unit: Unit) -> Conflict | None: ...
+    def beat(self) -> tuple[Beat, Callable[[], None]]:
+        """A heartbeat on a connection of its own, and how to close it."""
+        ...
+
+    async def clock_offset(self) -> int:
+        """How far the database's clock is ahead of this process's, in microseconds."""
+        ...
+
+    async def changed(self, seconds: float) -> bool:
+        """Wait until another process may have committed something, at most so long."""
+        ...
+
+    async def announce(self) -> None:
+        """Tell other processes that there is something to see; may be coalesced."""
+        ...

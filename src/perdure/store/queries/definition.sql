@@ -1,0 +1,27 @@
+-- name: add_definition
+-- Remember a definition by its content hash, once.
+INSERT INTO definition (hash, short, name, version, body, seen_at) VALUES (:hash, :short, :name, :version, :body, :seen_at)
+ON CONFLICT (hash) DO NOTHING;
+
+-- name: list_definitions
+-- Every definition ever used.
+SELECT hash, short, name, version, body FROM definition ORDER BY name, version;
+
+-- name: add_serves
+-- A worker says which definitions it can run.
+INSERT INTO serves (worker, definition) VALUES (:worker, :definition) ON CONFLICT DO NOTHING;
+
+-- name: forget_serves
+-- What workers that are gone used to run.
+DELETE FROM serves WHERE NOT EXISTS (SELECT 1 FROM worker WHERE worker.number = serves.worker AND worker.is_fenced = 0);
+
+-- name: unserved_definitions
+-- Definitions something waits for and no live worker can run.
+SELECT DISTINCT short FROM definition
+WHERE NOT EXISTS (
+  SELECT 1 FROM serves JOIN worker ON worker.number = serves.worker AND worker.is_fenced = 0
+  WHERE serves.definition = definition.short
+) AND (
+  EXISTS (SELECT 1 FROM parked WHERE parked.definition = definition.short AND parked.status = 0)
+  OR EXISTS (SELECT 1 FROM job WHERE job.definition = definition.short)
+);

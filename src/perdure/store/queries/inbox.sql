@@ -1,0 +1,31 @@
+-- name: add_inbox
+-- What arrived, once per message id.
+INSERT INTO inbox (tenant, message_id, kind, key, received_at, status, answer, aggregate, body)
+VALUES (:tenant, :message_id, :kind, :key, :received_at, :status, :answer, :aggregate, :body);
+
+-- name: known_messages
+-- Which message ids of a batch have arrived before, for the gate.
+SELECT tenant, message_id, answer, aggregate FROM inbox WHERE (tenant, message_id) IN (VALUES (:tenant, :message_id));
+
+-- name: settle_inbox
+-- A pending message was acted on in this commit: its body is no longer needed.
+UPDATE inbox SET status = 1, answer = 'applied', body = NULL WHERE (tenant, message_id) IN (VALUES (:tenant, :message_id));
+
+-- name: pending_inbox
+-- Messages between aggregates that still have to be acted on.
+SELECT number, tenant, message_id, kind, aggregate FROM inbox WHERE status = 0 AND number > :after ORDER BY number LIMIT :most;
+
+-- name: list_dead
+-- Dead letters of a tenant, oldest first.
+SELECT message_id, kind, key, received_at, answer, body FROM inbox
+WHERE status = 2 AND tenant = :tenant ORDER BY received_at, number LIMIT :most;
+
+-- name: read_message
+-- One message by its id.
+SELECT message_id, kind, key, received_at, status, answer, aggregate, body FROM inbox
+WHERE tenant = :tenant AND message_id = :message_id;
+
+-- name: mark_message
+-- A person decided about a dead letter.
+UPDATE inbox SET status = :status, answer = :answer, body = NULL
+WHERE tenant = :tenant AND message_id = :message_id AND status = 2 RETURNING message_id;

@@ -1,0 +1,19 @@
+-- name: add_records
+-- Append the records of a batch.
+INSERT INTO journal (aggregate, sequence, body, hash) VALUES (:aggregate, :sequence, :body, :hash);
+
+-- name: read_records
+-- The records of one aggregate after a sequence, in order.
+SELECT sequence, body, hash FROM journal WHERE aggregate = :aggregate AND sequence > :after ORDER BY sequence LIMIT :most;
+
+-- name: record_hash
+-- The hash of one record, to settle a commit whose answer was lost.
+SELECT hash FROM journal WHERE aggregate = :aggregate AND sequence = :sequence;
+
+-- name: journal_since
+-- Heads changed after a cursor up to a bound, for the sealer.
+SELECT position, aggregate, sequence, hash FROM journal WHERE position > :after ORDER BY position LIMIT :most;
+
+-- name: scan_journal_aggregates
+-- Ids that have records, a page at a time, to find journals without an aggregate.
+SELECT DISTINCT aggregate FROM journal WHERE aggregate > :after ORDER BY aggregate LIMIT :most;

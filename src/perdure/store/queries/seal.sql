@@ -1,0 +1,13 @@
+-- name: last_seal
+-- The newest seal, to chain the next one to.
+SELECT number, cursor, hash FROM seal ORDER BY number DESC LIMIT 1;
+
+-- name: add_seal
+-- A signed root over the heads that changed.
+INSERT INTO seal (number, at, cursor, leaves, root, previous, hash, key_id, signature)
+VALUES (:number, :at, :cursor, :leaves, :root, :previous, :hash, :key_id, :signature);
+
+-- name: read_seals
+-- Seals in order, a page at a time, for audits.
+SELECT number, at, cursor, leaves, root, previous, hash, key_id, signature FROM seal WHERE number > :after
+ORDER BY number LIMIT :most;

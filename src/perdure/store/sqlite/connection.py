@@ -1,0 +1,95 @@
+"""Connections to one SQLite file, durable or refused."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from perdure.errors import PerdureError, StoreFullError, StoreSettingError, StoreUnavailableError
+
+BUSY_SECONDS = 15.0
+CACHED_STATEMENTS = 512
+CHECKPOINT_PAGES = 2000
+
+
+class Cursor(Protocol):
+    """What is used of a cursor."""
+
+    def fetchone(self) -> Any: ...
+    def fetchall(self) -> list[Any]: ...
+
+
+class Connection(Protocol):
+    """What is used of a connection: little enough that a test can put another SQLite behind it."""
+
+    def execute(self, sql: str, parameters: Any = (), /) -> Cursor: ...
+    def close(self) -> None: ...
+
+
+Connect = Callable[[str], Connection]
+
+
+def connect(path: str) -> Connection:
+    """A connection in autocommit mode: transactions are begun and ended in so many words."""
+    try:
+        return sqlite3.connect(
+            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False,
+            cached_statements=CACHED_STATEMENTS, uri=path.startswith("file:"),
+        )  # fmt: skip
+    except sqlite3.Error as error:
+        raise translated(error, path) from error
+
+
+def make_durable(connection: Connection, path: str, *, is_memory: bool = False) -> None:
+    """Set what durability needs and read it back: a connection that would not be durable is refused."""
+    wanted = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 0}
+    if sys.platform == "darwin":
+        wanted["fullfsync"] = 1
+    if is_memory:
+        wanted["journal_mode"] = "memory"
+    try:
+        connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        connection.execute("PRAGMA synchronous = FULL")
+        if sys.platform == "darwin":
+            connection.execute("PRAGMA fullfsync = ON")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+    except sqlite3.Error as error:
+        raise translated(error, path) from error
+    check_durable(connection, path, wanted)
+
+
+def check_durable(connection: Connection, path: str, wanted: dict[str, Any]) -> None:
+    for name, value in wanted.items():
+        actual = connection.execute(f"PRAGMA {name}").fetchone()[0]
+        if actual != value:
+            raise StoreSettingError(
+                "open a durable store at", "file", path, f"PRAGMA {name} is {actual!r}, not {value!r}",
+                "Use a local disk that supports WAL; network file systems do not.",
+            )  # fmt: skip
+
+
+def translated(error: Exception, path: str) -> PerdureError:
+    """The platform's error for one of SQLite's."""
+    text = str(error)
+    if "full" in text or "disk I/O" in text:
+        return StoreFullError(
+            "write to", "store", path, f"the disk refused ({text})",
+            "Nothing of this commit was written. Free some space and try again.",
+        )  # fmt: skip
+    if "locked" in text or "busy" in text:
+        return StoreUnavailableError(
+            "write to", "store", path, f"another process held it for {BUSY_SECONDS:.0f} seconds",
+            "Nothing was written; try again, and look for a process that keeps a transaction open.",
+        )  # fmt: skip
+    if "not a database" in text or "malformed" in text:
+        return StoreSettingError(
+            "open", "store", path, f"the file is damaged or is no SQLite database ({text})",
+            "Restore a backup with `perdure db restore`.",
+        )  # fmt: skip
+    return StoreUnavailableError("use", "store", path, text, "Check that the folder exists and is writable.")
+
+
+def rows(connection: Connection, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[Any]:
+    return connection.execute(sql, parameters).fetchall()

@@ -1,0 +1,229 @@
+"""The SQLite driver: a writer thread that groups commits, and reads beside it in WAL mode."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from perdure.errors import PerdureError, StoreUnavailableError
+from perdure.kernel.ports import Conflict, Unit
+from perdure.store.migrations import migrate_sqlite
+from perdure.store.ports import Row
+from perdure.store.queries import load_queries
+from perdure.store.sqlite.connection import Connect, Connection, connect, make_durable, rows, translated
+from perdure.store.sqlite.writer import Writer
+from perdure.work.ports import Beat
+
+MAX_BATCH = 512
+POLL_SECONDS = 0.02
+
+Waiting = tuple[Unit, "asyncio.Future[Conflict | None]"]
+
+
+class SqliteDriver:
+    """One file, or memory when the path is empty. Without a thread everything happens in the caller's."""
+
+    dialect = "sqlite"
+
+    def __init__(self, url: str, path: str, *, is_threaded: bool = True, connect: Connect = connect) -> None:
+        self.url = url
+        self.path = path
+        self.is_memory = not path
+        self.is_threaded = is_threaded and not self.is_memory
+        self.fence = 0
+        self._connect = connect
+        self._queries = load_queries("sqlite")
+        self._waiting: list[Waiting] = []
+        self._is_busy = False
+        self._is_flushing = False
+        self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._is_closed = True
+
+    @property
+    def commits(self) -> int:
+        return self._writer.commits
+
+    async def open(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        connection = self._new_connection()
+        try:
+            migrate_sqlite(connection, self.path)
+            self._writer = Writer(connection, self._queries)
+            self._reader = connection if self.is_memory else self._new_connection()
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, sqlite3.Error):
+                raise translated(error, self.path) from error
+            raise
+        self._is_closed = False
+        if self.is_threaded:
+            self._thread = threading.Thread(target=self._work, name="perdure-writer", daemon=True)
+            self._thread.start()
+
+    def _new_connection(self) -> Connection:
+        connection = self._connect(self.path or ":memory:")
+        try:
+            make_durable(connection, self.path or ":memory:", is_memory=self.is_memory)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    async def close(self) -> None:
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._thread is not None:
+            self._tasks.put(None)
+            await asyncio.to_thread(self._thread.join)
+        for _, future in self._waiting:
+            if not future.done():
+                future.set_exception(_closed(self.url))
+        self._waiting = []
+        if not self.is_memory:
+            self._reader.close()
+        self._writer.connection.close()
+
+    async def fetch(self, name: str, **parameters: Any) -> list[Row]:
+        if self._is_closed:
+            raise _closed(self.url)
+        try:
+            return rows(self._reader, self._queries[name], parameters)
+        except sqlite3.Error as error:
+            raise translated(error, self.path) from error
+
+    async def write(self, name: str, **parameters: Any) -> list[Row]:
+        return (await self.write_all([(name, parameters)]))[0]
+
+    async def write_all(self, statements: list[tuple[str, dict[str, Any]]]) -> list[list[Row]]:
+        return await self._on_writer(lambda: self._write_all(statements))
+
+    def _write_all(self, statements: list[tuple[str, dict[str, Any]]]) -> list[list[Row]]:
+        connection = self._writer.connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            found = [rows(connection, self._queries[name], parameters) for name, parameters in statements]
+            connection.execute("COMMIT")
+        except BaseException:
+            self._writer.rollback()
+            raise
+        return found
+
+    async def commit(self, unit: Unit) -> Conflict | None:
+        if self._is_closed:
+            raise _closed(self.url)
+        future: asyncio.Future[Conflict | None] = self._loop.create_future()
+        self._waiting.append((unit, future))
+        if not self._is_flushing and not self._is_busy:
+            self._is_flushing = True
+            # Everyone who is ready in this turn of the loop gets into the same commit.
+            self._loop.call_soon(self._flush)
+        return await future
+
+    def _flush(self) -> None:
+        self._is_flushing = False
+        if self._is_busy or not self._waiting or self._is_closed:
+            return
+        batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
+        self._is_busy = True
+        if self.is_threaded:
+            self._tasks.put(lambda: self._commit_in_thread(batch))
+        else:
+            self._settle(batch, *self._commit(batch))
+
+    def _commit(self, batch: list[Waiting]) -> tuple[list[Conflict | None], BaseException | None]:
+        try:
+            return self._writer.commit([unit for unit, _ in batch], self.fence), None
+        except sqlite3.Error as error:
+            return [], translated(error, self.path)
+        except (PerdureError, Exception) as error:
+            return [], error
+
+    def _commit_in_thread(self, batch: list[Waiting]) -> None:
+        verdicts, error = self._commit(batch)
+        self._loop.call_soon_threadsafe(self._settle, batch, verdicts, error)
+
+    def _settle(self, batch: list[Waiting], verdicts: list[Conflict | None], error: BaseException | None) -> None:
+        self._is_busy = False
+        for position, (_, future) in enumerate(batch):
+            if future.done():
+                continue
+            if error is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(verdicts[position])
+        if not self._is_flushing:
+            self._is_flushing = True
+            self._loop.call_soon(self._flush)
+
+    async def _on_writer(self, task: Callable[[], Any]) -> Any:
+        if self._is_closed:
+            raise _closed(self.url)
+        try:
+            if not self.is_threaded:
+                return task()
+            future: asyncio.Future[Any] = self._loop.create_future()
+            self._tasks.put(lambda: self._run_in_thread(task, future))
+            return await future
+        except sqlite3.Error as error:
+            raise translated(error, self.path) from error
+
+    def _run_in_thread(self, task: Callable[[], Any], future: asyncio.Future[Any]) -> None:
+        try:
+            result = task()
+        except BaseException as error:
+            self._loop.call_soon_threadsafe(_fail, future, error)
+        else:
+            self._loop.call_soon_threadsafe(_succeed, future, result)
+
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            task()
+
+    def beat(self) -> tuple[Beat, Callable[[], None]]:
+        connection = self._writer.connection if self.is_memory else self._new_connection()
+        sql = self._queries["beat"]
+
+        def extend(number: int, until: int) -> bool:
+            return bool(rows(connection, sql, {"number": number, "lease_until": until}))
+
+        return extend, (lambda: None) if self.is_memory else connection.close
+
+    async def clock_offset(self) -> int:
+        return 0
+
+    async def changed(self, seconds: float) -> bool:
+        """Other processes are noticed by the file's data version, read often and cheaply."""
+        if self._is_closed or self.is_memory:
+            await asyncio.sleep(seconds)
+            return False
+        before = self._reader.execute("PRAGMA data_version").fetchone()[0]
+        waited = 0.0
+        while waited < seconds and not self._is_closed:
+            await asyncio.sleep(POLL_SECONDS)
+            waited += POLL_SECONDS
+            if self._is_closed or self._reader.execute("PRAGMA data_version").fetchone()[0] != before:
+                return True
+        return False
+
+    async def announce(self) -> None:
+        return None
+
+
+def _closed(url: str) -> StoreUnavailableError:
+    return StoreUnavailableError("use", "store", url, "it has been closed")
+
+
+def _fail(future: asyncio.Future[Any], error: BaseException) -> None:
+    if not future.done():
+        future.set_exception(error)
+
+
+def _succeed(future: asyncio.Future[Any], result: Any) -> None:
+    if not future.done():
+        future.set_result(result)

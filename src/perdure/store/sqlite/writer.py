@@ -1,0 +1,105 @@
+"""Commits batches of units on one connection: the gate under BEGIN IMMEDIATE, then set-based writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from perdure.errors import FencedError
+from perdure.kernel.ports import Conflict, Unit
+from perdure.store.batch import ORDER, batch_of
+from perdure.store.gate import Claims, Standing, claims_of, judge
+from perdure.store.queries import expand
+from perdure.store.sqlite.connection import Connection
+
+CHUNK_SIZES = (64, 32, 16, 8, 4, 2, 1)
+"""Rows per statement: few sizes, so that prepared statements are found again."""
+
+
+class Writer:
+    """Owns the only connection that writes units. Not thread safe: one thread uses it."""
+
+    def __init__(self, connection: Connection, queries: Mapping[str, str]) -> None:
+        self.connection = connection
+        self._queries = queries
+        self._expanded: dict[tuple[str, int], str] = {}
+        self.commits = 0
+
+    def commit(self, units: list[Unit], fence: int) -> list[Conflict | None]:
+        """Write every unit that passes the gate in one transaction; the others are told why not."""
+        connection = self.connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._check_fence(fence)
+            verdicts = judge(units, self._standing(claims_of(units)))
+            passed = [unit for unit, verdict in zip(units, verdicts, strict=True) if verdict is None]
+            batch = batch_of(passed)
+            for name in ORDER:
+                rows = batch.get(name)
+                if rows:
+                    self._write(name, rows)
+            connection.execute("COMMIT")
+        except BaseException:
+            self.rollback()
+            raise
+        self.commits += 1
+        return verdicts
+
+    def rollback(self) -> None:
+        try:
+            self.connection.execute("ROLLBACK")
+        except Exception as error:
+            if "no transaction" not in str(error):
+                raise
+
+    def _check_fence(self, fence: int) -> None:
+        if fence and self.connection.execute(self._queries["check_fence"], {"number": fence}).fetchone() is None:
+            raise FencedError(
+                "write as", "worker", str(fence), "its lease was taken away",
+                "Another process has taken over its work.",
+            )  # fmt: skip
+
+    def _standing(self, claims: Claims) -> Standing:
+        standing = Standing()
+        if claims.ids:
+            standing.versions = {bytes(id): version for id, version in self._look("aggregate_versions", claims.ids)}
+        if claims.starts:
+            standing.starts = {(t, key): bytes(id) for t, key, id in self._look("taken_starts", claims.starts)}
+        if claims.messages:
+            standing.messages = {
+                (tenant, message): (answer, id) for tenant, message, answer, id in self._look("known_messages", claims.messages)
+            }
+        if claims.keys:
+            standing.keys = {(t, key, name): bytes(id) for t, key, name, id in self._look("taken_keys", claims.keys)}
+        if claims.entities:
+            standing.entities = {
+                (tenant, entity, key): version
+                for tenant, entity, key, version in self._look("entity_versions", claims.entities)
+            }
+        return standing
+
+    def _look(self, name: str, rows: list[Any]) -> list[Any]:
+        found: list[Any] = []
+        for size, chunk in _chunks(rows):
+            found.extend(self.connection.execute(self._sql(name, size), chunk).fetchall())
+        return found
+
+    def _write(self, name: str, rows: list[Any]) -> None:
+        for size, chunk in _chunks(rows):
+            self.connection.execute(self._sql(name, size), chunk)
+
+    def _sql(self, name: str, size: int) -> str:
+        sql = self._expanded.get((name, size))
+        if sql is None:
+            sql = self._expanded[(name, size)] = expand(self._queries[name], size)
+        return sql
+
+
+def _chunks(rows: list[Any]) -> list[tuple[int, list[Any]]]:
+    chunks: list[tuple[int, list[Any]]] = []
+    start, left = 0, len(rows)
+    for size in CHUNK_SIZES:
+        while left >= size:
+            chunks.append((size, [value for row in rows[start : start + size] for value in row]))
+            start, left = start + size, left - size
+    return chunks

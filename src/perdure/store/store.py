@@ -1,0 +1,163 @@
+"""The store as the floors above see it: checked reads, units, leases and upkeep over one driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from perdure.errors import QuarantinedError
+from perdure.kernel.ports import DISCARDED, Conflict, Found, Loaded, RecordRow, Unit
+from perdure.runbooks.ports import DeadLetter, Message, ParkedFound
+from perdure.sources import Id, Micros, Sources
+from perdure.store.checks import checked, checked_payload, damaged
+from perdure.store.ports import Driver, Row
+from perdure.work.ports import Beat, JobFound, TimerFound, WorkerRow
+
+
+class Store:
+    """Everything is read checked: a row that fails is quarantined and named, and nothing else stops."""
+
+    def __init__(self, driver: Driver, sources: Sources) -> None:
+        self.driver = driver
+        self._sources = sources
+
+    async def commit(self, unit: Unit) -> Conflict | None:
+        return await self.driver.commit(unit)
+
+    async def load(self, id: Id) -> Loaded | None:
+        rows = await self.driver.fetch("load_aggregate", id=id)
+        if not rows:
+            return None
+        try:
+            return checked(rows[0])
+        except QuarantinedError as error:
+            await self.quarantine(error)
+            raise
+
+    async def quarantine(self, error: QuarantinedError) -> None:
+        """Remember what was found damaged, so that lists show it."""
+        await self.driver.write(
+            "add_quarantine", aggregate=error.data["aggregate"], place=error.data["place"], fact=error.data["fact"],
+            found_at=self._sources.now(),
+        )  # fmt: skip
+
+    async def quarantined(self, most: int = 1000) -> list[Row]:
+        return await self.driver.fetch("list_quarantine", most=most)
+
+    async def payload(self, aggregate: Id, hash: bytes) -> bytes | None:
+        """The bytes behind a hash, verified; None when they were erased or never kept."""
+        rows = await self.driver.fetch("read_payload", aggregate=aggregate, hash=hash)
+        try:
+            if rows:
+                return checked_payload(aggregate, hash, bytes(rows[0][0]))
+            if await self.driver.fetch("list_payloads", aggregate=aggregate):
+                raise damaged(aggregate, "payload", f"no bytes are kept for the hash sha256:{hash.hex()}")
+        except QuarantinedError as error:
+            await self.quarantine(error)
+            raise
+        return None
+
+    async def records(self, aggregate: Id, after: int = 0, most: int = 1000) -> list[RecordRow]:
+        rows = await self.driver.fetch("read_records", aggregate=aggregate, after=after, most=most)
+        return [RecordRow(sequence, bytes(body), bytes(hash)) for sequence, body, hash in rows]
+
+    async def find_tokens(self, tenant: str, key: str) -> Sequence[Found]:
+        rows = await self.driver.fetch("find_tokens", tenant=tenant, key=key)
+        return [Found(Id(bytes(id)), step, token, name, status) for id, step, token, name, status in rows]
+
+    async def parked(self, tenant: str, after: int, most: int) -> list[ParkedFound]:
+        rows = await self.driver.fetch("list_parked", tenant=tenant, after=after, most=most)
+        return [ParkedFound(Id(bytes(row[0])), *row[1:]) for row in rows]
+
+    async def parked_by_definition(self, definition: int, after: int, most: int) -> list[tuple[Id, int, str, int]]:
+        rows = await self.driver.fetch("parked_by_definition", definition=definition, after=after, most=most)
+        return [(Id(bytes(id)), step, tenant, number) for id, step, tenant, number in rows]
+
+    async def incidents(self, tenant: str, most: int) -> list[tuple[Id, int, str, int]]:
+        rows = await self.driver.fetch("list_incidents", tenant=tenant, most=most)
+        return [(Id(bytes(id)), step, code, opened_at) for id, step, code, opened_at in rows]
+
+    async def due_timers(self, after_due: Micros, after_aggregate: bytes, until: Micros, most: int) -> list[TimerFound]:
+        rows = await self.driver.fetch(
+            "due_timers", after_due=after_due, after_aggregate=after_aggregate, until=until, most=most
+        )
+        return [TimerFound(due, Id(bytes(id)), step, kind, tenant) for due, id, step, kind, tenant in rows]
+
+    async def open_jobs(self, most: int) -> list[JobFound]:
+        rows = await self.driver.fetch("open_jobs", most=most)
+        return [JobFound(Id(bytes(row[0])), *row[1:]) for row in rows]
+
+    async def pending_messages(self, after: int, most: int) -> list[tuple[int, str, str, str, Id]]:
+        rows = await self.driver.fetch("pending_inbox", after=after, most=most)
+        return [(number, tenant, message, kind, Id(bytes(id))) for number, tenant, message, kind, id in rows]
+
+    async def dead_letters(self, tenant: str, most: int) -> list[DeadLetter]:
+        return [DeadLetter(*row) for row in await self.driver.fetch("list_dead", tenant=tenant, most=most)]
+
+    async def message(self, tenant: str, message_id: str) -> Message | None:
+        rows = await self.driver.fetch("read_message", tenant=tenant, message_id=message_id)
+        return Message(*rows[0]) if rows else None
+
+    async def discard_message(self, tenant: str, message_id: str, answer: str) -> bool:
+        """Close a dead letter by hand; False when there was none to close."""
+        marked = await self.driver.write(
+            "mark_message", tenant=tenant, message_id=message_id, status=DISCARDED, answer=answer
+        )
+        return bool(marked)
+
+    async def idempotent_start(self, tenant: str, key: str) -> tuple[Id, bytes] | None:
+        rows = await self.driver.fetch("read_idempotency", tenant=tenant, key=key)
+        return (Id(bytes(rows[0][0])), bytes(rows[0][1])) if rows else None
+
+    async def find(self, tenant: str, verb: str, field: str, value: str, most: int) -> list[Id]:
+        rows = await self.driver.fetch("find_index", tenant=tenant, verb=verb, field=field, value=value, most=most)
+        return [Id(bytes(row[0])) for row in rows]
+
+    async def ended(self, before: Micros, most: int) -> list[tuple[Id, str]]:
+        rows = await self.driver.fetch("ended_aggregates", before=before, most=most)
+        return [(Id(bytes(id)), tenant) for id, tenant in rows]
+
+    def set_fence(self, number: int) -> None:
+        self.driver.fence = number
+
+    def beat(self) -> tuple[Beat, Callable[[], None]]:
+        return self.driver.beat()
+
+    async def add_worker(self, host: str, process: str, lease_until: Micros) -> int:
+        return int((await self.driver.write("add_worker", host=host, process=process, lease_until=lease_until))[0][0])
+
+    async def live_workers(self) -> list[WorkerRow]:
+        return [WorkerRow(*row) for row in await self.driver.fetch("live_workers")]
+
+    async def fence_worker(self, number: int, lease_until: Micros) -> bool:
+        """Take a lease away unless it was extended past `lease_until`; True when it was taken."""
+        return bool(await self.driver.write("fence_worker", number=number, lease_until=lease_until))
+
+    async def forget_workers(self, before: Micros) -> None:
+        await self.driver.write("forget_workers", before=before)
+
+    async def add_definition(self, hash: bytes, short: int, name: str, version: int, body: bytes) -> None:
+        await self.driver.write(
+            "add_definition", hash=hash, short=short, name=name, version=version, body=body,
+            seen_at=self._sources.now(),
+        )  # fmt: skip
+
+    async def definitions(self) -> list[Row]:
+        return await self.driver.fetch("list_definitions")
+
+    async def serve(self, worker: int, definitions: list[int]) -> None:
+        """Say which definitions a worker can run."""
+        await self.driver.write_all(
+            [("forget_serves", {})] + [("add_serves", {"worker": worker, "definition": each}) for each in definitions]
+        )
+
+    async def unserved(self) -> list[int]:
+        """Definitions something waits for and no live worker can run."""
+        return [row[0] for row in await self.driver.fetch("unserved_definitions")]
+
+    async def jobs_by_definition(self, definition: int, most: int) -> list[tuple[Id, int, str]]:
+        rows = await self.driver.fetch("jobs_by_definition", definition=definition, most=most)
+        return [(Id(bytes(id)), step, tenant) for id, step, tenant in rows]
+
+    async def incidents_by_code(self, code: str, most: int) -> list[tuple[Id, int, str, str]]:
+        rows = await self.driver.fetch("incidents_by_code", code=code, most=most)
+        return [(Id(bytes(id)), step, tenant, code) for id, step, tenant, code in rows]

@@ -1,0 +1,109 @@
+"""The declared form of a verb and of an entity: frozen values with a content hash."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from perdure.contracts import ConsequenceTier, FlagContract, RetryPolicy
+from perdure.verbs.hashing import content_hash_of
+
+ExecutionKind = Literal["sync", "durable"]
+Effects = Literal["none", "store", "external"]
+Redelivery = Literal["rerun", "incident"]
+Wait = Literal["track", "block"]
+FieldType = Literal["string", "integer", "decimal", "boolean", "date", "timestamp", "uuid", "json", "enum"]
+
+CRUD = "crud::execute"
+INSTANT_COMPLETE = "mock::instant_complete"
+PARK = "mock::park"
+START_PROCESS = "bpmn::start_process"
+BUILT_IN_HANDLERS: frozenset[str] = frozenset({CRUD, INSTANT_COMPLETE, PARK, START_PROCESS})
+
+DEFAULT_MAX_BYTES = 65536
+DEFAULT_CORRELATION_KEY = "$step_id"
+MAX_INDEX = 8
+
+
+class Execution(msgspec.Struct, frozen=True):
+    """How a verb is carried out. A durable verb without a handler only waits; without a process it waits once."""
+
+    kind: ExecutionKind = "sync"
+    handler: str | None = None
+    params: dict[str, Any] = {}
+    effects: Effects = "external"
+    redelivery: Redelivery = "rerun"
+    retry: RetryPolicy = RetryPolicy()
+    process: str | None = None
+    correlation_key: str = DEFAULT_CORRELATION_KEY
+    payload_in: dict[str, str] = {}
+    payload_out: tuple[str, ...] = ()
+    max_bytes: int = DEFAULT_MAX_BYTES
+    sub_verbs: tuple[str, ...] = ()
+    flags: tuple[FlagContract, ...] = ()
+    compensation: dict[str, str] = {}
+    compensate: str | None = None
+    wait: Wait = "track"
+    timeout_seconds: float | None = None
+    escalation: str | None = None
+
+
+class Sentences(msgspec.Struct, frozen=True):
+    """Templates with `{argument}` placeholders; `clarify` holds one question per argument."""
+
+    step: tuple[str, ...] = ()
+    summary: tuple[str, ...] = ()
+    clarify: dict[str, str] = {}
+
+
+class VerbDefinition(msgspec.Struct, frozen=True):
+    """Everything declared about one version of one verb; both schemas are complete JSON Schema 2020-12."""
+
+    name: str
+    version: int = 1
+    domain: str = ""
+    description: str = ""
+    sentences: Sentences = Sentences()
+    search_phrases: tuple[str, ...] = ()
+    input_schema: dict[str, Any] = {}
+    output_schema: dict[str, Any] | None = None
+    consequence: ConsequenceTier = "reviewable"
+    execution: Execution = Execution()
+    index: tuple[str, ...] = ()
+    metadata: dict[str, Any] = {}
+    override: str | None = None
+    file: str = ""
+    line: int = 0
+
+    @property
+    def content_hash(self) -> str:
+        """`sha256:` of the whole definition, policies and bindings included; where it was written is not part of it."""
+        whole = msgspec.to_builtins(self)
+        del whole["file"], whole["line"]
+        return content_hash_of(whole)
+
+
+class EntityField(msgspec.Struct, frozen=True):
+    """One field of an entity; `values` lists what an enum may hold."""
+
+    name: str
+    type: FieldType
+    required: bool = False
+    values: tuple[str, ...] = ()
+
+
+class EntityDefinition(msgspec.Struct, frozen=True):
+    """A kind of record that CRUD verbs work on, identified by the fields named in `key`."""
+
+    name: str
+    fields: dict[str, EntityField]
+    key: tuple[str, ...]
+    description: str = ""
+    file: str = ""
+    line: int = 0
+
+
+def same_verb_name(name: str) -> str:
+    """The key under which the hyphen and underscore spellings of a verb name meet."""
+    return name.replace("_", "-")

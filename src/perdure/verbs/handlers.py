@@ -1,0 +1,121 @@
+"""What a handler receives and returns, and the mark that binds a function to a verb."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from perdure.errors import PerdureError
+from perdure.verbs.nearest import did_you_mean
+
+MARK = "__perdure_verbs__"
+Function = TypeVar("Function", bound=Callable[..., Any])
+Resolver = Callable[[str], Awaitable[Any]]
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What a handler gives back: data for the payload and, for a process, flags. A plain dict is data alone."""
+
+    data: Any = {}
+    flags: dict[str, Any] = {}
+
+
+class UnresolvableError(PerdureError):
+    """A reference whose scheme nobody here can fetch."""
+
+    code = "call.unresolvable"
+
+
+class Call:
+    """One attempt at a verb, as its handler sees it.
+
+    `idempotency_key` is the same over every redelivery and retry; `iteration` tells the rounds of a loop apart.
+    """
+
+    __slots__ = (
+        "_entities",
+        "_resolvers",
+        "args",
+        "attempt",
+        "call_id",
+        "idempotency_key",
+        "iteration",
+        "principal",
+        "step_id",
+        "tenant",
+        "trace",
+        "verb",
+        "version",
+    )
+
+    def __init__(
+        self,
+        *,
+        verb: str,
+        version: int,
+        args: dict[str, Any],
+        call_id: str,
+        step_id: str,
+        tenant: str,
+        principal: str,
+        trace: Mapping[str, str] | None,
+        idempotency_key: str,
+        attempt: int,
+        iteration: int = 0,
+        resolvers: Mapping[str, Resolver] | None = None,
+        entities: Any = None,
+    ) -> None:
+        self.verb, self.version, self.args = verb, version, args
+        self.call_id, self.step_id = call_id, step_id
+        self.tenant, self.principal, self.trace = tenant, principal, trace
+        self.idempotency_key, self.attempt, self.iteration = idempotency_key, attempt, iteration
+        self._resolvers: Mapping[str, Resolver] = resolvers if resolvers is not None else {}
+        self._entities = entities
+
+    async def resolve(self, uri: str) -> Any:
+        """Fetches what a reference such as `document://…` stands for."""
+        scheme, separator, _ = uri.partition("://")
+        resolver = self._resolvers.get(scheme) if separator else None
+        if resolver is None:
+            known = ", ".join(sorted(self._resolvers)) or "none"
+            fact = f"nothing here fetches the scheme '{scheme}'" if separator else "it has no scheme"
+            hint = did_you_mean(scheme, self._resolvers) or f"Known schemes: {known}."
+            raise UnresolvableError("resolve", "reference", uri[:200], fact, hint)
+        return await resolver(uri)
+
+    @property
+    def entities(self) -> Any:
+        """The records of this tenant."""
+        if self._entities is None:
+            fact = "this call was made without a store of entities"
+            raise UnresolvableError(
+                "use", "entities in call", self.call_id, fact, "Declare entities and run on a store."
+            )
+        return self._entities
+
+
+class VerbMark(msgspec.Struct, frozen=True):
+    """Left on a function by `@verb`."""
+
+    name: str
+    version: int | None = None
+
+
+def verb(name: str, version: int | None = None) -> Callable[[Function], Function]:
+    """Marks a function as the handler of a verb, of every version unless one is named. Nothing else happens."""
+
+    def mark(function: Function) -> Function:
+        marks: tuple[VerbMark, ...] = getattr(function, MARK, ())
+        setattr(function, MARK, (*marks, VerbMark(name, version)))
+        return function
+
+    return mark
+
+
+def marks_of(function: Any) -> tuple[VerbMark, ...]:
+    """The marks left on an object, empty for anything that is not a marked function."""
+    found = getattr(function, MARK, ()) if callable(function) else ()
+    is_ours = isinstance(found, tuple) and all(isinstance(mark, VerbMark) for mark in found)
+    return found if is_ours else ()

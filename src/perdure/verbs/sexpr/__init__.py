@@ -1,0 +1,44 @@
+"""S-expressions: call programs such as `(kyc.open-case :entity "Allianz" :as @case)`, read, checked and written."""
+
+from __future__ import annotations
+
+from perdure.verbs.sexpr.check import ArgumentShape, VerbShape, check
+from perdure.verbs.sexpr.forms import (
+    Argument,
+    CallForm,
+    ListForm,
+    Literal,
+    MapForm,
+    Program,
+    Span,
+    Symbol,
+    Value,
+    calls,
+    walk,
+)
+from perdure.verbs.sexpr.plain import arguments
+from perdure.verbs.sexpr.reader import read
+from perdure.verbs.sexpr.report import Mistake, render
+from perdure.verbs.sexpr.writer import write
+
+__all__ = [
+    "Argument",
+    "ArgumentShape",
+    "CallForm",
+    "ListForm",
+    "Literal",
+    "MapForm",
+    "Mistake",
+    "Program",
+    "Span",
+    "Symbol",
+    "Value",
+    "VerbShape",
+    "arguments",
+    "calls",
+    "check",
+    "read",
+    "render",
+    "walk",
+    "write",
+]

@@ -1,0 +1,67 @@
+"""Reads a call program and reports every mistake found in it, each with its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from perdure.verbs.sexpr.forms import NOWHERE, CallForm, Program, Symbol, walk
+from perdure.verbs.sexpr.outline import Outline
+from perdure.verbs.sexpr.report import Mistake, Report, nearest, refuse, shown
+from perdure.verbs.sexpr.statement import StatementReader
+from perdure.verbs.sexpr.tokens import tokens
+
+LARGEST_BYTES = 1024 * 1024
+_BINDING = re.compile(r":as[ \t\r\n]++@([A-Za-z][A-Za-z0-9_-]*+)")
+
+
+def read(text: str, *, file: str = "<input>", bound: Collection[str] = ()) -> Program:
+    """The program in `text`; `bound` are names that earlier programs of a session already bound.
+
+    Raises DefinitionError with all problems found, in the order of the text.
+    """
+    if len(text) > LARGEST_BYTES or len(text.encode("utf-8", "surrogatepass")) > LARGEST_BYTES:
+        reason = f"the text is larger than {LARGEST_BYTES} bytes"
+        raise refuse(Mistake.TOO_LARGE, file, NOWHERE, reason, "Split it into several programs.")
+    report = Report(file)
+    outline = Outline(list(tokens(text, report)), report)
+    read_calls = [StatementReader(statement, report).call() for statement in outline.statements]
+    program = Program(tuple(call for call in read_calls if call), tuple(outline.comments))
+    _check_names(program, {*bound, *_names_in_broken(text, report)}, report)
+    report.raise_if_any()
+    return program
+
+
+def _names_in_broken(text: str, report: Report) -> list[str]:
+    """Names bound in statements that could not be read, lest each use of them be reported as well."""
+    return [] if report.empty else _BINDING.findall(text)
+
+
+def _check_names(program: Program, known: set[str], report: Report) -> None:
+    first: dict[str, Symbol] = {}
+    uses: list[Symbol] = []
+    for value in walk(program.statements):
+        if isinstance(value, Symbol):
+            uses.append(value)
+        elif isinstance(value, CallForm) and value.bind:
+            _bind(value.bind, first, report)
+    names = [*first, *sorted(known - first.keys())]
+    for symbol in uses:
+        if symbol.name not in first and symbol.name not in known:
+            _undefined(symbol, names, report)
+
+
+def _bind(symbol: Symbol, first: dict[str, Symbol], report: Report) -> None:
+    earlier = first.setdefault(symbol.name, symbol)
+    if earlier is not symbol:
+        reason = f"@{shown(symbol.name)} is already bound on line {earlier.span.line}, column {earlier.span.column}"
+        hint = "Give this call another name."
+        report.add(Mistake.DUPLICATE_BINDING, symbol.span, reason, hint)
+
+
+def _undefined(symbol: Symbol, names: list[str], report: Report) -> None:
+    similar = None if report.full else nearest(symbol.name, names)
+    name = shown(symbol.name)
+    hint = f"Did you mean @{similar}?" if similar else f"Bind it with ':as @{name}' on the call whose result it is."
+    reason = f"no call is bound to @{name}"
+    report.add(Mistake.UNDEFINED_SYMBOL, symbol.span, reason, hint)

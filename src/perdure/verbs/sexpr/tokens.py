@@ -1,0 +1,147 @@
+"""Text to tokens in one linear pass; whatever cannot be a token is reported and becomes a `BAD` one."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from perdure.verbs.sexpr.forms import Span
+from perdure.verbs.sexpr.report import Mistake, Report, shown
+
+
+class Kind(enum.Enum):
+    """What a token is."""
+
+    OPEN = enum.auto()
+    CLOSE = enum.auto()
+    COMMA = enum.auto()
+    COMMENT = enum.auto()
+    STRING = enum.auto()
+    BROKEN_STRING = enum.auto()
+    KEYWORD = enum.auto()
+    SYMBOL = enum.auto()
+    WORD = enum.auto()
+    BAD = enum.auto()
+
+
+class Token(NamedTuple):
+    """One token; `leads` says that nothing but space stands before it on its line."""
+
+    kind: Kind
+    text: str
+    start: int
+    line: int
+    column: int
+    leads: bool = False
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end, self.line, self.column)
+
+
+# Possessive or bounded repeats: a quote that never closes costs one look, not a search for another way to match.
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t]++)
+      | (?P<newline>\r\n|\n|\r)
+      | (?P<comment>;[^\n\r]*+)
+      | (?P<string>"[^"\\\n\r]*+(?:\\[^\n\r][^"\\\n\r]*+)*+")
+      | (?P<broken>"[^\n\r]*+)
+      | (?P<open>[(\[{])
+      | (?P<close>[)\]}])
+      | (?P<comma>,)
+      | (?P<quoted>'[^'\n\r()\[\]{}"]{0,200}'|“[^”\n\r()\[\]{}"]{0,200}”|‘[^’\n\r()\[\]{}"]{0,200}’)
+      | (?P<word>[^\s()\[\]{}",;]++)
+      | (?P<odd>\s)""",
+    re.VERBOSE,
+)
+_FOREIGN_COMMENT = re.compile(r"(?:#|//|--)[^\n\r]*")
+_FOREIGN = re.compile(r"[^A-Za-z0-9_.:@+-]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_KINDS = {
+    "comment": Kind.COMMENT,
+    "string": Kind.STRING,
+    "broken": Kind.BROKEN_STRING,
+    "open": Kind.OPEN,
+    "close": Kind.CLOSE,
+    "comma": Kind.COMMA,
+    "quoted": Kind.BAD,
+}
+_LEADING = {":": Kind.KEYWORD, "@": Kind.SYMBOL}
+
+
+def tokens(text: str, report: Report) -> Iterator[Token]:
+    """The tokens of `text`, comments included, white space left out."""
+    position = 1 if text.startswith("\ufeff") else 0
+    line, line_start, leads = 1, position, True
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        assert match is not None, "every character begins some token"
+        kind = str(match.lastgroup)
+        if kind == "newline":
+            line, line_start, leads = line + 1, match.end(), True
+        elif kind == "odd":
+            odd = Token(Kind.BAD, match[0], position, line, position - line_start + 1)
+            _unknown(odd, 0, "Delete it, or use an ordinary space.", report)
+        elif kind != "space":
+            token = _token(kind, match, line, position - line_start + 1, leads)
+            _inspect(kind, token, report)
+            yield token
+            leads = False
+            position = token.end
+            continue
+        position = match.end()
+
+
+def _token(kind: str, match: re.Match[str], line: int, column: int, leads: bool) -> Token:
+    start = match.start()
+    comment = _FOREIGN_COMMENT.match(match.string, start) if leads and kind == "word" else None
+    if comment:
+        return Token(Kind.COMMENT, comment[0], start, line, column, leads)
+    if kind != "word":
+        return Token(_KINDS[kind], match[0], start, line, column, leads)
+    chosen = Kind.BAD if _FOREIGN.search(match[0]) else _LEADING.get(match[0][0], Kind.WORD)
+    return Token(chosen, match[0], start, line, column, leads)
+
+
+def _inspect(kind: str, token: Token, report: Report) -> None:
+    """Report what no later stage would: characters that belong to no form, strings without an end."""
+    if token.kind is Kind.BROKEN_STRING:
+        hint = "Close it with '\"' on the same line; a line break inside a string is written \\n."
+        report.add(Mistake.UNTERMINATED_STRING, token, "the string is never closed", hint)
+    elif token.kind is Kind.COMMENT and kind == "word":
+        _unknown(token, 0, "Comments begin with ';;'.", report)
+    elif kind == "quoted":
+        _unknown(token, 0, f'Text stands in straight double quotes: "{shown(token.text[1:-1])}".', report)
+    elif token.kind is Kind.BAD:
+        found = _FOREIGN.search(token.text)
+        at = found.start() if found else 0
+        _unknown(token, at, _advice(token.text, at), report)
+    surrogate = _SURROGATE.search(token.text) if kind != "word" else None
+    if surrogate:
+        _unknown(
+            token, surrogate.start(), "Write characters beyond U+FFFF as themselves or as two \\u escapes.", report
+        )
+
+
+def _unknown(token: Token, at: int, hint: str, report: Report) -> None:
+    reason = f"the character '{shown(token.text[at])}' means nothing here"
+    report.add(Mistake.UNKNOWN_CHARACTER, token._replace(column=token.column + at), reason, hint)
+
+
+def _advice(word: str, at: int) -> str:
+    character = word[at]
+    if character == "$" and at == 0 and len(word) > 1:
+        return f"Results of earlier calls are written with an at sign: @{shown(word[1:])}."
+    if character in "'‘’“”`«»":
+        return 'Text stands in straight double quotes: "like this".'
+    if character == "=":
+        return "Arguments are written ':name value', without an equals sign."
+    if not character.isprintable():
+        return "Delete it; it cannot be seen."
+    return "Names use the letters a to z, digits, '-', '_' and '.'; any other text stands in double quotes."

@@ -1,0 +1,117 @@
+"""Writes a program as text that reads back as the same program."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import assert_never
+
+from perdure.errors import DefinitionError
+from perdure.verbs.sexpr.forms import Argument, CallForm, ListForm, Literal, MapForm, Program, Span, Symbol, Value
+from perdure.verbs.sexpr.literals import LARGEST_INTEGER, written_number, written_string
+from perdure.verbs.sexpr.names import FIELD, NAME, RESERVED, VERB
+from perdure.verbs.sexpr.outline import DEEPEST
+from perdure.verbs.sexpr.report import Mistake, refuse, shown
+
+_WIDTH = 100
+
+
+def write(program: Program) -> str:
+    """The text of a program: comments, then one statement, and so on; long statements take several lines.
+
+    Raises DefinitionError for a form made by hand that no text stands for.
+    """
+    lines: list[str] = []
+    for statement in program.statements:
+        lines += [_comment(comment) for comment in statement.comments]
+        lines.append(_statement(statement))
+    lines += [_comment(comment) for comment in program.comments]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def written(value: Value, depth: int = 1) -> str:
+    """One value on one line."""
+    if depth > DEEPEST and not isinstance(value, Literal | Symbol):
+        raise _unwritable(Mistake.TOO_DEEP, value.span, f"brackets are nested deeper than {DEEPEST}")
+    match value:
+        case Literal():
+            return _literal(value)
+        case Symbol():
+            return _symbol(value)
+        case ListForm(items=items):
+            return f"[{' '.join(written(item, depth + 1) for item in items)}]"
+        case MapForm(entries=entries):
+            return f"{{{' '.join(_argument(entry, depth + 1) for entry in entries)}}}"
+        case CallForm():
+            return f"({' '.join(_parts(value, depth + 1))})"
+        case _:
+            assert_never(value)
+
+
+def _statement(call: CallForm) -> str:
+    parts = _parts(call, 2)
+    text = f"({' '.join(parts)})"
+    return text if len(text) <= _WIDTH else "(" + "\n  ".join(parts) + ")"
+
+
+def _parts(call: CallForm, depth: int) -> list[str]:
+    parts = [_name(call.verb, VERB, Mistake.MALFORMED_VERB, call.span)]
+    for argument in call.args:
+        if argument.name in RESERVED:
+            reason = f":{argument.name} is not free to be an argument"
+            raise _unwritable(Mistake.MALFORMED_KEYWORD, argument.span, reason)
+        parts.append(_argument(argument, depth))
+    if call.bind:
+        parts.append(f":as {_symbol(call.bind)}")
+    if call.after:
+        parts.append(f":after [{' '.join(map(_symbol, call.after))}]")
+    return parts
+
+
+def _argument(argument: Argument, depth: int) -> str:
+    name = _name(argument.name, NAME, Mistake.MALFORMED_KEYWORD, argument.span)
+    return f":{name} {written(argument.value, depth)}"
+
+
+def _symbol(symbol: Symbol) -> str:
+    name = _name(symbol.name, NAME, Mistake.MALFORMED_SYMBOL, symbol.span)
+    path = [_name(field, FIELD, Mistake.MALFORMED_SYMBOL, symbol.span) for field in symbol.path]
+    return "@" + ".".join([name, *path])
+
+
+def _literal(literal: Literal) -> str:
+    match literal.value:
+        case None:
+            return "nil"
+        case bool():
+            return "true" if literal.value else "false"
+        case int() | float():
+            if not _is_writable(literal.value):
+                raise _unwritable(Mistake.INEXACT_NUMBER, literal.span, "the number cannot be written exactly")
+            return written_number(literal.value)
+        case str():
+            if re.search(r"[\ud800-\udfff]", literal.value):
+                raise _unwritable(Mistake.UNKNOWN_CHARACTER, literal.span, "half a character cannot be written")
+            return written_string(literal.value)
+        case _:
+            assert_never(literal.value)
+
+
+def _is_writable(number: int | float) -> bool:
+    return abs(number) <= LARGEST_INTEGER if isinstance(number, int) else math.isfinite(number)
+
+
+def _name(text: str, spelling: re.Pattern[str], mistake: Mistake, span: Span) -> str:
+    if spelling.match(text):
+        return text
+    raise _unwritable(mistake, span, f"'{shown(text)}' cannot be written as a name")
+
+
+def _comment(text: str) -> str:
+    """A line break would end the comment and let its rest be read as code."""
+    return "\n".join(f";; {line}".rstrip() for line in re.split(r"\r\n|\n|\r", text))
+
+
+def _unwritable(mistake: Mistake, span: Span, reason: str) -> DefinitionError:
+    hint = "Only programs that can be read can be written."
+    return refuse(mistake, "<program>", span, reason, hint)

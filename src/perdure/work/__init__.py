@@ -1,0 +1,1 @@
+"""Work: leases, handlers, timers; what runs verbs and nothing else does."""

@@ -1,0 +1,59 @@
+"""What the worker needs of a store: leases, timers and jobs nobody holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from perdure.sources import Id, Micros
+
+Beat = Callable[[int, int], bool]
+"""Extends a lease (number, until) on a connection of its own; False when it was taken away. Blocking."""
+
+
+class WorkerRow(NamedTuple):
+    """A live lease."""
+
+    number: int
+    host: str
+    process: str
+    lease_until: int
+
+
+class TimerFound(NamedTuple):
+    """A timer as read from the store."""
+
+    due: int
+    aggregate: Id
+    step: int
+    kind: str
+    tenant: str
+
+
+class JobFound(NamedTuple):
+    """A job nobody holds. `worker` is the dead one it was leased to, 0 when it was merely ready."""
+
+    aggregate: Id
+    step: int
+    tenant: str
+    worker: int
+    definition: int
+
+
+class Leases(Protocol):
+    """Leases of worker processes. `set_fence` names the lease every unit is written under."""
+
+    def set_fence(self, number: int) -> None: ...
+    def beat(self) -> tuple[Beat, Callable[[], None]]: ...
+    async def add_worker(self, host: str, process: str, lease_until: Micros) -> int: ...
+    async def live_workers(self) -> list[WorkerRow]: ...
+    async def fence_worker(self, number: int, lease_until: Micros) -> bool: ...
+    async def forget_workers(self, before: Micros) -> None: ...
+
+
+class Due(Protocol):
+    """What waits for a time."""
+
+    async def due_timers(
+        self, after_due: Micros, after_aggregate: bytes, until: Micros, most: int
+    ) -> list[TimerFound]: ...

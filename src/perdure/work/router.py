@@ -1,0 +1,198 @@
+"""The one router: nothing else executes a verb.
+
+| the verb | what happens | when the intent is committed |
+|---|---|---|
+| sync, `effects: none` | handler runs, result recorded | with the result |
+| sync, `effects: store` | handler stages writes, committed with the result | with the result |
+| sync, `effects: external` | handler runs, result recorded | before the handler runs |
+| durable without handler | parks | with the parking |
+| durable with handler | handler runs once, then parks | as above by its effects |
+
+Whatever a handler raises becomes a failure of a class; what it returns is checked, made canonical
+and hashed before anyone sees it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, Protocol
+
+from perdure.contracts import FailureClass, check_flags
+from perdure.errors import BusinessError, PayloadTooLargeError, PerdureError, SchemaViolationError, Transient
+from perdure.kernel.ports import EntityWrite
+from perdure.payload import canonical, digest
+from perdure.verbs.compiled import Verb
+from perdure.verbs.definition import CRUD, INSTANT_COMPLETE, PARK, START_PROCESS
+from perdure.verbs.handlers import Call, Resolver, Result
+from perdure.verbs.registry import Handler, HandlerRegistry
+
+MAX_THREADS = 32
+MAX_MESSAGE = 2000
+
+
+class Cargo(NamedTuple):
+    """Data in its stored form: canonical bytes and their hash."""
+
+    hash: bytes
+    data: bytes
+    value: Any
+
+
+class Produced(NamedTuple):
+    """What a handler gave back, checked. `parks` when the verb now waits."""
+
+    cargo: Cargo
+    flags: dict[str, str | bool | int]
+    entities: tuple[EntityWrite, ...]
+    parks: bool
+
+
+class Failed(NamedTuple):
+    """What a handler's failure means."""
+
+    kind: FailureClass
+    code: str
+    message: str
+    after_seconds: float | None = None
+
+
+class StagedEntities(Protocol):
+    """The records a handler reads and the writes it stages, committed with its result."""
+
+    def writes(self) -> tuple[EntityWrite, ...]: ...
+    async def execute(self, verb: Verb, args: dict[str, Any]) -> Any: ...
+
+
+Entities = Callable[[str, str], StagedEntities]
+"""Makes the entities of one call from its tenant and principal."""
+
+
+class Router:
+    """Runs handlers: coroutines on the loop, plain functions in a bounded pool of threads."""
+
+    def __init__(
+        self,
+        registry: HandlerRegistry,
+        entities: Entities,
+        *,
+        has_threads: bool = True,
+        resolvers: Mapping[str, Resolver] | None = None,
+    ) -> None:
+        self._registry = registry
+        self._entities = entities
+        self._pool = ThreadPoolExecutor(MAX_THREADS, "perdure-handler") if has_threads else None
+        self._resolvers = resolvers or {}
+        self._found: dict[str, Handler | None] = {}
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def handler(self, verb: Verb) -> Handler | None:
+        key = verb.content_hash
+        if key not in self._found:
+            self._found[key] = self._registry.resolve(verb)
+        return self._found[key]
+
+    def can_run(self, verb: Verb) -> bool:
+        """Whether this process has what the verb needs."""
+        handler = self.handler(verb)
+        if handler is None:
+            return verb.is_durable and verb.execution.handler is None
+        return handler.name != START_PROCESS
+
+    def has_step(self, verb: Verb) -> bool:
+        """Whether anything runs before the verb completes or parks."""
+        handler = self.handler(verb)
+        return handler is not None and handler.name != PARK
+
+    async def run(self, verb: Verb, call: dict[str, Any]) -> Produced | Failed:
+        """One attempt. Never raises what the handler raised; cancellation passes through."""
+        entities = self._entities(call["tenant"], call["principal"])
+        try:
+            value, flags = await self._run(verb, call, entities)
+            return self._checked(verb, value, flags, entities.writes())
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            return classify(verb, error)
+
+    async def _run(self, verb: Verb, call: dict[str, Any], entities: StagedEntities) -> tuple[Any, dict[str, Any]]:
+        handler = self.handler(verb)
+        if handler is None or handler.name == PARK:
+            return {}, {}
+        if handler.name == INSTANT_COMPLETE:
+            return verb.execution.params.get("result", {}), {}
+        if handler.name == CRUD:
+            return await entities.execute(verb, call["args"]), {}
+        assert handler.function is not None
+        made = Call(**call, resolvers=self._resolvers, entities=entities)
+        if handler.is_async:
+            result = await handler.function(made)
+        elif self._pool is None:
+            result = handler.function(made)
+        else:
+            result = await asyncio.get_running_loop().run_in_executor(self._pool, handler.function, made)
+        if isinstance(result, Result):
+            return result.data, result.flags
+        return ({} if result is None else result), {}
+
+    def _checked(
+        self, verb: Verb, value: Any, flags: dict[str, Any], writes: tuple[EntityWrite, ...]
+    ) -> Produced:
+        handler = self.handler(verb)
+        parks = handler is None or handler.name == PARK or (verb.is_durable and handler.name != INSTANT_COMPLETE)
+        if flags:
+            check_flags(verb.execution.flags, flags)
+        if parks:
+            return Produced(Cargo(b"", b"", None), flags, writes, True)
+        return Produced(self.outgoing(verb, value), flags, writes, False)
+
+    def incoming(self, verb: Verb, args: Mapping[str, Any]) -> Cargo:
+        """Arguments checked against the verb's schema and budget, in their stored form."""
+        return _cargo(verb, verb.check_input(args), "call", "argument")
+
+    def outgoing(self, verb: Verb, value: Any) -> Cargo:
+        """A result checked against the verb's schema and budget, in its stored form."""
+        return _cargo(verb, verb.check_output(value), "record the result of", "field")
+
+
+def _cargo(verb: Verb, value: Any, do: str, noun: str) -> Cargo:
+    data = canonical(value)
+    budget = verb.execution.max_bytes
+    if len(data) > budget:
+        raise _too_large(verb, value, len(data), budget, do, noun)
+    return Cargo(digest(data), data, value)
+
+
+def _too_large(verb: Verb, value: Any, size: int, budget: int, do: str, noun: str) -> PayloadTooLargeError:
+    fields = value.items() if isinstance(value, dict) else [("$", value)]
+    sizes = sorted(((len(canonical(each)), name) for name, each in fields), reverse=True)[:3]
+    largest = ", ".join(f"{name} ({length:,} bytes)" for length, name in sizes)
+    return PayloadTooLargeError(
+        do, "verb", verb.name, f"its data has {size:,} bytes and may have {budget:,}; largest {noun}s: {largest}",
+        "Keep big data elsewhere and pass a reference, which a handler fetches with call.resolve(uri).",
+        largest=[name for _, name in sizes],
+    )  # fmt: skip
+
+
+def classify(verb: Verb, error: Exception) -> Failed:
+    """The failure class of what a handler raised."""
+    text = f"{type(error).__name__}: {error}"[:MAX_MESSAGE]
+    if isinstance(error, BusinessError):
+        return Failed("permanent_business", error.code, str(error)[:MAX_MESSAGE])
+    if isinstance(error, Transient):
+        return Failed("transient_external", "handler.transient", str(error)[:MAX_MESSAGE] or text, error.after)
+    if isinstance(error, SchemaViolationError | PayloadTooLargeError):
+        return Failed(
+            "permanent_contract", error.code,
+            f"{error} Correct the handler of '{verb.name}' or its schema, then `perdure incidents retry`."[:MAX_MESSAGE],
+        )  # fmt: skip
+    if isinstance(error, PerdureError):
+        return Failed("permanent_contract", error.code, str(error)[:MAX_MESSAGE])
+    place = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
+    where = f" ({place.name}, line {place.lineno})" if place else ""
+    return Failed("transient_infrastructure", "handler.error", text + where)

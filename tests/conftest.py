@@ -1,0 +1,145 @@
+"""Fixtures and hooks all tests share: real stores, the shared folder, async tests, simulation seeds."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import random
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from perdure.testing.services import PostgresService, ServiceUnavailable, is_required
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def unavailable(reason: str) -> NoReturn:
+    """Skip, saying why; or fail where services are required."""
+    if is_required():
+        pytest.fail(f"A required service is missing: {reason}", pytrace=False)
+    pytest.skip(f"SERVICE MISSING: {reason}")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresService]:
+    """The session's Postgres (one per xdist worker); may be restarted and killed, `start()` brings it back."""
+    service = PostgresService()
+    try:
+        service.start()
+    except ServiceUnavailable as error:
+        unavailable(str(error))
+    yield service
+    service.stop()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: PostgresService) -> Iterator[str]:
+    """The url of a fresh Postgres database."""
+    try:
+        url = postgres_server.create_database()
+    except ServiceUnavailable as error:
+        unavailable(str(error))
+    yield url
+    postgres_server.drop_database(url)
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """The url of a SQLite file that does not exist yet."""
+    return f"sqlite:///{tmp_path / 'store.db'}"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store_url(request: pytest.FixtureRequest) -> str:
+    """The url of a fresh store, once for each kind of store."""
+    url: str = request.getfixturevalue(f"{request.param}_url")
+    return url
+
+
+@pytest.fixture(scope="session")
+def shared_folder() -> Path:
+    """The folder beside the repository that holds reference material too large to keep inside."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        unavailable("the reference material beside the repository (../shared) is not here")
+    return folder
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run `async def` tests, plain or under hypothesis, each in its own event loop."""
+    test = pyfuncitem.obj
+    hypothesis = getattr(test, "hypothesis", None)
+    if hypothesis is not None:
+        if inspect.iscoroutinefunction(hypothesis.inner_test):
+            hypothesis.inner_test = _in_event_loop(hypothesis.inner_test)
+        return None
+    if not inspect.iscoroutinefunction(test):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    _in_event_loop(test)(**{name: pyfuncitem.funcargs[name] for name in names})
+    return True
+
+
+def _in_event_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
+    @functools.wraps(test)
+    def run(*arguments: Any, **named: Any) -> None:
+        asyncio.run(_without_leftovers(test(*arguments, **named)), debug=False)
+
+    return run
+
+
+async def _without_leftovers(test: Awaitable[None]) -> None:
+    await test
+    # Tasks that were cancelled or released by the last line of the test get a few turns to end.
+    for _ in range(10):
+        await asyncio.sleep(0)
+    leftovers = asyncio.all_tasks() - {asyncio.current_task()}
+    assert not leftovers, f"the test left unfinished tasks: {sorted(map(repr, leftovers))}"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--seeds",
+        default="0-299,fresh:20",
+        help="simulation seeds: numbers, ranges and fresh:COUNT, joined by commas (7,100-199,fresh:20)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Fresh seeds are drawn once, by the controller: all xdist workers must collect the same tests.
+    drawn = getattr(config, "workerinput", {}).get("seeds", config.option.seeds)
+    config.option.seeds = ",".join(map(str, parse_seeds(drawn)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["seeds"] = node.config.option.seeds
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that asks for `seed` runs once for each seed."""
+    if "seed" in metafunc.fixturenames:
+        metafunc.parametrize("seed", parse_seeds(metafunc.config.option.seeds))
+
+
+def parse_seeds(text: str) -> list[int]:
+    """The seeds named by the option, in order, each once."""
+    seeds: dict[int, None] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        seeds.update(dict.fromkeys(_seeds_of(part)))
+    return list(seeds)
+
+
+def _seeds_of(part: str) -> list[int]:
+    try:
+        if part.startswith("fresh:"):
+            return [random.SystemRandom().randrange(1_000, 2**31) for _ in range(int(part.removeprefix("fresh:")))]
+        first, dash, last = part.partition("-")
+        return list(range(int(first), int(last) + 1)) if dash else [int(part)]
+    except ValueError:
+        raise pytest.UsageError(f"--seeds: '{part}' is not a number, a range 0-99 or fresh:20") from None
