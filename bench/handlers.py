@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure import Call, verb
+from perdure.verbs import Call, verb
 
 
 @verb("bench.step")
 async def step(call: Call) -> dict[str, Any]:
-    return {"payload": call.arguments["payload"]}
+    return {"payload": call.args["payload"]}

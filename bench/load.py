@@ -69,7 +69,7 @@ def payload_of(kind: Payload) -> dict[str, Any]:
                 "weight": round(0.0123 * (number + 1), 6),
                 "settled": number % 2 == 0,
             }
-            for number in range(19)
+            for number in range(21)
         ],
     }
 

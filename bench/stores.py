@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 import psycopg
+
 from perdure.testing.services import PostgresService
 
 
