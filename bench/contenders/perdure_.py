@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import msgspec
 from bench.load import Load, Sample, drain_all, drive, latencies, payload_of, resident_bytes
 from bench.verify import acknowledged_ids
 from perdure import Perdure
+from perdure.runbooks.entries import TimedOut
 from perdure.sources import id_text
 
 DEFINITIONS = Path(__file__).resolve().parent.parent / "definitions"
@@ -172,42 +173,58 @@ async def _ready(load: Load) -> Sample:
 
 async def _timers(load: Load) -> Sample:
     kept = Acknowledgements(load.acknowledged)
-    due: dict[str, float] = {}
-    seen: dict[str, float] = {}
+    watch = TimeOuts(load.count)
     async with _open(load) as perdure:
-        _on_commit(perdure, lambda identifier, at: seen.setdefault(identifier, at))
+        # Listening is the one thing done behind the public API: a poll would measure itself.
+        perdure.runtime.kernel.listen(watch.on_commit)
 
         async def park(number: int) -> None:
             # The calls are spread over the same seconds as the times they are due.
             await asyncio.sleep(max(0.0, began + load.seconds * number / load.count - time.time()))
             outcome = await perdure.call("bench.timer", {})
             _require(outcome.state == "parked", outcome)
-            due[outcome.id] = datetime.fromisoformat(outcome.waiting_for.due_at).timestamp()
+            watch.due[outcome.id] = datetime.fromisoformat(outcome.waiting_for.due_at).timestamp()
 
         async def wait(_: int) -> None:
             await _wait(perdure)
 
         began = time.time()
         await drain_all(load.concurrency, park, load.count)
-        give_up = max(due.values()) + TIMER_PATIENCE_SECONDS
-        while due.keys() - seen.keys() and time.time() < give_up:
-            await asyncio.sleep(0.1)
-        fired = due.keys() & seen.keys()
-        kept.add(*fired)
-        lateness = [seen[identifier] - due[identifier] for identifier in fired]
-        sample = latencies(lateness) | {"early": sum(late < 0 for late in lateness), "lost": len(due) - len(fired)}
+        await watch.until_all_fired()
+        kept.add(*watch.fired())
+        sample = watch.sample()
         await _until_killed(load, sample, wait)
     return sample
 
 
-def _on_commit(perdure: Perdure, tell: Callable[[str, float], object]) -> None:
-    """Hear of every time-out after it is durable. Listening is the one thing done behind the public API."""
+class TimeOuts:
+    """When each call was due, and when its time-out was heard of after it was durable."""
 
-    def listener(aggregate: Any, entries: tuple[Any, ...]) -> None:
-        if any(type(entry).__name__ == "TimedOut" for entry in entries):
-            tell(id_text(aggregate.id), time.time())
+    def __init__(self, count: int) -> None:
+        self.due: dict[str, float] = {}
+        self._count = count
+        self._heard: dict[str, float] = {}
+        self._all = asyncio.Event()
 
-    perdure.runtime.kernel.listen(listener)
+    def on_commit(self, aggregate: Any, entries: tuple[Any, ...]) -> None:
+        if any(isinstance(entry, TimedOut) for entry in entries):
+            self._heard.setdefault(id_text(aggregate.id), time.time())
+            if len(self._heard) == self._count:
+                self._all.set()
+
+    async def until_all_fired(self) -> None:
+        """Or until patience ends: a lost timer must not hold the run up."""
+        patience = max(self.due.values()) - time.time() + TIMER_PATIENCE_SECONDS
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._all.wait(), patience)
+
+    def fired(self) -> list[str]:
+        return [identifier for identifier in self.due if identifier in self._heard]
+
+    def sample(self) -> Sample:
+        lateness = [self._heard[identifier] - self.due[identifier] for identifier in self.fired()]
+        early = sum(late < 0 for late in lateness)
+        return latencies(lateness) | {"early": early, "lost": len(self.due) - len(lateness)}
 
 
 async def _acknowledged(load: Load) -> Sample:
