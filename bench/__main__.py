@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from contextlib import chdir
 from pathlib import Path
 
 import msgspec
@@ -20,16 +21,16 @@ HERE = Path(__file__).resolve().parent
 def main() -> None:
     """Measure what was asked for and write both files."""
     options = _options()
-    scale = QUICK if options.quick else FULL
+    scale, name = (QUICK, "quick") if options.quick else (FULL, "full")
+    json, markdown = Path(options.json).resolve(), Path(options.markdown).resolve()
     stores = _stores(options.store)
     try:
-        with tempfile.TemporaryDirectory(prefix="perdure-bench-") as folder:
-            name = "quick" if options.quick else "full"
+        with tempfile.TemporaryDirectory(prefix="perdure-bench-") as folder, chdir(folder):
             results = harness.measure(harness.Bench(scale, stores, Path(folder)), name, options.only)
     finally:
         for store in stores.values():
             store.close()
-    _write(results, Path(options.json), Path(options.markdown))
+    _write(results, json, markdown)
 
 
 def _options() -> argparse.Namespace:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import selectors
 import subprocess
 import sys
@@ -28,9 +29,15 @@ def start(load: Load) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "bench.child", msgspec.json.encode(load).decode()]
     # A file and not a pipe: a chatty child must not block, and its last words are kept.
     errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=PROJECT)
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment())
     child.stderr = errors
     return child
+
+
+def environment() -> dict[str, str]:
+    """The children work in a folder of their own, where keys and files may fall, and find this package all the same."""
+    paths = [str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def read_sample(child: subprocess.Popen[str], seconds: float) -> Sample:

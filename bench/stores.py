@@ -48,8 +48,9 @@ class SqliteFiles:
         return f"sqlite:///{self.folder}/run-{next(self._numbers)}.db"
 
     def drop(self, url: str) -> None:
-        for suffix in ("", "-wal", "-shm"):
-            Path(_path(url) + suffix).unlink(missing_ok=True)
+        file = Path(_path(url))
+        for beside in file.parent.glob(f"{file.name}*"):
+            beside.unlink()
 
     def kill(self, child: subprocess.Popen[str]) -> None:
         """The database is inside the process, so it dies with it."""

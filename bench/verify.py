@@ -23,7 +23,8 @@ def after_kill(load: Load, seconds: float) -> Sample:
 
 def _audit(url: str, seconds: float) -> Sample:
     command = [sys.executable, "-m", "perdure.surfaces.cli", "audit", "verify", "--store", url, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, cwd=children.PROJECT, check=False)
+    env = children.environment()
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=env, check=False)
     return {"passed": done.returncode == 0, "said": (done.stdout or done.stderr)[-500:]}
 
 
