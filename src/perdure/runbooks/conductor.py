@@ -90,7 +90,7 @@ class Conductor:
             conflict = answer.conflict
             if conflict is None:
                 assert answer.aggregate is not None
-                return await self._executed(answer.aggregate)
+                return await self.executed(answer.aggregate)
             match conflict.what:
                 case "idempotency":
                     replay = await self._replay(verb, cargo, origin, idempotency_key)
@@ -107,7 +107,7 @@ class Conductor:
         )
 
     async def _opening(self, verb: Verb, cargo: Cargo, origin: Origin, id: Id) -> tuple[c.StartCall, Attachments]:
-        brought = Attachments(payloads=[(cargo.hash, cargo.data)], index=_index(verb, cargo.value))
+        brought = Attachments(payloads=[(cargo.hash, cargo.data)], index=index_rows(verb, cargo.value))
         command = c.StartCall(verb.name, verb.version, self.definition(verb), cargo.hash, worker=self.lease.number)
         if not self.router.has_step(verb):
             return msgspec.structs.replace(command, outcome=self._park(verb, cargo.value, id)), brought
@@ -129,7 +129,7 @@ class Conductor:
         if made.parks:
             return self._park(verb, args, id, step)
         brought.payloads.append((made.cargo.hash, made.cargo.data))
-        brought.index.extend(_index(verb, made.cargo.value))
+        brought.index.extend(index_rows(verb, made.cargo.value))
         return c.Done(made.cargo.hash, made.flags)
 
     def _park(self, verb: Verb, args: Any, id: Id, step: int = 1) -> c.Park:
@@ -151,6 +151,11 @@ class Conductor:
             "trace": {"traceparent": origin.trace} if origin.trace else None,
             "idempotency_key": own, "attempt": attempt,
         }  # fmt: skip
+
+    @staticmethod
+    def index(verb: Verb, values: list[Any]) -> list[IndexRow]:
+        """The index rows that a call's data stands for."""
+        return [row for value in values for row in index_rows(verb, value)]
 
     def definition(self, verb: Verb) -> bytes:
         """The raw content hash a call is pinned to."""
@@ -209,7 +214,7 @@ class Conductor:
             self._jobs[name] = task
             task.add_done_callback(lambda _: self._jobs.pop(name, None))
 
-    async def _executed(self, aggregate: Aggregate) -> Aggregate:
+    async def executed(self, aggregate: Aggregate) -> Aggregate:
         """Wait for the attempt this process began, so that a caller sees what it led to."""
         for step, each in enumerate(aggregate.state.steps, 1):
             task = self._jobs.get((aggregate.id, step, each.frame.attempt)) if each.frame is not None else None
@@ -294,7 +299,7 @@ class Conductor:
             await asyncio.gather(*late, return_exceptions=True)
 
 
-def _index(verb: Verb, data: Any) -> list[IndexRow]:
+def index_rows(verb: Verb, data: Any) -> list[IndexRow]:
     """The declared scalars found in the data."""
     names = verb.definition.index
     if not names or not isinstance(data, dict):

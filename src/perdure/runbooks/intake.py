@@ -24,7 +24,7 @@ from perdure.kernel.kernel import Aggregate, Preparation, Prepared
 from perdure.kernel.ports import APPLIED, DEAD, Attachments, Found, InboxRow, Unit
 from perdure.payload import canonical, digest
 from perdure.runbooks import commands as c
-from perdure.runbooks.conductor import KIND, Conductor, _index
+from perdure.runbooks.conductor import KIND, Conductor, index_rows
 from perdure.runbooks.ports import DeadLetter
 from perdure.runbooks.state import WAITING, Failure, Runbook
 from perdure.sources import ID_LENGTH, Sources, id_text, parse_id
@@ -136,7 +136,7 @@ class Intake:
                 cargo = self._conductor.router.outgoing(verb, {} if completion.result is None else completion.result)
                 result = cargo.hash
                 brought.payloads.append((cargo.hash, cargo.data))
-                brought.index.extend(_index(verb, cargo.value))
+                brought.index.extend(index_rows(verb, cargo.value))
             token = step.tokens[found.token - 1] if found.token <= len(step.tokens) else None
             answer = "applied" if token is not None and token.status == WAITING else "duplicate"
             if is_replay:

@@ -25,11 +25,11 @@ class Driver(Protocol):
         ...
 
     async def close(self) -> None: ...
-    async def fetch(self, name: str, **parameters: Any) -> list[Row]:
+    async def fetch(self, name: str, /, **parameters: Any) -> list[Row]:
         """Run a reading query."""
         ...
 
-    async def write(self, name: str, **parameters: Any) -> list[Row]:
+    async def write(self, name: str, /, **parameters: Any) -> list[Row]:
         """Run one small writing query in a transaction of its own."""
         ...
 

@@ -89,7 +89,7 @@ class SqliteDriver:
             self._reader.close()
         self._writer.connection.close()
 
-    async def fetch(self, name: str, **parameters: Any) -> list[Row]:
+    async def fetch(self, name: str, /, **parameters: Any) -> list[Row]:
         if self._is_closed:
             raise _closed(self.url)
         try:
@@ -97,7 +97,7 @@ class SqliteDriver:
         except sqlite3.Error as error:
             raise translated(error, self.path) from error
 
-    async def write(self, name: str, **parameters: Any) -> list[Row]:
+    async def write(self, name: str, /, **parameters: Any) -> list[Row]:
         return (await self.write_all([(name, parameters)]))[0]
 
     async def write_all(self, statements: list[tuple[str, dict[str, Any]]]) -> list[list[Row]]:

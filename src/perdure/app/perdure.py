@@ -1,0 +1,365 @@
+"""`Perdure`: every operation of the platform, the same ones that all surfaces use."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
+from perdure.app.runtime import Role, Runtime
+from perdure.app.sealing import sealer_for
+from perdure.app.views import CallView, EventView, ReceiptView, call_view, event_views
+from perdure.contracts import FailureClass
+from perdure.errors import CallFailedError, RejectedError, Rejection
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate, Prepared
+from perdure.kernel.ports import Attachments
+from perdure.payload import parse
+from perdure.runbooks import commands as c
+from perdure.runbooks.conductor import KIND, SETTLED, index_text
+from perdure.runbooks.intake import Completion, CompletionStatus, Receipt
+from perdure.runbooks.state import Failure, Runbook
+from perdure.sources import Id, Sources, SystemSources, id_text, iso, parse_id
+from perdure.store.opening import open_driver
+from perdure.verbs import Catalogue, HandlerRegistry, load_catalogue
+
+MAX_LISTED = 1000
+POLL_SECONDS = 1.0
+
+
+class Perdure:
+    """An open store with its verbs. Made by `Perdure.open(...)`; every operation is safe to repeat."""
+
+    def __init__(self, runtime: Runtime, origin: Origin) -> None:
+        self.runtime = runtime
+        self.catalogue: Catalogue = runtime.catalogue
+        self._origin = origin
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        url: str = DEFAULT_STORE,
+        *,
+        definitions: Sequence[str | Path] | str | Path | Catalogue = (),
+        handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
+        environment: str | Path | Mapping[str, Any] | None = None,
+        tenant: str = "default",
+        principal: str = "local",
+        role: Role = "worker",
+        keep_seconds: float | None = KEEP_SECONDS,
+        seal_key_file: str | Path | None = None,
+        seal_every_seconds: float = SEAL_SECONDS,
+        sources: Sources | None = None,
+    ) -> AsyncIterator[Perdure]:
+        """Open a store, bring its schema up to date, take a lease and begin to work.
+
+        `handlers` names importable packages, or maps verb names to functions. A `worker` looks after
+        timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs nothing.
+        """
+        catalogue = _catalogue(definitions, environment)
+        packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
+        registry = HandlerRegistry.collect(list(packages), catalogue, bound)
+        driver = open_driver(url)
+        runtime = Runtime(
+            driver, catalogue, registry, sources or SystemSources(), role=role, keep_seconds=keep_seconds,
+            sealer=sealer_for(url, seal_key_file, seal_every_seconds),
+        )  # fmt: skip
+        await runtime.start()
+        try:
+            yield cls(runtime, Origin(tenant, principal))
+        finally:
+            await runtime.stop()
+
+    @classmethod
+    def from_config(cls, config: Config, **changes: Any) -> Any:
+        """`open` with the settings of a `perdure.yaml`."""
+        settings: dict[str, Any] = {
+            "definitions": config.definitions, "handlers": config.handlers, "environment": config.environment,
+            "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
+            "seal_every_seconds": config.seal_every_seconds,
+        }  # fmt: skip
+        url = changes.pop("url", config.store)
+        return cls.open(url, **{**settings, **changes})
+
+    def acting(self, *, tenant: str | None = None, principal: str | None = None, trace: str | None = None) -> Perdure:
+        """The same store on behalf of someone else; every command carries who asked."""
+        before = self._origin
+        origin = Origin(
+            before.tenant if tenant is None else tenant,
+            before.principal if principal is None else principal,
+            before.trace if trace is None else trace,
+        )
+        return Perdure(self.runtime, origin)
+
+    # --- calls ---------------------------------------------------------------------------------------------------
+
+    async def call(
+        self,
+        verb: str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        version: int | None = None,
+        idempotency_key: str = "",
+        wait: bool | None = None,
+        timeout_seconds: float | None = None,
+    ) -> CallView:
+        """Ask for a verb. Returns when it has completed, failed or parked, and all of it is durable.
+
+        With `wait` it returns only when the call has ended; by default that is so for verbs declared `wait: block`.
+        """
+        found = self.catalogue.get(verb, version)
+        aggregate = await self.runtime.conductor.call(
+            verb, args or {}, self._origin, version=version, idempotency_key=idempotency_key
+        )
+        should_end = wait if wait is not None else found.execution.wait == "block"
+        if (should_end and not _is_ended(aggregate)) or (
+            aggregate.state.status not in SETTLED and self.runtime.driver.is_threaded
+        ):
+            aggregate = await self._wait(aggregate.id, should_end, timeout_seconds)
+        return await self._view(aggregate)
+
+    async def result(self, verb: str, args: Mapping[str, Any] | None = None, **options: Any) -> Any:
+        """Call, wait for the end, and give back the result alone; a failed call raises CallFailedError."""
+        view = await self.call(verb, args, wait=True, **options)
+        if view.state != "completed":
+            error = view.error
+            fact = f"{error.code}: {error.message}" if error is not None else f"it was {view.state}"
+            raise CallFailedError("complete", "call", view.id, fact.rstrip("."), error=error)
+        return view.result
+
+    async def status(self, id: str) -> CallView:
+        """A call as it is now."""
+        return await self._view(await self.runtime.kernel.read(parse_id(id), self._origin))
+
+    async def wait(self, id: str, timeout_seconds: float | None = None) -> CallView:
+        """Until the call has ended, or the time is up; then as `status`."""
+        return await self._view(await self._wait(parse_id(id), True, timeout_seconds))
+
+    async def _wait(self, id: Id, until_ended: bool, timeout_seconds: float | None) -> Aggregate:
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                while True:
+                    watcher = self.runtime.conductor.watch(id)
+                    try:
+                        aggregate = await self.runtime.kernel.read(id, self._origin)
+                        if _is_ended(aggregate) or (not until_ended and aggregate.state.status in SETTLED):
+                            return aggregate
+                        await self._something(watcher)
+                    finally:
+                        self.runtime.conductor.unwatch(id, watcher)
+        except TimeoutError:
+            return await self.runtime.kernel.read(id, self._origin)
+
+    async def _something(self, watcher: asyncio.Future[Aggregate]) -> None:
+        """This process committed a settled state, or another process may have."""
+        changed = asyncio.ensure_future(self.runtime.driver.changed(POLL_SECONDS))
+        try:
+            await asyncio.wait({watcher, changed}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            changed.cancel()
+            await asyncio.gather(changed, return_exceptions=True)
+
+    async def cancel(self, id: str, reason: str = "") -> CallView:
+        """Stop a call. What it already did stays done; nothing is compensated."""
+        return await self._ask(id, c.Cancel(reason))
+
+    async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
+        """The call's journal, oldest first; with `follow`, what is still to come as well until it ends."""
+        call = parse_id(id)
+        codec = self.runtime.machines[KIND].records
+        while True:
+            aggregate = await self.runtime.kernel.read(call, self._origin)
+            while rows := await self.runtime.store.records(call, after):
+                for row in rows:
+                    after = row.sequence
+                    for event in event_views(row.sequence, codec.decode(row.body)):
+                        yield event
+            if not follow or (_is_ended(aggregate) and after >= aggregate.version):
+                return
+            await self.runtime.driver.changed(POLL_SECONDS)
+
+    # --- what arrives --------------------------------------------------------------------------------------------
+
+    async def complete(
+        self,
+        key: str,
+        result: Any = None,
+        *,
+        error: str | None = None,
+        status: CompletionStatus | None = None,
+        code: str = "completion.failed",
+        failure_class: FailureClass = "permanent_business",
+        message_id: str = "",
+        verb: str = "",
+    ) -> ReceiptView:
+        """End the wait under a key. Delivered twice, it counts once; nobody waiting makes it a dead letter."""
+        kind: CompletionStatus = status or ("failed" if error is not None else "completed")
+        completion = Completion(key, kind, result, error or "", code, failure_class, verb)
+        return await self._receipt(await self.runtime.intake.complete(completion, self._origin, message_id))
+
+    async def progress(self, key: str, text: str) -> ReceiptView:
+        """Say how it goes: shown, never resumes anything."""
+        return await self._receipt(await self.runtime.intake.progress(key, text, self._origin))
+
+    async def dead_letters(self, limit: int = MAX_LISTED) -> list[dict[str, Any]]:
+        """What arrived and could not be delivered."""
+        letters = await self.runtime.intake.dead_letters(self._origin, limit)
+        return [dead_letter_view(letter) for letter in letters]
+
+    async def replay(self, message_id: str, *, key: str = "") -> ReceiptView:
+        """Deliver a dead letter again, perhaps under a corrected key."""
+        return await self._receipt(await self.runtime.intake.replay(message_id, self._origin, key))
+
+    async def discard(self, message_id: str, reason: str) -> None:
+        """Close a dead letter without acting on it."""
+        await self.runtime.intake.discard(message_id, reason, self._origin)
+
+    # --- lists ---------------------------------------------------------------------------------------------------
+
+    async def parked(self, *, after: int = 0, limit: int = 100) -> list[dict[str, Any]]:
+        """What waits, oldest first; `number` of the last is the `after` of the next page."""
+        found = await self.runtime.store.parked(self._origin.tenant, after, limit)
+        listed = []
+        for row in found:
+            view = await self.status(id_text(row.aggregate))
+            listed.append({"number": row.number, **msgspec.to_builtins(view)})
+        return listed
+
+    async def find(self, verb: str, limit: int = 100, **fields: Any) -> list[CallView]:
+        """Calls by the values of the verb's declared `index`, newest first; several fields must all match."""
+        found = self.catalogue.get(verb)
+        unknown = [name for name in fields if name not in found.definition.index]
+        if unknown or not fields:
+            known = ", ".join(found.definition.index) or "none"
+            fact = f"'{unknown[0]}' is not in its index" if unknown else "no field was given"
+            raise RejectedError(Rejection("invalid", "find calls of", "verb", verb, fact, f"Indexed: {known}."))
+        matches: list[Id] | None = None
+        for name, value in fields.items():
+            ids = await self.runtime.store.find(self._origin.tenant, found.name, name, index_text(value), MAX_LISTED)
+            matches = ids if matches is None else [id for id in matches if id in set(ids)]
+        return [await self.status(id_text(id)) for id in (matches or [])[:limit]]
+
+    async def incidents(self, limit: int = MAX_LISTED) -> list[CallView]:
+        """Calls that need a person."""
+        found = await self.runtime.store.incidents(self._origin.tenant, limit)
+        return [await self.status(id_text(id)) for id, *_ in found]
+
+    # --- people --------------------------------------------------------------------------------------------------
+
+    async def retry(self, id: str) -> CallView:
+        """Try again what an incident stopped."""
+        call = parse_id(id)
+        worker = self.runtime.lease.number
+        prepared = Prepared(c.RetryIncident(1, worker))
+        answer = await self.runtime.kernel.ask(KIND, call, self._origin, prepared)
+        assert answer.aggregate is not None
+        return await self._view(await self.runtime.conductor.executed(answer.aggregate))
+
+    async def resolve(
+        self, id: str, result: Any = None, *, error: str | None = None, reason: str = ""
+    ) -> CallView:
+        """End by hand what an incident stopped, with a result or an error."""
+        call = parse_id(id)
+        if error is not None:
+            failure = Failure("permanent_business", "incident.resolved", error)
+            return await self._ask(id, c.ResolveIncident(1, failure=failure, reason=reason))
+        aggregate = await self.runtime.kernel.read(call, self._origin)
+        step = aggregate.state.steps[0]
+        verb = self.catalogue.find(step.verb, step.version)
+        cargo = self.runtime.router.outgoing(verb, {} if result is None else result) if verb is not None else None
+        if cargo is None:
+            raise RejectedError(Rejection(
+                "blocked", "resolve", "call", id, f"its verb '{step.verb}' is not loaded here, so the result cannot be checked",
+                "Resolve it with an error, or where the verb is loaded.",
+            ))  # fmt: skip
+        brought = Attachments(payloads=[(cargo.hash, cargo.data)])
+        return await self._ask(id, c.ResolveIncident(1, result=cargo.hash, reason=reason), brought)
+
+    async def amend(
+        self, id: str, data: Any = None, *, reason: str = "", target: Literal["input", "result"] = "input",
+        approve: int | None = None,
+    ) -> CallView:  # fmt: skip
+        """Propose a correction of data with a reason, or approve one that someone else proposed."""
+        if approve is not None:
+            return await self._approve(id, approve)
+        aggregate = await self.runtime.kernel.read(parse_id(id), self._origin)
+        step = aggregate.state.steps[0]
+        verb = self.catalogue.get(step.verb, step.version)
+        router = self.runtime.router
+        cargo = router.incoming(verb, data or {}) if target == "input" else router.outgoing(verb, data)
+        command = c.ProposeAmendment(target, cargo.hash, reason)
+        return await self._ask(id, command, Attachments(payloads=[(cargo.hash, cargo.data)]))
+
+    async def _approve(self, id: str, number: int) -> CallView:
+        call = parse_id(id)
+        aggregate = await self.runtime.kernel.read(call, self._origin)
+        state: Runbook = aggregate.state
+        brought: Attachments | None = None
+        if 1 <= number <= len(state.amendments):
+            amendment = state.amendments[number - 1]
+            step = state.steps[0]
+            verb = self.catalogue.get(step.verb, step.version)
+            hashes = {"input": step.input, "result": step.result, amendment.target: amendment.hash}
+            values = [await self._payload(aggregate, hash) for hash in hashes.values()]
+            brought = Attachments(index=self.runtime.conductor.index(verb, values), reindexes=True)
+        return await self._ask(id, c.ApproveAmendment(number), brought)
+
+    async def erase(self, id: str, reason: str) -> CallView:
+        """Erase the data of an ended call by a journalled tombstone; its history stays and still verifies."""
+        await self.runtime.upkeep.erase(parse_id(id), self._origin, reason)
+        return await self.status(id)
+
+    def metrics(self) -> dict[str, int]:
+        """Counters of this process."""
+        return {"commits": self.runtime.driver.commits, "lease": self.runtime.lease.number}
+
+    # --- inside --------------------------------------------------------------------------------------------------
+
+    async def _ask(self, id: str, command: c.Command, brought: Attachments | None = None) -> CallView:
+        answer = await self.runtime.kernel.ask(KIND, parse_id(id), self._origin, Prepared(command, brought))
+        assert answer.aggregate is not None
+        return await self._view(answer.aggregate)
+
+    async def _view(self, aggregate: Aggregate) -> CallView:
+        step = aggregate.state.steps[0]
+        args = await self._payload(aggregate, step.input)
+        result = await self._payload(aggregate, step.result)
+        return call_view(aggregate, args, result)
+
+    async def _payload(self, aggregate: Aggregate, hash: bytes | None) -> Any:
+        if hash is None or aggregate.state.erased_at:
+            return None
+        data = await self.runtime.store.payload(aggregate.id, hash)
+        return parse(data) if data is not None else None
+
+    async def _receipt(self, receipt: Receipt) -> ReceiptView:
+        call = await self._view(receipt.aggregate) if receipt.aggregate is not None else None
+        return ReceiptView(receipt.answer, receipt.message_id, receipt.reason, call)
+
+
+def dead_letter_view(letter: Any) -> dict[str, Any]:
+    body = msgspec.json.decode(letter.body) if letter.body else None
+    return {
+        "message_id": letter.message_id, "kind": letter.kind, "key": letter.key,
+        "received_at": iso(letter.received_at), "reason": letter.answer, "message": body,
+    }  # fmt: skip
+
+
+def _is_ended(aggregate: Aggregate) -> bool:
+    return aggregate.state.status in ("completed", "failed", "cancelled")
+
+
+def _catalogue(
+    definitions: Sequence[str | Path] | str | Path | Catalogue, environment: str | Path | Mapping[str, Any] | None
+) -> Catalogue:
+    if isinstance(definitions, Catalogue):
+        return definitions
+    places = [definitions] if isinstance(definitions, str | Path) else list(definitions)
+    overrides = Path(environment) if isinstance(environment, str) else environment
+    return load_catalogue([Path(place) for place in places], overrides)

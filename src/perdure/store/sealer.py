@@ -1,0 +1,5 @@
+"""Placeholder until seals arrive."""
+
+
+class Sealer:
+    async def run(self) -> None: ...
