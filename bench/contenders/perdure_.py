@@ -16,6 +16,7 @@ import msgspec
 from bench.load import Load, Sample, drain_all, drive, latencies, payload_of, resident_bytes
 from bench.verify import acknowledged_ids
 from perdure import Perdure
+from perdure.app import WaitingFor
 from perdure.runbooks.entries import TimedOut
 from perdure.sources import id_text
 
@@ -181,9 +182,8 @@ async def _timers(load: Load) -> Sample:
         async def park(number: int) -> None:
             # The calls are spread over the same seconds as the times they are due.
             await asyncio.sleep(max(0.0, began + load.seconds * number / load.count - time.time()))
-            outcome = await perdure.call("bench.timer", {})
-            _require(outcome.state == "parked", outcome)
-            watch.due[outcome.id] = datetime.fromisoformat(outcome.waiting_for.due_at).timestamp()
+            identifier, wait_for = await _parked(perdure, "bench.timer")
+            watch.due[identifier] = datetime.fromisoformat(wait_for.due_at or "").timestamp()
 
         async def wait(_: int) -> None:
             await _wait(perdure)
@@ -254,9 +254,15 @@ def _promised(load: Load) -> tuple[str, dict[str, Any] | None]:
 
 
 async def _wait(perdure: Perdure) -> tuple[str, str]:
-    outcome = await perdure.call("bench.wait", {})
-    _require(outcome.state == "parked", outcome)
-    return outcome.id, outcome.waiting_for.key
+    identifier, wait_for = await _parked(perdure, "bench.wait")
+    return identifier, wait_for.key
+
+
+async def _parked(perdure: Perdure, verb: str) -> tuple[str, WaitingFor]:
+    outcome = await perdure.call(verb, {})
+    if outcome.state != "parked" or outcome.waiting_for is None:
+        raise SystemExit(f"Expected to measure a parked call, but got {outcome!r}.")
+    return outcome.id, outcome.waiting_for
 
 
 async def _signal(perdure: Perdure, kept: Acknowledgements, identifier: str, key: str) -> None:
