@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,15 @@ from typing import Any
 import msgspec
 
 from bench.load import Load, Sample, drain_all, drive, latencies, payload_of, resident_bytes
+from bench.timeouts import TimeOuts
 from bench.verify import acknowledged_ids
 from perdure import Perdure
 from perdure.app import WaitingFor
-from perdure.runbooks.entries import TimedOut
-from perdure.sources import id_text
 
 DEFINITIONS = Path(__file__).resolve().parent.parent / "definitions"
 SIGNAL = {"ok": True}
 WARM_UP_SIGNALS = 20
 KEYS_KEPT = 2_000
-TIMER_PATIENCE_SECONDS = 30.0
 
 
 def steps(load: Load) -> Sample:
@@ -195,36 +193,6 @@ async def _timers(load: Load) -> Sample:
         sample = watch.sample()
         await _until_killed(load, sample, wait)
     return sample
-
-
-class TimeOuts:
-    """When each call was due, and when its time-out was heard of after it was durable."""
-
-    def __init__(self, count: int) -> None:
-        self.due: dict[str, float] = {}
-        self._count = count
-        self._heard: dict[str, float] = {}
-        self._all = asyncio.Event()
-
-    def on_commit(self, aggregate: Any, entries: tuple[Any, ...]) -> None:
-        if any(isinstance(entry, TimedOut) for entry in entries):
-            self._heard.setdefault(id_text(aggregate.id), time.time())
-            if len(self._heard) == self._count:
-                self._all.set()
-
-    async def until_all_fired(self) -> None:
-        """Or until patience ends: a lost timer must not hold the run up."""
-        patience = max(self.due.values()) - time.time() + TIMER_PATIENCE_SECONDS
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._all.wait(), patience)
-
-    def fired(self) -> list[str]:
-        return [identifier for identifier in self.due if identifier in self._heard]
-
-    def sample(self) -> Sample:
-        lateness = [self._heard[identifier] - self.due[identifier] for identifier in self.fired()]
-        early = sum(late < 0 for late in lateness)
-        return latencies(lateness) | {"early": early, "lost": len(self.due) - len(lateness)}
 
 
 async def _acknowledged(load: Load) -> Sample:
