@@ -80,6 +80,12 @@ def _progress(record: Record, workload: Workload) -> None:
     else:
         said = f"{record.sample[workload.metric]:,.1f} {workload.unit}"
     if record.verification is not None:
-        said += ", kept its word" if record.verification["verified"] else ", DID NOT KEEP ITS WORD"
+        said += f"; {_after_kill(record.verification)}"
     where = f"{workload.name} {record.store} round {record.round + 1}"
     print(f"{where}: {record.contender} {record.setting}: {said}", file=sys.stderr, flush=True)
+
+
+def _after_kill(found: Sample) -> str:
+    audit = found["audit"]
+    said = "audit passed" if audit["passed"] else f"AUDIT DID NOT PASS ({audit['said'].strip()[-120:]})"
+    return f"{found['missing']} of {found['checked']} results lost, {said}"

@@ -76,7 +76,6 @@ def _compared(found: dict[str, Any]) -> dict[str, Any]:
         "ready_seconds": many["ready"]["ready_seconds"],
         "latency_ratio": many["ready"]["p50_ms"] / few["ready"]["p50_ms"],
         "bytes_per_parked": (many["bytes"] - found["empty_bytes"]) / many["count"],
-        "verified": few["verification"]["verified"] and many["verification"]["verified"],
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.load import Store
-from bench.results import Figure, Results, figure, ratio, verified
+from bench.results import Figure, Kept, Results, figure, kept_in, ratio
 from bench.targets import verdicts
 from bench.workloads import WORKLOADS, Workload
 
@@ -55,8 +55,15 @@ def _ratio_rows(results: Results, stores: list[Store]) -> Iterator[list[str]]:
     for workload, store in _lines(results, stores):
         ours = figure(results.records, workload, store, "perdure")
         found = [ratio(ours, figure(results.records, workload, store, other)) for other in OTHERS]
-        kept = {True: "nothing lost", False: "**LOST**", None: "–"}[verified(results.records, workload.name, store)]
-        yield [workload.title, store, *(_times(one) for one in found), kept]
+        yield [workload.title, store, *(_times(one) for one in found), _kept(kept_in(results, workload.name, store))]
+
+
+def _kept(found: Kept | None) -> str:
+    if found is None:
+        return "–"
+    troubles = [f"**{found.missing:,} of {found.checked:,} results lost**"] if found.missing else []
+    troubles += [f"**{found.audits_failed} audits did not pass**"] if found.audits_failed else []
+    return ", ".join(troubles) or f"all {found.checked:,} results there"
 
 
 def _rate_rows(results: Results, stores: list[Store]) -> Iterator[list[str]]:

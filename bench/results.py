@@ -62,11 +62,38 @@ def ratio(ours: Figure | None, other: Figure | None) -> float | None:
     return statistics.median(ours.rounds[number] / other.rounds[number] for number in shared)
 
 
-def verified(records: list[Record], workload: str, store: Store) -> bool | None:
-    """Whether every kill of our own runs was survived; none if none was tried."""
-    tried = [record.verification for record in records if record.workload == workload and record.store == store]
-    known = [bool(one["verified"]) for one in tried if one is not None]
-    return all(known) if known else None
+class Kept(msgspec.Struct, frozen=True):
+    """What the kills of our own runs in one workload showed."""
+
+    checked: int
+    missing: int
+    audits_failed: int
+
+    @property
+    def is_whole(self) -> bool:
+        return self.checked > 0 and self.missing == 0 and self.audits_failed == 0
+
+
+def kept(verifications: list[Sample]) -> Kept | None:
+    """All verifications taken together; none if no kill was tried."""
+    if not verifications:
+        return None
+    return Kept(
+        sum(int(one["checked"]) for one in verifications),
+        sum(int(one["missing"]) for one in verifications),
+        sum(not one["audit"]["passed"] for one in verifications),
+    )
+
+
+def kept_in(results: Results, workload: str, store: Store) -> Kept | None:
+    """What was kept in one workload on one store."""
+    return kept(
+        [
+            record.verification
+            for record in results.records
+            if record.workload == workload and record.store == store and record.verification is not None
+        ]
+    )
 
 
 def worst(records: list[Record], workload: str, store: Store, contender: str, field: str) -> float | None:

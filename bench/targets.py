@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from bench.load import Store
-from bench.results import Results, figure, ratio, verified, worst
+from bench.results import Results, figure, kept, ratio, worst
 from bench.workloads import WORKLOADS
 
 
@@ -97,13 +97,16 @@ def _parked(results: Results, store: Store) -> Iterator[Verdict]:
 
 
 def _kept(results: Results, store: Store) -> Verdict:
-    known = [verified(results.records, workload.name, store) for workload in WORKLOADS]
-    known += [one.get("verified") for one in results.parked if one["store"] == store]
-    tried = [one for one in known if one is not None]
+    found = [one.verification for one in results.records if one.store == store and one.verification is not None]
+    for one in results.parked:
+        sizes = (one.get("few"), one.get("many")) if one["store"] == store else ()
+        found += [size["verification"] for size in sizes if size is not None]
+    total = kept(found)
     what = f"killed after each run: audit passes, every acknowledged result is there, {store}"
-    if not tried:
+    if total is None:
         return Verdict(what, "always", None, None)
-    return Verdict(what, "always", f"{sum(tried)} of {len(tried)} workloads", all(tried))
+    said = f"{len(found)} kills, {total.checked - total.missing:,} of {total.checked:,} results there"
+    return Verdict(what, "always", f"{said}, {total.audits_failed} audits failed", total.is_whole)
 
 
 def _bounded(

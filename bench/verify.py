@@ -13,12 +13,11 @@ from bench.load import Load, Sample
 
 
 def after_kill(load: Load, seconds: float) -> Sample:
-    """What was found; `verified` is true only if the audit passed and nothing acknowledged is missing."""
+    """The audit's verdict, how many acknowledged results were looked up, and how many are missing."""
     audit = _audit(load.url, seconds)
     recheck = msgspec.structs.replace(load, workload="acknowledged", until_killed=False)
     found = children.run(recheck, seconds)
-    verified = audit["passed"] and found["missing"] == 0 and found["checked"] > 0
-    return {"audit": audit, **found, "verified": verified}
+    return {"audit": audit, **found}
 
 
 def _audit(url: str, seconds: float) -> Sample:

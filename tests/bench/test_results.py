@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from bench.children import ChildFailed, read_sample, start
 from bench.load import Durability, Load, drive, latencies, payload_of, require_durability
@@ -62,19 +63,27 @@ def test_a_target_is_met_exactly_at_its_bound_and_not_below() -> None:
     assert verdicts(below)[0].met is False
 
 
+def killed(missing: int, is_audit_passed: bool) -> Results:
+    found = {"checked": 10, "missing": missing, "audit": {"passed": is_audit_passed}}
+    return results(msgspec.structs.replace(record("perdure", "at 64", 0, 9000.0), verification=found))
+
+
 def test_a_lost_acknowledgement_shows_in_the_report() -> None:
-    broken = Record(
-        workload="steps",
-        store="sqlite",
-        contender="perdure",
-        setting="at 64",
-        round=0,
-        sample={"steps_per_second": 9000.0},
-        verification={"verified": False},
-    )
-    page = render(results(broken))
-    assert "**LOST**" in page
-    assert "0 of 1 workloads | **not met**" in page
+    page = render(killed(missing=1, is_audit_passed=True))
+    assert "**1 of 10 results lost**" in page
+    assert "1 kills, 9 of 10 results there, 0 audits failed | **not met**" in page
+
+
+def test_an_audit_that_does_not_pass_is_not_called_a_loss() -> None:
+    page = render(killed(missing=0, is_audit_passed=False))
+    assert "| **1 audits did not pass** |" in page
+    assert "10 of 10 results there, 1 audits failed | **not met**" in page
+
+
+def test_a_kill_that_lost_nothing_keeps_the_promise() -> None:
+    page = render(killed(missing=0, is_audit_passed=True))
+    assert "all 10 results there" in page
+    assert "0 audits failed | met |" in page
 
 
 def test_a_quick_run_says_that_it_proves_only_its_own_size() -> None:
