@@ -19,7 +19,6 @@ from perdure.errors import CallFailedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
-from perdure.payload import parse
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, SETTLED, index_text
 from perdure.runbooks.intake import Completion, CompletionStatus, Receipt
@@ -62,13 +61,13 @@ class Perdure:
         `handlers` names importable packages, or maps verb names to functions. A `worker` looks after
         timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs nothing.
         """
-        catalogue = _catalogue(definitions, environment)
+        catalogue = load_definitions(definitions, environment)
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
-        driver = open_driver(url)
+        time = sources or SystemSources()
         runtime = Runtime(
-            driver, catalogue, registry, sources or SystemSources(), role=role, keep_seconds=keep_seconds,
-            sealer=sealer_for(url, seal_key_file, seal_every_seconds),
+            open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
+            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds),
         )  # fmt: skip
         await runtime.start()
         try:
@@ -119,7 +118,7 @@ class Perdure:
         )
         should_end = wait if wait is not None else found.execution.wait == "block"
         if (should_end and not _is_ended(aggregate)) or (
-            aggregate.state.status not in SETTLED and self.runtime.driver.is_threaded
+            aggregate.state.status not in SETTLED and not self.runtime.is_driven
         ):
             aggregate = await self._wait(aggregate.id, should_end, timeout_seconds)
         return await self._view(aggregate)
@@ -336,7 +335,7 @@ class Perdure:
         if hash is None or aggregate.state.erased_at:
             return None
         data = await self.runtime.store.payload(aggregate.id, hash)
-        return parse(data) if data is not None else None
+        return msgspec.json.decode(data) if data is not None else None
 
     async def _receipt(self, receipt: Receipt) -> ReceiptView:
         call = await self._view(receipt.aggregate) if receipt.aggregate is not None else None
@@ -355,7 +354,7 @@ def _is_ended(aggregate: Aggregate) -> bool:
     return aggregate.state.status in ("completed", "failed", "cancelled")
 
 
-def _catalogue(
+def load_definitions(
     definitions: Sequence[str | Path] | str | Path | Catalogue, environment: str | Path | Mapping[str, Any] | None
 ) -> Catalogue:
     if isinstance(definitions, Catalogue):

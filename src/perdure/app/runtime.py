@@ -20,6 +20,7 @@ from perdure.store.ports import Driver
 from perdure.store.sealer import Sealer
 from perdure.store.store import Store
 from perdure.verbs import Catalogue, HandlerRegistry
+from perdure.work.identity import ProcessIdentity
 from perdure.work.lease import LEASE_SECONDS, Lease
 from perdure.work.ports import TimerFound
 from perdure.work.records import RecordDesk
@@ -51,7 +52,10 @@ class Runtime:
         lease_seconds: float = LEASE_SECONDS,
         keep_seconds: float | None = None,
         sealer: Callable[[Store], Sealer] | None = None,
+        identity: ProcessIdentity | None = None,
+        is_driven: bool = False,
     ) -> None:
+        """`is_driven` when someone else moves the clock and calls the duties: no threads, no background tasks."""
         self.driver = driver
         self.sources = sources
         self.role = role
@@ -59,14 +63,17 @@ class Runtime:
         self.machines: Mapping[str, Machine[Any, Any, Any]] = {RunbookMachine.kind: RunbookMachine()}
         self.store = Store(driver, sources)
         self.kernel = Kernel(self.store, self.machines, sources)
-        self.lease = Lease(self.store, sources, seconds=lease_seconds, has_thread=driver.is_threaded)
+        self.is_driven = is_driven
+        self.lease = Lease(
+            self.store, sources, seconds=lease_seconds, identity=identity, has_thread=not is_driven
+        )  # fmt: skip
         self.desk = RecordDesk(self.store, catalogue)
-        self.router = Router(registry, self.desk.open, has_threads=driver.is_threaded)
+        self.router = Router(registry, self.desk.open, has_threads=not is_driven)
         self.conductor = Conductor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
         self.intake = Intake(self.conductor, sources)
         self.upkeep = Upkeep(self.conductor, sources)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
-        self.sealer = sealer(self.store) if sealer is not None else None
+        self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
         self._keep_seconds = keep_seconds
         self._duties: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
@@ -90,8 +97,8 @@ class Runtime:
             raise
 
     def _begin_duties(self) -> None:
-        if not self.driver.is_threaded:
-            return  # virtual time: whoever drives the clock calls the duties
+        if self.is_driven:
+            return
         duties: list[Callable[[], Awaitable[None]]] = [self.timers.run]
         if self.role == "worker":
             duties += [self._look_after, self._check]

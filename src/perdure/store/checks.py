@@ -44,5 +44,5 @@ def damaged(aggregate: bytes, place: str, fact: str) -> QuarantinedError:
     return QuarantinedError(
         "read", place, id_text(aggregate), fact,
         "It is set aside; other work goes on. Compare with a backup, then see `perdure audit verify`.",
-        aggregate=aggregate, place=place, fact=fact,
+        aggregate=aggregate, place=place,
     )  # fmt: skip

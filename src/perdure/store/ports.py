@@ -17,8 +17,12 @@ class Driver(Protocol):
     dialect: str
     url: str
     fence: int
-    commits: int
     is_threaded: bool
+
+    @property
+    def commits(self) -> int:
+        """How many transactions wrote units."""
+        ...
 
     async def open(self) -> None:
         """Connect, check durability, bring the schema up to date."""

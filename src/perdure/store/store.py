@@ -10,6 +10,7 @@ from perdure.runbooks.ports import DeadLetter, Message, ParkedFound
 from perdure.sources import Id, Micros, Sources
 from perdure.store.checks import checked, checked_payload, damaged
 from perdure.store.ports import Driver, Row
+from perdure.store.recent import RecentPayloads
 from perdure.work.ports import Beat, JobFound, TimerFound, WorkerRow
 
 
@@ -19,9 +20,17 @@ class Store:
     def __init__(self, driver: Driver, sources: Sources) -> None:
         self.driver = driver
         self._sources = sources
+        self._recent = RecentPayloads()
 
     async def commit(self, unit: Unit) -> Conflict | None:
-        return await self.driver.commit(unit)
+        conflict = await self.driver.commit(unit)
+        if conflict is None and unit.id is not None:
+            for brought in unit.attachments:
+                if brought.erases:
+                    self._recent.forget(unit.id)
+                for hash, data in brought.payloads:
+                    self._recent.keep(unit.id, hash, data)
+        return conflict
 
     async def load(self, id: Id) -> Loaded | None:
         rows = await self.driver.fetch("load_aggregate", id=id)
@@ -36,7 +45,7 @@ class Store:
     async def quarantine(self, error: QuarantinedError) -> None:
         """Remember what was found damaged, so that lists show it."""
         await self.driver.write(
-            "add_quarantine", aggregate=error.data["aggregate"], place=error.data["place"], fact=error.data["fact"],
+            "add_quarantine", aggregate=error.data["aggregate"], place=error.data["place"], fact=error.fact,
             found_at=self._sources.now(),
         )  # fmt: skip
 
@@ -45,6 +54,9 @@ class Store:
 
     async def payload(self, aggregate: Id, hash: bytes) -> bytes | None:
         """The bytes behind a hash, verified; None when they were erased or never kept."""
+        recent = self._recent.find(aggregate, hash)
+        if recent is not None:
+            return recent
         rows = await self.driver.fetch("read_payload", aggregate=aggregate, hash=hash)
         try:
             if rows:

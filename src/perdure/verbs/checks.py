@@ -131,7 +131,8 @@ class _VerbCheck:
     def _exists(self, field: str, name: str) -> VerbDefinition | None:
         found = self._by_name.get(same_verb_name(name))
         if found is None:
-            names = [definition.name for definition in self._by_name.values()]
+            # Comparing with every verb takes a while: enough for the problems that someone will read.
+            names = [] if self._fields.report.is_crowded else [each.name for each in self._by_name.values()]
             self._wrong(field, f"the verb '{name}' does not exist", did_you_mean(name, names), name)
         return found
 
@@ -148,7 +149,11 @@ class _VerbCheck:
 
 
 def _is_scalar(schema: Any) -> bool:
-    kinds = schema.get("type", []) if isinstance(schema, dict) else []
+    if not isinstance(schema, dict):
+        return False
+    kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
-    has_scalar_values = isinstance(schema, dict) and "enum" in schema
-    return has_scalar_values or (bool(kinds) and all(kind in _SCALARS | {"null"} for kind in kinds))
+    if kinds:
+        return all(kind in _SCALARS or kind == "null" for kind in kinds)
+    values = schema.get("enum")
+    return isinstance(values, list) and not any(isinstance(value, list | dict) for value in values)

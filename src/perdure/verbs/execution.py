@@ -145,7 +145,7 @@ def _max_bytes(payload: Fields) -> int:
 def _crud_params(fields: Fields) -> dict[str, Any]:
     params = fields.data("params")
     operation = params.get("operation")
-    if operation not in CRUD_OPERATIONS:
+    if not isinstance(operation, str) or operation not in CRUD_OPERATIONS:
         at = fields.mapping("params").get("operation") or fields.get("handler")
         names = ", ".join(dict.fromkeys(CRUD_OPERATIONS.values()))
         fields.wrong(at, "operation", f"'{operation}' is not a CRUD operation", f"Known operations: {names}.")

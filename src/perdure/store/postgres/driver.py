@@ -1,0 +1,183 @@
+"""The Postgres driver: one connection that groups commits, a few that read, two that signal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+
+from perdure.errors import PerdureError
+from perdure.kernel.ports import Conflict, Unit
+from perdure.sources import SystemSources
+from perdure.store.ports import Row
+from perdure.store.postgres.connection import closed, connect, place_of, translated
+from perdure.store.postgres.lease import Heartbeat
+from perdure.store.postgres.lines import Lines
+from perdure.store.postgres.schema import migrate_postgres
+from perdure.store.postgres.signals import Signals
+from perdure.store.postgres.statements import load_statements
+from perdure.store.postgres.together import Together, by_first_column, by_place
+from perdure.store.postgres.wire import BEGIN, COMMIT, Request, Wire, asking
+from perdure.store.postgres.writer import Verdict, Writer
+from perdure.store.queries import load_queries
+from perdure.work.ports import Beat
+
+MAX_BATCH = 512
+CLOCK_PROBES = 3
+
+Waiting = tuple[Unit, "asyncio.Future[Conflict | None]"]
+
+
+class PostgresDriver:
+    """One database. Everything happens in the loop that opened it, heartbeats aside."""
+
+    dialect = "postgres"
+    is_threaded = True
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.fence = 0
+        self._place = place_of(url)
+        self._queries = load_queries("postgres")
+        self._statements = load_statements()
+        self._waiting: list[Waiting] = []
+        self._committing: asyncio.Task[None] | None = None
+        self._is_flushing = False
+        self._is_closed = True
+
+    @property
+    def commits(self) -> int:
+        return self._writer.commits
+
+    async def open(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._closing = asyncio.Event()
+        self._lines = Lines(self._new_wire, self._place, self._closing)
+        self._writer = Writer(self._new_wire, self._statements, self._place, self._closing)
+        self._signals = Signals(self._new_connection, self._closing)
+        self._loads = Together(self._lines, self._statements["load_aggregates"], by_first_column)
+        self._finds = Together(self._lines, self._statements["find_tokens_of"], by_place)
+        try:
+            async with await self._new_connection() as connection:
+                await migrate_postgres(connection, self._queries, self._place)
+            await self._writer.open()
+            await self._signals.open()
+        except (OSError, psycopg.Error) as error:
+            await self._writer.close()
+            raise translated(error, self._place) from error
+        self._is_closed = False
+
+    async def _new_connection(self) -> AsyncConnection[Any]:
+        return await connect(self.url, self._place, self._queries["prepare_session"])
+
+    async def _new_wire(self) -> Wire:
+        return Wire(await self._new_connection())
+
+    async def close(self) -> None:
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._closing.set()
+        if self._committing is not None:
+            await asyncio.wait([self._committing])
+        for _, future in self._waiting:
+            if not future.done():
+                future.set_exception(closed(self._place))
+        self._waiting = []
+        await self._signals.close()
+        await self._loads.close()
+        await self._finds.close()
+        await self._lines.close()
+        await self._writer.close()
+
+    async def fetch(self, name: str, /, **parameters: Any) -> list[Row]:
+        self._check_open()
+        if name == "load_aggregate":
+            return await self._loads.ask(parameters["id"])
+        if name == "find_tokens":
+            return await self._finds.ask(parameters["tenant"], parameters["key"])
+        return (await self._lines.turn([asking(self._statements[name], parameters)]))[0]
+
+    async def write(self, name: str, /, **parameters: Any) -> list[Row]:
+        return (await self.write_all([(name, parameters)]))[0]
+
+    async def write_all(self, statements: list[tuple[str, dict[str, Any]]]) -> list[list[Row]]:
+        self._check_open()
+        requests = [asking(self._statements[name], parameters) for name, parameters in statements]
+        if len(requests) == 1:
+            return await self._lines.turn(requests)
+        before = [Request(BEGIN, [])]
+        if any(name == "add_seal" for name, _ in statements):
+            before.append(Request(self._statements["seal_lock"], []))
+        found = await self._lines.turn([*before, *requests, Request(COMMIT, [])])
+        return found[len(before) : -1]
+
+    async def commit(self, unit: Unit) -> Conflict | None:
+        self._check_open()
+        future: asyncio.Future[Conflict | None] = self._loop.create_future()
+        self._waiting.append((unit, future))
+        self._flush_soon()
+        return await future
+
+    def _flush_soon(self) -> None:
+        if not self._is_flushing and self._committing is None and self._waiting:
+            self._is_flushing = True
+            # Everyone who is ready in this turn of the loop gets into the same commit.
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._is_flushing = False
+        if self._is_closed or not self._waiting:
+            return
+        batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
+        self._committing = self._loop.create_task(self._commit(batch))
+
+    async def _commit(self, batch: list[Waiting]) -> None:
+        verdicts: list[Verdict] = []
+        try:
+            verdicts = await self._writer.commit([unit for unit, _ in batch], self.fence)
+        except BaseException as error:
+            for _, future in batch:
+                if not future.done():
+                    future.set_exception(error)
+            raise
+        finally:
+            self._committing = None
+            self._flush_soon()
+        for (_, future), verdict in zip(batch, verdicts, strict=True):
+            if future.done():
+                continue
+            if isinstance(verdict, PerdureError):
+                future.set_exception(verdict)
+            else:
+                future.set_result(verdict)
+
+    def beat(self) -> tuple[Beat, Callable[[], None]]:
+        queries = self._queries
+        heartbeat = Heartbeat(self.url, self._place, queries["prepare_session"], queries["beat"])
+        return heartbeat.extend, heartbeat.close
+
+    async def clock_offset(self) -> int:
+        """The median of a few probes, each seen from the middle of its round trip."""
+        local = SystemSources()
+        offsets = []
+        for _ in range(CLOCK_PROBES):
+            before = local.now()
+            ((server,),) = await self.fetch("server_clock")
+            offsets.append(server - (before + local.now()) // 2)
+        return int(sorted(offsets)[CLOCK_PROBES // 2])
+
+    async def changed(self, seconds: float) -> bool:
+        self._check_open()
+        return await self._signals.changed(seconds)
+
+    async def announce(self) -> None:
+        self._check_open()
+        self._signals.announce()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise closed(self._place)

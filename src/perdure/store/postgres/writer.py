@@ -1,0 +1,186 @@
+"""Commits batches of units on one connection: the gate in one round trip, the writes and COMMIT in a second."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from operator import itemgetter
+from typing import Any
+
+import psycopg
+
+from perdure.errors import FencedError, PerdureError, StoreFullError
+from perdure.kernel.ports import Conflict, InboxRow, Unit
+from perdure.store.batch import ORDER, batch_of
+from perdure.store.gate import Claims, Standing, claims_of, judge
+from perdure.store.ports import Row
+from perdure.store.postgres.connection import Lost, patiently, translated
+from perdure.store.postgres.statements import Statement
+from perdure.store.postgres.wire import BEGIN, COMMIT, ROLLBACK, Request, Wire, asking, carrying
+
+MAX_RACES = 50
+"""How often a batch is judged again because another process was faster."""
+
+_RACES = (psycopg.errors.UniqueViolation, psycopg.errors.TransactionRollback, psycopg.errors.LockNotAvailable)
+_SORTED: dict[str, Any] = {
+    "put_aggregate": itemgetter(0),
+    "add_records": itemgetter(0, 1),
+    "add_idempotency": itemgetter(0, 1),
+    "add_inbox": itemgetter(0, 1),
+    # By the key waited for, a token that frees it first: two processes meet at keys, never at their own tokens.
+    "put_parked": lambda row: (row[3], row[5], row[4], row[6] == b""),
+    "put_entities": itemgetter(0, 1, 2),
+    "add_entity_history": itemgetter(0, 1, 2, 3),
+}
+"""The order of rows wherever two processes may meet at a unique key."""
+
+Verdict = Conflict | None | PerdureError
+
+
+class Writer:
+    """Owns the only connection that writes units. One batch at a time."""
+
+    def __init__(
+        self,
+        connect: Callable[[], Awaitable[Wire]],
+        statements: Mapping[str, Statement],
+        place: str,
+        closing: asyncio.Event,
+    ) -> None:
+        self._connect = connect
+        self._statements = statements
+        self._place = place
+        self._closing = closing
+        self._wire: Wire | None = None
+        self.commits = 0
+
+    async def open(self) -> None:
+        await self._ready()
+
+    async def close(self) -> None:
+        if self._wire is not None:
+            await self._wire.close()
+            self._wire = None
+
+    async def commit(self, units: list[Unit], fence: int) -> list[Verdict]:
+        """Write every unit that passes the gate in one transaction; the others are told why not."""
+        attempt = _Attempt(units, fence)
+        try:
+            return await patiently(lambda: self._settled(attempt), self._place, self._closing)
+        except (FencedError, StoreFullError) as error:
+            return [error] * len(units)
+        except (PerdureError, Exception) as error:
+            if len(units) == 1 or attempt.was_lost:
+                told = error if isinstance(error, PerdureError) else translated(error, self._place)
+                return [told] * len(units)
+        # One of them cannot be written at all: alone it fails alone.
+        return [verdict for unit in units for verdict in await self.commit([unit], fence)]
+
+    async def _settled(self, attempt: _Attempt) -> list[Verdict]:
+        try:
+            verdicts = await self._judged(attempt)
+        except Lost:
+            attempt.was_lost = True
+            raise
+        except FencedError as error:
+            if not attempt.was_lost:
+                raise
+            verdicts = [error] * len(attempt.units)
+        if attempt.was_lost:
+            return [
+                None if verdict is not None and await self._is_written(unit) else verdict
+                for unit, verdict in zip(attempt.units, verdicts, strict=True)
+            ]
+        return verdicts
+
+    async def _judged(self, attempt: _Attempt) -> list[Verdict]:
+        for races in range(MAX_RACES + 1):
+            wire = await self._ready()
+            try:
+                return await self._attempt(wire, attempt.units, attempt.fence)
+            except Lost:
+                raise
+            except (PerdureError, Exception) as error:
+                await wire.turn([Request(ROLLBACK, [])])
+                if not isinstance(error, _RACES) or races == MAX_RACES:
+                    raise
+        raise AssertionError("unreachable")
+
+    async def _attempt(self, wire: Wire, units: list[Unit], fence: int) -> list[Verdict]:
+        standing = await self._standing(wire, claims_of(units), fence)
+        verdicts = judge(units, standing)
+        batch = batch_of([unit for unit, verdict in zip(units, verdicts, strict=True) if verdict is None])
+        writes = [self._write(name, batch[name]) for name in ORDER if name in batch]
+        await wire.turn([*writes, Request(COMMIT, [])])
+        self.commits += 1
+        return [*verdicts]
+
+    async def _standing(self, wire: Wire, claims: Claims, fence: int) -> Standing:
+        asked = [
+            (name, rows)
+            for name, rows in (
+                ("aggregate_versions", claims.ids),
+                ("entity_versions", claims.entities),
+                ("taken_starts", claims.starts),
+                ("known_messages", claims.messages),
+                ("taken_keys", claims.keys),
+            )
+            if rows
+        ]
+        requests = [Request(BEGIN, []), asking(self._statements["check_fence"], {"number": fence})]
+        requests.extend(carrying(self._statements[name], rows) for name, rows in asked)
+        _, held, *answers = await wire.turn(requests)
+        if fence and not held:
+            raise FencedError(
+                "write as", "worker", str(fence), "its lease was taken away",
+                "Another process has taken over its work.",
+            )  # fmt: skip
+        return _standing(dict(zip((name for name, _ in asked), answers, strict=True)))
+
+    def _write(self, name: str, rows: list[Row]) -> Request:
+        order = _SORTED.get(name)
+        if order is not None and len(rows) > 1:
+            rows = sorted(rows, key=order)
+        return carrying(self._statements[name], rows)
+
+    async def _ready(self) -> Wire:
+        if self._wire is None or self._wire.is_broken:
+            await self.close()
+            self._wire = await self._connect()
+        return self._wire
+
+    async def _is_written(self, unit: Unit) -> bool:
+        """Whether the commit whose answer was lost did write this unit."""
+        wire = await self._ready()
+        if unit.records:
+            last = unit.records[-1]
+            place = {"aggregate": unit.id, "sequence": last.sequence}
+            (rows,) = await wire.turn([asking(self._statements["record_hash"], place)])
+            return rows == [(last.hash,)]
+        message = _message(unit)
+        if message is None:
+            return False
+        parameters = {"tenant": message.tenant, "message_id": message.message_id}
+        (rows,) = await wire.turn([asking(self._statements["read_message"], parameters)])
+        return bool(rows) and rows[0][1:4] == (message.kind, message.key, message.received_at)
+
+
+class _Attempt:
+    def __init__(self, units: list[Unit], fence: int) -> None:
+        self.units = units
+        self.fence = fence
+        self.was_lost = False
+
+
+def _message(unit: Unit) -> InboxRow | None:
+    return next((brought.inbox for brought in unit.attachments if brought.inbox is not None), None)
+
+
+def _standing(found: dict[str, list[Row]]) -> Standing:
+    return Standing(
+        versions=dict(found.get("aggregate_versions", ())),
+        starts={(tenant, key): id for tenant, key, id in found.get("taken_starts", ())},
+        messages={(tenant, message): (answer, id) for tenant, message, answer, id in found.get("known_messages", ())},
+        keys={(tenant, key, name): id for tenant, key, name, id in found.get("taken_keys", ())},
+        entities={(tenant, entity, key): version for tenant, entity, key, version in found.get("entity_versions", ())},
+    )

@@ -1,0 +1,22 @@
+-- name: add_inbox
+-- Differs because a batch is one statement with an array for each column.
+INSERT INTO inbox (tenant, message_id, kind, key, received_at, status, answer, aggregate, body)
+SELECT * FROM unnest(:tenant::text[], :message_id::text[], :kind::text[], :key::text[], :received_at::bigint[],
+  :status::bigint[], :answer::text[], :aggregate::bytea[], :body::bytea[]);
+
+-- name: known_messages
+-- Differs because a batch is one statement with an array for each column.
+SELECT inbox.tenant, inbox.message_id, inbox.answer, inbox.aggregate FROM inbox
+JOIN unnest(:tenant::text[], :message_id::text[]) AS claim (tenant, message_id)
+ON inbox.tenant = claim.tenant AND inbox.message_id = claim.message_id;
+
+-- name: settle_inbox
+-- Differs because rows are locked in the order of their keys first, so that two processes cannot deadlock.
+WITH settled AS (
+  SELECT inbox.tenant, inbox.message_id FROM inbox
+  JOIN unnest(:tenant::text[], :message_id::text[]) AS claim (tenant, message_id)
+  ON inbox.tenant = claim.tenant AND inbox.message_id = claim.message_id
+  ORDER BY inbox.tenant, inbox.message_id FOR UPDATE OF inbox
+)
+UPDATE inbox SET status = 1, answer = 'applied', body = NULL FROM settled
+WHERE inbox.tenant = settled.tenant AND inbox.message_id = settled.message_id;

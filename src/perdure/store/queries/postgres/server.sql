@@ -1,0 +1,26 @@
+-- name: prepare_session
+-- Differs because a server is shared: what a session relies on is set and read back in one round trip.
+-- Scans are discouraged because plans are kept, and one made while a table was empty would scan it forever.
+SELECT set_config('jit', 'off', false), set_config('enable_seqscan', 'off', false), set_config('enable_hashjoin', 'off', false),
+  set_config('enable_mergejoin', 'off', false), set_config('enable_bitmapscan', 'off', false), set_config('enable_material', 'off', false),
+  set_config('plan_cache_mode', 'force_generic_plan', false),
+  set_config('statement_timeout', '60s', false), set_config('idle_in_transaction_session_timeout', '15s', false),
+  current_setting('synchronous_commit') AS synchronous_commit, current_setting('fsync') AS fsync,
+  current_setting('full_page_writes') AS full_page_writes, current_setting('server_encoding') AS server_encoding,
+  current_setting('server_version_num') AS server_version_num;
+
+-- name: seal_lock
+-- Differs because several processes may seal: one at a time, until the transaction ends.
+SELECT pg_advisory_xact_lock(7306372, 2)::text;
+
+-- name: migration_lock
+-- Differs because several processes may open a database at once: one migrates, the others wait for it.
+SELECT pg_advisory_xact_lock(7306372, 1)::text;
+
+-- name: has_meta
+-- Differs because the schema's version is a row here, and there may be no table for it yet.
+SELECT to_regclass('meta') IS NOT NULL;
+
+-- name: server_clock
+-- Differs because time is the server's, in microseconds.
+SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
