@@ -54,9 +54,7 @@ CREATE TABLE parked (
 -- The slot is empty while a token waits, so a key is unique among waiting tokens only.
 CREATE UNIQUE INDEX parked_key ON parked (tenant, key, name, slot);
 CREATE UNIQUE INDEX parked_aggregate ON parked (aggregate, step, token);
-CREATE INDEX parked_waiting ON parked (tenant, number) WHERE status = 0;
 CREATE INDEX parked_definition ON parked (definition) WHERE status = 0;
-CREATE INDEX parked_waiting ON parked (tenant, number) WHERE status = 0;
 
 CREATE TABLE timer (
   due BIGINT NOT NULL,
