@@ -89,6 +89,22 @@ async def test_a_transaction_that_commits_late_is_still_seen_exactly_once(postgr
         assert await read_on(driver, after, most) == (after, [])
 
 
+@pytest.mark.req("P8")
+async def test_a_journal_restored_on_a_younger_server_is_read_on_from_where_it_was(postgres_url: str) -> None:
+    async with opened(postgres_url) as (driver,):
+        for label in range(3):
+            await driver.commit(unit_of(label))
+    with Raw(postgres_url) as raw:
+        # Rows of a backup keep the transactions of the server they were written on.
+        raw("UPDATE journal SET xact = (xact::text::bigint + 1000000000)::text::xid8")
+    async with opened(postgres_url, 2) as (driver, other):
+        cursor, found = await read_on(driver, 0, 2)
+        assert found == [(id_of(label), 1) for label in range(3)]
+        await driver.commit(unit_of("new"))
+        await other.commit(unit_of("newer"))
+        assert (await read_on(driver, cursor, 1))[1] == [(id_of("new"), 1), (id_of("newer"), 1)]
+
+
 @pytest.mark.req("X16")
 async def test_what_one_process_commits_and_announces_another_notices(store_url: str) -> None:
     async with opened(store_url, 2) as (first, second):

@@ -99,7 +99,7 @@ async def test_a_schema_from_the_future_is_refused(store_url: str) -> None:
     async with opened(store_url):
         pass
     with Raw(store_url) as raw:
-        raw("UPDATE meta SET value = '999'" if raw.is_postgres else "PRAGMA user_version = 999")
+        raw("UPDATE meta SET value = '999' WHERE name = 'schema'" if raw.is_postgres else "PRAGMA user_version = 999")
     with pytest.raises(StoreSettingError, match="its schema is 999"):
         await open_driver(store_url).open()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from tests.conformance.stores import (
@@ -255,3 +256,24 @@ async def test_what_a_commit_answered_is_seen_by_another_connection_at_once(stor
             for label in range(5):
                 await driver.commit(unit_of(label))
                 assert raw("SELECT count(*) FROM journal") == [(label + 1,)]
+
+
+async def test_small_writes_asked_for_together_happen_together_or_not_at_all(store_url: str) -> None:
+    async with opened(store_url) as (driver,):
+        seal: dict[str, Any] = dict.fromkeys(("leaves", "root", "previous", "hash", "signature"), b"")
+        seal |= {"number": 1, "at": 1, "cursor": 1, "key_id": "k"}
+        await driver.write_all([("put_meta", {"name": "a", "value": "1"}), ("add_seal", seal)])
+        for _ in range(6):
+            with pytest.raises(PerdureError):
+                await driver.write_all([("put_meta", {"name": "a", "value": "2"}), ("add_seal", seal)])
+        found = await asyncio.gather(*(driver.fetch("read_meta", name="a") for _ in range(6)))
+        assert found == [[("1",)]] * 6
+        assert await driver.fetch("last_seal") == [(1, 1, b"")]
+
+
+async def test_data_of_many_megabytes_is_stored_whole(store_url: str) -> None:
+    async with opened(store_url) as (driver,):
+        data = bytes(range(256)) * 40_000
+        commits = [driver.commit(unit_of(label, payloads=[(hash_of(data), data)])) for label in range(4)]
+        assert await asyncio.gather(*commits) == [None] * 4
+        assert await store_over(driver).payload(id_of(3), hash_of(data)) == data

@@ -130,15 +130,17 @@ class Writer:
             )
             if rows
         ]
-        requests = [Request(BEGIN, []), asking(self._statements["check_fence"], {"number": fence})]
+        requests = [Request(BEGIN, [])]
+        if fence:
+            requests.append(asking(self._statements["check_fence"], {"number": fence}))
         requests.extend(carrying(self._statements[name], rows) for name, rows in asked)
-        _, held, *answers = await wire.turn(requests)
-        if fence and not held:
+        answers = await wire.turn(requests)
+        if fence and not answers[1]:
             raise FencedError(
                 "write as", "worker", str(fence), "its lease was taken away",
                 "Another process has taken over its work.",
             )  # fmt: skip
-        return _standing(dict(zip((name for name, _ in asked), answers, strict=True)))
+        return _standing(dict(zip((name for name, _ in asked), answers[2 if fence else 1 :], strict=True)))
 
     def _write(self, name: str, rows: list[Row]) -> Request:
         order = _SORTED.get(name)
