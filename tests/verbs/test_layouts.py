@@ -69,7 +69,8 @@ def test_crud_commits_with_its_result_unless_told_otherwise(canonical: Catalogue
     assert canonical.entities["loan_application"].fields["state"].values == ("open", "closed")
 
 
-@pytest.mark.req("X1", "V29")
+@pytest.mark.req("X1")
+@pytest.mark.req("V29")
 def test_the_verb_list_with_domains_loads(tmp_path: Path) -> None:
     catalogue = load_catalogue([FIXTURES / "listed"])
     assert catalogue.names() == ["survey.ask_owner", "survey.set_plot_state", "survey.walk_neighbours"]
@@ -168,7 +169,8 @@ entities:
 """
 
 
-@pytest.mark.req("X1", "X4")
+@pytest.mark.req("X1")
+@pytest.mark.req("X4")
 @pytest.mark.parametrize(
     ("file", "after", "expected"),
     [

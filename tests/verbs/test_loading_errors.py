@@ -161,6 +161,12 @@ CASES = {
         "'link' is not a CRUD operation",
         "create, read, update, delete, list",
     ),
+    "crud operation list": Case(
+        SYNC + "    handler: crud::execute\n    params: {entity: e, operation: [x]}\n",
+        "execution.operation",
+        (5, 36),
+        "is not a CRUD operation",
+    ),
     "empty duration": Case(SYNC + "    policy: {timeout: PT}\n", "policy.duration", (4, 23), "'PT' is refused"),
     "bare duration": Case(SYNC + "    policy: {timeout: P}\n", "policy.duration", (4, 23), "'P' is refused"),
     "months": Case(SYNC + "    policy: {timeout: P1M}\n", "policy.duration", (4, 23), "no fixed length", "P30D"),
@@ -326,7 +332,9 @@ def _problems(text: str) -> list[Problem]:
     return caught.value.problems
 
 
-@pytest.mark.req("V3", "V11", "X4")
+@pytest.mark.req("V3")
+@pytest.mark.req("V11")
+@pytest.mark.req("X4")
 @pytest.mark.parametrize("name", CASES)
 def test_a_wrong_definition_is_told_with_place_reason_and_fix(name: str) -> None:
     case = CASES[name]

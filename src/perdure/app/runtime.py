@@ -20,6 +20,7 @@ from perdure.store.ports import Driver
 from perdure.store.sealer import Sealer
 from perdure.store.store import Store
 from perdure.verbs import Catalogue, HandlerRegistry
+from perdure.work.identity import ProcessIdentity
 from perdure.work.lease import LEASE_SECONDS, Lease
 from perdure.work.ports import TimerFound
 from perdure.work.records import RecordDesk
@@ -51,7 +52,10 @@ class Runtime:
         lease_seconds: float = LEASE_SECONDS,
         keep_seconds: float | None = None,
         sealer: Callable[[Store], Sealer] | None = None,
+        identity: ProcessIdentity | None = None,
+        is_driven: bool = False,
     ) -> None:
+        """`is_driven` when someone else moves the clock and calls the duties: no threads, no background tasks."""
         self.driver = driver
         self.sources = sources
         self.role = role
@@ -59,14 +63,17 @@ class Runtime:
         self.machines: Mapping[str, Machine[Any, Any, Any]] = {RunbookMachine.kind: RunbookMachine()}
         self.store = Store(driver, sources)
         self.kernel = Kernel(self.store, self.machines, sources)
-        self.lease = Lease(self.store, sources, seconds=lease_seconds, has_thread=driver.is_threaded)
+        self.is_driven = is_driven
+        self.lease = Lease(
+            self.store, sources, seconds=lease_seconds, identity=identity, has_thread=not is_driven
+        )  # fmt: skip
         self.desk = RecordDesk(self.store, catalogue)
-        self.router = Router(registry, self.desk.open, has_threads=driver.is_threaded)
+        self.router = Router(registry, self.desk.open, has_threads=not is_driven)
         self.conductor = Conductor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
         self.intake = Intake(self.conductor, sources)
         self.upkeep = Upkeep(self.conductor, sources)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
-        self.sealer = sealer(self.store) if sealer is not None else None
+        self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
         self._keep_seconds = keep_seconds
         self._duties: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
@@ -90,8 +97,8 @@ class Runtime:
             raise
 
     def _begin_duties(self) -> None:
-        if not self.driver.is_threaded:
-            return  # virtual time: whoever drives the clock calls the duties
+        if self.is_driven:
+            return
         duties: list[Callable[[], Awaitable[None]]] = [self.timers.run]
         if self.role == "worker":
             duties += [self._look_after, self._check]
@@ -192,9 +199,8 @@ class Runtime:
         for timer in aggregate.rows.timers:
             self.timers.arm(TimerFound(timer.due, aggregate.id, timer.step, timer.kind, aggregate.tenant))
         for entry in entries:
-            if type(entry) in _WAKING:
-                if aggregate.state.parent or type(entry) in (Escalated, StepReady):
-                    self._wake.set()
+            if type(entry) in (Escalated, StepReady) or (aggregate.state.parent and type(entry) in _ENDS):
+                self._wake.set()
         if self.driver.dialect == "postgres" and (self._announcing is None or self._announcing.done()):
             self._announcing = asyncio.ensure_future(self._announce())
 
@@ -205,4 +211,4 @@ class Runtime:
             log.debug("others were not told and will see it at their next look: %s", error)
 
 
-_WAKING = frozenset({Escalated, StepReady, StepCompleted, StepFailed, CallCancelled})
+_ENDS = frozenset({StepCompleted, StepFailed, CallCancelled})

@@ -66,7 +66,8 @@ class Conductor:
             if replay is not None:
                 return replay
         self._require_handler(verb)
-        return await self.begin(verb, cargo, origin, self._sources.new_id(), idempotency_key=idempotency_key)
+        id = keyed_id(origin.tenant, idempotency_key) if idempotency_key else self._sources.new_id()
+        return await self.begin(verb, cargo, origin, id, idempotency_key=idempotency_key)
 
     async def begin(
         self,
@@ -92,16 +93,14 @@ class Conductor:
                 assert answer.aggregate is not None
                 return await self.executed(answer.aggregate)
             match conflict.what:
-                case "idempotency":
-                    replay = await self._replay(verb, cargo, origin, idempotency_key)
-                    assert replay is not None
-                    return replay
+                case "idempotency" | "version" | "inbox":
+                    if idempotency_key and (replay := await self._replay(verb, cargo, origin, idempotency_key)):
+                        return replay
+                    return await self.kernel.read(id, origin)
                 case "entity":
                     continue  # someone changed the record first: read it again and decide again
                 case "key":
                     raise RejectedError(self._taken(verb, conflict.key, conflict.holder))
-                case "version" | "inbox":
-                    return await self.kernel.read(id, origin)
         raise RejectedError(
             Rejection("blocked", "call", "verb", verb.name, "its records kept changing under it", "Try again.")
         )
@@ -140,9 +139,7 @@ class Conductor:
             key = verb.correlation_key({**args, "step_id": step_id(letters, step), "call_id": letters})
         return c.Park(verb.name, key, execution.timeout_seconds, execution.escalation or "")
 
-    def _handed(
-        self, verb: Verb, args: Any, origin: Origin, id: Id, step: int, attempt: int
-    ) -> dict[str, Any]:
+    def _handed(self, verb: Verb, args: Any, origin: Origin, id: Id, step: int, attempt: int) -> dict[str, Any]:
         letters = id_text(id)
         own = step_id(letters, step)
         return {
@@ -289,7 +286,7 @@ class Conductor:
     def is_idle(self) -> bool:
         return not self._jobs
 
-    async def finish_jobs(self, seconds: float) -> None:
+    async def finish_jobs(self, seconds: float | None) -> None:
         """Let running attempts end, at most so long; the rest are taken over by whoever comes next."""
         jobs = list(self._jobs.values())
         if jobs:
@@ -297,6 +294,11 @@ class Conductor:
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+
+
+def keyed_id(tenant: str, idempotency_key: str) -> Id:
+    """The id of a call asked for under a key: a handler run again for the same request sees the same id."""
+    return Id(digest(f"{tenant}\0{idempotency_key}".encode())[:16])
 
 
 def index_rows(verb: Verb, data: Any) -> list[IndexRow]:

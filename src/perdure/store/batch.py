@@ -70,18 +70,22 @@ def _rows(batch: Batch, unit: Unit, id: bytes) -> None:
     for timer in after.timers:
         if timer not in before.timers:
             _add(batch, "add_timers", (timer.due, id, timer.step, timer.kind, tenant))
-    for job in before.jobs:
-        if not any(job.step == other.step for other in after.jobs):
-            _add(batch, "remove_jobs", (id, job.step))
-    for job in after.jobs:
-        if job not in before.jobs:
-            _add(batch, "put_jobs", (id, job.step, tenant, job.worker, job.definition))
-    for incident in before.incidents:
-        if not any(incident.step == other.step for other in after.incidents):
-            _add(batch, "remove_incidents", (id, incident.step))
-    for incident in after.incidents:
-        if incident not in before.incidents:
-            _add(batch, "put_incidents", (id, incident.step, tenant, incident.code, incident.opened_at))
+    _by_step(batch, unit, ("remove_jobs", "put_jobs"), before.jobs, after.jobs)
+    _by_step(batch, unit, ("remove_incidents", "put_incidents"), before.incidents, after.incidents)
+
+
+def _by_step(
+    batch: Batch, unit: Unit, queries: tuple[str, str], before: tuple[Any, ...], after: tuple[Any, ...]
+) -> None:
+    """Rows of which a step has at most one: gone, or as they are now."""
+    remove, put = queries
+    steps = {row.step for row in after}
+    for row in before:
+        if row.step not in steps:
+            _add(batch, remove, (unit.id, row.step))
+    for row in after:
+        if row not in before:
+            _add(batch, put, (unit.id, row.step, unit.tenant, *row[1:]))
 
 
 def _parked_rows(batch: Batch, unit: Unit, id: bytes) -> None:

@@ -1,5 +1,57 @@
-"""Placeholder until seals arrive."""
+"""Writes seals: regularly, one chain, however many processes do it."""
+
+from __future__ import annotations
+
+from perdure.sources import SECOND, Sources
+from perdure.store.keys import SigningKey
+from perdure.store.ports import Row
+from perdure.store.seals import FIRST_PREVIOUS, SEALED_AT_ONCE, Seal, heads_of, pack, root, seal_hash
+from perdure.store.store import Store
 
 
 class Sealer:
-    async def run(self) -> None: ...
+    """Seals what the journal gained since the last seal."""
+
+    def __init__(self, store: Store, signing_key: SigningKey, sources: Sources, every_seconds: float = 60.0) -> None:
+        self._driver = store.driver
+        self._key = signing_key
+        self._sources = sources
+        self._every = int(every_seconds * SECOND)
+
+    async def run(self) -> None:
+        """Seal for ever; ends by cancellation."""
+        while True:
+            await self.seal_all()
+            await self._sources.sleep_until(self._sources.now() + self._every)
+
+    async def seal_all(self) -> int:
+        """Seal until nothing new is left or another process seals as well; returns how many seals were written."""
+        written = 0
+        while await self.seal_once() is not None:
+            written += 1
+        return written
+
+    async def seal_once(self) -> Seal | None:
+        """One more seal; None when nothing is new, or when another process took the number first."""
+        number, after, previous = await self._last()
+        rows = await self._driver.fetch("journal_since", after=after, most=SEALED_AT_ONCE)
+        if not rows:
+            return None
+        seal = self._make(number + 1, previous, rows[-1][0], rows)
+        written = await self._driver.write("add_seal", **seal._asdict())
+        return seal if written else None
+
+    async def _last(self) -> tuple[int, int, bytes]:
+        rows = await self._driver.fetch("last_seal")
+        if not rows:
+            return 0, 0, FIRST_PREVIOUS
+        number, cursor, hash = rows[0]
+        return number, cursor, bytes(hash)
+
+    def _make(self, number: int, previous: bytes, cursor: int, rows: list[Row]) -> Seal:
+        heads = heads_of(rows)
+        top = root([head.data() for head in heads])
+        at = self._sources.now()
+        hash = seal_hash(previous, number, at, cursor, top)
+        signature = self._key.sign(hash)
+        return Seal(number, at, cursor, pack(heads), top, previous, hash, self._key.key_id, signature)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from perdure.contracts import ConsequenceTier, FlagContract, RetryPolicy
-from perdure.verbs.hashing import content_hash_of
+from perdure.payload import data_hash
 
 ExecutionKind = Literal["sync", "durable"]
 Effects = Literal["none", "store", "external"]
@@ -81,7 +81,7 @@ class VerbDefinition(msgspec.Struct, frozen=True):
         """`sha256:` of the whole definition, policies and bindings included; where it was written is not part of it."""
         whole = msgspec.to_builtins(self)
         del whole["file"], whole["line"]
-        return content_hash_of(whole)
+        return data_hash(whole)
 
 
 class EntityField(msgspec.Struct, frozen=True):

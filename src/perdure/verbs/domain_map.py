@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from perdure.verbs.definition import CRUD
 from perdure.verbs.execution import CRUD_OPERATIONS
 from perdure.verbs.fields import Fields
@@ -37,6 +35,7 @@ _KEPT_AS_METADATA = (
     "returns",
     "outputs",
 )
+_CRUD_KEPT = ("set_values", "key", "returning", "conflict_keys")
 _BEHAVIORS = ("crud", "plugin", "workflow", "durable")
 _RETURNED_SCALARS = frozenset({"uuid", "string", "integer", "decimal", "boolean", "date", "timestamp"})
 _OPERATION_OF_NAME = {
@@ -111,14 +110,12 @@ class DomainReader:
     def _crud(self, domain: str, name: str, fields: Fields) -> dict[str, Node]:
         at = fields.node
         crud = fields.child("crud", "crud") or Fields(at.beside({}), "crud", self._file, self._report)
-        params: dict[str, Any] = {"entity": crud.text("entity") or crud.text("table") or argument_name(domain)}
         first_word = name.replace("_", "-").split("-")[0]
-        params["operation"] = crud.text("operation") or _OPERATION_OF_NAME.get(first_word, first_word)
+        entity = crud.text("entity") or crud.text("table") or argument_name(domain)
+        operation = crud.text("operation") or _OPERATION_OF_NAME.get(first_word, first_word)
+        nodes = {"entity": at.beside(entity), "operation": at.beside(operation)}
+        nodes |= {key: child for key in _CRUD_KEPT if (child := crud.get(key)) is not None}
         columns = self._columns(fields)
-        if columns:
-            params["columns"] = columns
-        kept = {key: child for key in ("set_values", "key", "returning") if (child := crud.get(key)) is not None}
-        nodes = {key: at.beside(value) for key, value in params.items() if key != "columns"} | kept
         if columns:
             nodes["columns"] = at.with_children({key: at.beside(value) for key, value in columns.items()})
         return {"handler": at.beside(CRUD), "params": at.with_children(nodes)}

@@ -40,9 +40,12 @@ CRUD_OPERATIONS = {
     "get": "read",
     "select": "read",
     "update": "update",
+    "upsert": "upsert",
+    "entity_upsert": "upsert",
     "delete": "delete",
     "list": "list",
     "list_by_fk": "list",
+    "history": "history",
 }
 _BACKOFFS: tuple[Backoff, ...] = ("exponential", "linear", "fixed")
 _FLAG_TYPES: tuple[FlagType, ...] = ("string", "boolean", "integer", "enum")
@@ -145,7 +148,7 @@ def _max_bytes(payload: Fields) -> int:
 def _crud_params(fields: Fields) -> dict[str, Any]:
     params = fields.data("params")
     operation = params.get("operation")
-    if operation not in CRUD_OPERATIONS:
+    if not isinstance(operation, str) or operation not in CRUD_OPERATIONS:
         at = fields.mapping("params").get("operation") or fields.get("handler")
         names = ", ".join(dict.fromkeys(CRUD_OPERATIONS.values()))
         fields.wrong(at, "operation", f"'{operation}' is not a CRUD operation", f"Known operations: {names}.")

@@ -17,20 +17,13 @@ class Fields:
     """One mapping of a file; `kind` names its table of accepted keys, unless they are given."""
 
     def __init__(
-        self,
-        node: Node,
-        kind: str,
-        file: str,
-        report: Report,
-        name: str = "",
-        accepted: frozenset[str] | None = None,
+        self, node: Node, kind: str, file: str, report: Report, accepted: frozenset[str] | None = None
     ) -> None:
         self._accepted = accepted if accepted is not None else ACCEPTED_KEYS[kind]
         self.node = node
         self.kind = kind
         self.file = file
         self.report = report
-        self.name = name or node.path
         self._children: dict[str, Node] = node.value if isinstance(node.value, dict) else {}
         if not isinstance(node.value, dict):
             self.wrong(node, "wrong_type", f"expected a mapping, found {node.kind()}")

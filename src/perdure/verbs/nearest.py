@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from heapq import nlargest
+from itertools import pairwise
 
 MAX_CANDIDATES = 5000
+MAX_WORD = 100
+COMPARED = 20
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
@@ -15,7 +19,11 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
         if len(by_key) >= MAX_CANDIDATES:
             break
         by_key.setdefault(_key(candidate), candidate)
-    matches = get_close_matches(_key(word[:100]), by_key, n=1, cutoff=0.65)
+    wanted = _key(word[:MAX_WORD])
+    # Comparing closely is slow; letters and pairs in common show cheaply who is worth it.
+    traits = _traits(wanted)
+    likely = nlargest(COMPARED, by_key, key=lambda key: len(traits & _traits(key)))
+    matches = get_close_matches(wanted, likely, n=1, cutoff=0.65)
     return by_key[matches[0]] if matches else None
 
 
@@ -27,3 +35,7 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
 
 def _key(word: str) -> str:
     return word.lower().replace("-", "_").lstrip(":")
+
+
+def _traits(word: str) -> set[str]:
+    return {*word, *map("".join, pairwise(word[:MAX_WORD]))}

@@ -14,6 +14,7 @@ from perdure.errors import Problem
 MAX_FILE_BYTES = 2_000_000
 MAX_DEPTH = 64
 MAX_KEY = 200
+MAX_SAID = 1000
 MAX_NODES = 100_000
 """Counted with every alias written out, so that a few lines cannot stand for millions of values."""
 
@@ -90,12 +91,17 @@ class Report:
         self._problems: dict[Problem, None] = {}
 
     @property
+    def is_crowded(self) -> bool:
+        """Whether there are already more problems than anyone reads at once."""
+        return len(self._problems) >= 100
+
+    @property
     def problems(self) -> list[Problem]:
         return sorted(self._problems, key=lambda problem: (problem.file, problem.line, problem.column))
 
     def add(self, at: Place, code: str, field: str, reason: str, hint: str = "") -> None:
         if len(self._problems) < self.MAX_PROBLEMS:
-            self._problems[Problem(code, *at, field, reason, hint)] = None
+            self._problems[Problem(code, *at, field[:MAX_SAID], reason[:MAX_SAID], hint[:MAX_SAID])] = None
 
 
 class _Refused(Exception):

@@ -109,8 +109,8 @@ def _has_recursion(schema: dict[str, Any]) -> bool:
     reached = {name: referenced(part) for name, part in definitions.items()}
     if any(name not in reached for name in referenced(schema)):
         return True
-    for name in reached:
-        waiting, seen = list(reached[name]), set[str]()
+    for name, direct in reached.items():
+        waiting, seen = list(direct), set[str]()
         while waiting:
             next_name = waiting.pop()
             if next_name == name:

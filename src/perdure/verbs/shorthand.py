@@ -155,7 +155,7 @@ class SchemaReader:
                 self._wrong(child, "enum", "an enum needs its values", "Add enum: [first, second].")
         elif isinstance(written, str) and written in _STANDARD_TYPES:
             schema["type"] = written
-        elif isinstance(written, list) and written and all(item.value in _STANDARD_TYPES for item in written):
+        elif isinstance(written, list) and written and all(_is_standard(item.value) for item in written):
             schema["type"] = [item.value for item in written]
         else:
             names = sorted(_STANDARD_TYPES | SHORTHAND_TYPES.keys())
@@ -231,6 +231,10 @@ class SchemaReader:
 
     def _wrong(self, node: Node, code: str, reason: str, hint: str = "") -> None:
         self._report.add((self._file, node.line, node.column), f"schema.{code}", shown_path(node), reason, hint)
+
+
+def _is_standard(written: Any) -> bool:
+    return isinstance(written, str) and written in _STANDARD_TYPES
 
 
 def with_definitions(schema: dict[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:

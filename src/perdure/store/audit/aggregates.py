@@ -1,0 +1,140 @@
+"""Checks one aggregate: its row, its chain, its state by replay, its payloads and the rows it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from perdure.journal import Machine
+from perdure.store.audit.chain import Walk
+from perdure.store.audit.derived import compare_rows
+from perdure.store.audit.findings import Finding, Report, found
+from perdure.store.audit.named import named_by
+from perdure.store.audit.reading import Reader, UnreadableError, plain
+from perdure.store.checks import checksum
+from perdure.store.ports import Row
+
+Machines = Mapping[str, Machine[Any, Any, Any]]
+LOOKS = 8
+"""How often an aggregate that changes while it is checked is checked again."""
+PAYLOADS_AT_ONCE = 20
+
+
+class AggregateAudit:
+    """Checks aggregates one by one, also while others change them."""
+
+    def __init__(self, reader: Reader, machines: Machines, report: Report, is_full: bool) -> None:
+        self._reader = reader
+        self._machines = machines
+        self._report = report
+        self._is_full = is_full
+
+    async def check(self, id: bytes) -> None:
+        """Add to the report what is wrong with one aggregate as long as it stands still."""
+        findings: list[Finding] = []
+        for _ in range(LOOKS):
+            try:
+                row = await self._load(id)
+                if row is None:
+                    return  # its id was changed meanwhile; whatever belonged to it shows as orphaned or sealed
+                findings = await self._look(row)
+                if not findings or await self._load(id) == row:
+                    break
+            except UnreadableError as error:
+                findings = [found("AUD025", "aggregate", str(error), id)]
+                break
+        self._report.aggregates += 1
+        self._report.add(findings)
+
+    async def _load(self, id: bytes) -> Row | None:
+        rows = await self._reader.fetch("load_aggregate", id=id)
+        return plain(rows[0]) if rows else None
+
+    async def _look(self, row: Row) -> list[Finding]:
+        id = row[0]
+        try:
+            return await (self._look_at_all(row) if self._is_full else self._look_at_head(row))
+        except UnreadableError as error:
+            return [found("AUD025", "row", str(error), id)]
+        except Exception as error:  # a tampered column can hold anything
+            return [found("AUD025", "aggregate", f"checking it gave {type(error).__name__} ({str(error)[:200]})", id)]
+
+    async def _look_at_head(self, row: Row) -> list[Finding]:
+        id, version, head = row[0], row[3], row[7]
+        rows = await self._reader.fetch("last_record", aggregate=id)
+        sequence, hash = plain(rows[0]) if rows else (0, b"")
+        return [*_check_row(row), *_check_head(id, (version, head), sequence, (sequence, hash))]
+
+    async def _look_at_all(self, row: Row) -> list[Finding]:
+        id, tenant, kind, version, status, ended_at, state, head, _ = row
+        machine = self._machines.get(kind)
+        walk = Walk(id, tenant, kind, machine)
+        async for sequence, body, hash in self._reader.pages("read_records", 0, 0, aggregate=id):
+            walk.take(sequence, body, hash)
+        self._report.records += walk.count
+        findings = [
+            *_check_row(row),
+            *walk.findings,
+            *_check_head(id, (version, head), walk.count, (walk.last, walk.head)),
+        ]
+        if machine is None:
+            return [*findings, found("AUD009", "aggregate", f"'{kind}' is not among {sorted(self._machines)}", id)]
+        if not walk.is_replayed or walk.state is None:
+            return findings
+        findings += _check_state(id, machine, walk.state, state, (status, ended_at))
+        findings += await self._check_payloads(id, machine, walk)
+        findings += await compare_rows(self._reader, id, tenant, machine.rows(id, walk.state))
+        return findings
+
+    async def _check_payloads(self, id: bytes, machine: Machine[Any, Any, Any], walk: Walk) -> list[Finding]:
+        named = named_by(machine, walk.state)
+        missing, findings = set(named.needed), []
+        async for _, hash, data in self._reader.pages("payload_page", 0, 0, PAYLOADS_AT_ONCE, aggregate=id):
+            self._report.payloads += 1
+            missing.discard(hash)
+            text = f"sha256:{hash.hex()}"
+            if sha256(data).digest() != hash:
+                findings.append(found("AUD010", "payload", f"the bytes kept as {text} are others", id))
+            if named.is_erased:
+                findings.append(found("AUD013", "payload", f"{text} should be gone", id))
+            elif hash not in walk.hashes:
+                findings.append(found("AUD012", "payload", f"nothing explains {text}", id))
+        findings += [found("AUD011", "payload", f"no bytes for sha256:{hash.hex()}", id) for hash in sorted(missing)]
+        if named.is_erased and await self._reader.fetch("index_of", aggregate=id):
+            findings.append(found("AUD013", "index_entry", "it can still be found by its data", id))
+        return findings
+
+
+def _check_row(row: Row) -> list[Finding]:
+    id, tenant, kind, version, status, ended_at, state, head, stored = row
+    if checksum(id, tenant, kind, version, status, ended_at, state, head) == stored:
+        return []
+    return [found("AUD001", "aggregate", "a column of it was changed", id)]
+
+
+def _check_head(id: bytes, stored: tuple[int, bytes], count: int, last: tuple[int, bytes]) -> list[Finding]:
+    findings = []
+    version, sequence = stored[0], last[0]
+    if version != count or version != sequence:
+        fact = f"the version is {version}, there are {count} records and the last is {sequence}"
+        findings.append(found("AUD004", "aggregate", fact, id, sequence))
+    if stored[1] != last[1]:
+        findings.append(found("AUD005", "aggregate", f"the last record is {sequence}", id, sequence))
+    return findings
+
+
+def _check_state(
+    id: bytes, machine: Machine[Any, Any, Any], replayed: Any, stored: bytes, columns: tuple[str, int]
+) -> list[Finding]:
+    findings = []
+    try:
+        is_same = machine.encode(machine.decode(stored)) == machine.encode(replayed)
+    except Exception:  # damaged bytes can fail in any way
+        is_same = False
+    if not is_same:
+        findings.append(found("AUD007", "aggregate", "the column 'state' holds something else", id))
+    if machine.status(replayed) != columns:
+        fact = f"the row says {columns}, the state {machine.status(replayed)}"
+        findings.append(found("AUD008", "aggregate", fact, id))
+    return findings

@@ -1,0 +1,120 @@
+"""A sandbox: the real platform on virtual time, so that nine days pass in a millisecond."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from perdure.app.perdure import Perdure, load_definitions
+from perdure.app.runtime import Runtime
+from perdure.contracts import parse_duration
+from perdure.errors import InvariantBroken
+from perdure.journal import Origin
+from perdure.sources import SECOND, Micros
+from perdure.store.opening import open_driver
+from perdure.store.ports import Driver
+from perdure.store.sqlite.driver import SqliteDriver
+from perdure.testing.clock import VirtualSources
+from perdure.verbs import Catalogue, HandlerRegistry
+from perdure.work.identity import ProcessIdentity
+
+MAX_ROUNDS = 10_000
+_numbers = count(1)
+
+
+def sandbox_identity() -> ProcessIdentity:
+    """A process that certainly does not exist: once left behind, its lease is taken away at once."""
+    return ProcessIdentity("sandbox", f"{900_000_000 + next(_numbers)}/0")
+
+
+class Sandbox(Perdure):
+    """`Perdure` with a clock you move. Nothing happens behind your back: no threads, no background tasks."""
+
+    clock: VirtualSources
+
+    @classmethod
+    @asynccontextmanager
+    async def open(  # type: ignore[override]
+        cls,
+        url: str = "sqlite://",
+        *,
+        definitions: Sequence[str | Path] | str | Path | Catalogue = (),
+        handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
+        environment: str | Path | Mapping[str, Any] | None = None,
+        tenant: str = "default",
+        principal: str = "local",
+        seed: int = 0,
+        clock: VirtualSources | None = None,
+        driver: Driver | None = None,
+    ) -> AsyncIterator[Sandbox]:
+        """Open a store (in memory unless a url is given) on virtual time."""
+        sandbox = await cls.start(
+            url, definitions=definitions, handlers=handlers, environment=environment, tenant=tenant,
+            principal=principal, clock=clock or VirtualSources(seed), driver=driver,
+        )  # fmt: skip
+        try:
+            yield sandbox
+        finally:
+            await sandbox.runtime.stop()
+
+    @classmethod
+    async def start(
+        cls,
+        url: str,
+        *,
+        definitions: Sequence[str | Path] | str | Path | Catalogue = (),
+        handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
+        environment: str | Path | Mapping[str, Any] | None = None,
+        tenant: str = "default",
+        principal: str = "local",
+        clock: VirtualSources,
+        driver: Driver | None = None,
+    ) -> Sandbox:
+        """Like `open`, for tests that end it in their own way."""
+        catalogue = load_definitions(definitions, environment)
+        packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
+        registry = HandlerRegistry.collect(list(packages), catalogue, bound)
+        runtime = Runtime(
+            driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True
+        )
+        await runtime.start()
+        sandbox = cls(runtime, Origin(tenant, principal))
+        sandbox.clock = clock
+        return sandbox
+
+    async def advance(self, duration: str) -> None:
+        """Let time pass; everything due on the way happens in its order, at its time."""
+        target: Micros = self.clock.now() + int(parse_duration(duration) * SECOND)
+        await self.run_until_idle()
+        for _ in range(MAX_ROUNDS):
+            due = await self.runtime.store.due_timers(0, b"", target, 1)
+            if not due:
+                break
+            self.clock.move_to(max(self.clock.now(), due[0].due))
+            await self.runtime.upkeep.fire(due[0])
+            await self.run_until_idle()
+        else:
+            raise InvariantBroken("advance", "sandbox", duration, f"more than {MAX_ROUNDS} timers fired on the way")
+        self.clock.move_to(target)
+        self.runtime.lease.beat_once()
+        await self.runtime.check()
+        await self.run_until_idle()
+
+    async def run_until_idle(self) -> None:
+        """Until nothing is left to do now."""
+        for _ in range(MAX_ROUNDS):
+            await self.runtime.conductor.finish_jobs(None)
+            await self.runtime.timers.fire_due(self.clock.now())
+            if not await self.runtime.look_after() and self.runtime.conductor.is_idle:
+                return
+        raise InvariantBroken("idle", "sandbox", "run_until_idle", f"there was still work after {MAX_ROUNDS} rounds")
+
+
+def quiet_driver(url: str) -> Driver:
+    """A driver without threads where the store allows it, so that runs are repeatable."""
+    if url.startswith("sqlite://"):
+        return SqliteDriver(url, url.removeprefix("sqlite://").removeprefix("/"), is_threaded=False)
+    return open_driver(url)

@@ -1,0 +1,32 @@
+"""The reference page of verb files tells of every key, type and word that the loader accepts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from perdure.contracts import CONSEQUENCE_TIERS, FAILURE_CLASSES
+from perdure.verbs import BUILT_IN_HANDLERS, load_text
+from perdure.verbs.entities import FIELD_TYPES
+from perdure.verbs.keys import ACCEPTED_KEYS
+from perdure.verbs.shorthand import SHORTHAND_TYPES
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "verb-yaml.md").read_text(encoding="utf-8")
+TOLD = set(re.findall(r"`([^`\n]+)`", PAGE))
+
+
+@pytest.mark.req("V3")
+@pytest.mark.parametrize("place", ACCEPTED_KEYS)
+def test_every_accepted_key_is_documented(place: str) -> None:
+    assert not ACCEPTED_KEYS[place] - TOLD
+
+
+def test_every_type_and_word_is_documented() -> None:
+    assert not {*SHORTHAND_TYPES, *FIELD_TYPES, *CONSEQUENCE_TIERS, *FAILURE_CLASSES, *BUILT_IN_HANDLERS} - TOLD
+
+
+def test_the_first_example_of_the_page_loads() -> None:
+    example = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[0]
+    assert load_text(example).names() == ["lending.open-application"]
