@@ -18,6 +18,7 @@ from perdure.errors import StoreSettingError, StoreUnavailableError
 from perdure.store.batch import ORDER
 from perdure.store.migrations import migrations, newest, statements
 from perdure.store.opening import open_driver
+from perdure.store.postgres.binary import BIGINT, BYTEA, LOADERS, TEXT
 from perdure.store.postgres.connection import check_durable
 from perdure.store.postgres.driver import PostgresDriver
 from perdure.store.postgres.statements import load_statements
@@ -118,12 +119,16 @@ def _named(sql: str) -> dict[str, None]:
     return {word.strip("(),:;"): None for word in sql.replace("(:", " :").split() if word.startswith(":")}
 
 
-async def test_every_query_is_understood_by_postgres(postgres_url: str) -> None:
+async def test_every_query_is_understood_by_postgres_and_speaks_of_types_we_know(postgres_url: str) -> None:
     async with opened(postgres_url):
         pass
-    with Raw(postgres_url) as raw:
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
         for name, statement in load_statements().items():
-            raw(f"PREPARE {name} AS {statement.sql.decode()}")
+            connection.execute(b"PREPARE " + name.encode() + b" AS " + statement.sql)
+            shape = connection.pgconn.describe_prepared(name.encode())
+            taken = {shape.param_type(place) for place in range(shape.nparams)}
+            assert taken <= ({1001, 1009, 1016} if statement.columns else {BYTEA, BIGINT, TEXT}), name
+            assert {shape.ftype(place) for place in range(shape.nfields)} <= LOADERS.keys(), name
 
 
 def test_every_shared_query_exists_in_both_dialects() -> None:
