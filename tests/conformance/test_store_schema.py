@@ -198,7 +198,7 @@ def test_settings_that_could_lose_commits_are_refused(setting: str, value: str) 
 
 def test_a_url_names_its_driver(tmp_path: Path) -> None:
     for url, path in (
-        ("sqlite:///store.db", "store.db"), ("sqlite:////tmp/store.db", "/tmp/store.db"), ("sqlite://", ""),
+        ("sqlite:///store.db", "store.db"), ("sqlite:////srv/store.db", "/srv/store.db"), ("sqlite://", ""),
         (str(tmp_path / "x.db"), str(tmp_path / "x.db")),
     ):  # fmt: skip
         driver = open_driver(url)
