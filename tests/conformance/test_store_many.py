@@ -6,9 +6,9 @@ import asyncio
 import random
 
 import pytest
-from tests.conformance.stores import TENANT, Raw, hash_of, id_of, opened, store_over, unit_of
+from tests.conformance.stores import TENANT, Raw, hash_of, id_of, message, opened, store_over, unit_of, until_blocked
 
-from perdure.kernel.ports import EntityWrite
+from perdure.kernel.ports import Conflict, EntityWrite
 from perdure.store.ports import Driver
 
 
@@ -45,6 +45,23 @@ async def test_overlapping_batches_of_four_processes_leave_exact_totals(store_ur
         assert sum(counts.values()) == 240
         with Raw(store_url) as raw:
             assert raw("SELECT count(*) FROM journal") == [(290,)]
+
+
+@pytest.mark.req("X6")
+async def test_a_unit_waits_for_whoever_is_changing_its_aggregate_and_then_conflicts(postgres_url: str) -> None:
+    async with opened(postgres_url) as (driver,):
+        await driver.commit(unit_of("a"))
+        unit = unit_of("a", 1, inbox=message("m", "a"))
+        unit.records, unit.version = [], 1  # no record: only the lock on the aggregate's row can tell
+        with Raw(postgres_url) as raw, Raw(postgres_url) as watch:
+            raw.begin()
+            raw("UPDATE aggregate SET version = 2")
+            commit = asyncio.create_task(driver.commit(unit))
+            blocked = asyncio.create_task(until_blocked(watch, 1))
+            await asyncio.wait([blocked, commit], return_when=asyncio.FIRST_COMPLETED)
+            blocked.cancel()
+            raw("COMMIT")
+            assert await commit == Conflict("version")
 
 
 async def read_on(driver: Driver, cursor: int, most: int) -> tuple[int, list[tuple[bytes, int]]]:
