@@ -4,6 +4,9 @@ CREATE TABLE meta (
   value TEXT COLLATE "C" NOT NULL
 );
 
+-- Added to the numbers of transactions in the journal, raised where a backup is restored on a younger server.
+INSERT INTO meta (name, value) VALUES ('journal_base', '0');
+
 CREATE TABLE aggregate (
   number BIGINT GENERATED ALWAYS AS IDENTITY,
   id BYTEA NOT NULL CHECK (octet_length(id) = 16),
