@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -61,5 +62,10 @@ class Shell:
         """Start a command that goes on; whoever starts it ends it."""
         return subprocess.Popen(
             [PERDURE, *words], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True,
+            text=True, preexec_fn=_hear_interrupts,  # noqa: PLW1509  no threads start between fork and exec
         )  # fmt: skip
+
+
+def _hear_interrupts() -> None:
+    """Tests may run in the background, where a shell lets interrupts be ignored; the child is to hear them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
