@@ -5,19 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from perdure.sources import Sources
+from perdure.store.keys import load_or_create_key
 from perdure.store.sealer import Sealer
 from perdure.store.store import Store
 
 
 def seal_key_path(url: str, key_file: str | Path | None) -> Path | None:
-    """The file of the signing key: the configured one, else beside a SQLite file, else in the working folder."""
+    """The file of the signing key: the configured one, else beside a SQLite file, else in the working folder.
+
+    A store in memory has none: it is gone before anyone could rewrite it.
+    """
     if key_file is not None:
         return Path(key_file)
-    path = url.removeprefix("sqlite://").removeprefix("/") if url.startswith("sqlite:///") else ""
     if url.startswith("sqlite://"):
+        path = url.removeprefix("sqlite://").removeprefix("/")
         return Path(f"{path}.seal.key") if path else None
     return Path("perdure.seal.key")
 
 
-def sealer_for(url: str, key_file: str | Path | None, every_seconds: float) -> Callable[[Store], Sealer] | None:
-    return None
+def sealer_for(
+    url: str, key_file: str | Path | None, sources: Sources, every_seconds: float
+) -> Callable[[Store], Sealer] | None:
+    """Makes the sealer of a store, creating its key when there is none yet."""
+    path = seal_key_path(url, key_file)
+    if path is None:
+        return None
+    return lambda store: Sealer(store, load_or_create_key(path), sources, every_seconds)
