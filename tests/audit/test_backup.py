@@ -246,15 +246,14 @@ async def test_a_postgres_dump_that_was_cut_is_refused_and_nothing_is_restored(
 async def test_a_backup_from_a_server_that_had_counted_further_is_sealed_on(
     postgres_url: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
+    server = request.getfixturevalue("postgres_server")
     async with open_world(postgres_url) as world:
         await world.start("one", PARK)
-    server = request.getfixturevalue("postgres_server")
-    move_ahead(postgres_url)
-    async with open_world(postgres_url, world.key) as world:
-        await world.start("two", PARK)
+        count_on(postgres_url, is_ahead=True)
         await world.seal()
         assert (await world.verify(require_sealed=True)).seals == 1
-        await backup(postgres_url, tmp_path / "dump")
+    count_on(postgres_url, is_ahead=False)
+    await backup(postgres_url, tmp_path / "dump")
     url = server.create_database()
     try:
         await restore(tmp_path / "dump", url)
@@ -268,11 +267,16 @@ async def test_a_backup_from_a_server_that_had_counted_further_is_sealed_on(
         server.drop_database(url)
 
 
-def move_ahead(url: str) -> None:
-    """Make the journal look as if its server had run many transactions more."""
-    with psycopg.connect(url) as connection:
-        connection.execute("UPDATE journal SET xact = '70000000'::xid8")
-    go_on_counting(url, load_queries("postgres"))
+def count_on(url: str, is_ahead: bool) -> None:
+    """Make the journal look as if its server had run many transactions more, and then as if it were still there."""
+    if is_ahead:
+        with psycopg.connect(url) as connection:
+            connection.execute("UPDATE journal SET xact = '70000000'::xid8")
+        go_on_counting(url, load_queries("postgres"))
+    else:
+        with psycopg.connect(url) as connection:
+            connection.execute("DELETE FROM meta WHERE name = 'transaction_offset'")
+            connection.execute("ALTER TABLE journal ALTER COLUMN xact SET DEFAULT pg_current_xact_id()")
 
 
 @pytest.mark.req("P8")
@@ -301,3 +305,22 @@ async def test_the_state_of_a_store_at_a_glance(store_url: str) -> None:
 
 def far_off(sources: Sources) -> int:
     return sources.now() + 10**15
+
+
+@pytest.mark.req("P8")
+async def test_a_backup_does_not_start_over_when_others_write(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("perdure.store.backup.files.PAGES_AT_ONCE", 4)
+    async with open_world(sqlite_url) as world:
+        await fill(world)
+        done: list[int] = []
+
+        def write_meanwhile(stage: str, pages: int, total: int) -> None:
+            done.append(pages)
+            assert len(done) <= total, "it never ends"
+            tamper(path_of(sqlite_url), ("INSERT INTO meta VALUES (?, '')", (f"step {len(done)}",)))
+
+        await backup(sqlite_url, tmp_path / "backup", write_meanwhile)
+        assert done == sorted(set(done))
+        assert len(done) > 2

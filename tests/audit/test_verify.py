@@ -104,3 +104,24 @@ async def test_a_store_that_goes_away_is_an_error_and_no_finding(store_url: str)
 def test_every_audit_code_is_documented_in_its_own_words_and_no_other() -> None:
     page = (ROOT / "docs" / "reference" / "audit-codes.md").read_text(encoding="utf-8")
     assert dict(re.findall(r"^\| `(AUD\d+)` \| ([^|]+) \|", page, re.MULTILINE)) == CODES
+
+
+@pytest.mark.req("P7")
+async def test_a_call_that_changes_while_it_is_looked_at_is_looked_at_again(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_world(store_url) as world:
+        id = await world.start("moving", c.Park("bench.wait", timeout_seconds=60.0))
+        fetch, looks = world.store.driver.fetch, 0
+
+        async def fetch_while_it_moves(name: str, /, **parameters: object) -> object:
+            nonlocal looks
+            if name in ("records_between", "read_records"):
+                looks += 1
+                if looks <= 2:
+                    await world.ask(id, c.PostProgress(1, f"look {looks}"))
+            return await fetch(name, **parameters)
+
+        monkeypatch.setattr(world.store.driver, "fetch", fetch_while_it_moves)
+        assert (await world.verify()).findings == []
+        assert looks == 3
