@@ -55,7 +55,7 @@ def test_people_see_that_a_worker_is_ready(project: Shell) -> None:
     assert "stopped" in out
 
 
-@pytest.mark.req("V18")
+@pytest.mark.req("V17")
 def test_a_worker_killed_at_any_time_loses_nothing(project_on_store: Shell) -> None:
     shell = project_on_store
     with worker(shell) as (process, _):

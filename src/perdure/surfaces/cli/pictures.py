@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
 from rich import box
 from rich.console import Group, RenderableType
 from rich.highlighter import JSONHighlighter
@@ -91,7 +91,7 @@ def json_text(value: Any) -> RenderableType:
     """JSON in colour: on one line when it is short."""
     line = encode(value)
     if len(line) > MAX_CELL:
-        line = msgspec.json.format(line, indent=2)
+        line = json.dumps(json.loads(line), indent=2, ensure_ascii=False)
     return JSONHighlighter()(Text(line))
 
 
