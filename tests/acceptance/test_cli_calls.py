@@ -124,3 +124,16 @@ def test_without_a_project_the_store_is_a_file_in_the_working_folder(tmp_path: P
     assert shell.json("parked") == []
     assert (shell.folder / "perdure.db").exists()
     assert "perdure init" in shell.run("verbs", "list").out
+
+
+@pytest.mark.req("P6")
+def test_what_handlers_print_never_mixes_with_json(project: Shell) -> None:
+    (project.folder / "handlers" / "desk.py").write_text(
+        'from perdure import verb\nprint("imported")\n\n@verb("desk.fail")\ndef talk(call):\n    print("talking")\n'
+        '    return {"said": "\\u2713 æ"}\n\n@verb("desk.stuck")\ndef stuck(call):\n    return {"mended": True}\n'
+    )
+    project.environment["PYTHONIOENCODING"] = "ascii"
+    ended = project.run("call", "(desk.fail)", "--json")
+    assert ended.json["result"] == {"said": "✓ æ"}
+    assert ended.error.split() == ["imported", "talking"]
+    assert "talking" in project.run("call", "(desk.fail)").out

@@ -8,12 +8,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from rich.text import Text
 from tests.acceptance.commands import PERDURE
 from tests.house.tree import ROOT
 from tests.surfaces.reference import reference
 
 from perdure import errors
 from perdure.sources import SECOND, SystemSources, iso
+from perdure.surfaces.cli.consoles import make_console
 from perdure.surfaces.cli.exits import exit_code, exits
 from perdure.surfaces.cli.reading import expression, json_option, pairs
 from perdure.surfaces.cli.times import relative, spoken
@@ -136,3 +138,10 @@ def test_moments_are_said_from_now() -> None:
 def test_a_password_is_never_shown() -> None:
     assert shown_url("postgresql://ana:secret@host:5432/db") == "postgresql://ana:…@host:5432/db"
     assert shown_url("sqlite:///perdure.db") == "sqlite:///perdure.db"
+
+
+def test_nothing_in_data_is_obeyed_by_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    console = make_console()
+    console.print(Text("[bold]a\x1b[31mb\x07\r\nc"))
+    console.print("[red]d\x9b")
+    assert capsys.readouterr().out == "[bold]a�[31mb\nc\n[red]d�\n"

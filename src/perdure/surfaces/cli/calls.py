@@ -66,7 +66,8 @@ async def call(
             output.note(settings, f"Complete it with: perdure complete '{view.waiting_for.key}' --result '{{}}'")
     if view.state in ("failed", "cancelled") or (view.waiting_for is not None and view.waiting_for.kind == "incident"):
         raise typer.Exit(FAILED)
-    if wait and not view.is_ended:
+    waits = wait or catalogue.get(verb, version).execution.wait == "block"
+    if waits and not view.is_ended:
         raise typer.Exit(NOT_YET)
 
 

@@ -88,10 +88,11 @@ def show_error(as_json: bool, told: dict[str, Any]) -> None:
 
         sys.stderr.write(encode({"error": told}) + "\n")
         return
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(stderr=True, highlight=False)
+    from perdure.surfaces.cli.consoles import make_console
+
+    console = make_console(is_error=True)
     hint = told.get("hint", "")
     sentence = told["message"]
     lines = (sentence.removesuffix(f" {hint}") if hint and "problems" not in told else sentence).splitlines()

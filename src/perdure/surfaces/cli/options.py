@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
@@ -109,7 +111,9 @@ def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
         settings = settings_of(context)
         arguments = {parameter.name: given[parameter.name] for parameter in own}
-        with ending(settings):
+        # For machines stdout holds the answer alone, whatever handlers print.
+        quiet = contextlib.redirect_stdout(sys.stderr) if settings.json else contextlib.nullcontext()
+        with ending(settings), quiet:
             made = function(settings, **arguments)
             if inspect.iscoroutine(made):
                 asyncio.run(made)

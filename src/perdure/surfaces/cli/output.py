@@ -22,10 +22,10 @@ def encode(value: Any) -> str:
 
 @functools.cache
 def console() -> Console:
-    """Where people read; plain when it is not a terminal."""
-    from rich.console import Console
+    """Where people read results."""
+    from perdure.surfaces.cli.consoles import make_console
 
-    return Console(highlight=False)
+    return make_console()
 
 
 def show(settings: Settings, value: Any, picture: Callable[[], Any]) -> None:
@@ -43,8 +43,10 @@ def counted(number: int, thing: str) -> str:
 
 def line(value: Any) -> None:
     """One JSON value on a line of its own, at once."""
-    sys.stdout.write(encode(value) + "\n")
-    sys.stdout.flush()
+    stdout = sys.__stdout__
+    assert stdout is not None
+    stdout.buffer.write(encode(value).encode() + b"\n")
+    stdout.buffer.flush()
 
 
 def note(settings: Settings, text: str) -> None:

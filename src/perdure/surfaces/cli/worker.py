@@ -46,7 +46,7 @@ def _tell(settings: Settings, value: object, text: str) -> None:
     if settings.json:
         output.line(value)
     else:
-        output.console().print(text, markup=False, soft_wrap=True)
+        output.console().print(text, soft_wrap=True)
         sys.stdout.flush()
 
 
