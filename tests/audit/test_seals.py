@@ -132,6 +132,10 @@ class TestKeys:
             load_or_create_key(path)
         assert path.read_bytes() == content
 
+    def test_a_folder_that_is_not_there_is_named(self, tmp_path: Path) -> None:
+        with pytest.raises(RejectedError, match="it cannot be written"):
+            load_or_create_key(tmp_path / "gone" / "seal.key")
+
     def test_a_missing_public_key_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(RejectedError, match=r"gone\.pub"):
             load_public_keys([tmp_path / "gone.pub"])
