@@ -16,7 +16,6 @@ from perdure.kernel.kernel import Aggregate
 from perdure.runbooks import commands as c
 from perdure.sources import SECOND, Id, Sources, SystemSources
 from perdure.store.backup import backup, check, restore
-from perdure.store.queries import load_queries
 
 PARK = c.Park("bench.wait", timeout_seconds=86400.0)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from tests.crash.verifying import assert_audit_passes
+from tests.runbooks.test_calls import opened
+from tests.runbooks.world import DEFINITIONS, Handlers, catalogue
 
 from perdure.errors import RejectedError, SchemaViolationError
 from perdure.testing.clock import VirtualSources
 from perdure.testing.sandbox import Sandbox
 from perdure.verbs import load_text
-from tests.crash.verifying import assert_audit_passes
-from tests.runbooks.test_calls import opened
-from tests.runbooks.world import DEFINITIONS, Handlers, catalogue
 
 
 async def test_calls_are_found_by_the_declared_index_of_input_and_output(store_url: str) -> None:
@@ -58,7 +58,9 @@ async def test_erased_data_is_gone_and_the_history_still_verifies(store_url: str
         assert await sandbox.find("kyc.documents", entity="Allianz") == []
         names = [event.entry async for event in sandbox.events(view.id)]
         assert names[-1] == "PayloadErased"
-        rows = await sandbox.runtime.driver.fetch("list_payloads", aggregate=(await sandbox.runtime.store.ended(10**18, 9) or [(b"", "")])[0][0])
+        rows = await sandbox.runtime.driver.fetch(
+            "list_payloads", aggregate=(await sandbox.runtime.store.ended(10**18, 9) or [(b"", "")])[0][0]
+        )
         assert rows == []
     await assert_audit_passes(store_url)
 
@@ -112,7 +114,9 @@ async def test_a_running_job_whose_handler_vanished_is_an_incident(store_url: st
 
 
 async def test_a_second_version_serves_new_calls_while_old_ones_keep_theirs(store_url: str) -> None:
-    two = DEFINITIONS + """
+    two = (
+        DEFINITIONS
+        + """
 - name: kyc.documents
   version: 2
   description: Asks more
@@ -120,6 +124,7 @@ async def test_a_second_version_serves_new_calls_while_old_ones_keep_theirs(stor
   output_schema: {required: [pages], properties: {pages: {type: integer}}}
   execution: {kind: durable}
 """
+    )
     clock = VirtualSources()
     async with opened(store_url, clock=clock) as sandbox:
         old = await sandbox.call("kyc.documents", {"entity": "A"})

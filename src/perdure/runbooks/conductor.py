@@ -22,6 +22,7 @@ from perdure.sources import Id, Sources, id_text
 from perdure.verbs import Catalogue, Verb
 from perdure.work.lease import Lease
 from perdure.work.router import Cargo, Failed, Produced, Router
+from perdure.work.turns import Turns
 
 KIND = RunbookMachine.kind
 MAX_ENTITY_CONFLICTS = 20
@@ -45,6 +46,7 @@ class Conductor:
         self._jobs: dict[JobName, asyncio.Task[None]] = {}
         self._watchers: dict[bytes, list[asyncio.Future[Aggregate]]] = {}
         self._hashes: dict[str, bytes] = {}
+        self._turns = Turns()
         kernel.listen(self._on_commit)
 
     # --- calling -------------------------------------------------------------------------------------------------
@@ -81,13 +83,15 @@ class Conductor:
         settles: tuple[str, str] | None = None,
     ) -> Aggregate:
         """Start a call under a given id; a second start under the same id is the first one again."""
+        contested = ""
         for _ in range(MAX_ENTITY_CONFLICTS):
-            command, brought = await self._opening(verb, cargo, origin, id)
-            command = msgspec.structs.replace(command, parent=parent, idempotency_key=idempotency_key)
-            if idempotency_key:
-                brought.idempotency = (idempotency_key, self._request(verb, cargo))
-            brought.settles = settles
-            answer = await self.kernel.start(KIND, id, origin, Prepared(command, brought))
+            async with self._turns.at(contested):
+                command, brought = await self._opening(verb, cargo, origin, id)
+                command = msgspec.structs.replace(command, parent=parent, idempotency_key=idempotency_key)
+                if idempotency_key:
+                    brought.idempotency = (idempotency_key, self._request(verb, cargo))
+                brought.settles = settles
+                answer = await self.kernel.start(KIND, id, origin, Prepared(command, brought))
             conflict = answer.conflict
             if conflict is None:
                 assert answer.aggregate is not None
@@ -98,7 +102,8 @@ class Conductor:
                         return replay
                     return await self.kernel.read(id, origin)
                 case "entity":
-                    continue  # someone changed the record first: read it again and decide again
+                    # Someone changed the record first: read it again and decide again, in turn.
+                    contested = f"{origin.tenant}/{conflict.key}"
                 case "key":
                     raise RejectedError(self._taken(verb, conflict.key, conflict.holder))
         raise RejectedError(
@@ -236,11 +241,14 @@ class Conductor:
     async def _attempt(self, verb: Verb, id: Id, origin: Origin, current: Step, step: int, attempt: int) -> None:
         data = await self.store.payload(id, current.input)
         args = parse(data) if data is not None else {}
+        contested = ""
         for _ in range(MAX_ENTITY_CONFLICTS):
-            made = await self.router.run(verb, self._handed(verb, args, origin, id, step, attempt))
-            answer = await self._record(verb, made, args, id, origin, step, attempt)
+            async with self._turns.at(contested):
+                made = await self.router.run(verb, self._handed(verb, args, origin, id, step, attempt))
+                answer = await self._record(verb, made, args, id, origin, step, attempt)
             if answer.conflict is None:
                 return
+            contested = f"{origin.tenant}/{answer.conflict.key}"
             if answer.conflict.what == "key":
                 text = self._taken(verb, answer.conflict.key, answer.conflict.holder).sentence()
                 taken = Failed("permanent_contract", "correlation.taken", text)
