@@ -234,6 +234,8 @@ class Kernel:
         )  # fmt: skip
         if isinstance(decision, Rejection):
             return decision
+        if not decision.keeps and prepared.attachments is not None:
+            prepared = Prepared(prepared.command, prepared.attachments.arrival())
         return _Decided(_with(submission, prepared), decision.answer, decision.entries)
 
     @staticmethod

@@ -21,6 +21,7 @@ from perdure.runbooks.state import Failure, Runbook, Step, step_id
 from perdure.sources import Id, Sources, id_text
 from perdure.verbs import Catalogue, Verb
 from perdure.work.lease import Lease
+from perdure.work.patience import insist
 from perdure.work.router import Cargo, Failed, Produced, Router
 
 KIND = RunbookMachine.kind
@@ -228,7 +229,7 @@ class Conductor:
         origin = Origin(aggregate.tenant, state.principal, state.trace)
         verb = self.catalogue.find(current.verb, current.version)
         if verb is None or not self.router.can_run(verb):
-            await self.raise_missing(aggregate.id, step, aggregate.tenant, current)
+            await insist(lambda: self.raise_missing(aggregate.id, step, aggregate.tenant, current), self._sources)
             return
         try:
             await self._attempt(verb, aggregate.id, origin, current, step, attempt)
@@ -236,7 +237,7 @@ class Conductor:
             return  # another worker has taken over, or the call is set aside: both are recorded where they are found
 
     async def _attempt(self, verb: Verb, id: Id, origin: Origin, current: Step, step: int, attempt: int) -> None:
-        data = await self.store.payload(id, current.input)
+        data = await insist(lambda: self.store.payload(id, current.input), self._sources)
         args = parse(data) if data is not None else {}
         for _ in range(MAX_ENTITY_CONFLICTS):
             made = await self.router.run(verb, self._handed(verb, args, origin, id, step, attempt))
@@ -256,8 +257,13 @@ class Conductor:
     ) -> Answer:
         brought = Attachments()
         outcome = self._outcome(verb, made, args, id, brought, step)
-        command = c.RecordAttempt(step, attempt, self.lease.number, outcome)
-        return await self.kernel.ask(KIND, id, origin, Prepared(command, brought))
+
+        async def record() -> Answer:
+            command = c.RecordAttempt(step, attempt, self.lease.number, outcome)
+            return await self.kernel.ask(KIND, id, origin, Prepared(command, brought))
+
+        # The handler has run: forgetting that because the store is out of reach would leave the job leased for ever.
+        return await insist(record, self._sources)
 
     async def raise_missing(self, id: Id, step: int, tenant: str, current: Step) -> None:
         """A call whose verb or handler is gone must be seen by a person."""

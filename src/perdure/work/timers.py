@@ -6,7 +6,7 @@ import asyncio
 import heapq
 from collections.abc import Awaitable, Callable
 
-from perdure.errors import StoreUnavailableError
+from perdure.errors import StoreFullError, StoreUnavailableError
 from perdure.sources import SECOND, Id, Micros, Sources
 from perdure.work.lease import Lease
 from perdure.work.ports import Due, TimerFound
@@ -103,7 +103,7 @@ class Timers:
         while True:
             try:
                 await self.load()
-            except StoreUnavailableError:
+            except (StoreUnavailableError, StoreFullError):
                 pass  # the next poll reads it again; the store's own errors surface where work is asked for
             await self._sources.sleep_until(self._sources.now() + POLL)
 
@@ -115,6 +115,8 @@ class Timers:
     async def _fire_one(self, timer: TimerFound) -> None:
         try:
             await self._fire(timer)
+        except (StoreUnavailableError, StoreFullError):
+            pass  # as above
         finally:
             self._known.discard(timer)  # should it not have taken, the next poll finds it again
 
