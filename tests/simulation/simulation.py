@@ -138,7 +138,7 @@ class Simulation:
         for stride in CALM_STRIDES:
             self.world.move(stride)
             for worker in self.world.alive():
-                await worker.beat()
+                await worker.run(worker.beat())
             await self.world.idle()
             for _ in range(2):
                 for worker in self.world.alive():

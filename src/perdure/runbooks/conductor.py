@@ -28,7 +28,8 @@ KIND = RunbookMachine.kind
 MAX_ENTITY_CONFLICTS = 20
 SETTLED = frozenset({"completed", "failed", "cancelled", "parked", "escalated"})
 
-JobName = tuple[bytes, int, int]
+JobName = tuple[bytes, int, int, int]
+"""Call, step, attempt and the lease it runs under: taken over by the same process, it is another job."""
 
 
 class Conductor:
@@ -199,7 +200,7 @@ class Conductor:
     def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
         for entry in entries:
             if type(entry) is e.AttemptStarted and entry.worker == self.lease.number:
-                self._spawn(aggregate, entry.step, entry.attempt)
+                self._spawn(aggregate, entry.step, entry.attempt, entry.worker)
         watchers = self._watchers.get(aggregate.id)
         if watchers and aggregate.state.status in SETTLED:
             del self._watchers[aggregate.id]
@@ -207,23 +208,24 @@ class Conductor:
                 if not watcher.done():
                     watcher.set_result(aggregate)
 
-    def _spawn(self, aggregate: Aggregate, step: int, attempt: int) -> None:
-        name = (aggregate.id, step, attempt)
+    def _spawn(self, aggregate: Aggregate, step: int, attempt: int, worker: int) -> None:
+        name = (aggregate.id, step, attempt, worker)
         if name not in self._jobs:
-            task = asyncio.create_task(self._execute(aggregate, step, attempt))
+            task = asyncio.create_task(self._execute(aggregate, step, attempt, worker))
             self._jobs[name] = task
             task.add_done_callback(lambda _: self._jobs.pop(name, None))
 
     async def executed(self, aggregate: Aggregate) -> Aggregate:
         """Wait for the attempt this process began, so that a caller sees what it led to."""
         for step, each in enumerate(aggregate.state.steps, 1):
-            task = self._jobs.get((aggregate.id, step, each.frame.attempt)) if each.frame is not None else None
+            frame = each.frame
+            task = self._jobs.get((aggregate.id, step, frame.attempt, frame.worker)) if frame is not None else None
             if task is not None:
                 await asyncio.shield(task)
                 return await self.kernel.read(aggregate.id, Origin(aggregate.tenant))
         return aggregate
 
-    async def _execute(self, aggregate: Aggregate, step: int, attempt: int) -> None:
+    async def _execute(self, aggregate: Aggregate, step: int, attempt: int, worker: int) -> None:
         state: Runbook = aggregate.state
         current = state.steps[step - 1]
         origin = Origin(aggregate.tenant, state.principal, state.trace)
@@ -232,34 +234,39 @@ class Conductor:
             await insist(lambda: self.raise_missing(aggregate.id, step, aggregate.tenant, current), self._sources)
             return
         try:
-            await self._attempt(verb, aggregate.id, origin, current, step, attempt)
+            await self._attempt(verb, aggregate.id, origin, current, step, attempt, worker)
         except (FencedError, QuarantinedError):
             return  # another worker has taken over, or the call is set aside: both are recorded where they are found
 
-    async def _attempt(self, verb: Verb, id: Id, origin: Origin, current: Step, step: int, attempt: int) -> None:
+    async def _attempt(
+        self, verb: Verb, id: Id, origin: Origin, current: Step, step: int, attempt: int, worker: int
+    ) -> None:
         data = await insist(lambda: self.store.payload(id, current.input), self._sources)
         args = parse(data) if data is not None else {}
         for _ in range(MAX_ENTITY_CONFLICTS):
             made = await self.router.run(verb, self._handed(verb, args, origin, id, step, attempt))
-            answer = await self._record(verb, made, args, id, origin, step, attempt)
+            answer = await self._record(verb, made, args, id, origin, step, attempt, worker)
             if answer.conflict is None:
                 return
             if answer.conflict.what == "key":
                 text = self._taken(verb, answer.conflict.key, answer.conflict.holder).sentence()
                 taken = Failed("permanent_contract", "correlation.taken", text)
-                await self._record(verb, taken, args, id, origin, step, attempt)
+                await self._record(verb, taken, args, id, origin, step, attempt, worker)
                 return
         crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
-        await self._record(verb, crowded, args, id, origin, step, attempt)
+        await self._record(verb, crowded, args, id, origin, step, attempt, worker)
 
     async def _record(
-        self, verb: Verb, made: Produced | Failed, args: Any, id: Id, origin: Origin, step: int, attempt: int
-    ) -> Answer:
+        self, verb: Verb, made: Produced | Failed, args: Any, id: Id, origin: Origin, step: int, attempt: int,
+        worker: int,
+    ) -> Answer:  # fmt: skip
         brought = Attachments()
         outcome = self._outcome(verb, made, args, id, brought, step)
 
         async def record() -> Answer:
-            command = c.RecordAttempt(step, attempt, self.lease.number, outcome)
+            if worker != self.lease.number:
+                raise FencedError("record an attempt under", "lease", str(worker), "this process has another one now")
+            command = c.RecordAttempt(step, attempt, worker, outcome)
             return await self.kernel.ask(KIND, id, origin, Prepared(command, brought))
 
         # The handler has run: forgetting that because the store is out of reach would leave the job leased for ever.

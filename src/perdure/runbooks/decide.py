@@ -142,8 +142,8 @@ def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> A
 def _expire(step: Step, number: int, token_number: int, token: Token, now: int) -> tuple[e.Entry, ...]:
     timed_out = e.TimedOut(number, token_number, now)
     if token.escalation and len(step.tokens) < MAX_TOKENS:
-        key = f"{token.key}/escalation" if token.key else ""
-        return (timed_out, e.Escalated(number, now, token.escalation, key))
+        # Under the step's own key: that of the wait may be taken again while the escalation still runs.
+        return (timed_out, e.Escalated(number, now, token.escalation))
     failure = Failure("permanent_business", "timed_out", f"Nothing answered '{step.verb}' before its time ran out.")
     return (timed_out, e.StepFailed(number, now, failure))
 
