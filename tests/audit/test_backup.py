@@ -8,14 +8,14 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.audit.flipping import cells, flip
-from tests.audit.world import ORIGIN, World, fill, open_world, path_of, tamper
 
 from perdure.errors import RejectedError, StoreSettingError, StoreUnavailableError
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks import commands as c
 from perdure.sources import SECOND, Id, Sources, SystemSources
 from perdure.store.backup import backup, check, restore
+from tests.audit.flipping import cells, flip
+from tests.audit.world import ORIGIN, World, fill, open_world, path_of, tamper
 
 PARK = c.Park("bench.wait", timeout_seconds=86400.0)
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.crud.scene import opened, refusal, result
 
 from perdure import Call, Perdure
 from perdure.kernel.ports import Conflict, Unit
 from perdure.store.audit import verify
+from tests.crud.scene import opened, refusal, result
 
 ID = "0191d2a4-5c00-7000-8000-0000000000aa"
 Commit = Callable[[Unit], Awaitable[Conflict | None]]

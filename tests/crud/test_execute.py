@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.crud.scene import DEFINITIONS, opened, refusal, result
 
 from perdure import Perdure
 from perdure.errors import DefinitionError
 from perdure.verbs import load_text
+from tests.crud.scene import DEFINITIONS, opened, refusal, result
 
 ID = "0191d2a4-5c00-7000-8000-0000000000aa"
 OTHER = "0191d2a4-5c00-7000-8000-0000000000bb"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.runbooks.world import Handlers, catalogue
 
 from perdure.errors import (
     CallFailedError,
@@ -12,6 +11,7 @@ from perdure.errors import (
     SchemaViolationError,
 )
 from perdure.testing.sandbox import Sandbox
+from tests.runbooks.world import Handlers, catalogue
 
 
 def opened(url: str, handlers: Handlers | None = None, **options: object):
@@ -180,9 +180,8 @@ async def test_an_environment_override_changes_the_outcome_and_no_caller(store_u
                    "kyc.notify": "mock::park"}  # fmt: skip
     async with Sandbox.open(store_url, definitions=[], environment=None, handlers={}) as empty:
         assert len(empty.catalogue) == 0
-    from tests.runbooks.world import DEFINITIONS  # noqa: PLC0415
-
     from perdure.verbs import load_text  # noqa: PLC0415
+    from tests.runbooks.world import DEFINITIONS  # noqa: PLC0415
 
     overridden = load_text(DEFINITIONS, overrides=environment)
     async with Sandbox.open(store_url, definitions=overridden, handlers=Handlers().bound()) as sandbox:

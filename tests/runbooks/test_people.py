@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from tests.crash.verifying import assert_audit_passes
-from tests.runbooks.test_calls import opened
-from tests.runbooks.world import DEFINITIONS, Handlers, catalogue
 
 from perdure.errors import RejectedError, SchemaViolationError
 from perdure.testing.clock import VirtualSources
 from perdure.testing.sandbox import Sandbox
 from perdure.verbs import load_text
+from tests.crash.verifying import assert_audit_passes
+from tests.runbooks.test_calls import opened
+from tests.runbooks.world import DEFINITIONS, Handlers, catalogue
 
 
 async def test_calls_are_found_by_the_declared_index_of_input_and_output(store_url: str) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.runbooks.test_calls import opened
 
 from perdure.errors import RejectedError, SchemaViolationError
+from tests.runbooks.test_calls import opened
 
 
 @pytest.mark.req("X7")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.crud.scene import opened
 
 from perdure import BusinessError, Call, Perdure
+from tests.crud.scene import opened
 
 KEYS = st.sampled_from(["a", "b", "é", "a b", '"', "😀"])
 VALUES = st.integers(-3, 3)

@@ -67,10 +67,14 @@ NO_ROWS = Rows()
 
 
 class Decision(NamedTuple):
-    """What a command led to: entries to append, and what the caller is told."""
+    """What a command led to: entries to append, and what the caller is told.
+
+    When it `keeps` nothing, of what the command brought along only its arrival is remembered.
+    """
 
     entries: tuple[Any, ...]
     answer: str = "applied"
+    keeps: bool = True
 
 
 class Machine(Protocol[S, C_contra, E]):
