@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.audit.world import MACHINES, fill, open_world
 
 from perdure.errors import RejectedError
 from perdure.store.audit import verify
 from perdure.store.keys import load_key, load_or_create_key, load_public_keys
 from perdure.store.sealer import Sealer
 from perdure.store.seals import Step, heads_of, proof, root, root_of_proof, unpack
+from tests.audit.world import MACHINES, fill, open_world
 
 
 @pytest.mark.req("P7")

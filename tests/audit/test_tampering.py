@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.audit.flipping import TABLES, Cell, cells, flip
-from tests.audit.world import MACHINES, ORIGIN, World, copy_of, fill, open_world, path_of, tamper
 
 from perdure.errors import QuarantinedError
 from perdure.journal import genesis, link
@@ -17,6 +15,8 @@ from perdure.sources import Id
 from perdure.store.audit import Anchor, Report, verify
 from perdure.store.checks import checksum
 from perdure.store.keys import SigningKey
+from tests.audit.flipping import TABLES, Cell, cells, flip
+from tests.audit.world import MACHINES, ORIGIN, World, copy_of, fill, open_world, path_of, tamper
 
 
 class Original:

@@ -6,13 +6,13 @@ import asyncio
 import re
 
 import pytest
-from tests.audit.world import World, fill, open_world
-from tests.house.tree import ROOT
 
 from perdure.errors import StoreUnavailableError
 from perdure.kernel.ports import Attachments
 from perdure.runbooks import commands as c
 from perdure.store.audit import CODES, verify
+from tests.audit.world import World, fill, open_world
+from tests.house.tree import ROOT
 
 
 @pytest.mark.req("P7")

@@ -6,10 +6,10 @@ import asyncio
 import random
 
 import pytest
-from tests.conformance.stores import TENANT, Raw, hash_of, id_of, message, opened, store_over, unit_of, until_blocked
 
 from perdure.kernel.ports import Conflict, EntityWrite
 from perdure.store.ports import Driver
+from tests.conformance.stores import TENANT, Raw, hash_of, id_of, message, opened, store_over, unit_of, until_blocked
 
 
 async def increase(driver: Driver, label: int, entity: str, mark: str) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.conformance.stores import Raw, opened, unit_of
 
 from perdure.errors import StoreSettingError, StoreUnavailableError
 from perdure.store.batch import ORDER
@@ -24,6 +23,7 @@ from perdure.store.postgres.driver import PostgresDriver
 from perdure.store.postgres.statements import load_statements
 from perdure.store.queries import load_queries
 from perdure.store.sqlite.driver import SqliteDriver
+from tests.conformance.stores import Raw, opened, unit_of
 
 LOOK_UPS = ("aggregate_versions", "entity_versions", "taken_starts", "known_messages", "taken_keys")
 TYPES = {"INTEGER": "bigint", "BLOB": "bytea", "TEXT": "text"}

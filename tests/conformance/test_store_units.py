@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+
+from perdure.errors import PerdureError
+from perdure.journal import Notice, ParkedRow, Rows
+from perdure.kernel.ports import Attachments, Conflict, EntityWrite
 from tests.conformance.stores import (
     TENANT,
     Raw,
@@ -16,10 +20,6 @@ from tests.conformance.stores import (
     store_over,
     unit_of,
 )  # fmt: skip
-
-from perdure.errors import PerdureError
-from perdure.journal import Notice, ParkedRow, Rows
-from perdure.kernel.ports import Attachments, Conflict, EntityWrite
 
 
 def waiting(key: str, step: int = 1, token: int = 1, status: int = 0) -> ParkedRow:

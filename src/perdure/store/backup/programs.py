@@ -72,7 +72,6 @@ async def undump(source: Path, url: str, force: bool, now: int, tell: Progress) 
     )
     if code:
         raise damaged_backup(source, f"pg_restore said: {output[-SHOWN_OUTPUT:]}")
-    await asyncio.to_thread(go_on_counting, url, queries)
     hint = "The database holds what the backup holds; do not work on it, drop it and take an older backup."
     await make_ready(open_driver(url), source, hint)
     tell("pg_restore", 1, 1)
@@ -96,18 +95,6 @@ def _check_target(url: str, queries: Mapping[str, str], force: bool, now: int) -
 
 def _first_row(table: str) -> sql.Composed:
     return sql.SQL("SELECT 1 FROM {} LIMIT 1").format(sql.Identifier(table))
-
-
-def go_on_counting(url: str, queries: Mapping[str, str]) -> None:
-    """Records are ordered by transaction numbers, and another server counts its own: go on above those restored."""
-    with psycopg.connect(url) as connection:
-        row = connection.execute(queries["transactions_ahead"]).fetchone()
-        ahead = int(row[0]) if row else 0
-        connection.execute(queries["put_meta"], {"name": "transaction_offset", "value": str(ahead)})
-        default = sql.SQL(
-            "ALTER TABLE journal ALTER COLUMN xact SET DEFAULT (pg_current_xact_id()::text::bigint + {})::text::xid8"
-        )
-        connection.execute(default.format(sql.Literal(ahead)))
 
 
 def _find(program: str, url: str) -> str:

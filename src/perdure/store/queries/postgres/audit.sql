@@ -26,7 +26,3 @@ SELECT coalesce((SELECT (xact::text::bigint << 20) + (SELECT count(*) FROM journ
 SELECT (SELECT count(*) FROM journal WHERE xact > (:after::bigint >> 20)::text::xid8)
   + greatest(0, (SELECT count(*) FROM journal WHERE xact = (:after::bigint >> 20)::text::xid8) - (:after::bigint & 1048575));
 
--- name: transactions_ahead
--- Differs because transaction numbers are the server's own: how far those of the journal are ahead of them.
-SELECT greatest(0, coalesce((SELECT xact::text::bigint FROM journal ORDER BY xact DESC LIMIT 1), 0) + 1
-  - pg_current_xact_id()::text::bigint);
