@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import typer
-from tests.house.tree import ROOT
 
 from perdure.surfaces.cli.application import application
 from perdure.surfaces.cli.options import GLOBAL
+from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "cli.md"
 MARK = "<!-- generated: python -m tests.surfaces.reference -->\n"

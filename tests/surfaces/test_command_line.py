@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 from rich.text import Text
-from tests.acceptance.commands import PERDURE
-from tests.house.tree import ROOT
-from tests.surfaces.reference import reference
 
 from perdure import errors
 from perdure.sources import SECOND, SystemSources, iso
@@ -21,6 +18,9 @@ from perdure.surfaces.cli.reading import expression, json_option, pairs
 from perdure.surfaces.cli.times import relative, spoken
 from perdure.surfaces.cli.worker import shown_url
 from perdure.verbs import load_text
+from tests.acceptance.commands import PERDURE
+from tests.house.tree import ROOT
+from tests.surfaces.reference import reference
 
 REFERENCE = ROOT / "docs" / "reference"
 
