@@ -62,7 +62,7 @@ def _signature(name: str, function: Any) -> str:
 
 
 def _parameter(each: inspect.Parameter) -> str:
-    star = {inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.VAR_POSITIONAL: "*"}.get(each.kind, "")
+    star = "**" if each.kind is inspect.Parameter.VAR_KEYWORD else ""
     default = "" if each.default is inspect.Parameter.empty else f" = {each.default!r}"
     return f"{star}{each.name}: {str(each.annotation).strip(chr(39))}{default}"
 
