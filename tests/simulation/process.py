@@ -157,7 +157,9 @@ class SimulatedDriver(SqliteDriver):
         await self._pass("write")
         found = await super().write_all(statements)
         for (name, parameters), rows in zip(statements, found, strict=True):
-            if name == "fence_worker" and rows:
+            if name == "add_worker":
+                self._world.lease_given(self._process, rows[0][0])
+            elif name == "fence_worker" and rows:
                 self._world.lease_taken(self._process, parameters["number"])
         return found
 

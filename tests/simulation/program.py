@@ -50,7 +50,8 @@ class Program:
         return self.world.chance.choice(recent)
 
     def _send(self, name: str, act: Any, check: Any = None, *, is_repeatable: bool = True) -> Thing:
-        thing = Thing(name, act, check or _nothing, is_repeatable)
+        may_not_fit = name.split()[0] in ("complete", "replay", "resolve", "amend")
+        thing = Thing(name, act, check or _nothing, is_repeatable, may_not_fit)
         self.clients.send(thing)
         return thing
 

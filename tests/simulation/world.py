@@ -81,6 +81,10 @@ class World:
         self.tell(f"{by.name} takes lease {number} away")
         self.history.fenced.add(number)
 
+    def lease_given(self, to: Process, number: int) -> None:
+        self.tell(f"{to.name} has lease {number}")
+        self.history.owners[number] = to.name
+
     def committed(
         self, process: Process, fence: int, units: list[Unit], verdicts: list[Conflict | None], error: BaseException | None
     ) -> None:
@@ -94,7 +98,7 @@ class World:
             if verdict is not None:
                 self.tell(f"{process.name} conflict {describe(unit)} {call} {verdict.what} {verdict.key}")
                 continue
-            names = "+".join(self.history.committed(fence, unit))
+            names = "+".join(self.history.committed(process.name, fence, unit))
             self.tell(f"{process.name} commit {describe(unit)} {call} v{unit.version} {names}")
 
     # --- life and death ------------------------------------------------------------------------------------------
@@ -119,7 +123,7 @@ class World:
         """Start a process again on every host that has none."""
         await self.bury_the_dead()
         for process in self.hosts:
-            if process.is_dead:
+            if process.is_buried:
                 self.hosts[process.host] = await self._start(process.host)
 
     def alive(self) -> list[Process]:
