@@ -105,9 +105,11 @@ async def test_a_completion_arriving_often_is_counted_once(opened: Any, message_
 async def test_different_completions_of_one_wait_end_it_once(opened: Any) -> None:
     async with opened() as both:
         call = await both.first.call("t.wait")
-        acts = [
-            lambda who, n=n: who.complete(f"{call.id}:1", {"n": n}, message_id=f"m{n}") for n in range(3)
-        ]  # fmt: skip
+
+        def completing(n: int) -> Act:
+            return lambda who: who.complete(f"{call.id}:1", {"n": n}, message_id=f"m{n}")
+
+        acts = [completing(n) for n in range(3)]
         answers = await at_once(both, *acts)
         assert sum(answer.answer == "applied" for answer in answers) == 1
         winner = next(answer.message_id for answer in answers if answer.answer == "applied")
@@ -207,7 +209,11 @@ async def test_a_dead_letter_replayed_often_ends_one_wait(opened: Any) -> None:
     async with opened() as both:
         await both.first.complete("nobody", {"n": 1}, message_id="lost")
         calls = [await both.first.call("t.wait") for _ in range(2)]
-        acts = [lambda who, id=call.id: who.replay("lost", key=f"{id}:1") for call in calls]
+
+        def replaying(id: str) -> Act:
+            return lambda who: who.replay("lost", key=f"{id}:1")
+
+        acts = [replaying(call.id) for call in calls]
         await at_once(both, *acts)
         ended = sum([(await counted(both, call.id))["StepCompleted"] for call in calls])
         assert ended == 1

@@ -1,4 +1,4 @@
-"""Clients: whatever they send arrives one to five times, late, out of order, anywhere, and is sent again until answered."""
+"""Clients: what they send arrives one to five times, late, out of order, anywhere, and again until it is answered."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.simulation.process import Process
+from tests.simulation.world import World
+
 from perdure.app.perdure import Perdure
 from perdure.errors import FencedError, RejectedError, SchemaViolationError, StoreUnavailableError
 from perdure.sources import SECOND
 from perdure.testing.faults import Crash
-from tests.simulation.process import Process
-from tests.simulation.world import World
 
 MAX_COPIES = 5
 Act = Callable[[Perdure], Awaitable[Any]]

@@ -80,9 +80,9 @@ class History:
         if sequence not in (told.version, told.version + 1):
             self.violated(f"{told.name}: record {sequence} follows record {told.version}")
         told.version = sequence
-        if command == "RecordAttempt" and not isinstance(entry, AFTER_THE_END) and told.holder:
-            if self.owners.get(told.holder) != process:
-                self.violated(f"{told.name}: {process} recorded an attempt that lease {told.holder} holds")
+        is_outcome = command == "RecordAttempt" and told.holder and not isinstance(entry, AFTER_THE_END)
+        if is_outcome and self.owners.get(told.holder) != process:
+            self.violated(f"{told.name}: {process} recorded an attempt that lease {told.holder} holds")
         self._judge(told, command, entry)
         told.entries.append((command, entry))
 

@@ -7,6 +7,8 @@ import contextvars
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
+from tests.simulation.verbs import catalogue
+
 from perdure.app.perdure import Perdure
 from perdure.app.runtime import Runtime
 from perdure.errors import StoreUnavailableError
@@ -17,7 +19,6 @@ from perdure.store.sqlite.driver import SqliteDriver, Waiting
 from perdure.testing.faults import Crash, FaultyDriver
 from perdure.verbs import HandlerRegistry
 from perdure.work.identity import ProcessIdentity
-from tests.simulation.verbs import catalogue
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

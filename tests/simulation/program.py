@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tests.simulation.clients import Clients, Thing
+from tests.simulation.verbs import STARTED
+from tests.simulation.world import World
+
 from perdure.app.perdure import Perdure
 from perdure.app.views import CallView, ReceiptView
 from perdure.runbooks.conductor import keyed_id
 from perdure.sources import id_text, parse_id
-from tests.simulation.clients import Clients, Thing
-from tests.simulation.verbs import STARTED
-from tests.simulation.world import World
 
 TENANT = "default"
 
@@ -50,7 +51,7 @@ class Program:
         return self.world.chance.choice(recent)
 
     def _send(self, name: str, act: Any, check: Any = None, *, is_repeatable: bool = True) -> Thing:
-        may_not_fit = name.split()[0] in ("complete", "replay", "resolve", "amend")
+        may_not_fit = name.split(maxsplit=1)[0] in ("complete", "replay", "resolve", "amend")
         thing = Thing(name, act, check or _nothing, is_repeatable, may_not_fit)
         self.clients.send(thing)
         return thing
@@ -171,15 +172,19 @@ class Program:
 
     def propose(self) -> None:
         reason = f"typo {self._next()}"
-        self._on_call(
-            f"amend {reason}", lambda perdure, asked: perdure.amend(asked.id, {"message": reason}, reason=reason, target="result")
-        )  # fmt: skip
+
+        async def act(perdure: Perdure, asked: Asked) -> CallView:
+            return await perdure.amend(asked.id, {"message": reason}, reason=reason, target="result")
+
+        self._on_call(f"amend {reason}", act)
 
     def approve(self) -> None:
         number = self.world.chance.randrange(1, 3)
-        self._on_call(
-            f"approve {number}", lambda perdure, asked: perdure.acting(principal="second").amend(asked.id, approve=number)
-        )  # fmt: skip
+
+        async def act(perdure: Perdure, asked: Asked) -> CallView:
+            return await perdure.acting(principal="second").amend(asked.id, approve=number)
+
+        self._on_call(f"approve {number}", act)
 
     def erase(self) -> None:
         self._on_call("erase", lambda perdure, asked: perdure.erase(asked.id, "asked for"))
@@ -194,6 +199,7 @@ class Program:
 
         async def check(answer: Any) -> None:
             view = answer.call if isinstance(answer, ReceiptView) else answer
+            assert view is not None
             await self._is_stored(view)
 
         self._send(f"{name} {asked.id[-6:]}", go, check).call = asked.id
@@ -201,4 +207,3 @@ class Program:
 
 async def _nothing(answer: Any) -> None:
     return None
-

@@ -7,15 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from perdure.runbooks.machine import RunbookMachine
-from perdure.runbooks.state import ENDED, WAITING, Runbook
-from perdure.sources import SECOND, Id, Micros, id_text, parse_id
-from perdure.work.ports import TimerFound
 from tests.simulation.checks import Checks
 from tests.simulation.clients import Clients
 from tests.simulation.process import Process
 from tests.simulation.program import Program
 from tests.simulation.world import World
+
+from perdure.runbooks.machine import RunbookMachine
+from perdure.runbooks.state import ENDED, WAITING, Runbook
+from perdure.sources import SECOND, Id, Micros, id_text, parse_id
+from perdure.work.ports import TimerFound
 
 MINUTE: Micros = 60 * SECOND
 DAY: Micros = 24 * 60 * MINUTE

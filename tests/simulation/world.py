@@ -1,4 +1,4 @@
-"""The world of one seed: some processes on one file, one clock, one source of chance, and a trace of all that happened."""
+"""The world of one seed: processes on one file, one clock, one source of chance, and a trace of all that happened."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import random
 from hashlib import sha256
 from pathlib import Path
 
+from tests.simulation.history import History
+from tests.simulation.process import Process, task_of_a_process
+from tests.simulation.verbs import Handlers
+
 from perdure.errors import FencedError
 from perdure.kernel.ports import Conflict, Unit
 from perdure.sources import SECOND, Micros, id_text
@@ -14,9 +18,6 @@ from perdure.store.sqlite.driver import SqliteDriver
 from perdure.store.store import Store
 from perdure.testing.clock import START, VirtualSources
 from perdure.testing.faults import Side, describe
-from tests.simulation.history import History
-from tests.simulation.process import Process, task_of_a_process
-from tests.simulation.verbs import Handlers
 
 SHOWN = 30
 FAIL_RATES = {"commit": 0.03, "read": 0.004, "write": 0.01}
@@ -86,7 +87,12 @@ class World:
         self.history.owners[number] = to.name
 
     def committed(
-        self, process: Process, fence: int, units: list[Unit], verdicts: list[Conflict | None], error: BaseException | None
+        self,
+        process: Process,
+        fence: int,
+        units: list[Unit],
+        verdicts: list[Conflict | None],
+        error: BaseException | None,
     ) -> None:
         if error is not None:
             self.tell(f"{process.name} was refused: {type(error).__name__}")
@@ -138,7 +144,7 @@ class World:
         """Until nobody has anything left to do at this moment."""
         ready = getattr(asyncio.get_running_loop(), "_ready")  # noqa: B009
         await asyncio.sleep(0)
-        while ready:
+        while ready:  # noqa: ASYNC110
             await asyncio.sleep(0)
 
     def digest(self) -> str:

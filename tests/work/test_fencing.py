@@ -148,5 +148,3 @@ async def test_a_renewal_is_tried_until_the_store_answers(store_url: str, monkey
             await asyncio.sleep(0)
             both.clock.move_to(both.clock.now() + 1_000_000)
         assert runtime.lease.number != lost
-
-

@@ -219,7 +219,7 @@ class Kernel:
                 for entry in result.entries:
                     running = running._replace(state=machine.apply(running.state, entry))
         if len(decided) > 1 and (twin := _twin(decided)):
-            return Conflict("inbox", twin)  # copies of one message: each by itself, so that the later ones learn of the first
+            return Conflict("inbox", twin)  # copies of one message: each by itself, so that all learn of the first
         if (quiet or refused) and not is_fresh:
             return Conflict("version")  # another process may have moved on: never refuse from memory
         after = current
