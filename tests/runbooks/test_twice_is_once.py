@@ -132,10 +132,7 @@ async def test_a_cancel_and_a_completion_at_once_leave_one_end(opened: Any) -> N
     async with opened() as both:
         for seed in range(4):
             call = await both.first.call("t.wait")
-            await at_once(
-                both, lambda who, id=call.id: who.cancel(id), lambda who, id=call.id: who.complete(f"{id}:1", {}),
-                seed=seed,
-            )  # fmt: skip
+            await at_once(both, _cancelling(call.id), _completing(call.id), seed=seed)
             entries = await counted(both, call.id)
             assert entries["CallCancelled"] + entries["StepCompleted"] == 1
 
@@ -226,3 +223,11 @@ async def test_an_unknown_completion_arriving_often_is_one_dead_letter(opened: A
         answers = await at_once(both, lambda who: who.complete("nobody", {"n": 1}, message_id="lost"))
         assert Counter(answer.answer for answer in answers) == {"dead_letter": 1, "duplicate": len(answers) - 1}
         assert [letter["message_id"] for letter in await both.first.dead_letters()] == ["lost"]
+
+
+def _cancelling(id: str) -> Act:
+    return lambda who: who.cancel(id)
+
+
+def _completing(id: str) -> Act:
+    return lambda who: who.complete(f"{id}:1", {})
