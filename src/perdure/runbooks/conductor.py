@@ -83,8 +83,12 @@ class Conductor:
         idempotency_key: str = "",
         parent: str = "",
         settles: tuple[str, str] | None = None,
+        waits: bool = True,
     ) -> Aggregate:
-        """Start a call under a given id; a second start under the same id is the first one again."""
+        """Start a call under a given id; a second start under the same id is the first one again.
+
+        Unless it `waits`, it returns before a handler that it began has ended.
+        """
         contested = ""
         for _ in range(MAX_ENTITY_CONFLICTS):
             async with self._turns.at(contested):
@@ -97,7 +101,7 @@ class Conductor:
             conflict = answer.conflict
             if conflict is None:
                 assert answer.aggregate is not None
-                return await self.executed(answer.aggregate)
+                return await self.executed(answer.aggregate) if waits else answer.aggregate
             match conflict.what:
                 case "idempotency" | "version" | "inbox":
                     if idempotency_key and (replay := await self._replay(verb, cargo, origin, idempotency_key)):

@@ -88,6 +88,9 @@ class Intake:
             if error.rejection.code != "blocked" or is_replay:
                 raise
             return await self._bury(completion, origin, message_id, f"blocked: {error}", is_replay)
+        if answer.conflict is not None and answer.conflict.what != "inbox":
+            fact = f"'{answer.conflict.key}' is taken"
+            raise RejectedError(Rejection("blocked", "complete", "key", completion.key, fact))
         if answer.conflict is not None:
             return await self._known(origin, message_id, answer.conflict.detail)
         return Receipt(answer.answer, message_id, answer.aggregate)
@@ -143,13 +146,12 @@ class Intake:
                 brought.index.extend(index_rows(verb, cargo.value))
             token = step.tokens[found.token - 1] if found.token <= len(step.tokens) else None
             answer = "applied" if token is not None and token.status == WAITING else "duplicate"
-            if is_replay:
-                brought.settles = (origin.tenant, message_id)
-            else:
-                brought.inbox = InboxRow(
-                    origin.tenant, message_id, "completion", completion.key, self._sources.now(), APPLIED, answer,
-                    aggregate.id, None,
-                )  # fmt: skip
+            # A dead letter has its row already; another one says that it was sent on, so that this happens once.
+            arrival, kind = (f"{message_id}/replay", "replay") if is_replay else (message_id, "completion")
+            brought.settles = (origin.tenant, message_id) if is_replay else None
+            brought.inbox = InboxRow(
+                origin.tenant, arrival, kind, completion.key, self._sources.now(), APPLIED, answer, aggregate.id, None,
+            )  # fmt: skip
             failure = _failure(completion) if completion.status == "failed" else None
             command = c.Complete(
                 found.step, found.token, result, failure, completion.status == "expired", message_id

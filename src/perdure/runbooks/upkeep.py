@@ -74,8 +74,8 @@ class Upkeep:
                     await self._escalate(tenant, message_id, aggregate)
                 elif kind == CHILD_ENDED:
                     await self._child_ended(tenant, message_id, aggregate)
-            except QuarantinedError:
-                continue
+            except (QuarantinedError, RejectedError):
+                continue  # it stays pending; those behind it are delivered all the same
             done += 1
         return done
 
@@ -103,7 +103,7 @@ class Upkeep:
 
     async def _begin(self, verb: Verb, cargo: Cargo, origin: Origin, id: Id, message_id: str, parent: str) -> None:
         settles = (origin.tenant, message_id)
-        await self._conductor.begin(verb, cargo, origin, id, parent=parent, settles=settles)
+        await self._conductor.begin(verb, cargo, origin, id, parent=parent, settles=settles, waits=False)
         await self._settle(origin.tenant, message_id)
 
     async def _stuck(self, aggregate: Id, step: int, tenant: str, message_id: str, text: str) -> None:

@@ -13,7 +13,7 @@ def checksum(
     id: bytes, tenant: str, kind: str, version: int, status: str, ended_at: int, state: bytes, head: bytes
 ) -> bytes:
     """Sixteen bytes over every column of an aggregate's row."""
-    text = f"{tenant}\0{kind}\0{version}\0{status}\0{ended_at}\0".encode()
+    text = f"{tenant}\0{kind}\0{version}\0{status}\0{ended_at}\0".encode("utf-8", "surrogateescape")
     return blake2b(id + head + text + state, digest_size=16).digest()
 
 
@@ -28,6 +28,8 @@ AggregateRow = tuple[bytes, str, str, int, str, int, bytes, bytes, bytes]
 def checked(row: AggregateRow) -> Loaded:
     """The aggregate behind a row, or an error that names the row."""
     id, tenant, kind, version, status, ended_at, state, head, stored = row
+    if any(isinstance(each, str) for each in (state, head, stored)):
+        raise damaged(bytes(id), "aggregate", "it holds text where bytes were")
     if checksum(bytes(id), tenant, kind, version, status, ended_at, bytes(state), bytes(head)) != bytes(stored):
         raise damaged(bytes(id), "aggregate", "its bytes no longer match their checksum")
     return Loaded(Id(bytes(id)), tenant, kind, version, bytes(state), bytes(head))
@@ -35,7 +37,7 @@ def checked(row: AggregateRow) -> Loaded:
 
 def checked_payload(aggregate: bytes, hash: bytes, data: bytes) -> bytes:
     """The bytes behind a hash, or an error that names both."""
-    if sha256(data).digest() != hash:
+    if isinstance(data, str) or sha256(data).digest() != hash:
         raise damaged(aggregate, "payload", f"its bytes no longer have the hash sha256:{hash.hex()}")
     return data
 

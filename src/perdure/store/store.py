@@ -60,7 +60,7 @@ class Store:
         rows = await self.driver.fetch("read_payload", aggregate=aggregate, hash=hash)
         try:
             if rows:
-                return checked_payload(aggregate, hash, bytes(rows[0][0]))
+                return bytes(checked_payload(aggregate, hash, rows[0][0]))
             if await self.driver.fetch("list_payloads", aggregate=aggregate):
                 raise damaged(aggregate, "payload", f"no bytes are kept for the hash sha256:{hash.hex()}")
         except QuarantinedError as error:

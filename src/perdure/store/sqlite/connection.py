@@ -91,5 +91,15 @@ def translated(error: Exception, path: str) -> PerdureError:
     return StoreUnavailableError("use", "store", path, text, "Check that the folder exists and is writable.")
 
 
+def read_anything(connection: Connection) -> None:
+    """Damaged text is handed on as it is, so that the row's own check can name it."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.text_factory = _as_it_is
+
+
+def _as_it_is(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
 def rows(connection: Connection, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[Any]:
     return connection.execute(sql, parameters).fetchall()

@@ -20,6 +20,7 @@ from perdure.store.sqlite.connection import (
     Connection,
     connect,
     make_durable,
+    read_anything,
     rows,
     translated,
 )
@@ -31,7 +32,7 @@ POLL_SECONDS = 0.02
 QUICK_SECONDS = 0.002
 
 Waiting = tuple[Unit, "asyncio.Future[Conflict | None]"]
-Verdict = Conflict | None | Exception
+Verdict = Conflict | BaseException | None
 
 
 class SqliteDriver:
@@ -68,6 +69,7 @@ class SqliteDriver:
             self._writer = Writer(connection, self._queries)
             connection.execute("PRAGMA busy_timeout = 0")  # the writer waits in its own way, and only in its thread
             self._reader = connection if self.is_memory else self._new_connection()
+            read_anything(self._reader)
         except BaseException as error:
             connection.close()
             if isinstance(error, sqlite3.Error):
@@ -196,7 +198,7 @@ class SqliteDriver:
         for (_, future), verdict in zip(batch, verdicts, strict=True):
             if future.done():
                 continue
-            if isinstance(verdict, Exception):
+            if isinstance(verdict, BaseException):
                 future.set_exception(verdict)
             else:
                 future.set_result(verdict)
