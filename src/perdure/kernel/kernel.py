@@ -9,9 +9,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from perdure.errors import InvariantBroken, PerdureError, RejectedError, Rejection
+from perdure.errors import (
+    InvariantBroken,
+    PerdureError,
+    QuarantinedError,
+    RejectedError,
+    Rejection,
+    UnreadableFormError,
+)
 from perdure.journal import NO_ROWS, Machine, Origin, Rows, genesis, link
-from perdure.kernel.ports import Attachments, Conflict, RecordRow, Unit, Units
+from perdure.kernel.ports import Attachments, Conflict, Loaded, RecordRow, Unit, Units
 from perdure.sources import Id, Sources, id_text
 
 CACHED_AGGREGATES = 1024
@@ -136,9 +143,7 @@ class Kernel:
             raise RejectedError(Rejection("not_found", "find", "call", id_text(id), "there is no such call"))
         if cached is not None and cached.version == stored.version:
             return cached
-        machine = self._machines[stored.kind]
-        state = machine.decode(stored.state)
-        return Aggregate(id, stored.tenant, stored.kind, stored.version, state, stored.head, machine.rows(id, state))
+        return await self._revive(stored)
 
     async def recall(self, id: Id, origin: Origin) -> Aggregate:
         """Like `read`, but what this process last committed is good enough: for addressing, never for answers."""
@@ -313,10 +318,27 @@ class Kernel:
         stored = await self._store.load(id)
         if stored is None or stored.kind != kind:
             return None, True
-        machine = self._machines[kind]
-        state = machine.decode(stored.state)
+        return await self._revive(stored), True
+
+    async def _revive(self, stored: Loaded) -> Aggregate:
+        """The aggregate behind its row; one that this release cannot read is set aside by name, and others go on."""
+        id = stored.id
+        try:
+            machine = self._machines.get(stored.kind)
+            if machine is None:
+                known = ", ".join(sorted(self._machines))
+                raise UnreadableFormError("read", "aggregate of kind", stored.kind, f"this release knows {known}")
+            state = machine.decode(stored.state)
+        except UnreadableFormError as error:
+            set_aside = QuarantinedError(
+                "read", "call", id_text(id), f"its state is in a form this release cannot read: {error.fact}",
+                "It is set aside; other work goes on. Use the release that wrote it, or see `perdure audit verify`.",
+                aggregate=id, place="aggregate",
+            )  # fmt: skip
+            await self._store.quarantine(set_aside)
+            raise set_aside from error
         rows = machine.rows(id, state)
-        return Aggregate(id, stored.tenant, kind, stored.version, state, stored.head, rows), True
+        return Aggregate(id, stored.tenant, stored.kind, stored.version, state, stored.head, rows)
 
     def _remember(self, aggregate: Aggregate) -> None:
         self._cache[aggregate.id] = aggregate
