@@ -24,20 +24,32 @@ if TYPE_CHECKING:
     from perdure.verbs import verb as verb
 
 _HOMES = {
-    "perdure.app": ("CallView", "Config", "Perdure", "WaitingFor", "load_config"),
-    "perdure.errors": (
-        "BusinessError", "CallFailedError", "DefinitionError", "PerdureError", "RejectedError",
-        "SchemaViolationError", "StoreUnavailableError", "Transient",
-    ),
-    "perdure.verbs": ("Call", "Result", "verb"),
-}  # fmt: skip
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
-__all__ = sorted(_HOME)
+    "BusinessError": "perdure.errors",
+    "Call": "perdure.verbs",
+    "CallFailedError": "perdure.errors",
+    "CallView": "perdure.app",
+    "Config": "perdure.app",
+    "DefinitionError": "perdure.errors",
+    "Perdure": "perdure.app",
+    "PerdureError": "perdure.errors",
+    "RejectedError": "perdure.errors",
+    "Result": "perdure.verbs",
+    "SchemaViolationError": "perdure.errors",
+    "StoreUnavailableError": "perdure.errors",
+    "Transient": "perdure.errors",
+    "WaitingFor": "perdure.app",
+    "load_config": "perdure.app",
+    "verb": "perdure.verbs",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Names are loaded when first used, so that a machine can be imported without a database driver."""
-    home = _HOME.get(name)
+    home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'perdure' has no attribute '{name}'")
     return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOMES)

@@ -168,6 +168,12 @@ class InvariantBroken(PerdureError):
     code = "perdure.invariant"
 
 
+class RecordMisuseError(PerdureError):
+    """A handler used records as its verb may not: writes without `effects: store`, nothing awaited, no such entity."""
+
+    code = "record.misuse"
+
+
 class CallFailedError(PerdureError):
     """A call that was waited for ended in failure; `error` carries the recorded failure."""
 

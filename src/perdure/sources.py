@@ -6,10 +6,12 @@ import asyncio
 import os
 import random
 import time
+from base64 import b32encode
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import NewType, Protocol
 
-from perdure.errors import Rejection, RejectedError
+from perdure.errors import RejectedError, Rejection
 
 Id = NewType("Id", bytes)
 """Sixteen bytes, ordered by the millisecond they were made in."""
@@ -20,6 +22,7 @@ Micros = int
 SECOND: Micros = 1_000_000
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _VALUE = {letter: number for number, letter in enumerate(_ALPHABET)}
+_TO_LETTERS = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", _ALPHABET.encode())
 ID_LENGTH = 26
 
 
@@ -60,10 +63,10 @@ def make_id(now: Micros, entropy: bytes) -> Id:
     return Id((now // 1000).to_bytes(6, "big") + bytes(tail))
 
 
+@lru_cache(4096)
 def id_text(id: bytes) -> str:
     """The 26 letters a person sees for an id."""
-    number = int.from_bytes(id, "big")
-    return "".join([_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5)])
+    return b32encode(b"\0\0\0\0" + id)[6:].translate(_TO_LETTERS).decode()
 
 
 def parse_id(text: str, thing: str = "call") -> Id:
@@ -90,4 +93,10 @@ def iso(at: Micros | None) -> str | None:
     """ISO 8601 in UTC with microseconds, for people and JSON."""
     if at is None:
         return None
-    return datetime.fromtimestamp(at / SECOND, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    seconds, micros = divmod(at, SECOND)
+    return f"{_iso_seconds(seconds)}.{micros:06d}Z"
+
+
+@lru_cache(256)
+def _iso_seconds(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")

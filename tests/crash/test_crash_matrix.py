@@ -6,13 +6,13 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from tests.crash.scenarios import SCENARIOS, Handlers, Scenario, Story, catalogue
+from tests.crash.verifying import assert_audit_passes
 
 from perdure.store.ports import Driver
 from perdure.testing.clock import VirtualSources
 from perdure.testing.faults import Crash, FaultyDriver, Side
 from perdure.testing.sandbox import Sandbox, quiet_driver
-from tests.crash.scenarios import SCENARIOS, Handlers, Scenario, Story, catalogue
-from tests.crash.verifying import assert_audit_passes
 
 ATTEMPTS = {"AttemptStarted", "StepReady", "AttemptDiscarded", "CompletionIgnored", "ProgressPosted"}
 MAX_COMMITS = 30
@@ -107,9 +107,7 @@ async def test_a_cautious_verb_interrupted_while_running_stops_for_a_person(stor
     with pytest.raises(Crash):
         await sandbox.call("t.cautious", idempotency_key="k")
     await faulty.abandon()
-    async with Sandbox.open(
-        store_url, definitions=catalogue(), handlers=handlers.bound(), clock=clock
-    ) as again:
+    async with Sandbox.open(store_url, definitions=catalogue(), handlers=handlers.bound(), clock=clock) as again:
         await again.run_until_idle()
         view = await again.call("t.cautious", idempotency_key="k")
         assert view.waiting_for is not None

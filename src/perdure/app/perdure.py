@@ -19,7 +19,6 @@ from perdure.errors import CallFailedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
-from perdure.payload import parse
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, SETTLED, index_text
 from perdure.runbooks.intake import Completion, CompletionStatus, Receipt
@@ -160,7 +159,7 @@ class Perdure:
         """This process committed a settled state, or another process may have."""
         changed = asyncio.ensure_future(self.runtime.driver.changed(POLL_SECONDS))
         try:
-            await asyncio.wait({watcher, changed}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([asyncio.ensure_future(watcher), changed], return_when=asyncio.FIRST_COMPLETED)
         finally:
             changed.cancel()
             await asyncio.gather(changed, return_exceptions=True)
@@ -261,9 +260,7 @@ class Perdure:
         assert answer.aggregate is not None
         return await self._view(await self.runtime.conductor.executed(answer.aggregate))
 
-    async def resolve(
-        self, id: str, result: Any = None, *, error: str | None = None, reason: str = ""
-    ) -> CallView:
+    async def resolve(self, id: str, result: Any = None, *, error: str | None = None, reason: str = "") -> CallView:
         """End by hand what an incident stopped, with a result or an error."""
         call = parse_id(id)
         if error is not None:
@@ -275,7 +272,8 @@ class Perdure:
         cargo = self.runtime.router.outgoing(verb, {} if result is None else result) if verb is not None else None
         if cargo is None:
             raise RejectedError(Rejection(
-                "blocked", "resolve", "call", id, f"its verb '{step.verb}' is not loaded here, so the result cannot be checked",
+                "blocked", "resolve", "call", id,
+                f"its verb '{step.verb}' is not loaded here, so the result cannot be checked",
                 "Resolve it with an error, or where the verb is loaded.",
             ))  # fmt: skip
         brought = Attachments(payloads=[(cargo.hash, cargo.data)])
@@ -336,7 +334,7 @@ class Perdure:
         if hash is None or aggregate.state.erased_at:
             return None
         data = await self.runtime.store.payload(aggregate.id, hash)
-        return parse(data) if data is not None else None
+        return msgspec.json.decode(data) if data is not None else None
 
     async def _receipt(self, receipt: Receipt) -> ReceiptView:
         call = await self._view(receipt.aggregate) if receipt.aggregate is not None else None

@@ -199,9 +199,8 @@ class Runtime:
         for timer in aggregate.rows.timers:
             self.timers.arm(TimerFound(timer.due, aggregate.id, timer.step, timer.kind, aggregate.tenant))
         for entry in entries:
-            if type(entry) in _WAKING:
-                if aggregate.state.parent or type(entry) in (Escalated, StepReady):
-                    self._wake.set()
+            if type(entry) in (Escalated, StepReady) or (aggregate.state.parent and type(entry) in _ENDS):
+                self._wake.set()
         if self.driver.dialect == "postgres" and (self._announcing is None or self._announcing.done()):
             self._announcing = asyncio.ensure_future(self._announce())
 
@@ -212,4 +211,4 @@ class Runtime:
             log.debug("others were not told and will see it at their next look: %s", error)
 
 
-_WAKING = frozenset({Escalated, StepReady, StepCompleted, StepFailed, CallCancelled})
+_ENDS = frozenset({StepCompleted, StepFailed, CallCancelled})

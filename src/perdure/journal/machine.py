@@ -8,7 +8,7 @@ from perdure.errors import Rejection
 from perdure.journal.record import Origin, RecordCodec
 
 S = TypeVar("S")
-C = TypeVar("C", contravariant=True)
+C_contra = TypeVar("C_contra", contravariant=True)
 E = TypeVar("E")
 
 
@@ -73,14 +73,14 @@ class Decision(NamedTuple):
     answer: str = "applied"
 
 
-class Machine(Protocol[S, C, E]):
+class Machine(Protocol[S, C_contra, E]):
     """Synchronous, deterministic, free of I/O; clock, ids and chance arrive inside commands."""
 
     kind: ClassVar[str]
     semantics: ClassVar[int]
 
     def decide(
-        self, id: bytes, state: S | None, command: C, origin: Origin, now: int, chance: float
+        self, id: bytes, state: S | None, command: C_contra, origin: Origin, now: int, chance: float
     ) -> Decision | Rejection: ...
     def apply(self, state: S | None, entry: E) -> S: ...
     def rows(self, id: bytes, state: S) -> Rows: ...

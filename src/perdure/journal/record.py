@@ -41,9 +41,7 @@ class RecordCodec(Generic[E]):
         self._decoder = msgspec.msgpack.Decoder(Record[entry_type])
 
     def encode(self, at: int, command: str, origin: Origin, entries: tuple[E, ...]) -> bytes:
-        return self._encoder.encode(
-            (self._version, at, command, origin.principal, origin.trace, entries)
-        )
+        return self._encoder.encode((self._version, at, command, origin.principal, origin.trace, entries))
 
     def decode(self, body: bytes) -> Record[E]:
         raw = self._upcasters and msgspec.msgpack.decode(body)

@@ -124,6 +124,16 @@ class Kernel:
         state = machine.decode(stored.state)
         return Aggregate(id, stored.tenant, stored.kind, stored.version, state, stored.head, machine.rows(id, state))
 
+    async def recall(self, id: Id, origin: Origin) -> Aggregate:
+        """Like `read`, but what this process last committed is good enough: for addressing, never for answers."""
+        cached = self._cache.get(id)
+        if cached is None:
+            cached = await self.read(id, origin)
+            self._remember(cached)
+        if cached.tenant != origin.tenant:
+            raise RejectedError(Rejection("not_found", "find", "call", id_text(id), "there is no such call"))
+        return cached
+
     async def drain(self) -> None:
         """Wait until nothing is under way."""
         while self._tasks:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from perdure.contracts import RetryPolicy
@@ -126,7 +128,7 @@ class ResolveIncident(msgspec.Struct, frozen=True):
 class ProposeAmendment(msgspec.Struct, frozen=True):
     """Ask to correct data; a second person must agree."""
 
-    target: str
+    target: Literal["input", "result"]
     hash: bytes
     reason: str
 

@@ -139,9 +139,7 @@ class Conductor:
             key = verb.correlation_key({**args, "step_id": step_id(letters, step), "call_id": letters})
         return c.Park(verb.name, key, execution.timeout_seconds, execution.escalation or "")
 
-    def _handed(
-        self, verb: Verb, args: Any, origin: Origin, id: Id, step: int, attempt: int
-    ) -> dict[str, Any]:
+    def _handed(self, verb: Verb, args: Any, origin: Origin, id: Id, step: int, attempt: int) -> dict[str, Any]:
         letters = id_text(id)
         own = step_id(letters, step)
         return {

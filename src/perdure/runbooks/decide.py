@@ -215,9 +215,9 @@ def _propose(state: Runbook, command: c.ProposeAmendment, origin: Origin, now: i
         return Rejection("wrong_state", "amend", "call", "?", "it has no result yet")
     if not command.reason.strip():
         return Rejection("invalid", "amend", "call", "?", "no reason was given")
-    target = "result" if command.target == "result" else "input"
     number = len(state.amendments) + 1
-    return Decision((e.AmendmentProposed(number, target, command.hash, command.reason, origin.principal, now),), "proposed")
+    proposed = e.AmendmentProposed(number, command.target, command.hash, command.reason, origin.principal, now)
+    return Decision((proposed,), "proposed")
 
 
 def _approve(state: Runbook, command: c.ApproveAmendment, origin: Origin, now: int) -> Answer:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from perdure.runbooks.state import Compact, Failure
+import msgspec
+
+from perdure.runbooks.state import Compact, Failure, Flags
 
 ENTRY_VERSION = 1
 
 
-class CallStarted(Compact, tag=1):
+class CallStarted(Compact, frozen=True, tag=1):
     verb: str
     definition_version: int
     definition: bytes
@@ -21,7 +23,7 @@ class CallStarted(Compact, tag=1):
     idempotency_key: str = ""
 
 
-class AttemptStarted(Compact, tag=2):
+class AttemptStarted(Compact, frozen=True, tag=2):
     step: int
     attempt: int
     at: int
@@ -29,7 +31,7 @@ class AttemptStarted(Compact, tag=2):
     interruptions: int = 0
 
 
-class AttemptFailed(Compact, tag=3):
+class AttemptFailed(Compact, frozen=True, tag=3):
     step: int
     attempt: int
     at: int
@@ -37,7 +39,7 @@ class AttemptFailed(Compact, tag=3):
     retry_at: int = 0
 
 
-class AttemptDiscarded(Compact, tag=4):
+class AttemptDiscarded(Compact, frozen=True, tag=4):
     """An attempt reported after it had been superseded: recorded, not applied."""
 
     step: int
@@ -47,20 +49,20 @@ class AttemptDiscarded(Compact, tag=4):
     why: str
 
 
-class StepCompleted(Compact, tag=5):
+class StepCompleted(Compact, frozen=True, tag=5):
     step: int
     at: int
     result: bytes
-    flags: dict[str, str | bool | int] = {}
+    flags: Flags = msgspec.field(default_factory=dict)
 
 
-class StepFailed(Compact, tag=6):
+class StepFailed(Compact, frozen=True, tag=6):
     step: int
     at: int
     failure: Failure
 
 
-class StepParked(Compact, tag=7):
+class StepParked(Compact, frozen=True, tag=7):
     step: int
     at: int
     name: str
@@ -69,7 +71,7 @@ class StepParked(Compact, tag=7):
     escalation: str = ""
 
 
-class CompletionReceived(Compact, tag=8):
+class CompletionReceived(Compact, frozen=True, tag=8):
     """The wait of a token ended with a completion."""
 
     step: int
@@ -78,7 +80,7 @@ class CompletionReceived(Compact, tag=8):
     message_id: str = ""
 
 
-class CompletionIgnored(Compact, tag=9):
+class CompletionIgnored(Compact, frozen=True, tag=9):
     """A completion arrived for a token that had ended: recorded, not applied."""
 
     step: int
@@ -88,20 +90,20 @@ class CompletionIgnored(Compact, tag=9):
     why: str
 
 
-class TimedOut(Compact, tag=10):
+class TimedOut(Compact, frozen=True, tag=10):
     step: int
     token: int
     at: int
 
 
-class Escalated(Compact, tag=11):
+class Escalated(Compact, frozen=True, tag=11):
     step: int
     at: int
     to: str
     key: str = ""
 
 
-class IncidentRaised(Compact, tag=12):
+class IncidentRaised(Compact, frozen=True, tag=12):
     step: int
     at: int
     code: str
@@ -109,30 +111,30 @@ class IncidentRaised(Compact, tag=12):
     attempt: int = 0
 
 
-class IncidentResolved(Compact, tag=13):
+class IncidentResolved(Compact, frozen=True, tag=13):
     step: int
     at: int
     how: Literal["retried", "completed", "failed", "cancelled"]
     reason: str = ""
 
 
-class CancelRequested(Compact, tag=14):
+class CancelRequested(Compact, frozen=True, tag=14):
     at: int
     reason: str = ""
 
 
-class CallCancelled(Compact, tag=15):
+class CallCancelled(Compact, frozen=True, tag=15):
     at: int
     completed_steps: int = 0
 
 
-class ProgressPosted(Compact, tag=16):
+class ProgressPosted(Compact, frozen=True, tag=16):
     step: int
     at: int
     text: str
 
 
-class AmendmentProposed(Compact, tag=17):
+class AmendmentProposed(Compact, frozen=True, tag=17):
     number: int
     target: Literal["input", "result"]
     hash: bytes
@@ -141,20 +143,20 @@ class AmendmentProposed(Compact, tag=17):
     at: int
 
 
-class AmendmentApproved(Compact, tag=18):
+class AmendmentApproved(Compact, frozen=True, tag=18):
     number: int
     by: str
     at: int
 
 
-class PayloadErased(Compact, tag=19):
+class PayloadErased(Compact, frozen=True, tag=19):
     """The data is gone by right or by retention; hashes stay, so the chain still verifies."""
 
     at: int
     reason: str
 
 
-class StepReady(Compact, tag=20):
+class StepReady(Compact, frozen=True, tag=20):
     """The step waits for any worker."""
 
     step: int
@@ -179,5 +181,3 @@ def entry_fields(entry: Entry) -> dict[str, object]:
         name: ("sha256:" + value.hex() if isinstance(value, bytes) else value)
         for name, value in ((field, getattr(entry, field)) for field in entry.__struct_fields__)
     }
-
-

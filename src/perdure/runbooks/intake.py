@@ -25,6 +25,7 @@ from perdure.kernel.ports import APPLIED, DEAD, Attachments, Found, InboxRow, Un
 from perdure.payload import canonical, digest
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, Conductor, index_rows
+from perdure.runbooks.machine import token_key
 from perdure.runbooks.ports import DeadLetter
 from perdure.runbooks.state import WAITING, Failure, Runbook
 from perdure.sources import ID_LENGTH, Sources, id_text, parse_id
@@ -92,9 +93,8 @@ class Intake:
         return Receipt(answer.answer, message_id, answer.aggregate)
 
     async def _find(self, completion: Completion, origin: Origin) -> tuple[Found | None, str]:
-        tokens = list(await self._store.find_tokens(origin.tenant, completion.key))
-        if not tokens and len(completion.key) == ID_LENGTH:
-            tokens = await self._tokens_of_call(completion.key, origin)
+        tokens = await self._own_tokens(completion.key, origin)
+        tokens = tokens or list(await self._store.find_tokens(origin.tenant, completion.key))
         if completion.verb:
             tokens = [token for token in tokens if _same(token.name, completion.verb)]
         waiting = [token for token in tokens if token.status == WAITING]
@@ -105,16 +105,20 @@ class Intake:
             return None, "unknown_key: nothing waits or ever waited under it"
         return (waiting or tokens)[0], ""
 
-    async def _tokens_of_call(self, letters: str, origin: Origin) -> list[Found]:
-        """A call's own id stands for its wait, when it has one."""
+    async def _own_tokens(self, key: str, origin: Origin) -> list[Found]:
+        """Tokens under a call's own id or a step's: found without looking the key up."""
+        letters, _, rest = key.partition(":")
+        if len(letters) != ID_LENGTH:
+            return []
         try:
-            aggregate = await self._kernel.read(parse_id(letters), origin)
+            aggregate = await self._kernel.recall(parse_id(letters), origin)
         except RejectedError:
             return []
         return [
             Found(aggregate.id, number, position, token.name, token.status)
             for number, step in enumerate(aggregate.state.steps, 1)
             for position, token in reversed(list(enumerate(step.tokens, 1)))
+            if not rest or token_key(letters, number, token) == key
         ]
 
     def _preparation(
@@ -206,7 +210,9 @@ class Intake:
         message = await self._store.message(origin.tenant, message_id)
         if message is None:
             raise RejectedError(
-                Rejection("not_found", do, "dead letter", message_id, "there is none", "See `perdure dead-letters list`.")
+                Rejection(
+                    "not_found", do, "dead letter", message_id, "there is none", "See `perdure dead-letters list`."
+                )
             )
         if message.status != DEAD or message.body is None:
             raise RejectedError(Rejection("wrong_state", do, "dead letter", message_id, "it was dealt with already"))

@@ -12,6 +12,7 @@ STATE_VERSION = 1
 
 StepState = Literal["pending", "ready", "running", "parked", "completed", "failed", "cancelled"]
 RunbookState = Literal["ready", "executing", "parked", "completed", "failed", "escalated", "cancelled"]
+Flags = dict[str, str | bool | int]
 ENDED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
 
 WAITING, RESOLVED, TIMED_OUT, CANCELLED = range(4)
@@ -22,7 +23,7 @@ class Compact(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     """A value stored as an array, trailing defaults left out."""
 
 
-class Failure(Compact):
+class Failure(Compact, frozen=True):
     """Why an attempt or a step failed: its class, a stable code, and words an operator can act on."""
 
     kind: FailureClass
@@ -30,7 +31,7 @@ class Failure(Compact):
     message: str
 
 
-class Frame(Compact):
+class Frame(Compact, frozen=True):
     """The durable record of the latest execution of a step."""
 
     attempt: int
@@ -42,7 +43,7 @@ class Frame(Compact):
     interruptions: int = 0
 
 
-class Token(Compact):
+class Token(Compact, frozen=True):
     """Something waiting. An empty key stands for the step's own id."""
 
     name: str
@@ -54,7 +55,7 @@ class Token(Compact):
     escalates: bool = False
 
 
-class Incident(Compact):
+class Incident(Compact, frozen=True):
     """Stuck, needs a person: what happened and what would help."""
 
     code: str
@@ -63,7 +64,7 @@ class Incident(Compact):
     attempt: int = 0
 
 
-class Amendment(Compact):
+class Amendment(Compact, frozen=True):
     """A correction of data proposed by one person and waiting for another."""
 
     number: int
@@ -75,7 +76,7 @@ class Amendment(Compact):
     approved_by: str = ""
 
 
-class Step(Compact):
+class Step(Compact, frozen=True):
     """One asking of one verb, pinned to the definition it was asked under."""
 
     verb: str
@@ -90,10 +91,10 @@ class Step(Compact):
     retry_at: int = 0
     incident: Incident | None = None
     progress: str = ""
-    flags: dict[str, str | bool | int] = {}
+    flags: Flags = msgspec.field(default_factory=dict)
 
 
-class Runbook(Compact):
+class Runbook(Compact, frozen=True):
     """The aggregate. Fields a row carries besides (id, tenant, version) are not repeated here."""
 
     version: int

@@ -170,8 +170,9 @@ class Upkeep:
         for definition in await self._store.unserved():
             after = 0
             while page := await self._store.parked_by_definition(definition, after, PAGE):
-                for id, step, tenant, after in page:
+                for id, step, tenant, _ in page:
                     raised += await self._raise_missing(id, step, tenant)
+                after = page[-1][3]
             for id, step, tenant in await self._store.jobs_by_definition(definition, PAGE):
                 raised += await self._raise_missing(id, step, tenant)
         return raised
@@ -221,5 +222,3 @@ async def forever(duty: Any, sources: Sources, pause: Micros, report: Any) -> No
         except PerdureError as error:
             report(error)
         await sources.sleep_until(sources.now() + pause)
-
-

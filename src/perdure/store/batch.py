@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -19,8 +19,8 @@ ORDER = (
 Batch = dict[str, list[tuple[Any, ...]]]
 
 
-def batch_of(units: Sequence[Unit]) -> Batch:
-    """Rows per query name; only queries that have rows are named."""
+def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str]] = ()) -> Batch:
+    """Rows per query name; only queries that have rows are named. Notices given before are left out."""
     batch: Batch = {}
     for unit in units:
         if unit.id is not None:
@@ -28,6 +28,8 @@ def batch_of(units: Sequence[Unit]) -> Batch:
         for brought in unit.attachments:
             _brought(batch, unit, brought)
         for notice in unit.notices:
+            if (unit.id, notice.message_id) in repeated:
+                continue
             row = (unit.tenant, notice.message_id, notice.kind, "", unit.at, PENDING, "", unit.id, None)
             _add(batch, "add_inbox", row)
     return batch
@@ -60,32 +62,41 @@ def _aggregate(batch: Batch, unit: Unit) -> None:
 
 
 def _rows(batch: Batch, unit: Unit, id: bytes) -> None:
+    _parked_rows(batch, unit, id)
     before, after, tenant = unit.before, unit.after, unit.tenant
-    for parked in after.parked:
-        if parked not in before.parked:
-            place = slot(parked.status, id, parked.step, parked.token)
-            _add(
-                batch, "put_parked",
-                (id, parked.step, parked.token, tenant, parked.name, parked.key, place, parked.status, parked.definition),
-            )  # fmt: skip
     for timer in before.timers:
         if timer not in after.timers:
             _add(batch, "remove_timers", (timer.due, id, timer.step, timer.kind))
     for timer in after.timers:
         if timer not in before.timers:
             _add(batch, "add_timers", (timer.due, id, timer.step, timer.kind, tenant))
-    for job in before.jobs:
-        if not any(job.step == other.step for other in after.jobs):
-            _add(batch, "remove_jobs", (id, job.step))
-    for job in after.jobs:
-        if job not in before.jobs:
-            _add(batch, "put_jobs", (id, job.step, tenant, job.worker, job.definition))
-    for incident in before.incidents:
-        if not any(incident.step == other.step for other in after.incidents):
-            _add(batch, "remove_incidents", (id, incident.step))
-    for incident in after.incidents:
-        if incident not in before.incidents:
-            _add(batch, "put_incidents", (id, incident.step, tenant, incident.code, incident.opened_at))
+    _by_step(batch, unit, ("remove_jobs", "put_jobs"), before.jobs, after.jobs)
+    _by_step(batch, unit, ("remove_incidents", "put_incidents"), before.incidents, after.incidents)
+
+
+def _by_step(
+    batch: Batch, unit: Unit, queries: tuple[str, str], before: tuple[Any, ...], after: tuple[Any, ...]
+) -> None:
+    """Rows of which a step has at most one: gone, or as they are now."""
+    remove, put = queries
+    steps = {row.step for row in after}
+    for row in before:
+        if row.step not in steps:
+            _add(batch, remove, (unit.id, row.step))
+    for row in after:
+        if row not in before:
+            _add(batch, put, (unit.id, row.step, unit.tenant, *row[1:]))
+
+
+def _parked_rows(batch: Batch, unit: Unit, id: bytes) -> None:
+    changed = [row for row in unit.after.parked if row not in unit.before.parked]
+    # A token that stops waiting frees its key before another takes it.
+    for row in sorted(changed, key=lambda row: row.status == 0):
+        place = slot(row.status, id, row.step, row.token)
+        _add(
+            batch, "put_parked",
+            (id, row.step, row.token, unit.tenant, row.name, row.key, place, row.status, row.definition),
+        )  # fmt: skip
 
 
 def _brought(batch: Batch, unit: Unit, brought: Attachments) -> None:

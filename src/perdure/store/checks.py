@@ -40,6 +40,20 @@ def checked_payload(aggregate: bytes, hash: bytes, data: bytes) -> bytes:
     return data
 
 
+def checked_entity(tenant: str, entity: str, key: str, data: bytes, hash: bytes, version: int = 0) -> bytes:
+    """The bytes of a record, or of one version of it, or an error that names entity and key."""
+    if sha256(data).digest() == hash:
+        return data
+    which = f"version {version} of the record" if version else "the record"
+    fact = f"the bytes of {which} '{entity}/{key}' no longer have the hash sha256:{hash.hex()}"
+    raise QuarantinedError(
+        "read", "record", f"{entity}/{key}", fact,
+        "Other records can be used. Compare with its history and a backup, then see `perdure audit verify`.",
+        aggregate=sha256(f"{tenant}\0{entity}\0{key}".encode()).digest()[:16], place="entity",
+        entity=entity, key=key, version=version,
+    )  # fmt: skip
+
+
 def damaged(aggregate: bytes, place: str, fact: str) -> QuarantinedError:
     return QuarantinedError(
         "read", place, id_text(aggregate), fact,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from perdure.kernel.ports import Conflict, Unit
+from perdure.kernel.ports import Attachments, Conflict, Unit
 
 
 class Claims(msgspec.Struct):
@@ -27,6 +27,12 @@ class Standing(msgspec.Struct):
     messages: dict[tuple[str, str], tuple[str, bytes | None]] = {}
     keys: dict[tuple[str, str, str], bytes] = {}
     entities: dict[tuple[str, str, str], int] = {}
+    repeated: set[tuple[bytes | None, str]] = set()
+    """Notices that were given before, by who gives them and their id: not written again."""
+
+
+TAKEN = -1
+"""The version of what an earlier unit of the same batch changes: nobody can have read the result yet."""
 
 
 def claims_of(units: Iterable[Unit]) -> Claims:
@@ -72,35 +78,73 @@ def _judge(unit: Unit, standing: Standing) -> Conflict | None:
 def _conflict(unit: Unit, standing: Standing) -> Conflict | None:
     if unit.id is not None and standing.versions.get(unit.id, 0) != unit.expected:
         return Conflict("version")
+    own: set[tuple[str, ...]] = set()
     for brought in unit.attachments:
-        if brought.idempotency is not None:
-            key = brought.idempotency[0]
-            holder = standing.starts.get((unit.tenant, key))
-            if holder is not None:
-                return Conflict("idempotency", key, holder)
-        if brought.inbox is not None:
-            known = standing.messages.get((brought.inbox.tenant, brought.inbox.message_id))
-            if known is not None:
-                return Conflict("inbox", brought.inbox.message_id, known[1], known[0])
-        for write in brought.entities:
-            if standing.entities.get((unit.tenant, write.entity, write.key), 0) != write.expected:
-                return Conflict("entity", f"{write.entity}/{write.key}")
-    for claim in _new_keys(unit):
-        if claim in standing.keys:
-            return Conflict("key", claim[1], standing.keys[claim])
+        conflict = _brought(unit, brought, standing, own)
+        if conflict is not None:
+            return conflict
+    return _key_taken(unit, standing, own)
+
+
+def _brought(unit: Unit, brought: Attachments, standing: Standing, own: set[tuple[str, ...]]) -> Conflict | None:
+    if brought.idempotency is not None:
+        key = brought.idempotency[0]
+        holder = standing.starts.get((unit.tenant, key))
+        if holder is not None or _is_repeated(own, "start", key):
+            return Conflict("idempotency", key, holder)
+    if brought.inbox is not None:
+        message = (brought.inbox.tenant, brought.inbox.message_id)
+        known = standing.messages.get(message)
+        if known is not None:
+            return Conflict("inbox", message[1], known[1], known[0])
+        if _is_repeated(own, "message", *message):
+            return Conflict("inbox", message[1], unit.id)
+    for write in brought.entities:
+        stored = standing.entities.get((unit.tenant, write.entity, write.key), 0)
+        if stored != write.expected or _is_repeated(own, "entity", write.entity, write.key):
+            return Conflict("entity", f"{write.entity}/{write.key}")
     return None
 
 
+def _key_taken(unit: Unit, standing: Standing, own: set[tuple[str, ...]]) -> Conflict | None:
+    for claim in _new_keys(unit):
+        holder = standing.keys.get(claim)
+        if (holder is not None and not _frees(unit, holder, claim)) or _is_repeated(own, "key", *claim):
+            return Conflict("key", claim[1], holder or unit.id)
+    return None
+
+
+def _frees(unit: Unit, holder: bytes, claim: tuple[str, str, str]) -> bool:
+    """Whether the key is held by a token of the unit's own aggregate that stops waiting in this unit."""
+    if holder != unit.id:
+        return False
+    held = {(row.step, row.token) for row in unit.before.parked if row.status == 0 and row.key == claim[1]}
+    return any((row.step, row.token) in held and row.status != 0 and row.name == claim[2] for row in unit.after.parked)
+
+
+def _is_repeated(own: set[tuple[str, ...]], *claim: str) -> bool:
+    """Whether one unit claims the same thing twice."""
+    if claim in own:
+        return True
+    own.add(claim)
+    return False
+
+
 def _take(unit: Unit, standing: Standing) -> None:
-    if unit.id is not None:
-        standing.versions[unit.id] = unit.version
+    if unit.id is not None and unit.records:
+        standing.versions[unit.id] = TAKEN
     for brought in unit.attachments:
         if brought.idempotency is not None and unit.id is not None:
             standing.starts[(unit.tenant, brought.idempotency[0])] = unit.id
         if brought.inbox is not None:
             standing.messages[(brought.inbox.tenant, brought.inbox.message_id)] = (brought.inbox.answer, unit.id)
         for write in brought.entities:
-            standing.entities[(unit.tenant, write.entity, write.key)] = write.expected + 1
+            standing.entities[(unit.tenant, write.entity, write.key)] = TAKEN
+    for notice in unit.notices:
+        if (unit.tenant, notice.message_id) in standing.messages:
+            standing.repeated.add((unit.id, notice.message_id))
+        else:
+            standing.messages[(unit.tenant, notice.message_id)] = ("", unit.id)
     for claim in _new_keys(unit):
         assert unit.id is not None
         standing.keys[claim] = unit.id

@@ -8,9 +8,10 @@ from perdure.errors import QuarantinedError
 from perdure.kernel.ports import DISCARDED, Conflict, Found, Loaded, RecordRow, Unit
 from perdure.runbooks.ports import DeadLetter, Message, ParkedFound
 from perdure.sources import Id, Micros, Sources
-from perdure.store.checks import checked, checked_payload, damaged
+from perdure.store.checks import checked, checked_entity, checked_payload, damaged
 from perdure.store.ports import Driver, Row
-from perdure.work.ports import Beat, JobFound, TimerFound, WorkerRow
+from perdure.store.recent import RecentPayloads
+from perdure.work.ports import Beat, EntityFound, EntityVersion, JobFound, TimerFound, WorkerRow
 
 
 class Store:
@@ -19,9 +20,17 @@ class Store:
     def __init__(self, driver: Driver, sources: Sources) -> None:
         self.driver = driver
         self._sources = sources
+        self._recent = RecentPayloads()
 
     async def commit(self, unit: Unit) -> Conflict | None:
-        return await self.driver.commit(unit)
+        conflict = await self.driver.commit(unit)
+        if conflict is None and unit.id is not None:
+            for brought in unit.attachments:
+                if brought.erases:
+                    self._recent.forget(unit.id)
+                for hash, data in brought.payloads:
+                    self._recent.keep(unit.id, hash, data)
+        return conflict
 
     async def load(self, id: Id) -> Loaded | None:
         rows = await self.driver.fetch("load_aggregate", id=id)
@@ -45,6 +54,9 @@ class Store:
 
     async def payload(self, aggregate: Id, hash: bytes) -> bytes | None:
         """The bytes behind a hash, verified; None when they were erased or never kept."""
+        recent = self._recent.find(aggregate, hash)
+        if recent is not None:
+            return recent
         rows = await self.driver.fetch("read_payload", aggregate=aggregate, hash=hash)
         try:
             if rows:
@@ -115,6 +127,38 @@ class Store:
     async def ended(self, before: Micros, most: int) -> list[tuple[Id, str]]:
         rows = await self.driver.fetch("ended_aggregates", before=before, most=most)
         return [(Id(bytes(id)), tenant) for id, tenant in rows]
+
+    async def read_entity(self, tenant: str, entity: str, key: str) -> EntityFound | None:
+        rows = await self.driver.fetch("read_entity", tenant=tenant, entity=entity, key=key)
+        if not rows:
+            return None
+        version, is_deleted, data, hash = rows[0]
+        whole = await self._checked_entity(tenant, entity, key, data, hash)
+        return EntityFound(key, version, bool(is_deleted), whole)
+
+    async def list_entities(self, tenant: str, entity: str, after: str, most: int) -> list[EntityFound]:
+        rows = await self.driver.fetch("list_entities", tenant=tenant, entity=entity, after=after, most=most)
+        return [
+            EntityFound(key, version, False, await self._checked_entity(tenant, entity, key, data, hash))
+            for key, version, data, hash in rows
+        ]
+
+    async def entity_history(self, tenant: str, entity: str, key: str, after: int, most: int) -> list[EntityVersion]:
+        rows = await self.driver.fetch("entity_history", tenant=tenant, entity=entity, key=key, after=after, most=most)
+        found = []
+        for version, is_deleted, data, hash, aggregate, at, principal in rows:
+            whole = await self._checked_entity(tenant, entity, key, data, hash, version)
+            found.append(EntityVersion(version, bool(is_deleted), whole, Id(bytes(aggregate)), at, principal))
+        return found
+
+    async def _checked_entity(
+        self, tenant: str, entity: str, key: str, data: bytes, hash: bytes, version: int = 0
+    ) -> bytes:
+        try:
+            return checked_entity(tenant, entity, key, bytes(data), bytes(hash), version)
+        except QuarantinedError as error:
+            await self.quarantine(error)
+            raise
 
     def set_fence(self, number: int) -> None:
         self.driver.fence = number

@@ -7,6 +7,7 @@ from typing import Any
 
 from perdure.verbs.canonical import Draft
 from perdure.verbs.definition import CRUD, EntityDefinition, VerbDefinition, same_verb_name
+from perdure.verbs.entities import RESERVED_FIELDS
 from perdure.verbs.nearest import did_you_mean
 from perdure.verbs.nodes import Node
 from perdure.verbs.shorthand import argument_name
@@ -84,6 +85,13 @@ class _VerbCheck:
         if not isinstance(entity, str) or entity not in self._entities:
             hint = did_you_mean(str(entity), self._entities) or "Declare it in a file with a top-level 'entities:'."
             self._wrong("params", f"the entity '{entity}' is not declared", hint)
+            return
+        fields = self._entities[entity].fields
+        for param, written in _field_names(self._execution.params):
+            known = {*fields, *RESERVED_FIELDS} if param == "returning" else set(fields)
+            if argument_name(written) not in known:
+                reason = f"'{param}' names '{written}', which is not a field of '{entity}'"
+                self._wrong("params", reason, did_you_mean(written, known))
 
     def _correlation(self) -> None:
         allowed = set(self._inputs) | CORRELATION_BUILT_INS
@@ -146,6 +154,16 @@ class _VerbCheck:
         execution = self._fields.get("execution")
         inside = execution.value.get(field) if execution is not None and isinstance(execution.value, dict) else None
         return inside or self._fields.get(field) or execution
+
+
+def _field_names(params: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """The names of fields that the params of a CRUD verb hold."""
+    for param in ("set_values", "key", "conflict_keys", "returning", "columns"):
+        held = params.get(param) or ()
+        if isinstance(held, dict) and param == "columns":
+            held = held.values()
+        for name in (held,) if isinstance(held, str) else held:
+            yield param, str(name)
 
 
 def _is_scalar(schema: Any) -> bool:

@@ -19,6 +19,8 @@ FIELD_TYPES: tuple[FieldType, ...] = (
     "json",
     "enum",
 )
+RESERVED_FIELDS = frozenset({"version", "deleted"})
+"""What a record says of itself beside its fields."""
 
 
 def read_entities(node: Node, file: str, report: Report) -> list[EntityDefinition]:
@@ -37,6 +39,9 @@ def _read_entity(name: str, node: Node, file: str, report: Report) -> EntityDefi
     }
     if not found:
         fields.missing("fields")
+    for taken in RESERVED_FIELDS & found.keys():
+        reason = f"every record has its own '{taken}', so no field can have that name"
+        fields.wrong(fields.get("fields"), "reserved", reason, f"Name it e.g. {argument_name(name)}_{taken}.")
     key = tuple(argument_name(part) for part in fields.texts("key")) or (("id",) if "id" in found else ())
     if found and not key:
         fields.wrong(None, "key", f"the entity '{name}' has no key", "Add e.g. key: [case_id].")

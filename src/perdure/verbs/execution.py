@@ -40,9 +40,12 @@ CRUD_OPERATIONS = {
     "get": "read",
     "select": "read",
     "update": "update",
+    "upsert": "upsert",
+    "entity_upsert": "upsert",
     "delete": "delete",
     "list": "list",
     "list_by_fk": "list",
+    "history": "history",
 }
 _BACKOFFS: tuple[Backoff, ...] = ("exponential", "linear", "fixed")
 _FLAG_TYPES: tuple[FlagType, ...] = ("string", "boolean", "integer", "enum")

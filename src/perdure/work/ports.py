@@ -1,4 +1,4 @@
-"""What the worker needs of a store: leases, timers and jobs nobody holds."""
+"""What the worker needs of a store: leases, timers, jobs nobody holds, and records of entities."""
 
 from __future__ import annotations
 
@@ -57,3 +57,36 @@ class Due(Protocol):
     async def due_timers(
         self, after_due: Micros, after_aggregate: bytes, until: Micros, most: int
     ) -> list[TimerFound]: ...
+
+
+class EntityFound(NamedTuple):
+    """A record as stored; its bytes have been checked against their hash."""
+
+    key: str
+    version: int
+    is_deleted: bool
+    data: bytes
+
+
+class EntityVersion(NamedTuple):
+    """A record as it once was: the call that made it so, when, and on whose behalf."""
+
+    version: int
+    is_deleted: bool
+    data: bytes
+    aggregate: Id
+    at: Micros
+    principal: str
+
+
+class Records(Protocol):
+    """Records of declared entities. Raises QuarantinedError, naming entity and key, when bytes were changed."""
+
+    async def read_entity(self, tenant: str, entity: str, key: str) -> EntityFound | None: ...
+    async def list_entities(self, tenant: str, entity: str, after: str, most: int) -> list[EntityFound]:
+        """In the order of their keys, deleted ones left out."""
+        ...
+
+    async def entity_history(self, tenant: str, entity: str, key: str, after: int, most: int) -> list[EntityVersion]:
+        """Oldest first, beginning behind version `after`."""
+        ...

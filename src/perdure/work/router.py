@@ -21,7 +21,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
 from perdure.contracts import FailureClass, check_flags
-from perdure.errors import BusinessError, PayloadTooLargeError, PerdureError, SchemaViolationError, Transient
+from perdure.errors import (
+    BusinessError,
+    PayloadTooLargeError,
+    PerdureError,
+    SchemaViolationError,
+    StoreUnavailableError,
+    Transient,
+)
 from perdure.kernel.ports import EntityWrite
 from perdure.payload import canonical, digest
 from perdure.verbs.compiled import Verb
@@ -66,8 +73,8 @@ class StagedEntities(Protocol):
     async def execute(self, verb: Verb, args: dict[str, Any]) -> Any: ...
 
 
-Entities = Callable[[str, str], StagedEntities]
-"""Makes the entities of one call from its tenant and principal."""
+Entities = Callable[[str, str, Verb, str], StagedEntities]
+"""Makes the entities of one call from its tenant, principal, verb and idempotency key."""
 
 
 class Router:
@@ -111,7 +118,7 @@ class Router:
 
     async def run(self, verb: Verb, call: dict[str, Any]) -> Produced | Failed:
         """One attempt. Never raises what the handler raised; cancellation passes through."""
-        entities = self._entities(call["tenant"], call["principal"])
+        entities = self._entities(call["tenant"], call["principal"], verb, call["idempotency_key"])
         try:
             value, flags = await self._run(verb, call, entities)
             return self._checked(verb, value, flags, entities.writes())
@@ -140,9 +147,7 @@ class Router:
             return result.data, result.flags
         return ({} if result is None else result), {}
 
-    def _checked(
-        self, verb: Verb, value: Any, flags: dict[str, Any], writes: tuple[EntityWrite, ...]
-    ) -> Produced:
+    def _checked(self, verb: Verb, value: Any, flags: dict[str, Any], writes: tuple[EntityWrite, ...]) -> Produced:
         handler = self.handler(verb)
         parks = handler is None or handler.name == PARK or (verb.is_durable and handler.name != INSTANT_COMPLETE)
         if flags:
@@ -186,10 +191,12 @@ def classify(verb: Verb, error: Exception) -> Failed:
         return Failed("permanent_business", error.code, str(error)[:MAX_MESSAGE])
     if isinstance(error, Transient):
         return Failed("transient_external", "handler.transient", str(error)[:MAX_MESSAGE] or text, error.after)
+    if isinstance(error, StoreUnavailableError):
+        return Failed("transient_infrastructure", error.code, str(error)[:MAX_MESSAGE])
     if isinstance(error, SchemaViolationError | PayloadTooLargeError):
         return Failed(
             "permanent_contract", error.code,
-            f"{error} Correct the handler of '{verb.name}' or its schema, then `perdure incidents retry`."[:MAX_MESSAGE],
+            f"{error} Correct the handler of '{verb.name}' or its schema, then `incidents retry`."[:MAX_MESSAGE],
         )  # fmt: skip
     if isinstance(error, PerdureError):
         return Failed("permanent_contract", error.code, str(error)[:MAX_MESSAGE])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from perdure.errors import StoreUnavailableError
 from perdure.sources import SECOND, Id, Micros, Sources
@@ -101,10 +102,8 @@ class Timers:
 
     async def _poll(self) -> None:
         while True:
-            try:
+            with suppress(StoreUnavailableError):  # the next poll reads it again
                 await self.load()
-            except StoreUnavailableError:
-                pass  # the next poll reads it again; the store's own errors surface where work is asked for
             await self._sources.sleep_until(self._sources.now() + POLL)
 
     def _start(self, timer: TimerFound) -> None:

@@ -62,7 +62,9 @@ async def check_timers(reader: Reader, machines: Any, report: Report) -> None:
         for row in rows:
             due, id = plain(row)
             report.timers += 1
-            if await _is_surplus(reader, machines, due, id):
+            if not await reader.fetch("load_aggregate", id=id):
+                report.add([found("AUD024", "timer", "table 'timer' has rows of it", id)])
+            elif await _is_surplus(reader, machines, due, id):
                 report.add([found("AUD021", "timer", f"a timer due at {due} that its state does not know", id)])
         if len(rows) < PAGE:
             return
@@ -72,8 +74,6 @@ async def _is_surplus(reader: Reader, machines: Any, due: int, id: bytes) -> boo
     """Also while others write: a timer counts only when it is still there after its aggregate was read."""
     try:
         rows = await reader.fetch("load_aggregate", id=id)
-        if not rows:
-            return False  # found as an orphan
         loaded = checked(plain(rows[0]))
         machine: Machine[Any, Any, Any] = machines[loaded.kind]
         wanted = {each.due for each in machine.rows(id, machine.decode(loaded.state)).timers}

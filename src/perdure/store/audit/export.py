@@ -79,9 +79,7 @@ async def document_of(store: Store, machines: Machines, id: Id, public_keys: Pub
         "history": [history_item(machine, *record) for record in records],
         "payloads": [] if summary["is_erased"] else await _payloads(reader, id),
         "seals": seals,
-        "public_keys": {
-            name: public_keys[name].hex() for name in {each["key_id"] for each in seals} & set(public_keys)
-        },
+        "public_keys": {name: public_keys[name].hex() for name in signers & set(public_keys)},
     }
     return sealed_document(content)
 
@@ -181,7 +179,8 @@ def seal_item(seal: Seal, leaves: list[Leaf], place: int) -> dict[str, Any]:
         "key_id": seal.key_id,
         "signature": seal.signature.hex(),
         "sequence": leaves[place].sequence,
-        "place": place,
-        "leaves": len(leaves),
-        "proof": [step.hex() for step in proof([leaf.data() for leaf in leaves], place)],
+        "proof": [
+            {"side": "left" if step.is_left else "right", "hash": step.hash.hex()}
+            for step in proof([leaf.data() for leaf in leaves], place)
+        ],
     }

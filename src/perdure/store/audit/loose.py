@@ -1,35 +1,51 @@
-"""Checks what belongs to no single aggregate: orphaned rows, messages, entities and their history."""
+"""Checks what no aggregate answers for: rows without one, messages, entities and their history."""
 
 from __future__ import annotations
 
 from hashlib import sha256
 
-from perdure.store.audit.findings import MAX_FINDINGS, Report, found
+from perdure.store.audit.findings import Finding, Report, found
 from perdure.store.audit.reading import PAGE, Reader, UnreadableError, plain
 from perdure.store.ports import Row
 
 
 async def check_loose(reader: Reader, report: Report) -> None:
     """All of it, one after the other."""
-    for check, place in (
-        (_orphans, "aggregate"),
-        (_messages, "inbox"),
-        (_entities, "entity"),
-        (_history, "entity_history"),
-    ):
+    checks = ((_starts, "idempotency"), (_messages, "inbox"), (_entities, "entity"), (_history, "entity_history"))
+    for check, place in checks:
         try:
             await check(reader, report)
         except UnreadableError as error:
             report.add([found("AUD025", place, str(error))])
 
 
-async def _orphans(reader: Reader, report: Report) -> None:
-    for row in await reader.fetch("orphans", most=MAX_FINDINGS):
+async def check_stretch(reader: Reader, report: Report, after: bytes, until: bytes) -> None:
+    """Find rows of aggregates that are not there, between two ids."""
+    for row in await reader.fetch("orphans_between", after=after, until=until, most=PAGE):
         table, id = plain(row)
-        report.add([found("AUD024", table, f"table '{table}' has rows of it", id)])
+        report.add([orphaned(table, id)])
+
+
+def orphaned(table: str, id: bytes) -> Finding:
+    return found("AUD024", table, f"table '{table}' has rows of it", id)
+
+
+async def _starts(reader: Reader, report: Report) -> None:
+    after: Row = ("", "")
+    while True:
+        rows = await reader.fetch("scan_starts", after_tenant=after[0], after_key=after[1], most=PAGE)
+        for row in map(plain, rows):
+            after = row
+            if not row[3]:
+                report.add([orphaned("idempotency", row[2])])
+        if len(rows) < PAGE:
+            return
 
 
 async def _messages(reader: Reader, report: Report) -> None:
+    async for _, id, is_there in reader.pages("scan_messages", -(2**63), 0):
+        if not is_there:
+            report.add([orphaned("inbox", id)])
     async for _, tenant, message_id in reader.pages("stuck_messages", -(2**63), 0):
         report.add([found("AUD040", "inbox", f"message '{message_id}' of tenant '{tenant}'")])
 

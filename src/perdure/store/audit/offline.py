@@ -16,9 +16,10 @@ from perdure.store.audit.export import FORMAT, digest_of, history_item, summary_
 from perdure.store.audit.findings import Finding, found
 from perdure.store.audit.seals import check_signature
 from perdure.store.keys import PublicKeys
-from perdure.store.seals import Leaf, Seal, root_of_proof
+from perdure.store.seals import Leaf, Seal, Step, root_of_proof
 
 PLACE = "export"
+SIDES = {"left": True, "right": False}
 
 
 def verify_export(
@@ -99,7 +100,7 @@ def _check_seals(
         )  # fmt: skip
         findings += check_signature(seal, public_keys, place)
         leaf = Leaf(id, item["sequence"], hashes.get(item["sequence"], b""))
-        path = [bytes.fromhex(step) for step in item["proof"]]
-        if root_of_proof(leaf.data(), item["place"], item["leaves"], path) != seal.root:
+        path = [Step(SIDES[step["side"]], bytes.fromhex(step["hash"])) for step in item["proof"]]
+        if root_of_proof(leaf.data(), path) != seal.root:
             findings.append(found("AUD073", place, f"record {item['sequence']}", id, item["sequence"]))
     return findings

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from perdure.store.audit.aggregates import AggregateAudit, Machines
 from perdure.store.audit.derived import check_timers
 from perdure.store.audit.findings import Report, found
-from perdure.store.audit.loose import check_loose
+from perdure.store.audit.loose import check_loose, check_stretch
 from perdure.store.audit.reading import PAGE, Reader, UnreadableError, plain
 from perdure.store.audit.seals import SealAudit
 from perdure.store.checks import damaged
@@ -74,19 +74,25 @@ async def _check_seals(audit: SealAudit, report: Report, require_sealed: bool, a
 async def _check_aggregates(reader: Reader, machines: Machines, report: Report, full: bool, tell: Progress) -> None:
     total = await reader.number("count_aggregates")
     audit = AggregateAudit(reader, machines, report, full)
-    async for ids in _pages_of_ids(reader):
+    async for after, ids, until in _stretches(reader):
         for start in range(0, len(ids), CHECKED_TOGETHER):
             await asyncio.gather(*[audit.check(id) for id in ids[start : start + CHECKED_TOGETHER]])
+        if full:
+            await check_stretch(reader, report, after, until)
         tell("aggregates", report.aggregates, total)
         await asyncio.sleep(0)  # a worker in the same process goes on meanwhile
 
 
-async def _pages_of_ids(reader: Reader) -> AsyncIterator[list[bytes]]:
-    after = b""
-    while rows := await reader.fetch("scan_ids", after=after, most=PAGE):
+async def _stretches(reader: Reader) -> AsyncIterator[tuple[bytes, list[bytes], bytes]]:
+    """All ids a page at a time, each with the bounds it stands for; together they leave nothing out."""
+    after, is_last = b"", False
+    while not is_last:
+        rows = await reader.fetch("scan_ids", after=after, most=PAGE)
         ids = [plain(row)[0] for row in rows]
-        yield ids
-        after = ids[-1]
+        is_last = len(ids) < PAGE
+        until = b"\xff" * 17 if is_last else ids[-1]
+        yield after, ids, until
+        after = until
 
 
 async def _check_the_rest(reader: Reader, machines: Machines, report: Report) -> None:

@@ -107,9 +107,7 @@ def is_away(error: BaseException) -> bool:
     )
 
 
-async def patiently(
-    action: Callable[[], Awaitable[T]], place: str, closing: asyncio.Event, seconds: float = PATIENCE_SECONDS
-) -> T:
+async def patiently(action: Callable[[], Awaitable[T]], place: str, closing: asyncio.Event, seconds: float) -> T:
     """Do something, again and again over lost connections, until patience ends or the store closes."""
     loop = asyncio.get_running_loop()
     deadline, delay = loop.time() + seconds, FIRST_DELAY

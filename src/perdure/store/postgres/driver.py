@@ -13,7 +13,7 @@ from perdure.errors import PerdureError
 from perdure.kernel.ports import Conflict, Unit
 from perdure.sources import SystemSources
 from perdure.store.ports import Row
-from perdure.store.postgres.connection import closed, connect, place_of, translated
+from perdure.store.postgres.connection import PATIENCE_SECONDS, closed, connect, place_of, translated
 from perdure.store.postgres.lease import Heartbeat
 from perdure.store.postgres.lines import Lines
 from perdure.store.postgres.schema import migrate_postgres
@@ -37,8 +37,9 @@ class PostgresDriver:
     dialect = "postgres"
     is_threaded = True
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, patience_seconds: float = PATIENCE_SECONDS) -> None:
         self.url = url
+        self._patience_seconds = patience_seconds
         self.fence = 0
         self._place = place_of(url)
         self._queries = load_queries("postgres")
@@ -55,8 +56,8 @@ class PostgresDriver:
     async def open(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._closing = asyncio.Event()
-        self._lines = Lines(self._new_wire, self._place, self._closing)
-        self._writer = Writer(self._new_wire, self._statements, self._place, self._closing)
+        self._lines = Lines(self._new_wire, self._place, self._closing, self._patience_seconds)
+        self._writer = Writer(self._new_wire, self._statements, self._place, self._closing, self._patience_seconds)
         self._signals = Signals(self._new_connection, self._closing)
         self._loads = Together(self._lines, self._statements["load_aggregates"], by_first_column)
         self._finds = Together(self._lines, self._statements["find_tokens_of"], by_place)

@@ -16,16 +16,17 @@ Connect = Callable[[], Awaitable[Wire]]
 class Lines:
     """At most `LINES` round trips at once; the others wait their turn."""
 
-    def __init__(self, connect: Connect, place: str, closing: asyncio.Event) -> None:
+    def __init__(self, connect: Connect, place: str, closing: asyncio.Event, patience_seconds: float) -> None:
         self._connect = connect
         self._place = place
         self._closing = closing
+        self._patience_seconds = patience_seconds
         self._free = asyncio.Semaphore(LINES)
         self._idle: list[Wire] = []
 
     async def turn(self, requests: list[Request]) -> list[list[tuple[Any, ...]]]:
         """One round trip, on another connection where one was lost."""
-        return await patiently(lambda: self._turn(requests), self._place, self._closing)
+        return await patiently(lambda: self._turn(requests), self._place, self._closing, self._patience_seconds)
 
     async def _turn(self, requests: list[Request]) -> list[list[tuple[Any, ...]]]:
         async with self._free:

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from perdure.errors import PerdureError
 from perdure.store.ports import Row
 from perdure.store.postgres.lines import Lines
 from perdure.store.postgres.statements import Statement
@@ -51,7 +50,7 @@ class Together:
             for (_, future), found in zip(asked, self._sort(keys, rows), strict=True):
                 if not future.done():
                     future.set_result(found)
-        except (PerdureError, Exception) as error:
+        except Exception as error:
             for _, future in asked:
                 if not future.done():
                     future.set_exception(error)

@@ -46,11 +46,13 @@ class Writer:
         statements: Mapping[str, Statement],
         place: str,
         closing: asyncio.Event,
+        patience_seconds: float,
     ) -> None:
         self._connect = connect
         self._statements = statements
         self._place = place
         self._closing = closing
+        self._patience_seconds = patience_seconds
         self._wire: Wire | None = None
         self.commits = 0
 
@@ -66,10 +68,10 @@ class Writer:
         """Write every unit that passes the gate in one transaction; the others are told why not."""
         attempt = _Attempt(units, fence)
         try:
-            return await patiently(lambda: self._settled(attempt), self._place, self._closing)
+            return await patiently(lambda: self._settled(attempt), self._place, self._closing, self._patience_seconds)
         except (FencedError, StoreFullError) as error:
             return [error] * len(units)
-        except (PerdureError, Exception) as error:
+        except Exception as error:
             if len(units) == 1 or attempt.was_lost:
                 told = error if isinstance(error, PerdureError) else translated(error, self._place)
                 return [told] * len(units)
@@ -100,7 +102,7 @@ class Writer:
                 return await self._attempt(wire, attempt.units, attempt.fence)
             except Lost:
                 raise
-            except (PerdureError, Exception) as error:
+            except Exception as error:
                 await wire.turn([Request(ROLLBACK, [])])
                 if not isinstance(error, _RACES) or races == MAX_RACES:
                     raise
@@ -109,7 +111,8 @@ class Writer:
     async def _attempt(self, wire: Wire, units: list[Unit], fence: int) -> list[Verdict]:
         standing = await self._standing(wire, claims_of(units), fence)
         verdicts = judge(units, standing)
-        batch = batch_of([unit for unit, verdict in zip(units, verdicts, strict=True) if verdict is None])
+        passed = [unit for unit, verdict in zip(units, verdicts, strict=True) if verdict is None]
+        batch = batch_of(passed, standing.repeated)
         writes = [self._write(name, batch[name]) for name in ORDER if name in batch]
         await wire.turn([*writes, Request(COMMIT, [])])
         self.commits += 1

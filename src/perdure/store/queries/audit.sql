@@ -65,21 +65,31 @@ SELECT step, tenant, code, opened_at FROM incident WHERE aggregate = :aggregate 
 SELECT DISTINCT due, aggregate FROM timer WHERE (due, aggregate) > (:after_due, :after_aggregate)
 ORDER BY due, aggregate LIMIT :most;
 
--- name: orphans
--- Rows that speak of an aggregate that is not there.
-SELECT 'journal', aggregate FROM journal AS one WHERE NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
-UNION SELECT 'payload', aggregate FROM payload AS one WHERE NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
-UNION SELECT 'parked', aggregate FROM parked AS one WHERE NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
-UNION SELECT 'timer', aggregate FROM timer AS one WHERE NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
-UNION SELECT 'job', aggregate FROM job AS one WHERE NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
-UNION SELECT 'incident', aggregate FROM incident AS one WHERE NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
-UNION SELECT 'index_entry', aggregate FROM index_entry AS one
-  WHERE NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
-UNION SELECT 'idempotency', aggregate FROM idempotency AS one
-  WHERE NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
-UNION SELECT 'inbox', aggregate FROM inbox AS one
-  WHERE aggregate IS NOT NULL AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
+-- name: orphans_between
+-- Rows that speak of an aggregate that is not there, in one stretch of ids.
+SELECT 'journal', aggregate FROM journal AS one WHERE aggregate > :after AND aggregate <= :until
+  AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
+UNION SELECT 'payload', aggregate FROM payload AS one WHERE aggregate > :after AND aggregate <= :until
+  AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
+UNION SELECT 'parked', aggregate FROM parked AS one WHERE aggregate > :after AND aggregate <= :until
+  AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
+UNION SELECT 'job', aggregate FROM job AS one WHERE aggregate > :after AND aggregate <= :until
+  AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
+UNION SELECT 'incident', aggregate FROM incident AS one WHERE aggregate > :after AND aggregate <= :until
+  AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
+UNION SELECT 'index_entry', aggregate FROM index_entry AS one WHERE aggregate > :after AND aggregate <= :until
+  AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
 LIMIT :most;
+
+-- name: scan_starts
+-- Keys of starts, a page at a time, and whether their call is there.
+SELECT tenant, key, aggregate, EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate) FROM idempotency AS one
+WHERE (tenant, key) > (:after_tenant, :after_key) ORDER BY tenant, key LIMIT :most;
+
+-- name: scan_messages
+-- Messages that name an aggregate, a page at a time, and whether it is there.
+SELECT number, aggregate, EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate) FROM inbox AS one
+WHERE number > :after AND aggregate IS NOT NULL ORDER BY number LIMIT :most;
 
 -- name: stuck_messages
 -- Messages that wait to be acted on and say neither by whom nor with what.

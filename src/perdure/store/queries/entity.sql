@@ -24,6 +24,7 @@ SELECT key, version, data, hash FROM entity
 WHERE tenant = :tenant AND entity = :entity AND is_deleted = 0 AND key > :after ORDER BY key LIMIT :most;
 
 -- name: entity_history
--- Every version of one entity, oldest first.
+-- The versions of one entity, oldest first, a page at a time.
 SELECT version, is_deleted, data, hash, aggregate, at, principal FROM entity_history
-WHERE tenant = :tenant AND entity = :entity AND key = :key ORDER BY version LIMIT :most;
+WHERE tenant = :tenant AND entity = :entity AND key = :key AND version > :after
+ORDER BY version LIMIT :most;

@@ -4,7 +4,7 @@ A chain of records protects one aggregate against change; only somebody who reme
 a whole aggregate was removed or its chain written anew. Seals remember them, under a key the database never holds.
 """
 
-from perdure.store.seals.merkle import proof, root, root_of_proof
+from perdure.store.seals.merkle import Step, proof, root, root_of_proof
 from perdure.store.seals.seal import FIRST_PREVIOUS, SEALED_AT_ONCE, Leaf, Seal, heads_of, pack, seal_hash, unpack
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "SEALED_AT_ONCE",
     "Leaf",
     "Seal",
+    "Step",
     "heads_of",
     "pack",
     "proof",

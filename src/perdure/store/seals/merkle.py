@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import NamedTuple
 
 
 def leaf_hash(data: bytes) -> bytes:
@@ -22,30 +23,30 @@ def root(leaves: Sequence[bytes]) -> bytes:
     return level[0] if level else sha256(b"").digest()
 
 
-def proof(leaves: Sequence[bytes], index: int) -> list[bytes]:
+class Step(NamedTuple):
+    """A sibling on the way to the root, and on which side it stands."""
+
+    is_left: bool
+    hash: bytes
+
+
+def proof(leaves: Sequence[bytes], index: int) -> list[Step]:
     """The siblings on the way from one leaf to the root."""
     level = [leaf_hash(leaf) for leaf in leaves]
-    path: list[bytes] = []
+    path: list[Step] = []
     while len(level) > 1:
         if index ^ 1 < len(level):
-            path.append(level[index ^ 1])
+            path.append(Step(index % 2 == 1, level[index ^ 1]))
         level, index = _parents(level), index // 2
     return path
 
 
-def root_of_proof(leaf: bytes, index: int, count: int, path: Sequence[bytes]) -> bytes | None:
-    """The root a proof leads to; None when it has the wrong length for its place."""
-    if not 0 <= index < count:
-        return None
-    hash, siblings = leaf_hash(leaf), list(reversed(path))
-    while count > 1:
-        if index ^ 1 < count:
-            if not siblings:
-                return None
-            sibling = siblings.pop()
-            hash = node_hash(sibling, hash) if index & 1 else node_hash(hash, sibling)
-        index, count = index // 2, (count + 1) // 2
-    return None if siblings else hash
+def root_of_proof(leaf: bytes, path: Sequence[Step]) -> bytes:
+    """The root a proof leads to."""
+    hash = leaf_hash(leaf)
+    for step in path:
+        hash = node_hash(step.hash, hash) if step.is_left else node_hash(hash, step.hash)
+    return hash
 
 
 def _parents(level: list[bytes]) -> list[bytes]:

@@ -14,14 +14,24 @@ from perdure.kernel.ports import Conflict, Unit
 from perdure.store.migrations import migrate_sqlite
 from perdure.store.ports import Row
 from perdure.store.queries import load_queries
-from perdure.store.sqlite.connection import Connect, Connection, connect, make_durable, rows, translated
+from perdure.store.sqlite.connection import (
+    BUSY_SECONDS,
+    Connect,
+    Connection,
+    connect,
+    make_durable,
+    rows,
+    translated,
+)
 from perdure.store.sqlite.writer import Writer
 from perdure.work.ports import Beat
 
 MAX_BATCH = 512
 POLL_SECONDS = 0.02
+QUICK_SECONDS = 0.002
 
 Waiting = tuple[Unit, "asyncio.Future[Conflict | None]"]
+Verdict = Conflict | None | Exception
 
 
 class SqliteDriver:
@@ -42,6 +52,8 @@ class SqliteDriver:
         self._is_flushing = False
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._writing = threading.Lock()
+        self._commit_seconds = 0.0
         self._is_closed = True
 
     @property
@@ -54,6 +66,7 @@ class SqliteDriver:
         try:
             migrate_sqlite(connection, self.path)
             self._writer = Writer(connection, self._queries)
+            connection.execute("PRAGMA busy_timeout = 0")  # the writer waits in its own way, and only in its thread
             self._reader = connection if self.is_memory else self._new_connection()
         except BaseException as error:
             connection.close()
@@ -106,7 +119,7 @@ class SqliteDriver:
 
     def _write_all(self, statements: list[tuple[str, dict[str, Any]]]) -> list[list[Row]]:
         connection = self._writer.connection
-        connection.execute("BEGIN IMMEDIATE")
+        self._writer.begin(BUSY_SECONDS)
         try:
             found = [rows(connection, self._queries[name], parameters) for name, parameters in statements]
             connection.execute("COMMIT")
@@ -132,32 +145,61 @@ class SqliteDriver:
             return
         batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
         self._is_busy = True
-        if self.is_threaded:
+        if self.is_threaded and not (len(batch) == 1 and self._commit_here(batch)):
             self._tasks.put(lambda: self._commit_in_thread(batch))
-        else:
-            self._settle(batch, *self._commit(batch))
+        elif not self.is_threaded:
+            self._settle(batch, self._commit([unit for unit, _ in batch]))
 
-    def _commit(self, batch: list[Waiting]) -> tuple[list[Conflict | None], BaseException | None]:
+    def _commit_here(self, batch: list[Waiting]) -> bool:
+        """One unit alone is not worth a thread's wake-up, unless the disk is slow or someone else is writing."""
+        if self._commit_seconds > QUICK_SECONDS or not self._writing.acquire(blocking=False):
+            return False
+        began = self._loop.time()
         try:
-            return self._writer.commit([unit for unit, _ in batch], self.fence), None
-        except sqlite3.Error as error:
-            return [], translated(error, self.path)
-        except (PerdureError, Exception) as error:
-            return [], error
+            if not self._writer.begin():
+                return False
+            verdicts = self._commit([batch[0][0]], is_begun=True)
+        except sqlite3.Error:
+            return False  # the writer's thread meets the same trouble and reports it
+        finally:
+            self._writing.release()
+        self._measure(began)
+        self._settle(batch, verdicts)
+        return True
+
+    def _measure(self, began: float) -> None:
+        self._commit_seconds += (self._loop.time() - began - self._commit_seconds) / 8
+
+    def _commit(self, units: list[Unit], is_begun: bool = False) -> list[Verdict]:
+        try:
+            if not is_begun:
+                self._writer.begin(BUSY_SECONDS)
+            return [*self._writer.commit(units, self.fence)]
+        except sqlite3.OperationalError as error:
+            return [translated(error, self.path)] * len(units)
+        except Exception as error:
+            if len(units) == 1 or isinstance(error, PerdureError):
+                told = translated(error, self.path) if isinstance(error, sqlite3.Error) else error
+                return [told] * len(units)
+        # One of them cannot be written at all: alone it fails alone.
+        return [verdict for unit in units for verdict in self._commit([unit])]
 
     def _commit_in_thread(self, batch: list[Waiting]) -> None:
-        verdicts, error = self._commit(batch)
-        self._loop.call_soon_threadsafe(self._settle, batch, verdicts, error)
+        began = self._loop.time()
+        with self._writing:
+            verdicts = self._commit([unit for unit, _ in batch])
+        self._measure(began)
+        self._loop.call_soon_threadsafe(self._settle, batch, verdicts)
 
-    def _settle(self, batch: list[Waiting], verdicts: list[Conflict | None], error: BaseException | None) -> None:
+    def _settle(self, batch: list[Waiting], verdicts: list[Verdict]) -> None:
         self._is_busy = False
-        for position, (_, future) in enumerate(batch):
+        for (_, future), verdict in zip(batch, verdicts, strict=True):
             if future.done():
                 continue
-            if error is not None:
-                future.set_exception(error)
+            if isinstance(verdict, Exception):
+                future.set_exception(verdict)
             else:
-                future.set_result(verdicts[position])
+                future.set_result(verdict)
         if not self._is_flushing:
             self._is_flushing = True
             self._loop.call_soon(self._flush)
@@ -176,7 +218,8 @@ class SqliteDriver:
 
     def _run_in_thread(self, task: Callable[[], Any], future: asyncio.Future[Any]) -> None:
         try:
-            result = task()
+            with self._writing:
+                result = task()
         except BaseException as error:
             self._loop.call_soon_threadsafe(_fail, future, error)
         else:

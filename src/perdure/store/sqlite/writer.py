@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from time import sleep
 from typing import Any
 
 from perdure.errors import FencedError
@@ -26,14 +27,14 @@ class Writer:
         self.commits = 0
 
     def commit(self, units: list[Unit], fence: int) -> list[Conflict | None]:
-        """Write every unit that passes the gate in one transaction; the others are told why not."""
+        """Write every unit that passes the gate in the transaction begun; the others are told why not."""
         connection = self.connection
-        connection.execute("BEGIN IMMEDIATE")
         try:
             self._check_fence(fence)
-            verdicts = judge(units, self._standing(claims_of(units)))
+            standing = self._standing(claims_of(units))
+            verdicts = judge(units, standing)
             passed = [unit for unit, verdict in zip(units, verdicts, strict=True) if verdict is None]
-            batch = batch_of(passed)
+            batch = batch_of(passed, standing.repeated)
             for name in ORDER:
                 rows = batch.get(name)
                 if rows:
@@ -44,6 +45,23 @@ class Writer:
             raise
         self.commits += 1
         return verdicts
+
+    def begin(self, seconds: float = 0.0) -> bool:
+        """Take the file's write lock, waiting at most so long; False when it could not be had at once."""
+        waited, pause = 0.0, 0.0005
+        while True:
+            try:
+                self.connection.execute("BEGIN IMMEDIATE")
+                return True
+            except Exception as error:
+                if "locked" not in str(error) and "busy" not in str(error).lower():
+                    raise
+                if waited >= seconds:
+                    if seconds:
+                        raise
+                    return False
+            sleep(pause)
+            waited, pause = waited + pause, min(pause * 1.5, 0.01)
 
     def rollback(self) -> None:
         try:

@@ -1,0 +1,40 @@
+"""Payloads this process has just committed: not read back while they are still at hand."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+MAX_BYTES = 8 * 1024 * 1024
+MAX_ENTRIES = 4096
+
+
+class RecentPayloads:
+    """Bounded in number and bytes; the oldest leave first. Content under a hash never changes."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[bytes, list[tuple[bytes, bytes]]] = OrderedDict()
+        self._size = 0
+
+    def keep(self, aggregate: bytes, hash: bytes, data: bytes) -> None:
+        held = self._kept.get(aggregate)
+        if held is None:
+            self._kept[aggregate] = [(hash, data)]
+        elif any(each == hash for each, _ in held):
+            return
+        else:
+            held.append((hash, data))
+        self._size += len(data)
+        while self._size > MAX_BYTES or len(self._kept) > MAX_ENTRIES:
+            self._drop(self._kept.popitem(last=False)[1])
+
+    def find(self, aggregate: bytes, hash: bytes) -> bytes | None:
+        for each, data in self._kept.get(aggregate, ()):
+            if each == hash:
+                return data
+        return None
+
+    def forget(self, aggregate: bytes) -> None:
+        self._drop(self._kept.pop(aggregate, []))
+
+    def _drop(self, held: list[tuple[bytes, bytes]]) -> None:
+        self._size -= sum(len(data) for _, data in held)

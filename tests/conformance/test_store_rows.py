@@ -1,0 +1,81 @@
+"""The rows a state stands for follow it, and the lists read from them are right."""
+
+from __future__ import annotations
+
+import pytest
+from tests.conformance.stores import TENANT, id_of, opened, store_over, unit_of
+
+from perdure.journal import IncidentRow, JobRow, ParkedRow, Rows, TimerRow
+
+
+@pytest.mark.req("X7")
+async def test_timers_jobs_incidents_and_tokens_follow_the_state(store_url: str) -> None:
+    async with opened(store_url) as (driver,):
+        store = store_over(driver)
+        first = Rows(
+            (ParkedRow(1, 1, "answer", "k", 0, 7),), (TimerRow(1, "timeout", 100), TimerRow(2, "retry", 50)),
+            (JobRow(2, 0, 7), JobRow(3, 0, 8)), (IncidentRow(4, "stuck", 10),),
+        )  # fmt: skip
+        second = Rows(
+            (ParkedRow(1, 1, "answer", "k", 1, 7),), (TimerRow(2, "retry", 60),), (JobRow(3, 99, 8),),
+            (IncidentRow(4, "worse", 20),),
+        )  # fmt: skip
+        await driver.commit(unit_of("a", after=first))
+        assert [row[:4] for row in await store.due_timers(0, b"", 1000, 10)] == [
+            (50, id_of("a"), 2, "retry"), (100, id_of("a"), 1, "timeout"),
+        ]  # fmt: skip
+        assert await driver.fetch("jobs_of", aggregate=id_of("a")) == [(2, 0, 7), (3, 0, 8)]
+        assert await store.incidents(TENANT, 5) == [(id_of("a"), 4, "stuck", 10)]
+        assert [each.key for each in await store.parked(TENANT, 0, 5)] == ["k"]
+        await driver.commit(unit_of("a", 1, before=first, after=second))
+        assert [row[:4] for row in await store.due_timers(0, b"", 1000, 10)] == [(60, id_of("a"), 2, "retry")]
+        assert await driver.fetch("jobs_of", aggregate=id_of("a")) == [(3, 99, 8)]
+        assert await store.incidents(TENANT, 5) == [(id_of("a"), 4, "worse", 20)]
+        assert await store.parked(TENANT, 0, 5) == []
+        await driver.commit(unit_of("a", 2, before=second))
+        assert await store.due_timers(0, b"", 1000, 10) == []
+        assert await driver.fetch("jobs_of", aggregate=id_of("a")) == []
+        assert await store.incidents(TENANT, 5) == []
+
+
+@pytest.mark.req("X13")
+async def test_due_timers_are_read_page_by_page_without_gap_or_repetition(store_url: str) -> None:
+    async with opened(store_url) as (driver,):
+        store = store_over(driver)
+        wanted = sorted((10 + label // 3, id_of(label)) for label in range(20))
+        for label in range(20):
+            await driver.commit(unit_of(label, after=Rows(timers=(TimerRow(1, "timeout", 10 + label // 3),))))
+        found: list[tuple[int, bytes]] = []
+        place = (0, b"")
+        while page := await store.due_timers(*place, 15, 4):
+            assert len(page) <= 4
+            found.extend((timer.due, bytes(timer.aggregate)) for timer in page)
+            place = found[-1]
+        assert found == [each for each in wanted if each[0] <= 15]
+
+
+@pytest.mark.req("X7")
+async def test_parked_tokens_are_listed_page_by_page_for_their_tenant_only(store_url: str) -> None:
+    async with opened(store_url) as (driver,):
+        store = store_over(driver)
+        for label in range(7):
+            await driver.commit(unit_of(label, after=Rows((ParkedRow(1, 1, "answer", f"k{label}", 0, 7),))))
+        first = await store.parked(TENANT, 0, 4)
+        rest = await store.parked(TENANT, first[-1].number, 4)
+        assert [each.key for each in (*first, *rest)] == [f"k{label}" for label in range(7)]
+        assert await store.parked("other", 0, 4) == []
+        assert len(await store.parked_by_definition(7, 0, 10)) == 7
+
+
+@pytest.mark.req("X6")
+async def test_open_jobs_are_ready_ones_and_those_of_workers_that_are_gone(store_url: str) -> None:
+    async with opened(store_url) as (driver,):
+        store = store_over(driver)
+        alive = await store.add_worker("host", "alive", 10**16)
+        gone = await store.add_worker("host", "gone", 5)
+        for label, worker in (("ready", 0), ("held", alive), ("abandoned", gone)):
+            await driver.commit(unit_of(label, after=Rows(jobs=(JobRow(1, worker, 7),))))
+        assert [job.aggregate for job in await store.open_jobs(10)] == [id_of("ready")]
+        assert await store.fence_worker(gone, 5)
+        found = {(job.aggregate, job.worker) for job in await store.open_jobs(10)}
+        assert found == {(id_of("ready"), 0), (id_of("abandoned"), gone)}
