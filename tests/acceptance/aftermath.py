@@ -125,7 +125,7 @@ class Aftermath:
         for id, view in self.views.items():
             if view.verb == "k.store":
                 rows = await self.perdure.runtime.driver.fetch(
-                    "entity_history", tenant="default", entity="ledger", key=view.args["n"], most=10
+                    "entity_history", tenant="default", entity="ledger", key=view.args["n"], after=0, most=10
                 )
                 assert [id_text(bytes(row[4])) for row in rows] == [id], (view, rows)
 

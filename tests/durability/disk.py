@@ -78,10 +78,8 @@ def _kept(pending: list[Write], chance: random.Random) -> list[Write]:
             return []
         case 1:
             kept = pending[: chance.randint(0, len(pending))]
-            if kept and kept[-1][1]:
-                offset, data = kept[-1]
-                kept = [*kept[:-1], (offset, data[: chance.randint(0, len(data))])]
-            return kept
+            offset, data = kept[-1] if kept else (0, None)
+            return kept if data is None else [*kept[:-1], (offset, data[: chance.randint(0, len(data))])]
         case _:
             return [write for write in pending if chance.random() < 0.5]
 

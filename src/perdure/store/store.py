@@ -98,6 +98,12 @@ class Store:
         rows = await self.driver.fetch("open_jobs", most=most)
         return [JobFound(Id(bytes(row[0])), *row[1:]) for row in rows]
 
+    async def jobs_of_worker(self, worker: int, after: tuple[bytes, int], most: int) -> list[JobFound]:
+        rows = await self.driver.fetch(
+            "jobs_of_worker", worker=worker, after_aggregate=after[0], after_step=after[1], most=most
+        )
+        return [JobFound(Id(bytes(row[0])), *row[1:]) for row in rows]
+
     async def pending_messages(self, after: int, most: int) -> list[tuple[int, str, str, str, Id]]:
         rows = await self.driver.fetch("pending_inbox", after=after, most=most)
         return [(number, tenant, message, kind, Id(bytes(id))) for number, tenant, message, kind, id in rows]

@@ -31,11 +31,11 @@ class Connection(Protocol):
 Connect = Callable[[str], Connection]
 
 
-def connect(path: str) -> Connection:
+def connect(path: str, busy_seconds: float = BUSY_SECONDS) -> Connection:
     """A connection in autocommit mode: transactions are begun and ended in so many words."""
     try:
         return sqlite3.connect(
-            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False,
+            path, timeout=busy_seconds, isolation_level=None, check_same_thread=False,
             cached_statements=CACHED_STATEMENTS, uri=path.startswith("file:"),
         )  # fmt: skip
     except sqlite3.Error as error:
@@ -80,7 +80,7 @@ def translated(error: Exception, path: str) -> PerdureError:
         )  # fmt: skip
     if "locked" in text or "busy" in text:
         return StoreUnavailableError(
-            "write to", "store", path, f"another process held it for {BUSY_SECONDS:.0f} seconds",
+            "write to", "store", path, "another process kept it locked",
             "Nothing was written; try again, and look for a process that keeps a transaction open.",
         )  # fmt: skip
     if "not a database" in text or "malformed" in text:
