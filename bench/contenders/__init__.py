@@ -1,0 +1,1 @@
+"""One module per contender; each answers the same workloads."""

@@ -1,0 +1,91 @@
+"""Runs every workload in interleaved rounds, each contender in a child process of its own."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from bench import children, parked, verify
+from bench.load import Load, Sample, Store
+from bench.machine import facts
+from bench.results import Record, Results
+from bench.stores import FreshStores
+from bench.workloads import WORKLOADS, Scale, Workload, loads
+
+
+class Bench(msgspec.Struct, frozen=True):
+    """Where and how large: what every run needs to know."""
+
+    scale: Scale
+    stores: Mapping[Store, FreshStores]
+    folder: Path
+
+
+def measure(bench: Bench, scale_name: str, only: str | None) -> Results:
+    """All rounds of the chosen workloads on all given stores; a child that fails is recorded, the run goes on."""
+    machine = facts(bench.stores)
+    records: list[Record] = []
+    for store, workload in itertools.product(bench.stores, WORKLOADS):
+        if only in (None, workload.name):
+            records.extend(_workload(bench, workload, store))
+    parked_found = []
+    if only in (None, "parked"):
+        parked_found = [parked.measure(store, bench.stores[store], bench.scale, bench.folder) for store in bench.stores]
+    return Results(scale=scale_name, machine=machine, records=records, parked=parked_found)
+
+
+def _workload(bench: Bench, workload: Workload, store: Store) -> Iterator[Record]:
+    for number in range(bench.scale.rounds):
+        # Every round starts with another contender, so that none always follows the same one.
+        shift = number % len(workload.contenders)
+        for contender in workload.contenders[shift:] + workload.contenders[:shift]:
+            for load in loads(workload, contender, store, bench.scale):
+                record = _run(bench, workload, load, number)
+                _progress(record, workload)
+                yield record
+
+
+def _run(bench: Bench, workload: Workload, load: Load, number: int) -> Record:
+    stores = bench.stores[load.store]
+    load = msgspec.structs.replace(load, url=stores.create())
+    setting = " ".join(part for part in (load.mode, f"at {load.concurrency}") if part)
+    record = Record(workload=workload.name, store=load.store, contender=load.contender, setting=setting, round=number)
+    try:
+        if load.contender == "perdure":
+            sample, verification = _own(bench, load)
+            return msgspec.structs.replace(record, sample=sample, verification=verification)
+        return msgspec.structs.replace(record, sample=children.run(load, bench.scale.child_seconds))
+    except children.ChildFailed as failure:
+        return msgspec.structs.replace(record, failure=str(failure))
+    finally:
+        stores.drop(load.url)
+
+
+def _own(bench: Bench, load: Load) -> tuple[Sample, Sample]:
+    """Ours is killed at the end of every run and must have kept its word."""
+    path = bench.folder / "acknowledged"
+    path.unlink(missing_ok=True)
+    load = msgspec.structs.replace(load, mode=load.workload, acknowledged=str(path))
+    sample = children.run_and_kill(load, bench.stores[load.store], bench.scale.child_seconds)
+    return sample, verify.after_kill(load, bench.scale.child_seconds)
+
+
+def _progress(record: Record, workload: Workload) -> None:
+    if record.sample is None:
+        said = f"failed: {(record.failure or '').strip().splitlines()[-1][:160]}"
+    else:
+        said = f"{record.sample[workload.metric]:,.1f} {workload.unit}"
+    if record.verification is not None:
+        said += f"; {_after_kill(record.verification)}"
+    where = f"{workload.name} {record.store} round {record.round + 1}"
+    print(f"{where}: {record.contender} {record.setting}: {said}", file=sys.stderr, flush=True)
+
+
+def _after_kill(found: Sample) -> str:
+    audit = found["audit"]
+    said = "audit passed" if audit["passed"] else f"AUDIT DID NOT PASS ({audit['said'].strip()[-120:]})"
+    return f"{found['missing']} of {found['checked']} results lost, {said}"

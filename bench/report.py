@@ -1,0 +1,142 @@
+"""RESULTS.md: ratios first, absolute rates second, what was promised last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bench.load import Store
+from bench.results import Figure, Kept, Results, figure, kept_in, ratio
+from bench.targets import verdicts
+from bench.workloads import WORKLOADS, Workload
+
+OTHERS = ("dbos", "langgraph", "raw")
+TITLES = {"dbos": "DBOS", "langgraph": "LangGraph", "raw": "raw limit", "perdure": "Perdure"}
+INTRODUCTION = """# Benchmark results
+
+Read the ratios: every line was measured in one run, everyone on the same machine with the same durability
+(SQLite in WAL mode with `synchronous=FULL`, Postgres with `fsync=on` and `synchronous_commit=on`, read back from
+each peer's live connection). Absolute rates move by a third between machines and between runs; ratios taken in one
+run move less.
+
+Reproduce with `make bench`, or `python -m bench --full`; `--quick` takes minutes and shows the shape, `--only NAME`
+runs one workload.
+"""
+METHOD = """## How it was measured
+
+- Each contender runs in a fresh interpreter of its own; rounds are interleaved and begin with another contender each
+  time; figures are medians of the rounds, ratios are medians of each round's ratio.
+- DBOS runs at its best of 8, 32 and 64 at once, with coroutine workflows and with threads, polling every 10 ms;
+  SQLite is set to WAL and FULL on every connection it opens (it ships with the DELETE journal).
+- LangGraph runs at its best of 8, 32 and 64 at once with its asynchronous savers and `durability="sync"`: each node
+  is recorded before the next begins.
+- The raw limit is the store's own driver with no product in between: 64 rows per commit when many run at once (one
+  `unnest` statement on Postgres), one row per commit when one runs alone.
+- Perdure runs through its public API with shipped defaults, 64 at once. The database is killed under load after each
+  run (SIGKILL of the process that holds the SQLite file, SIGKILL of the Postgres server); then the audit must pass
+  and every result that was acknowledged must be there.
+- Lateness of a timer is from the time it was due until a listener in the process heard of its effect, after the
+  commit was durable.
+"""
+
+
+def render(results: Results) -> str:
+    """The whole page."""
+    stores: list[Store] = [store for store in ("sqlite", "postgres") if store in results.machine]
+    parts = [INTRODUCTION, f"Scale: {results.scale}.\n", "## Ratios\n", _table(_ratio_rows(results, stores))]
+    parts += ["## Rates\n", _table(_rate_rows(results, stores))]
+    parts += ["## Many parked calls\n", _table(_parked_rows(results))]
+    parts += ["## Promised and measured\n", _table(_verdict_rows(results))]
+    parts += [METHOD, "## Machine\n", _table(_machine_rows(results)), _failures(results)]
+    return "\n".join(part for part in parts if part)
+
+
+def _ratio_rows(results: Results, stores: list[Store]) -> Iterator[list[str]]:
+    yield ["workload", "store", *(f"against {TITLES[other]}" for other in OTHERS), "after the kill"]
+    for workload, store in _lines(results, stores):
+        ours = figure(results.records, workload, store, "perdure")
+        found = [ratio(ours, figure(results.records, workload, store, other)) for other in OTHERS]
+        yield [workload.title, store, *(_times(one) for one in found), _kept(kept_in(results, workload.name, store))]
+
+
+def _kept(found: Kept | None) -> str:
+    if found is None:
+        return "–"
+    troubles = [f"**{found.missing:,} of {found.checked:,} results lost**"] if found.missing else []
+    troubles += [f"**{found.audits_failed} audits did not pass**"] if found.audits_failed else []
+    return ", ".join(troubles) or f"all {found.checked:,} results there"
+
+
+def _rate_rows(results: Results, stores: list[Store]) -> Iterator[list[str]]:
+    yield ["workload", "store", "unit", "Perdure", *(TITLES[other] for other in OTHERS)]
+    for workload, store in _lines(results, stores):
+        figures = [figure(results.records, workload, store, name) for name in ("perdure", *OTHERS)]
+        yield [workload.title, store, workload.unit, *map(_absolute, figures)]
+
+
+def _lines(results: Results, stores: list[Store]) -> list[tuple[Workload, Store]]:
+    run = {(record.workload, record.store) for record in results.records}
+    return [(workload, store) for workload in WORKLOADS for store in stores if (workload.name, store) in run]
+
+
+def _parked_rows(results: Results) -> Iterator[list[str]]:
+    yield ["store", "parked", "memory", "ready after restart", "one signal, p50", "bytes per call", "parked per second"]
+    for found in results.parked:
+        for size in (found.get("few"), found.get("many")):
+            if size is None:
+                yield [found["store"], "–", "–", "–", "–", "–", "–"]
+                continue
+            memory = max(size["parking"]["resident_bytes"], size["ready"]["resident_bytes"]) / 2**20
+            each = (size["bytes"] - found["empty_bytes"]) / size["count"]
+            ready, latency = size["ready"]["ready_seconds"], size["ready"]["p50_ms"]
+            rate = size["parking"]["parked_per_second"]
+            figures = [f"{memory:.0f} MB", f"{ready:.2f} s", f"{latency:.2f} ms", f"{each:,.0f}", f"{rate:,.0f}"]
+            yield [found["store"], f"{size['count']:,}", *figures]
+
+
+def _verdict_rows(results: Results) -> Iterator[list[str]]:
+    yield ["what", "promised", "measured", ""]
+    marks = {True: "met", False: "**not met**", None: "not measured"}
+    if results.scale != "full":
+        # A promise about a million parked calls is not kept by twenty thousand.
+        marks |= {True: "met at this size", False: "**not met** at this size"}
+    for verdict in verdicts(results):
+        mark = marks[verdict.met]
+        yield [verdict.what, verdict.target, verdict.measured or "–", mark]
+
+
+def _machine_rows(results: Results) -> Iterator[list[str]]:
+    yield ["", ""]
+    yield from ([name, value] for name, value in results.machine.items())
+
+
+def _failures(results: Results) -> str:
+    lines = [
+        f"- {record.workload}, {record.store}, {record.contender} {record.setting}: `{_last_line(record.failure)}`"
+        for record in results.records
+        if record.failure
+    ]
+    lines += [f"- parked, {one['store']}: `{_last_line(one['failure'])}`" for one in results.parked if "failure" in one]
+    return "\n".join(["## Runs without a figure\n", *lines, ""]) if lines else ""
+
+
+def _table(rows: Iterator[list[str]]) -> str:
+    header, *body = list(rows)
+    if not body:
+        return "Not measured in this run.\n"
+    lines = [header, ["---"] * len(header), *body]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _times(found: float | None) -> str:
+    return "–" if found is None else f"{found:,.2f}x" if found < 10 else f"{found:,.0f}x"
+
+
+def _absolute(found: Figure | None) -> str:
+    if found is None:
+        return "–"
+    number = f"{found.median:,.0f}" if found.median >= 100 else f"{found.median:,.2f}"
+    return f"{number} ({found.setting})"
+
+
+def _last_line(text: str | None) -> str:
+    return ((text or "").strip().splitlines() or [""])[-1][:200].replace("`", "'")

@@ -1,0 +1,179 @@
+"""What is measured: each workload, who enters it and with which settings, and how large a run is."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Literal
+
+import msgspec
+
+from bench.load import Load, Payload, Store
+
+CONCURRENCIES = (8, 32, 64)
+AT_ONCE = 64
+
+
+class Scale(msgspec.Struct, frozen=True, kw_only=True):
+    """How much work a run is given; every number is a bound."""
+
+    rounds: int
+    seconds: float
+    peer_signals: int
+    own_signals: int
+    single_signals: int
+    parked_sqlite: int
+    parked_postgres: int
+    parked_few: int
+    own_timers: int
+    peer_timers: int
+    child_seconds: float
+
+
+QUICK = Scale(
+    rounds=1,
+    seconds=1.0,
+    peer_signals=100,
+    own_signals=2_000,
+    single_signals=30,
+    parked_sqlite=20_000,
+    parked_postgres=20_000,
+    parked_few=1_000,
+    own_timers=2_000,
+    peer_timers=100,
+    child_seconds=300,
+)
+FULL = Scale(
+    rounds=3,
+    seconds=3.0,
+    peer_signals=300,
+    own_signals=20_000,
+    single_signals=150,
+    parked_sqlite=1_000_000,
+    parked_postgres=200_000,
+    parked_few=1_000,
+    own_timers=10_000,
+    peer_timers=500,
+    child_seconds=1800,
+)
+
+
+class Workload(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of the report. `better` says which way the metric points."""
+
+    name: str
+    title: str
+    function: Literal["steps", "signals", "one_signal", "timers"]
+    metric: str
+    unit: str
+    better: Literal["higher", "lower"]
+    payload: Payload = "empty"
+    alone: bool = False
+    contenders: tuple[str, ...] = ("raw", "dbos", "langgraph", "perdure")
+
+
+WORKLOADS = (
+    Workload(
+        name="steps",
+        title="five steps in sequence, 64 at once, `{}`",
+        function="steps",
+        metric="steps_per_second",
+        unit="steps/s",
+        better="higher",
+    ),
+    Workload(
+        name="steps-rich",
+        title="five steps in sequence, 64 at once, 2 KB",
+        function="steps",
+        metric="steps_per_second",
+        unit="steps/s",
+        better="higher",
+        payload="rich",
+    ),
+    Workload(
+        name="steps-alone",
+        title="five steps in sequence, one at a time, `{}`",
+        function="steps",
+        metric="steps_per_second",
+        unit="steps/s",
+        better="higher",
+        alone=True,
+    ),
+    Workload(
+        name="steps-alone-rich",
+        title="five steps in sequence, one at a time, 2 KB",
+        function="steps",
+        metric="steps_per_second",
+        unit="steps/s",
+        better="higher",
+        alone=True,
+        payload="rich",
+    ),
+    Workload(
+        name="signals",
+        title="park and resume: signals completed",
+        function="signals",
+        metric="signals_per_second",
+        unit="signals/s",
+        better="higher",
+    ),
+    Workload(
+        name="one-signal",
+        title="one signal at a time, p50",
+        function="one_signal",
+        metric="p50_ms",
+        unit="ms",
+        better="lower",
+        alone=True,
+    ),
+    Workload(
+        name="timers",
+        title="timers due within 5 seconds, p99 lateness",
+        function="timers",
+        metric="p99_ms",
+        unit="ms",
+        better="lower",
+        contenders=("dbos", "perdure"),
+    ),
+)
+
+
+def loads(workload: Workload, contender: str, store: Store, scale: Scale) -> list[Load]:
+    """Every setting a contender is tried with; its best counts."""
+    settings = itertools.product(_modes(contender, workload), _concurrencies(contender, workload))
+    return [
+        Load(
+            contender=contender,
+            workload=workload.function,
+            store=store,
+            url="",
+            concurrency=concurrency,
+            mode=mode,
+            payload=workload.payload,
+            count=_count(contender, workload, scale),
+            seconds=5.0 if workload.function == "timers" else scale.seconds,
+        )
+        for mode, concurrency in settings
+    ]
+
+
+def _modes(contender: str, workload: Workload) -> tuple[str, ...]:
+    return ("coroutines", "threads") if contender == "dbos" and workload.function != "timers" else ("",)
+
+
+def _concurrencies(contender: str, workload: Workload) -> tuple[int, ...]:
+    if workload.alone:
+        return (1,)
+    return (AT_ONCE,) if contender in ("raw", "perdure") or workload.function == "timers" else CONCURRENCIES
+
+
+def _count(contender: str, workload: Workload, scale: Scale) -> int:
+    is_own = contender == "perdure"
+    match workload.function:
+        case "steps":
+            return 200_000
+        case "signals":
+            return scale.own_signals if is_own else scale.peer_signals
+        case "one_signal":
+            return scale.single_signals
+        case "timers":
+            return scale.own_timers if is_own else scale.peer_timers
