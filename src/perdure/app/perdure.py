@@ -13,10 +13,10 @@ import msgspec
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
-from perdure.app.views import CallView, EventView, ReceiptView, call_view, event_views
+from perdure.app.views import CallView, ErrorView, EventView, ReceiptView, call_view, event_views
 from perdure.contracts import FailureClass
-from perdure.errors import CallFailedError, RejectedError, Rejection
-from perdure.journal import Origin
+from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
+from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.runbooks import commands as c
@@ -29,6 +29,8 @@ from perdure.verbs import Catalogue, HandlerRegistry, load_catalogue
 
 MAX_LISTED = 1000
 POLL_SECONDS = 1.0
+QUARANTINED = "quarantined"
+"""The state of a call in a list whose stored bytes are damaged."""
 
 
 class Perdure:
@@ -172,11 +174,15 @@ class Perdure:
         """The call's journal, oldest first; with `follow`, what is still to come as well until it ends."""
         call = parse_id(id)
         codec = self.runtime.machines[KIND].records
+        aggregate = await self.runtime.kernel.read(call, self._origin)
+        after = min(after, aggregate.version)
+        before = await self.runtime.store.records(call, after - 1, 1) if after else []
+        previous = before[0].hash if before else genesis(aggregate.tenant, aggregate.kind, call)
         while True:
             aggregate = await self.runtime.kernel.read(call, self._origin)
-            while rows := await self.runtime.store.records(call, after):
+            while rows := await self.runtime.store.history(call, after, previous):
                 for row in rows:
-                    after = row.sequence
+                    after, previous = row.sequence, row.hash
                     for event in event_views(row.sequence, codec.decode(row.body)):
                         yield event
             if not follow or (_is_ended(aggregate) and after >= aggregate.version):
@@ -226,7 +232,7 @@ class Perdure:
         found = await self.runtime.store.parked(self._origin.tenant, after, limit)
         listed = []
         for row in found:
-            view = await self.status(id_text(row.aggregate))
+            view = await self._listed(row.aggregate, row.name)
             listed.append({"number": row.number, **msgspec.to_builtins(view)})
         return listed
 
@@ -242,12 +248,12 @@ class Perdure:
         for name, value in fields.items():
             ids = await self.runtime.store.find(self._origin.tenant, found.name, name, index_text(value), MAX_LISTED)
             matches = ids if matches is None else [id for id in matches if id in set(ids)]
-        return [await self.status(id_text(id)) for id in (matches or [])[:limit]]
+        return [await self._listed(id, found.name) for id in (matches or [])[:limit]]
 
     async def incidents(self, limit: int = MAX_LISTED) -> list[CallView]:
         """Calls that need a person."""
         found = await self.runtime.store.incidents(self._origin.tenant, limit)
-        return [await self.status(id_text(id)) for id, *_ in found]
+        return [await self._listed(id) for id, *_ in found]
 
     # --- people --------------------------------------------------------------------------------------------------
 
@@ -329,6 +335,14 @@ class Perdure:
         args = await self._payload(aggregate, step.input)
         result = await self._payload(aggregate, step.result)
         return call_view(aggregate, args, result)
+
+    async def _listed(self, id: Id, verb: str = "") -> CallView:
+        """A call in a list: one that is damaged is shown as such and hides no other."""
+        try:
+            return await self.status(id_text(id))
+        except QuarantinedError as error:
+            told = ErrorView("permanent_contract", error.code, str(error))
+            return CallView(id_text(id), verb, 0, QUARANTINED, error=told)
 
     async def _payload(self, aggregate: Aggregate, hash: bytes | None) -> Any:
         if hash is None or aggregate.state.erased_at:

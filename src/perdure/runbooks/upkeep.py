@@ -96,8 +96,8 @@ class Upkeep:
                     await self._escalate(tenant, message_id, aggregate)
                 elif kind == CHILD_ENDED:
                     await self._child_ended(tenant, message_id, aggregate)
-            except QuarantinedError:
-                continue
+            except (QuarantinedError, RejectedError):
+                continue  # a call that is damaged or gone keeps no other from its message
             done += 1
         return done
 
@@ -161,10 +161,14 @@ class Upkeep:
     async def erase_old(self, keep_seconds: float, most: int = PAGE) -> int:
         """Retention: the data of calls that ended long ago is erased, their history stays."""
         before: Micros = self._sources.now() - int(keep_seconds * SECOND)
-        ended = await self._store.ended(before, most)
-        for id, tenant in ended:
-            await self.erase(id, Origin(tenant, PLATFORM), "retention")
-        return len(ended)
+        erased = 0
+        for id, tenant in await self._store.ended(before, most):
+            try:
+                await self.erase(id, Origin(tenant, PLATFORM), "retention")
+            except (QuarantinedError, RejectedError):
+                continue
+            erased += 1
+        return erased
 
     async def erase(self, id: Id, origin: Origin, reason: str) -> str:
         prepared = Prepared(c.Erase(reason), Attachments(erases=True))
@@ -215,16 +219,14 @@ class Upkeep:
         """Incidents about missing definitions that this worker serves are retried by themselves."""
         healed = 0
         for id, step, tenant, _ in await self._store.incidents_by_code("definition.missing", PAGE):
-            aggregate = await self._kernel.read(id, Origin(tenant))
-            current = aggregate.state.steps[step - 1]
-            verb = self._conductor.catalogue.find(current.verb, current.version)
-            if verb is not None and self._conductor.router.can_run(verb):
-                command = c.RetryIncident(step, self._conductor.lease.number)
-                try:
-                    await self._kernel.ask(KIND, id, Origin(tenant, PLATFORM), Prepared(command))
-                except RejectedError:
+            try:
+                if await self._serves(id, step, tenant) is None:
                     continue
-                healed += 1
+                command = c.RetryIncident(step, self._conductor.lease.number)
+                await self._kernel.ask(KIND, id, Origin(tenant, PLATFORM), Prepared(command))
+            except (QuarantinedError, RejectedError):
+                continue
+            healed += 1
         return healed
 
 

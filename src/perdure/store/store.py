@@ -8,7 +8,7 @@ from perdure.errors import QuarantinedError
 from perdure.kernel.ports import DISCARDED, Conflict, Found, Loaded, RecordRow, Unit
 from perdure.runbooks.ports import DeadLetter, Message, ParkedFound
 from perdure.sources import Id, Micros, Sources
-from perdure.store.checks import checked, checked_entity, checked_payload, damaged
+from perdure.store.checks import checked, checked_chain, checked_entity, checked_payload, damaged
 from perdure.store.ports import Driver, Row
 from perdure.store.recent import RecentPayloads
 from perdure.work.ports import Beat, EntityFound, EntityVersion, JobFound, TimerFound, WorkerRow
@@ -71,6 +71,14 @@ class Store:
     async def records(self, aggregate: Id, after: int = 0, most: int = 1000) -> list[RecordRow]:
         rows = await self.driver.fetch("read_records", aggregate=aggregate, after=after, most=most)
         return [RecordRow(sequence, bytes(body), bytes(hash)) for sequence, body, hash in rows]
+
+    async def history(self, aggregate: Id, after: int, previous: bytes) -> list[RecordRow]:
+        """The records after a sequence, checked to follow the hash of the record at it."""
+        try:
+            return checked_chain(aggregate, previous, await self.records(aggregate, after))
+        except QuarantinedError as error:
+            await self.quarantine(error)
+            raise
 
     async def find_tokens(self, tenant: str, key: str) -> Sequence[Found]:
         rows = await self.driver.fetch("find_tokens", tenant=tenant, key=key)
