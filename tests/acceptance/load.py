@@ -61,7 +61,7 @@ KINDS = (
 
 
 class Order(msgspec.Struct, frozen=True):
-    """One life: which store, where to note things, and the commit to stop at (`nth` of `kind`, before or after)."""
+    """One life: which store, where to note things, and where to stop: the `nth` time `kind` is reached on `side`."""
 
     url: str
     folder: str
@@ -102,7 +102,8 @@ def read_notes(path: Path) -> list[Note]:
 class Effects:
     """The world outside: every run of an external handler leaves one line with its key."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, on_run: Callable[[str], None] = lambda verb: None) -> None:
+        self._on_run = on_run
         self._file = os.open(effects_path(folder), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     def bound(self) -> dict[str, Callable[..., Any]]:
@@ -113,6 +114,7 @@ class Effects:
 
     def happen(self, call: Call) -> None:
         os.write(self._file, f"{call.verb} {call.idempotency_key}\n".encode())
+        self._on_run(call.verb)
 
     async def none(self, call: Call) -> dict[str, Any]:
         return {"n": call.args["n"]}
@@ -158,7 +160,7 @@ class Load:
 
     async def live(self, definitions: Catalogue) -> None:
         order = self.order
-        handlers = Effects(order.folder).bound()
+        handlers = Effects(order.folder, lambda verb: self._reached("running", [verb])).bound()
         key_file = Path(order.folder) / "seal.key"
         async with Perdure.open(
             order.url, definitions=definitions, handlers=handlers, seal_key_file=key_file
