@@ -49,7 +49,7 @@ CRUD_OPERATIONS = {
 }
 _BACKOFFS: tuple[Backoff, ...] = ("exponential", "linear", "fixed")
 _FLAG_TYPES: tuple[FlagType, ...] = ("string", "boolean", "integer", "enum")
-_DURABLE_ONLY = ("process", "correlation", "payload", "sub_verbs", "flags", "compensation", "wait")
+_DURABLE_ONLY = ("process", "correlation", "sub_verbs", "flags", "compensation", "wait")
 _ALL_MERGES: tuple[FlagMerge, ...] = ("any", "all", "sum", "max")
 _FORMATS: tuple[FlagFormat, ...] = ("duration", "date-time")
 _MERGES = {"boolean": ("any", "all"), "integer": ("sum", "max")}

@@ -4,7 +4,7 @@ SELECT id, tenant, kind, version, status, ended_at, state, head, checksum FROM a
 
 -- name: aggregate_versions
 -- Where the aggregates of a batch stand, for the gate.
-SELECT id, version FROM aggregate WHERE id IN (VALUES (:id));
+SELECT id, version FROM aggregate WHERE id IN (SELECT * FROM (VALUES (:id)));
 
 -- name: put_aggregate
 -- Write aggregates that passed the gate, new or changed.

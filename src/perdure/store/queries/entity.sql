@@ -1,6 +1,6 @@
 -- name: entity_versions
 -- Where the entities of a batch stand, for the gate.
-SELECT tenant, entity, key, version FROM entity WHERE (tenant, entity, key) IN (VALUES (:tenant, :entity, :key));
+SELECT tenant, entity, key, version FROM entity WHERE (tenant, entity, key) IN (SELECT * FROM (VALUES (:tenant, :entity, :key)));
 
 -- name: put_entities
 -- Write entities that passed the gate.

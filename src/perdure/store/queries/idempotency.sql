@@ -4,7 +4,7 @@ INSERT INTO idempotency (tenant, key, aggregate, request) VALUES (:tenant, :key,
 
 -- name: taken_starts
 -- Which starts of a batch happened before, for the gate.
-SELECT tenant, key, aggregate FROM idempotency WHERE (tenant, key) IN (VALUES (:tenant, :key));
+SELECT tenant, key, aggregate FROM idempotency WHERE (tenant, key) IN (SELECT * FROM (VALUES (:tenant, :key)));
 
 -- name: read_idempotency
 -- The call a key stands for, and what was asked under it.

@@ -5,11 +5,11 @@ VALUES (:tenant, :message_id, :kind, :key, :received_at, :status, :answer, :aggr
 
 -- name: known_messages
 -- Which message ids of a batch have arrived before, for the gate.
-SELECT tenant, message_id, answer, aggregate FROM inbox WHERE (tenant, message_id) IN (VALUES (:tenant, :message_id));
+SELECT tenant, message_id, answer, aggregate FROM inbox WHERE (tenant, message_id) IN (SELECT * FROM (VALUES (:tenant, :message_id)));
 
 -- name: settle_inbox
 -- A pending message was acted on in this commit: its body is no longer needed.
-UPDATE inbox SET status = 1, answer = 'applied', body = NULL WHERE (tenant, message_id) IN (VALUES (:tenant, :message_id));
+UPDATE inbox SET status = 1, answer = 'applied', body = NULL WHERE (tenant, message_id) IN (SELECT * FROM (VALUES (:tenant, :message_id)));
 
 -- name: pending_inbox
 -- Messages between aggregates that still have to be acted on.

@@ -5,7 +5,7 @@ ON CONFLICT (aggregate, step) DO UPDATE SET code = excluded.code, opened_at = ex
 
 -- name: remove_incidents
 -- Incidents that were retried or resolved.
-DELETE FROM incident WHERE (aggregate, step) IN (VALUES (:aggregate, :step));
+DELETE FROM incident WHERE (aggregate, step) IN (SELECT * FROM (VALUES (:aggregate, :step)));
 
 -- name: list_incidents
 -- Open incidents of a tenant, oldest first.

@@ -5,7 +5,7 @@ ON CONFLICT DO NOTHING;
 
 -- name: remove_index
 -- Forget how aggregates were found, before new values or after erasure.
-DELETE FROM index_entry WHERE aggregate IN (VALUES (:aggregate));
+DELETE FROM index_entry WHERE aggregate IN (SELECT * FROM (VALUES (:aggregate)));
 
 -- name: find_index
 -- Calls of a verb by one field's value, newest first.

@@ -5,7 +5,7 @@ ON CONFLICT (aggregate, step) DO UPDATE SET worker = excluded.worker;
 
 -- name: remove_jobs
 -- Jobs that have ended.
-DELETE FROM job WHERE (aggregate, step) IN (VALUES (:aggregate, :step));
+DELETE FROM job WHERE (aggregate, step) IN (SELECT * FROM (VALUES (:aggregate, :step)));
 
 -- name: open_jobs
 -- Jobs nobody holds: ready ones and those of workers that are gone.

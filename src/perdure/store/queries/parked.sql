@@ -6,7 +6,7 @@ ON CONFLICT (aggregate, step, token) DO UPDATE SET slot = excluded.slot, status 
 
 -- name: taken_keys
 -- Which keys of a batch already have a waiting token, for the gate.
-SELECT tenant, key, name, aggregate FROM parked WHERE slot = x'' AND (tenant, key, name) IN (VALUES (:tenant, :key, :name));
+SELECT tenant, key, name, aggregate FROM parked WHERE slot = x'' AND (tenant, key, name) IN (SELECT * FROM (VALUES (:tenant, :key, :name)));
 
 -- name: find_tokens
 -- Tokens under a key, those that wait first, then the newest.

@@ -12,4 +12,4 @@ SELECT hash, data FROM payload WHERE aggregate = :aggregate;
 
 -- name: erase_payloads
 -- Remove the data of aggregates whose tombstone is written in the same commit.
-DELETE FROM payload WHERE aggregate IN (VALUES (:aggregate));
+DELETE FROM payload WHERE aggregate IN (SELECT * FROM (VALUES (:aggregate)));

@@ -4,7 +4,7 @@ INSERT INTO timer (due, aggregate, step, kind, tenant) VALUES (:due, :aggregate,
 
 -- name: remove_timers
 -- Timers whose cause has ended.
-DELETE FROM timer WHERE (due, aggregate, step, kind) IN (VALUES (:due, :aggregate, :step, :kind));
+DELETE FROM timer WHERE (due, aggregate, step, kind) IN (SELECT * FROM (VALUES (:due, :aggregate, :step, :kind)));
 
 -- name: due_timers
 -- What is due before a time, earliest first, after a place already read.

@@ -56,6 +56,7 @@ CREATE UNIQUE INDEX parked_key ON parked (tenant, key, name, slot);
 CREATE UNIQUE INDEX parked_aggregate ON parked (aggregate, step, token);
 CREATE INDEX parked_waiting ON parked (tenant, number) WHERE status = 0;
 CREATE INDEX parked_definition ON parked (definition) WHERE status = 0;
+CREATE INDEX parked_waiting ON parked (tenant, number) WHERE status = 0;
 
 CREATE TABLE timer (
   due BIGINT NOT NULL,

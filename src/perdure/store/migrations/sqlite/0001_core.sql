@@ -52,6 +52,7 @@ CREATE TABLE parked (
 CREATE UNIQUE INDEX parked_key ON parked (tenant, key, name, slot);
 CREATE UNIQUE INDEX parked_aggregate ON parked (aggregate, step, token);
 CREATE INDEX parked_definition ON parked (definition) WHERE status = 0;
+CREATE INDEX parked_waiting ON parked (tenant) WHERE status = 0;
 
 CREATE TABLE timer (
   due INTEGER NOT NULL,
