@@ -22,6 +22,7 @@ REQUIREMENTS: dict[str, str] = {
     "V31": "Everything belongs to one tenant, and nothing is seen or touched across tenants.",
     "V33": "Branches bring changes that are merged by path; two that change one path without a rule are refused.",
     "V35": "What cannot be reached parks the step with the reason, is tried again by policy, and is dispatched once.",
+    "V30": "A call can be handed out as one document that says what happened, and anybody can check it offline.",
     "X1": "A verb is sync or durable by declaration; an environment can replace its handler without touching callers.",
     "X2": "Running a verb gives you its value, or tells you that it is parked and what it waits for.",
     "X3": "Entities declared in YAML can be created, read, changed, softly deleted and listed, with their history.",

@@ -11,7 +11,6 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.audit.world import MACHINES, World, fill, open_world
 
 from perdure.errors import RejectedError
 from perdure.payload import canonical
@@ -20,6 +19,7 @@ from perdure.sources import Id, id_text
 from perdure.store.audit import document_of, export, verify_export
 from perdure.store.audit.export import sealed_document
 from perdure.store.keys import SigningKey
+from tests.audit.world import MACHINES, World, fill, open_world
 
 
 async def exported(world: World, name: str) -> bytes:

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.audit.world import MACHINES, fill, open_world
 
 from perdure.errors import RejectedError
 from perdure.store.audit import verify
 from perdure.store.keys import load_key, load_or_create_key, load_public_keys
 from perdure.store.sealer import Sealer
 from perdure.store.seals import Step, heads_of, proof, root, root_of_proof, unpack
+from tests.audit.world import MACHINES, fill, open_world
 
 
 @pytest.mark.req("P7")
@@ -131,6 +131,10 @@ class TestKeys:
         with pytest.raises(RejectedError, match="PEM"):
             load_or_create_key(path)
         assert path.read_bytes() == content
+
+    def test_a_folder_that_is_not_there_is_named(self, tmp_path: Path) -> None:
+        with pytest.raises(RejectedError, match="it cannot be written"):
+            load_or_create_key(tmp_path / "gone" / "seal.key")
 
     def test_a_missing_public_key_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(RejectedError, match=r"gone\.pub"):

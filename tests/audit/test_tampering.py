@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.audit.flipping import TABLES, Cell, cells, flip
-from tests.audit.world import MACHINES, ORIGIN, World, copy_of, fill, open_world, path_of, tamper
 
 from perdure.errors import QuarantinedError
 from perdure.journal import genesis, link
@@ -17,6 +15,8 @@ from perdure.sources import Id
 from perdure.store.audit import Anchor, Report, verify
 from perdure.store.checks import checksum
 from perdure.store.keys import SigningKey
+from tests.audit.flipping import TABLES, Cell, cells, flip
+from tests.audit.world import MACHINES, ORIGIN, World, copy_of, fill, open_world, path_of, tamper
 
 
 class Original:
@@ -200,3 +200,15 @@ async def test_the_quick_audit_sees_heads_that_do_not_fit(original: Original) ->
     tamper(path, ("DELETE FROM journal WHERE aggregate = ? AND sequence = 4", (id,)))
     async with open_world(f"sqlite:///{path}", original.key) as world:
         assert (await world.verify(full=False)).findings[0].id == id
+
+
+@pytest.mark.req("P7")
+async def test_a_call_slipped_in_below_the_last_seal_is_found(sqlite_url: str) -> None:
+    async with open_world(sqlite_url) as world:
+        await world.start("sealed", None)
+        tamper(path_of(sqlite_url), ("UPDATE journal SET position = 5", ()))
+        await world.seal()
+        slipped_in = await world.start("slipped in", None)
+        tamper(path_of(sqlite_url), ("UPDATE journal SET position = 2 WHERE aggregate = ?", (slipped_in,)))
+        findings = (await world.verify()).findings
+        assert [(finding.code, finding.id) for finding in findings] == [("AUD060", slipped_in)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from bench.children import ChildFailed, read_sample, start
 from bench.load import Durability, Load, drive, latencies, payload_of, require_durability
 from bench.report import render

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.conformance.stores import Raw, hash_of, id_of, opened, store_over, unit_of
 
 from perdure.errors import QuarantinedError
 from perdure.sources import id_text
+from tests.conformance.stores import Raw, hash_of, id_of, opened, store_over, unit_of
 
 
 def flipped(raw: Raw, table: str, column: str, where: str, id: bytes) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.conformance.stores import Raw, id_of, opened, store_over, unit_of, until_blocked
 
 from perdure.errors import FencedError, StoreUnavailableError
 from perdure.store.postgres.driver import PostgresDriver
 from perdure.testing.services import PostgresService
+from tests.conformance.stores import Raw, id_of, opened, store_over, unit_of, until_blocked
 
 FAR = 10**16
 OTHERS_END = (

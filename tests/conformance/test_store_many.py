@@ -6,10 +6,10 @@ import asyncio
 import random
 
 import pytest
-from tests.conformance.stores import TENANT, Raw, hash_of, id_of, opened, store_over, unit_of
 
-from perdure.kernel.ports import EntityWrite
+from perdure.kernel.ports import Conflict, EntityWrite
 from perdure.store.ports import Driver
+from tests.conformance.stores import TENANT, Raw, hash_of, id_of, message, opened, store_over, unit_of, until_blocked
 
 
 async def increase(driver: Driver, label: int, entity: str, mark: str) -> None:
@@ -45,6 +45,23 @@ async def test_overlapping_batches_of_four_processes_leave_exact_totals(store_ur
         assert sum(counts.values()) == 240
         with Raw(store_url) as raw:
             assert raw("SELECT count(*) FROM journal") == [(290,)]
+
+
+@pytest.mark.req("X6")
+async def test_a_unit_waits_for_whoever_is_changing_its_aggregate_and_then_conflicts(postgres_url: str) -> None:
+    async with opened(postgres_url) as (driver,):
+        await driver.commit(unit_of("a"))
+        unit = unit_of("a", 1, inbox=message("m", "a"))
+        unit.records, unit.version = [], 1  # no record: only the lock on the aggregate's row can tell
+        with Raw(postgres_url) as raw, Raw(postgres_url) as watch:
+            raw.begin()
+            raw("UPDATE aggregate SET version = 2")
+            commit = asyncio.create_task(driver.commit(unit))
+            blocked = asyncio.create_task(until_blocked(watch, 1))
+            await asyncio.wait([blocked, commit], return_when=asyncio.FIRST_COMPLETED)
+            blocked.cancel()
+            raw("COMMIT")
+            assert await commit == Conflict("version")
 
 
 async def read_on(driver: Driver, cursor: int, most: int) -> tuple[int, list[tuple[bytes, int]]]:
@@ -87,6 +104,22 @@ async def test_a_transaction_that_commits_late_is_still_seen_exactly_once(postgr
         after, found = await read_on(driver, cursor, most)
         assert sorted(found) == sorted((id_of(label), 1) for label in ("slow one", "slow two", "quick", "fast"))
         assert await read_on(driver, after, most) == (after, [])
+
+
+@pytest.mark.req("P8")
+async def test_a_journal_restored_on_a_younger_server_is_read_on_from_where_it_was(postgres_url: str) -> None:
+    async with opened(postgres_url) as (driver,):
+        for label in range(3):
+            await driver.commit(unit_of(label))
+    with Raw(postgres_url) as raw:
+        # Rows of a backup keep the transactions of the server they were written on.
+        raw("UPDATE journal SET xact = (xact::text::bigint + 1000000000)::text::xid8")
+    async with opened(postgres_url, 2) as (driver, other):
+        cursor, found = await read_on(driver, 0, 2)
+        assert found == [(id_of(label), 1) for label in range(3)]
+        await driver.commit(unit_of("new"))
+        await other.commit(unit_of("newer"))
+        assert (await read_on(driver, cursor, 1))[1] == [(id_of("new"), 1), (id_of("newer"), 1)]
 
 
 @pytest.mark.req("X16")

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.conformance.stores import TENANT, Raw, id_of, lone, message, opened, store_over, unit_of
 
 from perdure.errors import FencedError, StoreUnavailableError
 from perdure.kernel.ports import Conflict
@@ -15,6 +14,7 @@ from perdure.store.postgres.connection import Lost
 from perdure.store.postgres.driver import PostgresDriver
 from perdure.store.postgres.wire import COMMIT, Request, Wire
 from perdure.testing.services import PostgresService
+from tests.conformance.stores import TENANT, Raw, id_of, lone, message, opened, store_over, unit_of
 
 
 @pytest.fixture

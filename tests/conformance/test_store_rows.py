@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.conformance.stores import TENANT, id_of, opened, store_over, unit_of
 
 from perdure.journal import IncidentRow, JobRow, ParkedRow, Rows, TimerRow
+from tests.conformance.stores import TENANT, id_of, opened, store_over, unit_of
 
 
 @pytest.mark.req("X7")

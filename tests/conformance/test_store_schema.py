@@ -12,17 +12,18 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.conformance.stores import Raw, opened, unit_of
 
 from perdure.errors import StoreSettingError, StoreUnavailableError
 from perdure.store.batch import ORDER
 from perdure.store.migrations import migrations, newest, statements
 from perdure.store.opening import open_driver
+from perdure.store.postgres.binary import BIGINT, BYTEA, LOADERS, TEXT
 from perdure.store.postgres.connection import check_durable
 from perdure.store.postgres.driver import PostgresDriver
 from perdure.store.postgres.statements import load_statements
 from perdure.store.queries import load_queries
 from perdure.store.sqlite.driver import SqliteDriver
+from tests.conformance.stores import Raw, opened, unit_of
 
 LOOK_UPS = ("aggregate_versions", "entity_versions", "taken_starts", "known_messages", "taken_keys")
 TYPES = {"INTEGER": "bigint", "BLOB": "bytea", "TEXT": "text"}
@@ -99,7 +100,7 @@ async def test_a_schema_from_the_future_is_refused(store_url: str) -> None:
     async with opened(store_url):
         pass
     with Raw(store_url) as raw:
-        raw("UPDATE meta SET value = '999'" if raw.is_postgres else "PRAGMA user_version = 999")
+        raw("UPDATE meta SET value = '999' WHERE name = 'schema'" if raw.is_postgres else "PRAGMA user_version = 999")
     with pytest.raises(StoreSettingError, match="its schema is 999"):
         await open_driver(store_url).open()
 
@@ -118,12 +119,16 @@ def _named(sql: str) -> dict[str, None]:
     return {word.strip("(),:;"): None for word in sql.replace("(:", " :").split() if word.startswith(":")}
 
 
-async def test_every_query_is_understood_by_postgres(postgres_url: str) -> None:
+async def test_every_query_is_understood_by_postgres_and_speaks_of_types_we_know(postgres_url: str) -> None:
     async with opened(postgres_url):
         pass
-    with Raw(postgres_url) as raw:
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
         for name, statement in load_statements().items():
-            raw(f"PREPARE {name} AS {statement.sql.decode()}")
+            connection.execute(b"PREPARE " + name.encode() + b" AS " + statement.sql)
+            shape = connection.pgconn.describe_prepared(name.encode())
+            taken = {shape.param_type(place) for place in range(shape.nparams)}
+            assert taken <= ({1001, 1009, 1016} if statement.columns else {BYTEA, BIGINT, TEXT}), name
+            assert {shape.ftype(place) for place in range(shape.nfields)} <= LOADERS.keys(), name
 
 
 def test_every_shared_query_exists_in_both_dialects() -> None:
@@ -193,7 +198,7 @@ def test_settings_that_could_lose_commits_are_refused(setting: str, value: str) 
 
 def test_a_url_names_its_driver(tmp_path: Path) -> None:
     for url, path in (
-        ("sqlite:///store.db", "store.db"), ("sqlite:////tmp/store.db", "/tmp/store.db"), ("sqlite://", ""),
+        ("sqlite:///store.db", "store.db"), ("sqlite:////srv/store.db", "/srv/store.db"), ("sqlite://", ""),
         (str(tmp_path / "x.db"), str(tmp_path / "x.db")),
     ):  # fmt: skip
         driver = open_driver(url)

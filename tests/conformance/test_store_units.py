@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+
+from perdure.errors import PerdureError
+from perdure.journal import Notice, ParkedRow, Rows
+from perdure.kernel.ports import Attachments, Conflict, EntityWrite
 from tests.conformance.stores import (
     TENANT,
     Raw,
@@ -16,10 +20,6 @@ from tests.conformance.stores import (
     store_over,
     unit_of,
 )  # fmt: skip
-
-from perdure.errors import PerdureError
-from perdure.journal import Notice, ParkedRow, Rows
-from perdure.kernel.ports import Attachments, Conflict, EntityWrite
 
 
 def waiting(key: str, step: int = 1, token: int = 1, status: int = 0) -> ParkedRow:
@@ -255,3 +255,22 @@ async def test_what_a_commit_answered_is_seen_by_another_connection_at_once(stor
             for label in range(5):
                 await driver.commit(unit_of(label))
                 assert raw("SELECT count(*) FROM journal") == [(label + 1,)]
+
+
+async def test_small_writes_asked_for_together_happen_together_or_not_at_all(store_url: str) -> None:
+    async with opened(store_url) as (driver,):
+        good, bad = ("put_meta", {"name": "a", "value": "2"}), ("put_meta", {"name": "b", "value": None})
+        await driver.write_all([("put_meta", {"name": "a", "value": "1"}), ("put_meta", {"name": "c", "value": "1"})])
+        for _ in range(6):
+            with pytest.raises(PerdureError):
+                await driver.write_all([good, bad])
+        found = await asyncio.gather(*(driver.fetch("read_meta", name="a") for _ in range(6)))
+        assert found == [[("1",)]] * 6
+
+
+async def test_data_of_many_megabytes_is_stored_whole(store_url: str) -> None:
+    async with opened(store_url) as (driver,):
+        data = bytes(range(256)) * 40_000
+        commits = [driver.commit(unit_of(label, payloads=[(hash_of(data), data)])) for label in range(4)]
+        assert await asyncio.gather(*commits) == [None] * 4
+        assert await store_over(driver).payload(id_of(3), hash_of(data)) == data

@@ -6,13 +6,13 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from tests.crash.scenarios import SCENARIOS, Handlers, Scenario, Story, catalogue
-from tests.crash.verifying import assert_audit_passes
 
 from perdure.store.ports import Driver
 from perdure.testing.clock import VirtualSources
 from perdure.testing.faults import Crash, FaultyDriver, Side
 from perdure.testing.sandbox import Sandbox, quiet_driver
+from tests.crash.scenarios import SCENARIOS, Handlers, Scenario, Story, catalogue
+from tests.crash.verifying import assert_audit_passes
 
 ATTEMPTS = {"AttemptStarted", "StepReady", "AttemptDiscarded", "CompletionIgnored", "ProgressPosted"}
 MAX_COMMITS = 30

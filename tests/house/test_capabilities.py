@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests import capabilities
 from tests.capabilities import Proof, collect, render
 from tests.requirements import REQUIREMENTS

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.house.tree import PACKAGE, ROOT, name_of, parse, python_files, text_literals, used_names
 
 SQL = re.compile(

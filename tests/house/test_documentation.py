@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.house.documents import blocks, commands, matches, to_script
 from tests.house.tree import ROOT, name_of, tracked_files
 

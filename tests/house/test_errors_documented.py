@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tests.house.tree import ROOT
-
 from perdure import errors
+from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "errors.md"
 

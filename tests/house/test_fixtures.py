@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.house.tree import ROOT
 
 MISSING = """

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 
 import pytest
+
 from tests.house.tree import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")

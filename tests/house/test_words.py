@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from tests.house.tree import name_of, tracked_files
 
 MACHINE_PATH = re.compile(r"(^|[^A-Za-z0-9_./])/(home|root|tmp|work|farm)/[a-z.]", re.MULTILINE)

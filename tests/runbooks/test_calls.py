@@ -178,9 +178,7 @@ async def test_a_verb_without_handler_here_is_blocked_before_anything_is_written
 async def test_an_environment_override_changes_the_outcome_and_no_caller(store_url: str) -> None:
     environment = {"kyc.documents": {"handler": "mock::instant_complete", "result": {"case_id": "c1"}},
                    "kyc.notify": "mock::park"}  # fmt: skip
-    async with Sandbox.open(
-        store_url, definitions=[], environment=None, handlers={}
-    ) as empty:
+    async with Sandbox.open(store_url, definitions=[], environment=None, handlers={}) as empty:
         assert len(empty.catalogue) == 0
     from perdure.verbs import load_text  # noqa: PLC0415
     from tests.runbooks.world import DEFINITIONS  # noqa: PLC0415

@@ -58,7 +58,9 @@ async def test_erased_data_is_gone_and_the_history_still_verifies(store_url: str
         assert await sandbox.find("kyc.documents", entity="Allianz") == []
         names = [event.entry async for event in sandbox.events(view.id)]
         assert names[-1] == "PayloadErased"
-        rows = await sandbox.runtime.driver.fetch("list_payloads", aggregate=(await sandbox.runtime.store.ended(10**18, 9) or [(b"", "")])[0][0])
+        rows = await sandbox.runtime.driver.fetch(
+            "list_payloads", aggregate=(await sandbox.runtime.store.ended(10**18, 9) or [(b"", "")])[0][0]
+        )
         assert rows == []
     await assert_audit_passes(store_url)
 
@@ -112,7 +114,9 @@ async def test_a_running_job_whose_handler_vanished_is_an_incident(store_url: st
 
 
 async def test_a_second_version_serves_new_calls_while_old_ones_keep_theirs(store_url: str) -> None:
-    two = DEFINITIONS + """
+    two = (
+        DEFINITIONS
+        + """
 - name: kyc.documents
   version: 2
   description: Asks more
@@ -120,6 +124,7 @@ async def test_a_second_version_serves_new_calls_while_old_ones_keep_theirs(stor
   output_schema: {required: [pages], properties: {pages: {type: integer}}}
   execution: {kind: durable}
 """
+    )
     clock = VirtualSources()
     async with opened(store_url, clock=clock) as sandbox:
         old = await sandbox.call("kyc.documents", {"entity": "A"})

@@ -19,7 +19,9 @@ DEFINITIONS = """
   execution: {kind: sync, effects: external}
 - name: kyc.flaky
   description: Fails twice
-  execution: {kind: sync, retry: {max_attempts: 3, backoff: exponential, base_delay: PT10S, max_delay: PT60S, jitter: 0}}
+  execution:
+    kind: sync
+    retry: {max_attempts: 3, backoff: exponential, base_delay: PT10S, max_delay: PT60S, jitter: 0}
 - name: kyc.hopeless
   description: Always fails
   execution: {kind: sync, retry: {max_attempts: 2, base_delay: PT10S, jitter: 0}}

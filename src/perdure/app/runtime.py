@@ -22,6 +22,7 @@ from perdure.store.store import Store
 from perdure.verbs import Catalogue, HandlerRegistry
 from perdure.work.identity import ProcessIdentity
 from perdure.work.lease import LEASE_SECONDS, Lease
+from perdure.work.patience import insist
 from perdure.work.ports import TimerFound
 from perdure.work.records import RecordDesk
 from perdure.work.router import Router
@@ -78,6 +79,8 @@ class Runtime:
         self._duties: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
         self._announcing: asyncio.Task[None] | None = None
+        self._renewing: asyncio.Task[None] | None = None
+        self._renewal = asyncio.Lock()
         self.kernel.listen(self._on_commit)
 
     async def start(self) -> None:
@@ -115,6 +118,9 @@ class Runtime:
             task.cancel()
         await asyncio.gather(*self._duties, return_exceptions=True)
         self._duties = []
+        if self._renewing is not None:
+            self._renewing.cancel()
+            await asyncio.gather(self._renewing, return_exceptions=True)
         await self.kernel.drain()
         if self._announcing is not None:
             await asyncio.gather(self._announcing, return_exceptions=True)
@@ -170,10 +176,11 @@ class Runtime:
         return erased
 
     async def _try(self, duty: Callable[[], Awaitable[Any]]) -> None:
+        number = self.lease.number
         try:
             await duty()
         except FencedError:
-            await self._renew()
+            await self._renew(number)
         except PerdureError as error:
             log.warning("a duty failed and will be tried again: %s", error)
 
@@ -188,13 +195,17 @@ class Runtime:
 
     def _lost(self) -> None:
         log.warning("the lease %s was taken away; taking a new one", self.lease.number)
-        self._renewing = asyncio.ensure_future(self._renew())
+        self._renewing = asyncio.ensure_future(self._renew(self.lease.number))
 
-    async def _renew(self) -> None:
-        self.kernel.forget()
-        await self.lease.take(self._lost)
-        if self.role == "worker":
-            await self.upkeep.publish_definitions()
+    async def _renew(self, lost: int) -> None:
+        """A new lease for one that was lost, once, however many notice; asked for until the store answers."""
+        async with self._renewal:
+            if self.lease.number != lost:
+                return
+            self.kernel.forget()
+            await insist(lambda: self.lease.take(self._lost), self.sources)
+            if self.role == "worker":
+                await insist(self.upkeep.publish_definitions, self.sources)
 
     def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
         for timer in aggregate.rows.timers:

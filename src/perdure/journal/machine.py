@@ -67,10 +67,14 @@ NO_ROWS = Rows()
 
 
 class Decision(NamedTuple):
-    """What a command led to: entries to append, and what the caller is told."""
+    """What a command led to: entries to append, and what the caller is told.
+
+    When it `keeps` nothing, of what the command brought along only its arrival is remembered.
+    """
 
     entries: tuple[Any, ...]
     answer: str = "applied"
+    keeps: bool = True
 
 
 class Machine(Protocol[S, C_contra, E]):
@@ -88,7 +92,7 @@ class Machine(Protocol[S, C_contra, E]):
     def encode(self, state: S) -> bytes: ...
     def decode(self, data: bytes) -> S: ...
     def status(self, state: S) -> tuple[str, int]:
-        """The state's name and when it ended in microseconds, 0 while it has not."""
+        """The state's name, and when it ended in microseconds for retention: 0 before that and once erased."""
         ...
 
     @property

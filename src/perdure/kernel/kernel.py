@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -90,13 +90,31 @@ class Kernel:
         decided = self._decide(machine, empty, submission)
         if isinstance(decided, Rejection):
             raise RejectedError(decided)
-        unit, after = self._unit(machine, empty, [decided])
-        conflict = await self._store.commit(unit)
+        # A caller may give up waiting at any moment; what it began is committed and told all the same.
+        self._spawn(self._begin(machine, empty, decided))
+        return await submission.future
+
+    async def _begin(self, machine: Machine[Any, Any, Any], empty: Aggregate, decided: _Decided) -> None:
+        try:
+            unit, after = self._unit(machine, empty, [decided])
+            conflict = await self._store.commit(unit)
+        except BaseException as error:
+            if not decided.submission.future.done():
+                decided.submission.future.set_exception(error)
+            if not isinstance(error, Exception):
+                raise
+            return
         if conflict is not None:
-            return Answer(None, "conflict", (), conflict)
+            self._settle(decided.submission, Answer(None, "conflict", (), conflict))
+            return
         self._remember(after)
         self._tell(after, decided.entries)
-        return Answer(after, decided.answer, decided.entries)
+        self._settle(decided.submission, Answer(after, decided.answer, decided.entries))
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
         """Put a command to an aggregate; answers when its effect is durable, raises a rejection otherwise."""
@@ -105,9 +123,7 @@ class Kernel:
         if queue is None:
             queue = self._waiting[id] = deque()
             queue.append(submission)
-            task = asyncio.get_running_loop().create_task(self._serve(id, queue))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._spawn(self._serve(id, queue))
         else:
             queue.append(submission)
         return await submission.future
@@ -211,6 +227,10 @@ class Kernel:
                 decided.append(result)
                 for entry in result.entries:
                     running = running._replace(state=machine.apply(running.state, entry))
+        if len(decided) > 1 and (twin := _twin(decided)):
+            return Conflict(
+                "inbox", twin
+            )  # copies of one message: each by itself, so that the later ones learn of the first
         if (quiet or refused) and not is_fresh:
             return Conflict("version")  # another process may have moved on: never refuse from memory
         after = current
@@ -244,6 +264,8 @@ class Kernel:
         )  # fmt: skip
         if isinstance(decision, Rejection):
             return decision
+        if not decision.keeps and prepared.attachments is not None:
+            prepared = Prepared(prepared.command, prepared.attachments.arrival())
         return _Decided(_with(submission, prepared), decision.answer, decision.entries)
 
     @staticmethod
@@ -313,6 +335,19 @@ class Kernel:
     def _refuse(submission: _Submission, rejection: Rejection) -> None:
         if not submission.future.done():
             submission.future.set_exception(RejectedError(rejection))
+
+
+def _twin(decided: list[_Decided]) -> str:
+    """A message id that more than one of the commands brings; empty when there is none."""
+    seen: set[str] = set()
+    for each in decided:
+        prepared = each.submission.prepare
+        inbox = prepared.attachments.inbox if isinstance(prepared, Prepared) and prepared.attachments else None
+        if inbox is not None and inbox.message_id in seen:
+            return inbox.message_id
+        if inbox is not None:
+            seen.add(inbox.message_id)
+    return ""
 
 
 def _with(submission: _Submission, prepared: Prepared) -> _Submission:

@@ -67,6 +67,12 @@ class Attachments(msgspec.Struct):
     erases: bool = False
     reindexes: bool = False
 
+    def arrival(self) -> Attachments | None:
+        """What is left when the cargo is of no use: that it came."""
+        if self.inbox is None and self.settles is None:
+            return None
+        return Attachments(inbox=self.inbox, settles=self.settles)
+
 
 class Unit(msgspec.Struct):
     """One aggregate's change: everything of it is committed, or nothing."""

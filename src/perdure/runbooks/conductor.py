@@ -22,13 +22,16 @@ from perdure.runbooks.state import Failure, Runbook, Step, step_id
 from perdure.sources import Id, Sources, id_text
 from perdure.verbs import Catalogue, Verb
 from perdure.work.lease import Lease
+from perdure.work.patience import insist
 from perdure.work.router import Cargo, Failed, Produced, Router
+from perdure.work.turns import Turns
 
 KIND = RunbookMachine.kind
 MAX_ENTITY_CONFLICTS = 20
 SETTLED = frozenset({"completed", "failed", "cancelled", "parked", "escalated"})
 
-JobName = tuple[bytes, int, int]
+JobName = tuple[bytes, int, int, int]
+"""Call, step, attempt and the lease it runs under: taken over by the same process, it is another job."""
 
 log = logging.getLogger("perdure")
 
@@ -48,6 +51,7 @@ class Conductor:
         self._jobs: dict[JobName, asyncio.Task[None]] = {}
         self._watchers: dict[bytes, list[asyncio.Future[Aggregate]]] = {}
         self._hashes: dict[str, bytes] = {}
+        self._turns = Turns()
         kernel.listen(self._on_commit)
 
     # --- calling -------------------------------------------------------------------------------------------------
@@ -84,13 +88,15 @@ class Conductor:
         settles: tuple[str, str] | None = None,
     ) -> Aggregate:
         """Start a call under a given id; a second start under the same id is the first one again."""
+        contested = ""
         for _ in range(MAX_ENTITY_CONFLICTS):
-            command, brought = await self._opening(verb, cargo, origin, id)
-            command = msgspec.structs.replace(command, parent=parent, idempotency_key=idempotency_key)
-            if idempotency_key:
-                brought.idempotency = (idempotency_key, self._request(verb, cargo))
-            brought.settles = settles
-            answer = await self.kernel.start(KIND, id, origin, Prepared(command, brought))
+            async with self._turns.at(contested):
+                command, brought = await self._opening(verb, cargo, origin, id)
+                command = msgspec.structs.replace(command, parent=parent, idempotency_key=idempotency_key)
+                if idempotency_key:
+                    brought.idempotency = (idempotency_key, self._request(verb, cargo))
+                brought.settles = settles
+                answer = await self.kernel.start(KIND, id, origin, Prepared(command, brought))
             conflict = answer.conflict
             if conflict is None:
                 assert answer.aggregate is not None
@@ -101,7 +107,8 @@ class Conductor:
                         return replay
                     return await self.kernel.read(id, origin)
                 case "entity":
-                    continue  # someone changed the record first: read it again and decide again
+                    # Someone changed the record first: read it again and decide again, in turn.
+                    contested = f"{origin.tenant}/{conflict.key}"
                 case "key":
                     raise RejectedError(self._taken(verb, conflict.key, conflict.holder))
         raise RejectedError(
@@ -199,7 +206,7 @@ class Conductor:
     def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
         for entry in entries:
             if type(entry) is e.AttemptStarted and entry.worker == self.lease.number:
-                self._spawn(aggregate, entry.step, entry.attempt)
+                self._spawn(aggregate, entry.step, entry.attempt, entry.worker)
         watchers = self._watchers.get(aggregate.id)
         if watchers and aggregate.state.status in SETTLED:
             del self._watchers[aggregate.id]
@@ -207,10 +214,10 @@ class Conductor:
                 if not watcher.done():
                     watcher.set_result(aggregate)
 
-    def _spawn(self, aggregate: Aggregate, step: int, attempt: int) -> None:
-        name = (aggregate.id, step, attempt)
+    def _spawn(self, aggregate: Aggregate, step: int, attempt: int, worker: int) -> None:
+        name = (aggregate.id, step, attempt, worker)
         if name not in self._jobs:
-            task = asyncio.create_task(self._execute(aggregate, step, attempt))
+            task = asyncio.create_task(self._execute(aggregate, step, attempt, worker))
             self._jobs[name] = task
             task.add_done_callback(lambda ended: self._ended(name, ended))
 
@@ -224,48 +231,62 @@ class Conductor:
     async def executed(self, aggregate: Aggregate) -> Aggregate:
         """Wait for the attempt this process began, so that a caller sees what it led to."""
         for step, each in enumerate(aggregate.state.steps, 1):
-            task = self._jobs.get((aggregate.id, step, each.frame.attempt)) if each.frame is not None else None
+            frame = each.frame
+            task = self._jobs.get((aggregate.id, step, frame.attempt, frame.worker)) if frame is not None else None
             if task is not None:
                 await asyncio.shield(task)
                 return await self.kernel.read(aggregate.id, Origin(aggregate.tenant))
         return aggregate
 
-    async def _execute(self, aggregate: Aggregate, step: int, attempt: int) -> None:
+    async def _execute(self, aggregate: Aggregate, step: int, attempt: int, worker: int) -> None:
         state: Runbook = aggregate.state
         current = state.steps[step - 1]
         origin = Origin(aggregate.tenant, state.principal, state.trace)
         verb = self.catalogue.find(current.verb, current.version)
         if verb is None or not self.router.can_run(verb):
-            await self.raise_missing(aggregate.id, step, aggregate.tenant, current)
+            await insist(lambda: self.raise_missing(aggregate.id, step, aggregate.tenant, current), self._sources)
             return
         try:
-            await self._attempt(verb, aggregate.id, origin, current, step, attempt)
+            await self._attempt(verb, aggregate.id, origin, current, step, attempt, worker)
         except (FencedError, QuarantinedError):
             return  # another worker has taken over, or the call is set aside: both are recorded where they are found
 
-    async def _attempt(self, verb: Verb, id: Id, origin: Origin, current: Step, step: int, attempt: int) -> None:
-        data = await self.store.payload(id, current.input)
+    async def _attempt(
+        self, verb: Verb, id: Id, origin: Origin, current: Step, step: int, attempt: int, worker: int
+    ) -> None:
+        data = await insist(lambda: self.store.payload(id, current.input), self._sources)
         args = parse(data) if data is not None else {}
+        contested = ""
         for _ in range(MAX_ENTITY_CONFLICTS):
-            made = await self.router.run(verb, self._handed(verb, args, origin, id, step, attempt))
-            answer = await self._record(verb, made, args, id, origin, step, attempt)
+            async with self._turns.at(contested):
+                made = await self.router.run(verb, self._handed(verb, args, origin, id, step, attempt))
+                answer = await self._record(verb, made, args, id, origin, step, attempt, worker)
             if answer.conflict is None:
                 return
+            contested = f"{origin.tenant}/{answer.conflict.key}"
             if answer.conflict.what == "key":
                 text = self._taken(verb, answer.conflict.key, answer.conflict.holder).sentence()
                 taken = Failed("permanent_contract", "correlation.taken", text)
-                await self._record(verb, taken, args, id, origin, step, attempt)
+                await self._record(verb, taken, args, id, origin, step, attempt, worker)
                 return
         crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
-        await self._record(verb, crowded, args, id, origin, step, attempt)
+        await self._record(verb, crowded, args, id, origin, step, attempt, worker)
 
     async def _record(
-        self, verb: Verb, made: Produced | Failed, args: Any, id: Id, origin: Origin, step: int, attempt: int
-    ) -> Answer:
+        self, verb: Verb, made: Produced | Failed, args: Any, id: Id, origin: Origin, step: int, attempt: int,
+        worker: int,
+    ) -> Answer:  # fmt: skip
         brought = Attachments()
         outcome = self._outcome(verb, made, args, id, brought, step)
-        command = c.RecordAttempt(step, attempt, self.lease.number, outcome)
-        return await self.kernel.ask(KIND, id, origin, Prepared(command, brought))
+
+        async def record() -> Answer:
+            if worker != self.lease.number:
+                raise FencedError("record an attempt under", "lease", str(worker), "this process has another one now")
+            command = c.RecordAttempt(step, attempt, worker, outcome)
+            return await self.kernel.ask(KIND, id, origin, Prepared(command, brought))
+
+        # The handler has run: forgetting that because the store is out of reach would leave the job leased for ever.
+        return await insist(record, self._sources)
 
     async def raise_missing(self, id: Id, step: int, tenant: str, current: Step) -> None:
         """A call whose verb or handler is gone must be seen by a person."""

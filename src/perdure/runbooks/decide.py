@@ -111,7 +111,7 @@ def _record(state: Runbook, command: c.RecordAttempt, now: int, chance: float) -
     if step.status != "running" or frame is None or frame.attempt != command.attempt or frame.worker != command.worker:
         why = f"the step is {step.status}"
         return Decision(
-            (e.AttemptDiscarded(command.step, command.attempt, now, command.worker, why),), "discarded"
+            (e.AttemptDiscarded(command.step, command.attempt, now, command.worker, why),), "discarded", keeps=False
         )  # fmt: skip
     return Decision(_outcome(command.step, command.attempt, command.outcome, now, chance))
 
@@ -124,7 +124,7 @@ def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> A
     if token.status != WAITING:
         why = TOKEN_STATES[token.status]
         ignored = e.CompletionIgnored(command.step, command.token, now, command.message_id, why)
-        return Decision((ignored,), "duplicate" if why == "resolved" else "late")
+        return Decision((ignored,), "duplicate" if why == "resolved" else "late", keeps=False)
     if step.incident is not None:
         return Rejection(
             "blocked", "complete", "call", "?", f"it has an open incident '{step.incident.code}'",
@@ -142,8 +142,8 @@ def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> A
 def _expire(step: Step, number: int, token_number: int, token: Token, now: int) -> tuple[e.Entry, ...]:
     timed_out = e.TimedOut(number, token_number, now)
     if token.escalation and len(step.tokens) < MAX_TOKENS:
-        key = f"{token.key}/escalation" if token.key else ""
-        return (timed_out, e.Escalated(number, now, token.escalation, key))
+        # Under the step's own key: that of the wait may be taken again while the escalation still runs.
+        return (timed_out, e.Escalated(number, now, token.escalation))
     failure = Failure("permanent_business", "timed_out", f"Nothing answered '{step.verb}' before its time ran out.")
     return (timed_out, e.StepFailed(number, now, failure))
 
@@ -227,7 +227,7 @@ def _approve(state: Runbook, command: c.ApproveAmendment, origin: Origin, now: i
         return Rejection("wrong_state", "amend", "call", "?", "its data has been erased")
     amendment = state.amendments[command.number - 1]
     if amendment.approved_by:
-        return Decision((), "replayed")
+        return Decision((), "replayed", keeps=False)
     if amendment.by == origin.principal:
         return Rejection(
             "forbidden", "approve amendment of", "call", "?", f"'{origin.principal}' proposed it",
@@ -238,7 +238,7 @@ def _approve(state: Runbook, command: c.ApproveAmendment, origin: Origin, now: i
 
 def _erase(state: Runbook, command: c.Erase, now: int, chance: float) -> Answer:
     if state.erased_at:
-        return Decision((), "replayed")
+        return Decision((), "replayed", keeps=False)
     if state.status not in ENDED:
         return Rejection("wrong_state", "erase the data of", "call", "?", f"it is {state.status}", "Cancel it first.")
     return Decision((e.PayloadErased(now, command.reason),), "erased")

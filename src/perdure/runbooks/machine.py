@@ -56,7 +56,7 @@ class RunbookMachine:
         return apply(state, entry)
 
     def status(self, state: Runbook) -> tuple[str, int]:
-        return state.status, state.ended_at
+        return state.status, 0 if state.erased_at else state.ended_at
 
     def encode(self, state: Runbook) -> bytes:
         return self._encoder.encode(state)

@@ -50,12 +50,13 @@ def checked_chain(aggregate: bytes, previous: bytes, records: list[RecordRow]) -
     return records
 
 
-def checked_entity(tenant: str, entity: str, key: str, data: bytes, hash: bytes, version: int = 0) -> bytes:
+def checked_entity(tenant: str, entity: str, key: str, data: bytes, hash: bytes, *, version: int = 0) -> bytes:
     """The bytes of a record, or of one version of it, or an error that names entity and key."""
-    if sha256(data).digest() == hash:
-        return data
+    # A file edited by hand may hold text where bytes were: damage like any other.
+    if not isinstance(data, str) and sha256(data).digest() == bytes(hash):
+        return bytes(data)
     which = f"version {version} of the record" if version else "the record"
-    fact = f"the bytes of {which} '{entity}/{key}' no longer have the hash sha256:{hash.hex()}"
+    fact = f"the bytes of {which} '{entity}/{key}' no longer have their hash"
     raise QuarantinedError(
         "read", "record", f"{entity}/{key}", fact,
         "Other records can be used. Compare with its history and a backup, then see `perdure audit verify`.",

@@ -129,7 +129,10 @@ def _read(path: Path) -> bytes:
 
 def _create(path: Path, content: bytes, mode: int) -> None:
     """Write a file whole or not at all; one that is there stays as it is."""
-    handle, temporary = tempfile.mkstemp(prefix=path.name, dir=path.parent)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=path.name, dir=path.parent)
+    except OSError as error:
+        raise _refusal("invalid", path, f"it cannot be written ({error.strerror})") from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

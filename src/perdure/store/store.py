@@ -161,15 +161,15 @@ class Store:
         rows = await self.driver.fetch("entity_history", tenant=tenant, entity=entity, key=key, after=after, most=most)
         found = []
         for version, is_deleted, data, hash, aggregate, at, principal in rows:
-            whole = await self._checked_entity(tenant, entity, key, data, hash, version)
+            whole = await self._checked_entity(tenant, entity, key, data, hash, version=version)
             found.append(EntityVersion(version, bool(is_deleted), whole, Id(bytes(aggregate)), at, principal))
         return found
 
     async def _checked_entity(
-        self, tenant: str, entity: str, key: str, data: bytes, hash: bytes, version: int = 0
+        self, tenant: str, entity: str, key: str, data: bytes, hash: bytes, *, version: int = 0
     ) -> bytes:
         try:
-            return checked_entity(tenant, entity, key, bytes(data), bytes(hash), version)
+            return checked_entity(tenant, entity, key, data, hash, version=version)
         except QuarantinedError as error:
             await self.quarantine(error)
             raise

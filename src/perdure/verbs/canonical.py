@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from perdure.contracts import CONSEQUENCE_TIERS
-from perdure.verbs.definition import MAX_INDEX, Execution, Sentences, VerbDefinition
+from perdure.verbs.definition import CRUD, MAX_INDEX, Execution, Sentences, VerbDefinition
 from perdure.verbs.execution import read_execution
 from perdure.verbs.fields import Fields
 from perdure.verbs.nodes import Node, Report
@@ -51,7 +53,7 @@ class VerbReader:
             input_schema=self._input(fields, name),
             output_schema=self._output(fields, name),
             consequence=self._consequence(fields),
-            execution=read_execution(execution) if execution else Execution(),
+            execution=_with_columns(read_execution(execution), fields) if execution else Execution(),
             index=tuple(argument_name(word) for word in fields.texts("index")),
             metadata=fields.data("metadata"),
             file=self._file,
@@ -134,6 +136,26 @@ def arguments_node(fields: Fields) -> Node:
         properties[name] = item.with_children(kept)
     at = fields.get("args") or fields.node
     return at.with_children({"properties": at.with_children(properties)})
+
+
+def _with_columns(execution: Execution, fields: Fields) -> Execution:
+    """A CRUD verb knows which of its arguments go to a field of another name."""
+    columns = _columns(fields) if execution.handler == CRUD else {}
+    if not columns:
+        return execution
+    return msgspec.structs.replace(execution, params={"columns": columns, **execution.params})
+
+
+def _columns(fields: Fields) -> dict[str, str]:
+    columns: dict[str, str] = {}
+    for item in fields.items("args"):
+        children = item.value if isinstance(item.value, dict) else {}
+        name, target = children.get("name"), children.get("maps_to")
+        if name is None or target is None or not isinstance(target.value, str):
+            continue
+        if argument_name(str(name.value)) != target.value:
+            columns[argument_name(str(name.value))] = target.value
+    return columns
 
 
 def _locate(node: Node, path: list[str | int]) -> Node:

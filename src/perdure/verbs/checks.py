@@ -87,11 +87,27 @@ class _VerbCheck:
             self._wrong("params", f"the entity '{entity}' is not declared", hint)
             return
         fields = self._entities[entity].fields
-        for param, written in _field_names(self._execution.params):
+        for param, written in self._field_names():
             known = {*fields, *RESERVED_FIELDS} if param == "returning" else set(fields)
             if argument_name(written) not in known:
-                reason = f"'{param}' names '{written}', which is not a field of '{entity}'"
+                reason = f"'{param}' names '{written[:60]}', which is not a field of '{entity}'"
                 self._wrong("params", reason, did_you_mean(written, known))
+
+    def _field_names(self) -> Iterable[tuple[str, str]]:
+        """The names of fields that the params of a CRUD verb hold."""
+        params = self._execution.params
+        for param in ("set_values", "columns"):
+            held = params.get(param) or {}
+            if not isinstance(held, dict):
+                self._wrong("params", f"'{param}' is not a mapping of fields")
+                continue
+            yield from ((param, str(name)) for name in (held.values() if param == "columns" else held))
+        for param in ("key", "conflict_keys", "returning"):
+            held = params.get(param) or []
+            if not isinstance(held, str | list):
+                self._wrong("params", f"'{param}' is neither a field nor a list of fields")
+                continue
+            yield from ((param, str(name)) for name in ([held] if isinstance(held, str) else held))
 
     def _correlation(self) -> None:
         allowed = set(self._inputs) | CORRELATION_BUILT_INS
@@ -154,16 +170,6 @@ class _VerbCheck:
         execution = self._fields.get("execution")
         inside = execution.value.get(field) if execution is not None and isinstance(execution.value, dict) else None
         return inside or self._fields.get(field) or execution
-
-
-def _field_names(params: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """The names of fields that the params of a CRUD verb hold."""
-    for param in ("set_values", "key", "conflict_keys", "returning", "columns"):
-        held = params.get(param) or ()
-        if isinstance(held, dict) and param == "columns":
-            held = held.values()
-        for name in (held,) if isinstance(held, str) else held:
-            yield param, str(name)
 
 
 def _is_scalar(schema: Any) -> bool:

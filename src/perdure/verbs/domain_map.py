@@ -115,22 +115,7 @@ class DomainReader:
         operation = crud.text("operation") or _OPERATION_OF_NAME.get(first_word, first_word)
         nodes = {"entity": at.beside(entity), "operation": at.beside(operation)}
         nodes |= {key: child for key in _CRUD_KEPT if (child := crud.get(key)) is not None}
-        columns = self._columns(fields)
-        if columns:
-            nodes["columns"] = at.with_children({key: at.beside(value) for key, value in columns.items()})
         return {"handler": at.beside(CRUD), "params": at.with_children(nodes)}
-
-    def _columns(self, fields: Fields) -> dict[str, str]:
-        """Arguments whose `maps_to` names another field of the entity."""
-        columns: dict[str, str] = {}
-        for item in fields.items("args"):
-            children = item.value if isinstance(item.value, dict) else {}
-            name, target = children.get("name"), children.get("maps_to")
-            if name is None or target is None or not isinstance(target.value, str):
-                continue
-            if argument_name(str(name.value)) != target.value:
-                columns[argument_name(str(name.value))] = target.value
-        return columns
 
     def _plugin(self, fields: Fields) -> dict[str, Node]:
         plugin = fields.child("plugin", "plugin")

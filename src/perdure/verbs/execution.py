@@ -40,11 +40,11 @@ CRUD_OPERATIONS = {
     "get": "read",
     "select": "read",
     "update": "update",
-    "upsert": "upsert",
-    "entity_upsert": "upsert",
     "delete": "delete",
     "list": "list",
     "list_by_fk": "list",
+    "upsert": "upsert",
+    "entity_upsert": "upsert",
     "history": "history",
 }
 _BACKOFFS: tuple[Backoff, ...] = ("exponential", "linear", "fixed")

@@ -52,7 +52,7 @@ class RecordDesk:
 
     def open(self, tenant: str, principal: str, verb: Verb | None = None, idempotency_key: str = "") -> StagedRecords:
         """Without a verb nothing can be written: there would be no result to commit it with."""
-        return StagedRecords(self._store, self._shapes, tenant, principal, verb, idempotency_key)
+        return StagedRecords(self._store, self._shapes, tenant, principal, verb=verb, idempotency_key=idempotency_key)
 
 
 class _Staged(NamedTuple):
@@ -95,6 +95,7 @@ class StagedRecords:
         shapes: Mapping[str, EntityShape],
         tenant: str,
         principal: str,
+        *,
         verb: Verb | None = None,
         idempotency_key: str = "",
     ) -> None:
@@ -137,7 +138,7 @@ class StagedRecords:
             fact = "there is none" if version is None else f"it has no version {version}"
             raise _refused("not_found", "read", shape, text, fact)
         if found.is_deleted and not deleted:
-            raise _refused("not_found", "read", shape, text, "it was deleted", "Ask for deleted ones to see it.")
+            raise _refused("not_found", "read", shape, text, "it was deleted", hint="Ask for deleted ones to see it.")
         return _shown(shape, found, deleted)
 
     @_awaited
@@ -255,9 +256,9 @@ class StagedRecords:
             raise _refused("not_found", do, shape, text, "there is none")
         if version is not None and version != found.version:
             fact = f"it is at version {found.version}, not {version}"
-            raise _refused("conflict", do, shape, text, fact, "Read it again and decide again.")
+            raise _refused("conflict", do, shape, text, fact, hint="Read it again and decide again.")
         if found.is_deleted:
-            raise _refused("deleted", do, shape, text, "it was deleted", "Creating it again brings it back.")
+            raise _refused("deleted", do, shape, text, "it was deleted", hint="Creating it again brings it back.")
         return text, found
 
     async def _rows(self, shape: EntityShape, after: str) -> tuple[Rows, bool]:
@@ -337,5 +338,5 @@ def _is_between(key: str, after: str, until: str | None) -> bool:
     return _order(after) < _order(key) and (until is None or _order(key) <= _order(until))
 
 
-def _refused(code: str, do: str, shape: EntityShape, key: str, fact: str, hint: str = "") -> BusinessError:
+def _refused(code: str, do: str, shape: EntityShape, key: str, fact: str, *, hint: str = "") -> BusinessError:
     return BusinessError(code, sentence(do, "record", f"{shape.name}/{key}"[:200], fact, hint))

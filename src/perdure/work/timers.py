@@ -7,7 +7,7 @@ import heapq
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from perdure.errors import StoreUnavailableError
+from perdure.errors import StoreFullError, StoreUnavailableError
 from perdure.sources import SECOND, Id, Micros, Sources
 from perdure.work.lease import Lease
 from perdure.work.ports import Due, TimerFound
@@ -102,7 +102,7 @@ class Timers:
 
     async def _poll(self) -> None:
         while True:
-            with suppress(StoreUnavailableError):  # the next poll reads it again
+            with suppress(StoreUnavailableError, StoreFullError):  # the next poll reads it again
                 await self.load()
             await self._sources.sleep_until(self._sources.now() + POLL)
 
@@ -114,6 +114,8 @@ class Timers:
     async def _fire_one(self, timer: TimerFound) -> None:
         try:
             await self._fire(timer)
+        except (StoreUnavailableError, StoreFullError):
+            pass  # as above
         finally:
             self._known.discard(timer)  # should it not have taken, the next poll finds it again
 

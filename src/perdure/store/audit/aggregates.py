@@ -30,68 +30,85 @@ class AggregateAudit:
         self._report = report
         self._is_full = is_full
 
-    async def check(self, id: bytes) -> None:
-        """Add to the report what is wrong with one aggregate as long as it stands still."""
-        findings: list[Finding] = []
+    async def check(self, id: bytes, ahead: Reader) -> None:
+        """Add to the report what is wrong with one aggregate: read ahead, and again while it does not stand still."""
+        look = await self._look(ahead, id)
         for _ in range(LOOKS):
-            try:
-                row = await self._load(id)
-                if row is None:
-                    return  # its id was changed meanwhile; whatever belonged to it shows as orphaned or sealed
-                findings = await self._look(row)
-                if not findings or await self._load(id) == row:
-                    break
-            except UnreadableError as error:
-                findings = [found("AUD025", "aggregate", str(error), id)]
+            if not look.findings:
                 break
-        self._report.aggregates += 1
-        self._report.add(findings)
+            look = await self._look(self._reader, id)
+            if await self._stands_still(look):
+                break
+        self._report.aggregates += look.row is not None
+        self._report.records += look.records
+        self._report.payloads += look.payloads
+        self._report.add(look.findings)
 
-    async def _load(self, id: bytes) -> Row | None:
-        rows = await self._reader.fetch("load_aggregate", id=id)
-        return plain(rows[0]) if rows else None
-
-    async def _look(self, row: Row) -> list[Finding]:
-        id = row[0]
+    async def _look(self, reader: Reader, id: bytes) -> Look:
+        look = Look(reader, self._machines, id)
         try:
-            return await (self._look_at_all(row) if self._is_full else self._look_at_head(row))
+            await look.take(self._is_full)
         except UnreadableError as error:
-            return [found("AUD025", "row", str(error), id)]
+            look.findings.append(found("AUD025", "row", str(error), id))
         except Exception as error:  # a tampered column can hold anything
-            return [found("AUD025", "aggregate", f"checking it gave {type(error).__name__} ({str(error)[:200]})", id)]
+            fact = f"checking it gave {type(error).__name__} ({str(error)[:200]})"
+            look.findings.append(found("AUD025", "aggregate", fact, id))
+        return look
 
-    async def _look_at_head(self, row: Row) -> list[Finding]:
-        id, version, head = row[0], row[3], row[7]
-        rows = await self._reader.fetch("last_record", aggregate=id)
+    async def _stands_still(self, look: Look) -> bool:
+        try:
+            return await load(self._reader, look.id) == look.row
+        except UnreadableError:
+            return look.row is None
+
+
+class Look:
+    """One look at one aggregate."""
+
+    def __init__(self, reader: Reader, machines: Machines, id: bytes) -> None:
+        self.id = id
+        self.row: Row | None = None
+        self.records = 0
+        self.payloads = 0
+        self.findings: list[Finding] = []
+        self._reader = reader
+        self._machines = machines
+
+    async def take(self, is_full: bool) -> None:
+        self.row = await load(self._reader, self.id)
+        if self.row is None:
+            return  # its id was changed meanwhile; whatever belonged to it shows as orphaned or sealed
+        self.findings += _check_row(self.row)
+        await (self._look_at_all(self.row) if is_full else self._look_at_head(self.row))
+
+    async def _look_at_head(self, row: Row) -> None:
+        version, head = row[3], row[7]
+        rows = await self._reader.fetch("last_record", aggregate=self.id)
         sequence, hash = plain(rows[0]) if rows else (0, b"")
-        return [*_check_row(row), *_check_head(id, (version, head), sequence, (sequence, hash))]
+        self.findings += _check_head(self.id, (version, head), sequence, (sequence, hash))
 
-    async def _look_at_all(self, row: Row) -> list[Finding]:
+    async def _look_at_all(self, row: Row) -> None:
         id, tenant, kind, version, status, ended_at, state, head, _ = row
         machine = self._machines.get(kind)
         walk = Walk(id, tenant, kind, machine)
         async for sequence, body, hash in self._reader.pages("read_records", 0, 0, aggregate=id):
             walk.take(sequence, body, hash)
-        self._report.records += walk.count
-        findings = [
-            *_check_row(row),
-            *walk.findings,
-            *_check_head(id, (version, head), walk.count, (walk.last, walk.head)),
-        ]
+        self.records = walk.count
+        self.findings += walk.findings
+        self.findings += _check_head(id, (version, head), walk.count, (walk.last, walk.head))
         if machine is None:
-            return [*findings, found("AUD009", "aggregate", f"'{kind}' is not among {sorted(self._machines)}", id)]
-        if not walk.is_replayed or walk.state is None:
-            return findings
-        findings += _check_state(id, machine, walk.state, state, (status, ended_at))
-        findings += await self._check_payloads(id, machine, walk)
-        findings += await compare_rows(self._reader, id, tenant, machine.rows(id, walk.state))
-        return findings
+            fact = f"'{kind}' is not among {sorted(self._machines)}"
+            self.findings.append(found("AUD009", "aggregate", fact, id))
+        elif walk.is_replayed and walk.state is not None:
+            self.findings += _check_state(id, machine, walk.state, state, (status, ended_at))
+            await self._check_payloads(machine, walk)
+            self.findings += await compare_rows(self._reader, id, tenant, machine.rows(id, walk.state))
 
-    async def _check_payloads(self, id: bytes, machine: Machine[Any, Any, Any], walk: Walk) -> list[Finding]:
-        named = named_by(machine, walk.state)
-        missing, findings = set(named.needed), []
+    async def _check_payloads(self, machine: Machine[Any, Any, Any], walk: Walk) -> None:
+        id, named, findings = self.id, named_by(machine, walk.state), self.findings
+        missing = set(named.needed)
         async for _, hash, data in self._reader.pages("payload_page", 0, 0, PAYLOADS_AT_ONCE, aggregate=id):
-            self._report.payloads += 1
+            self.payloads += 1
             missing.discard(hash)
             text = f"sha256:{hash.hex()}"
             if sha256(data).digest() != hash:
@@ -103,7 +120,11 @@ class AggregateAudit:
         findings += [found("AUD011", "payload", f"no bytes for sha256:{hash.hex()}", id) for hash in sorted(missing)]
         if named.is_erased and await self._reader.fetch("index_of", aggregate=id):
             findings.append(found("AUD013", "index_entry", "it can still be found by its data", id))
-        return findings
+
+
+async def load(reader: Reader, id: bytes) -> Row | None:
+    rows = await reader.fetch("load_aggregate", id=id)
+    return plain(rows[0]) if rows else None
 
 
 def _check_row(row: Row) -> list[Finding]:

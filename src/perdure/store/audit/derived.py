@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +11,8 @@ from perdure.store.audit.findings import Finding, Report, found
 from perdure.store.audit.reading import PAGE, Reader, UnreadableError, plain
 from perdure.store.checks import checked, slot
 from perdure.store.ports import Row
+
+CHECKED_TOGETHER = 32
 
 
 async def compare_rows(reader: Reader, id: bytes, tenant: str, rows: Rows) -> list[Finding]:
@@ -59,21 +62,29 @@ async def check_timers(reader: Reader, machines: Any, report: Report) -> None:
     due, id = -(2**63), b""
     while True:
         rows = await reader.fetch("scan_timer_places", after_due=due, after_aggregate=id, most=PAGE)
-        for row in rows:
-            due, id = plain(row)
-            report.timers += 1
-            if not await reader.fetch("load_aggregate", id=id):
-                report.add([found("AUD024", "timer", "table 'timer' has rows of it", id)])
-            elif await _is_surplus(reader, machines, due, id):
-                report.add([found("AUD021", "timer", f"a timer due at {due} that its state does not know", id)])
-        if len(rows) < PAGE:
+        places = [plain(row) for row in rows]
+        for start in range(0, len(places), CHECKED_TOGETHER):
+            checks = [_check_place(reader, machines, *place) for place in places[start : start + CHECKED_TOGETHER]]
+            for findings in await asyncio.gather(*checks):
+                report.add(findings)
+        report.timers += len(places)
+        if len(places) < PAGE:
             return
+        due, id = places[-1]
 
 
-async def _is_surplus(reader: Reader, machines: Any, due: int, id: bytes) -> bool:
+async def _check_place(reader: Reader, machines: Any, due: int, id: bytes) -> list[Finding]:
+    rows = await reader.fetch("load_aggregate", id=id)
+    if not rows:
+        return [found("AUD024", "timer", "table 'timer' has rows of it", id)]
+    if await _is_surplus(reader, machines, rows, due, id):
+        return [found("AUD021", "timer", f"a timer due at {due} that its state does not know", id)]
+    return []
+
+
+async def _is_surplus(reader: Reader, machines: Any, rows: list[Row], due: int, id: bytes) -> bool:
     """Also while others write: a timer counts only when it is still there after its aggregate was read."""
     try:
-        rows = await reader.fetch("load_aggregate", id=id)
         loaded = checked(plain(rows[0]))
         machine: Machine[Any, Any, Any] = machines[loaded.kind]
         wanted = {each.due for each in machine.rows(id, machine.decode(loaded.state)).timers}

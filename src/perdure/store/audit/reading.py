@@ -19,13 +19,13 @@ class Reader:
     """Named queries of one driver, page by page."""
 
     def __init__(self, driver: Driver) -> None:
-        self._driver = driver
+        self.driver = driver
 
-    async def fetch(self, name: str, **parameters: Any) -> list[Row]:
+    async def fetch(self, name: str, /, **parameters: Any) -> list[Row]:
         try:
-            return await self._driver.fetch(name, **parameters)
+            return await self.driver.fetch(name, **parameters)
         except PerdureError as error:
-            await self._driver.fetch("schema_version")
+            await self.driver.fetch("schema_version")
             raise UnreadableError(error.fact) from error
 
     async def number(self, name: str, **parameters: Any) -> int:

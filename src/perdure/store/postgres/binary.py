@@ -12,7 +12,7 @@ from perdure.errors import InvariantBroken
 
 Encoder = Callable[[Sequence[Any]], bytes]
 
-BOOLEAN, BYTEA, BIGINT, TEXT = 16, 17, 20, 25
+BOOLEAN, BYTEA, BIGINT, INTEGER, TEXT = 16, 17, 20, 23, 25
 _HEAD = Struct(">iiIii").pack
 _LENGTHS = tuple(pack(">i", length) for length in range(4096))
 _NULL = pack(">i", -1)
@@ -70,16 +70,17 @@ def _bigint(data: bytes) -> int:
     return int.from_bytes(data, "big", signed=True)
 
 
-_LOADERS: dict[int, Callable[[bytes], Any]] = {
-    BOOLEAN: lambda data: data != b"\0", BYTEA: bytes, BIGINT: _bigint, TEXT: bytes.decode,
+LOADERS: dict[int, Callable[[bytes], Any]] = {
+    BOOLEAN: lambda data: data != b"\0", BYTEA: bytes, BIGINT: _bigint, INTEGER: _bigint, TEXT: bytes.decode,
 }  # fmt: skip
+"""From the types our queries answer with; any other is a mistake in a query."""
 
 
 def rows_of(result: PGresult) -> list[tuple[Any, ...]]:
-    """Every row of an answer; a type we never store is a mistake in a query."""
+    """Every row of an answer."""
     if not result.ntuples:
         return []
-    loaders = [_LOADERS[result.ftype(column)] for column in range(result.nfields)]
+    loaders = [LOADERS[result.ftype(column)] for column in range(result.nfields)]
     get = result.get_value
     return [
         tuple([

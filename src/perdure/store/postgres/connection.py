@@ -103,7 +103,8 @@ class Lost(Exception):
 def is_away(error: BaseException) -> bool:
     """Whether trying again on a new connection may help."""
     return isinstance(error, Lost | OSError | psycopg.OperationalError) and not isinstance(
-        error, psycopg.errors.InvalidAuthorizationSpecification | psycopg.errors.InvalidCatalogName
+        error,
+        psycopg.errors.InvalidAuthorizationSpecification | psycopg.errors.InvalidCatalogName | psycopg.errors.DiskFull,
     )
 
 

@@ -110,11 +110,8 @@ class PostgresDriver:
         requests = [asking(self._statements[name], parameters) for name, parameters in statements]
         if len(requests) == 1:
             return await self._lines.turn(requests)
-        before = [Request(BEGIN, [])]
-        if any(name == "add_seal" for name, _ in statements):
-            before.append(Request(self._statements["seal_lock"], []))
-        found = await self._lines.turn([*before, *requests, Request(COMMIT, [])])
-        return found[len(before) : -1]
+        found = await self._lines.turn([Request(BEGIN, []), *requests, Request(COMMIT, [])])
+        return found[1:-1]
 
     async def commit(self, unit: Unit) -> Conflict | None:
         self._check_open()

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import psycopg
+
 from perdure.store.postgres.connection import closed, patiently
 from perdure.store.postgres.wire import Request, Wire
 
@@ -35,6 +37,10 @@ class Lines:
             wire = self._idle.pop() if self._idle else await self._connect()
             try:
                 return await wire.turn(requests)
+            except psycopg.Error:
+                # It may be left inside a failed transaction.
+                wire.is_broken = True
+                raise
             finally:
                 if wire.is_broken or self._closing.is_set():
                     await wire.close()

@@ -14,6 +14,12 @@ SCHEMA = "schema"
 
 async def migrate_postgres(connection: AsyncConnection[Any], queries: Mapping[str, str], place: str) -> int:
     """Run what is still to run, in one transaction; returns how many steps ran."""
+    steps = await _migrate(connection, queries, place)
+    await connection.execute(queries["raise_journal_base"])
+    return steps
+
+
+async def _migrate(connection: AsyncConnection[Any], queries: Mapping[str, str], place: str) -> int:
     if not pending("postgres", await _version(connection, queries), place):
         return 0
     async with connection.transaction():

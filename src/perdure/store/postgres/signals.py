@@ -67,7 +67,9 @@ class Signals:
         return connection
 
     async def _listen(self, connection: AsyncConnection[Any] | None) -> None:
-        connection = connection or await self._listening()
+        if connection is None:
+            connection = await self._listening()
+            self._heard.set()  # what was missed meanwhile is worth a look
         async with connection:
             async for notice in connection.notifies():
                 if notice.pid != self._own:
@@ -87,15 +89,14 @@ class Signals:
                 await asyncio.sleep(QUIET_SECONDS)
 
     async def _again(self, action: Callable[[Any], Awaitable[None]], first: Any) -> None:
-        """Do it anew whenever its connection is lost; what was missed meanwhile is worth a look."""
+        """Do it anew whenever its connection is lost."""
         delay = FIRST_DELAY
         while not self._closing.is_set():
             started = asyncio.get_running_loop().time()
             try:
                 await action(first)
             except (psycopg.Error, OSError, PerdureError):
-                self._heard.set()
-            first = None
+                first = None
             delay = (
                 FIRST_DELAY if asyncio.get_running_loop().time() - started > LAST_DELAY else min(delay * 2, LAST_DELAY)
             )

@@ -58,6 +58,7 @@ class Wire:
         self._pgconn.enter_pipeline_mode()
         self._socket = self._pgconn.socket
         self._loop.add_reader(self._socket, self._readable)
+        self._is_watched = True
 
     async def turn(self, requests: list[Request]) -> list[list[tuple[Any, ...]]]:
         """Send everything, wait once, and give each statement's rows; the first error is raised."""
@@ -139,8 +140,9 @@ class Wire:
             answer.set_exception(Lost(str(error)))
 
     def _break(self) -> None:
-        if not self.is_broken:
-            self.is_broken = True
+        self.is_broken = True
+        if self._is_watched:
+            self._is_watched = False
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
 

@@ -1,4 +1,7 @@
-"""Commits batches of units on one connection: the gate in one round trip, the writes and COMMIT in a second."""
+"""Commits batches of units on one connection: the gate in one round trip, the writes and COMMIT in a second.
+
+Where every claim of a batch is a row that must not exist yet, one round trip is enough.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,9 @@ from perdure.store.postgres.wire import BEGIN, COMMIT, ROLLBACK, Request, Wire, 
 
 MAX_RACES = 50
 """How often a batch is judged again because another process was faster."""
+
+DOUBTED_BATCHES = 16
+"""How many batches go through the gate after one that hoped in vain."""
 
 _RACES = (psycopg.errors.UniqueViolation, psycopg.errors.TransactionRollback, psycopg.errors.LockNotAvailable)
 _SORTED: dict[str, Any] = {
@@ -54,6 +60,7 @@ class Writer:
         self._closing = closing
         self._patience_seconds = patience_seconds
         self._wire: Wire | None = None
+        self._doubts = 0
         self.commits = 0
 
     async def open(self) -> None:
@@ -99,24 +106,52 @@ class Writer:
         for races in range(MAX_RACES + 1):
             wire = await self._ready()
             try:
+                if self._is_hopeful(attempt):
+                    return await self._at_once(wire, attempt.units, attempt.fence)
                 return await self._attempt(wire, attempt.units, attempt.fence)
             except Lost:
                 raise
+            except psycopg.errors.DivisionByZero as error:
+                await wire.turn([Request(ROLLBACK, [])])
+                raise _fenced(attempt.fence) from error
             except Exception as error:
                 await wire.turn([Request(ROLLBACK, [])])
                 if not isinstance(error, _RACES) or races == MAX_RACES:
                     raise
         raise AssertionError("unreachable")
 
+    def _is_hopeful(self, attempt: _Attempt) -> bool:
+        """Whether unique keys alone can tell that all of it may be written; after a disappointment not for a while."""
+        if attempt.was_tried or attempt.was_lost or not all(map(_is_new, attempt.units)):
+            return False
+        attempt.was_tried = True
+        self._doubts = max(0, self._doubts - 1)
+        return not self._doubts
+
+    async def _at_once(self, wire: Wire, units: list[Unit], fence: int) -> list[Verdict]:
+        """Gate and writes in one round trip: a key that is taken fails all of it, and the gate then says whose."""
+        standing = Standing()
+        verdicts = judge(units, standing)
+        first = [Request(BEGIN, [])]
+        if fence:
+            first.append(asking(self._statements["hold_fence"], {"number": fence}))
+        doubts, self._doubts = self._doubts, DOUBTED_BATCHES
+        await wire.turn([*first, *self._writes(units, verdicts, standing)])
+        self._doubts = doubts
+        self.commits += 1
+        return [*verdicts]
+
     async def _attempt(self, wire: Wire, units: list[Unit], fence: int) -> list[Verdict]:
         standing = await self._standing(wire, claims_of(units), fence)
         verdicts = judge(units, standing)
-        passed = [unit for unit, verdict in zip(units, verdicts, strict=True) if verdict is None]
-        batch = batch_of(passed, standing.repeated)
-        writes = [self._write(name, batch[name]) for name in ORDER if name in batch]
-        await wire.turn([*writes, Request(COMMIT, [])])
+        await wire.turn(self._writes(units, verdicts, standing))
         self.commits += 1
         return [*verdicts]
+
+    def _writes(self, units: list[Unit], verdicts: list[Conflict | None], standing: Standing) -> list[Request]:
+        passed = [unit for unit, verdict in zip(units, verdicts, strict=True) if verdict is None]
+        batch = batch_of(passed, standing.repeated)
+        return [*(self._write(name, batch[name]) for name in ORDER if name in batch), Request(COMMIT, [])]
 
     async def _standing(self, wire: Wire, claims: Claims, fence: int) -> Standing:
         asked = [
@@ -130,15 +165,14 @@ class Writer:
             )
             if rows
         ]
-        requests = [Request(BEGIN, []), asking(self._statements["check_fence"], {"number": fence})]
+        requests = [Request(BEGIN, [])]
+        if fence:
+            requests.append(asking(self._statements["check_fence"], {"number": fence}))
         requests.extend(carrying(self._statements[name], rows) for name, rows in asked)
-        _, held, *answers = await wire.turn(requests)
-        if fence and not held:
-            raise FencedError(
-                "write as", "worker", str(fence), "its lease was taken away",
-                "Another process has taken over its work.",
-            )  # fmt: skip
-        return _standing(dict(zip((name for name, _ in asked), answers, strict=True)))
+        answers = await wire.turn(requests)
+        if fence and not answers[1]:
+            raise _fenced(fence)
+        return _standing(dict(zip((name for name, _ in asked), answers[2 if fence else 1 :], strict=True)))
 
     def _write(self, name: str, rows: list[Row]) -> Request:
         order = _SORTED.get(name)
@@ -173,6 +207,22 @@ class _Attempt:
         self.units = units
         self.fence = fence
         self.was_lost = False
+        self.was_tried = False
+
+
+def _is_new(unit: Unit) -> bool:
+    """Whether everything the unit claims is a row that must not be there yet."""
+    return (
+        unit.expected == 0
+        and (unit.id is None or bool(unit.records))
+        and not any(brought.entities for brought in unit.attachments)
+    )
+
+
+def _fenced(fence: int) -> FencedError:
+    return FencedError(
+        "write as", "worker", str(fence), "its lease was taken away", "Another process has taken over its work."
+    )
 
 
 def _message(unit: Unit) -> InboxRow | None:

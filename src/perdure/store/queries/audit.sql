@@ -124,3 +124,35 @@ ORDER BY number LIMIT 1;
 -- The newest version an entity's history knows.
 SELECT version, is_deleted, data, hash FROM entity_history WHERE tenant = :tenant AND entity = :entity AND key = :key
 ORDER BY version DESC LIMIT 1;
+
+-- name: stretch_bytes
+-- How much there is to read between two ids, before it is read at once.
+SELECT (SELECT coalesce(sum(length(body)), 0) FROM journal WHERE aggregate > :after AND aggregate <= :until)
+  + (SELECT coalesce(sum(length(data)), 0) FROM payload WHERE aggregate > :after AND aggregate <= :until);
+
+-- name: aggregates_between
+-- The aggregates between two ids.
+SELECT id, tenant, kind, version, status, ended_at, state, head, checksum FROM aggregate
+WHERE id > :after AND id <= :until;
+
+-- name: records_between
+-- The records of the aggregates between two ids.
+SELECT aggregate, sequence, body, hash FROM journal WHERE aggregate > :after AND aggregate <= :until
+ORDER BY aggregate, sequence;
+
+-- name: payloads_between
+-- The payloads of the aggregates between two ids.
+SELECT aggregate, number, hash, data FROM payload WHERE aggregate > :after AND aggregate <= :until;
+
+-- name: parked_between
+-- The tokens of the aggregates between two ids, with everything that is derived from a state.
+SELECT aggregate, step, token, tenant, name, key, slot, status, definition FROM parked
+WHERE aggregate > :after AND aggregate <= :until;
+
+-- name: jobs_between
+-- The jobs of the aggregates between two ids, with everything that is derived from a state.
+SELECT aggregate, step, tenant, worker, definition FROM job WHERE aggregate > :after AND aggregate <= :until;
+
+-- name: incidents_between
+-- The incidents of the aggregates between two ids, with everything that is derived from a state.
+SELECT aggregate, step, tenant, code, opened_at FROM incident WHERE aggregate > :after AND aggregate <= :until;

@@ -4,6 +4,9 @@ CREATE TABLE meta (
   value TEXT COLLATE "C" NOT NULL
 );
 
+-- Added to the numbers of transactions in the journal, raised where a backup is restored on a younger server.
+INSERT INTO meta (name, value) VALUES ('journal_base', '0');
+
 CREATE TABLE aggregate (
   number BIGINT GENERATED ALWAYS AS IDENTITY,
   id BYTEA NOT NULL CHECK (octet_length(id) = 16),
@@ -54,7 +57,6 @@ CREATE TABLE parked (
 -- The slot is empty while a token waits, so a key is unique among waiting tokens only.
 CREATE UNIQUE INDEX parked_key ON parked (tenant, key, name, slot);
 CREATE UNIQUE INDEX parked_aggregate ON parked (aggregate, step, token);
-CREATE INDEX parked_waiting ON parked (tenant, number) WHERE status = 0;
 CREATE INDEX parked_definition ON parked (definition) WHERE status = 0;
 CREATE INDEX parked_waiting ON parked (tenant, number) WHERE status = 0;
 

@@ -25,3 +25,4 @@ SELECT coalesce((SELECT (xact::text::bigint << 20) + (SELECT count(*) FROM journ
 -- Differs because the cursor is the transaction and the place in it.
 SELECT (SELECT count(*) FROM journal WHERE xact > (:after::bigint >> 20)::text::xid8)
   + greatest(0, (SELECT count(*) FROM journal WHERE xact = (:after::bigint >> 20)::text::xid8) - (:after::bigint & 1048575));
+

@@ -9,10 +9,6 @@ SELECT set_config('jit', 'off', false), set_config('enable_seqscan', 'off', fals
   current_setting('full_page_writes') AS full_page_writes, current_setting('server_encoding') AS server_encoding,
   current_setting('server_version_num') AS server_version_num;
 
--- name: seal_lock
--- Differs because several processes may seal: one at a time, until the transaction ends.
-SELECT pg_advisory_xact_lock(7306372, 2)::text;
-
 -- name: migration_lock
 -- Differs because several processes may open a database at once: one migrates, the others wait for it.
 SELECT pg_advisory_xact_lock(7306372, 1)::text;
