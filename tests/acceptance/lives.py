@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import NamedTuple
 
 import msgspec
+
 from tests.acceptance.load import KINDS, Order
 from tests.conftest import ROOT
 

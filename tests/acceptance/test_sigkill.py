@@ -7,11 +7,11 @@ import random
 from pathlib import Path
 
 import pytest
+
+from perdure.testing.services import PostgresService
 from tests.acceptance.aftermath import Aftermath
 from tests.acceptance.lives import Lives, targets
 from tests.acceptance.load import KINDS
-
-from perdure.testing.services import PostgresService
 
 ROUNDS, ANYWHERE = 2, 8
 LEAST_HITS = 5

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from tests.durability.opening import opened
-
 from perdure.store.opening import open_driver
+from tests.durability.opening import opened
 
 
 async def open_and_call(url: str) -> str:

@@ -7,8 +7,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from tests.crash.scenarios import Handlers, catalogue
-
 from perdure import Perdure
 from perdure.app.runtime import Role, Runtime
 from perdure.journal import Origin
@@ -19,6 +17,7 @@ from perdure.store.postgres.driver import PostgresDriver
 from perdure.store.sqlite.connection import Connection, connect
 from perdure.store.sqlite.driver import SqliteDriver
 from perdure.verbs import HandlerRegistry
+from tests.crash.scenarios import Handlers, catalogue
 
 PATH_PREFIX = "sqlite:///"
 

@@ -7,19 +7,22 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
 import pytest
-from tests.conftest import ROOT
-from tests.crash.scenarios import Handlers
-from tests.durability.opening import PATH_PREFIX, impatient_driver, opened, plain_driver, sqlite_driver
 
 from perdure import Perdure
 from perdure.errors import PerdureError, StoreFullError, StoreSettingError, StoreUnavailableError
+from perdure.kernel.ports import Conflict, Unit
 from perdure.store.audit import verify
+from perdure.store.ports import Driver
 from perdure.store.sqlite.connection import Connection, connect
 from perdure.testing.services import PostgresService
+from tests.conftest import ROOT
+from tests.crash.scenarios import Handlers
+from tests.durability.opening import PATH_PREFIX, impatient_driver, opened, plain_driver, sqlite_driver
 
 OPENERS = 4
 MOST_CALLS = 200
@@ -71,28 +74,62 @@ async def test_on_a_full_disk_the_caller_is_told_and_nothing_acknowledged_is_los
         await assert_sound(perdure)
 
 
+def when_refused(driver: Driver, mend: Callable[[], object]) -> list[PerdureError]:
+    """Mend what is broken once a commit was refused; returns a list of the refusals."""
+    commit, refusals = driver.commit, list[PerdureError]()
+
+    async def watched(unit: Unit) -> Conflict | None:
+        try:
+            return await commit(unit)
+        except (StoreFullError, StoreUnavailableError) as error:
+            refusals.append(error)
+            mend()
+            raise
+
+    driver.commit = watched  # type: ignore[method-assign]
+    return refusals
+
+
 @pytest.mark.req("X6")
-async def test_a_result_that_the_full_disk_refused_is_not_left_behind(sqlite_url: str) -> None:
-    """The intent was committed, the result was not: the worker itself takes the job up again."""
+async def test_a_result_that_the_full_disk_refused_is_recorded_when_there_is_room(sqlite_url: str) -> None:
     disk, handlers = SmallDisk(), Handlers()
 
     async def run(call: object) -> dict[str, str]:
         handlers.runs["run"] += 1
-        if handlers.runs["run"] == 1:
-            disk.fill()
-            return {"text": "a" * 60_000}
-        return {"text": "short"}
+        disk.fill()
+        return {"text": "a" * 60_000}
 
-    async with opened(sqlite_driver(sqlite_url, disk.connect), {**handlers.bound(), "t.external": run}) as perdure:
-        with pytest.raises(StoreFullError):
+    driver = sqlite_driver(sqlite_url, disk.connect)
+    refusals = when_refused(driver, disk.empty)
+    async with opened(driver, {**handlers.bound(), "t.external": run}) as perdure:
+        done = await perdure.call("t.external")
+        assert [type(error) for error in refusals] == [StoreFullError]
+        assert (done.state, handlers.runs["run"]) == ("completed", 1)
+        await assert_sound(perdure)
+
+
+@pytest.mark.req("X6")
+async def test_a_job_whose_start_was_committed_but_never_answered_is_taken_up(store_url: str) -> None:
+    """The caller was told nothing, the job is leased to this very process, and no other will ever take it over."""
+    driver, handlers = plain_driver(store_url), Handlers()
+    commit, lost = driver.commit, list[Unit]()
+
+    async def answerless(unit: Unit) -> Conflict | None:
+        conflict = await commit(unit)
+        if not lost and unit.records:
+            lost.append(unit)
+            raise StoreUnavailableError("reach", "store", store_url, "it did not answer")
+        return conflict
+
+    driver.commit = answerless  # type: ignore[method-assign]
+    async with opened(driver, handlers.bound()) as perdure:
+        with pytest.raises(StoreUnavailableError):
             await perdure.call("t.external", idempotency_key="k")
-        disk.empty()
-        stuck = await perdure.call("t.external", idempotency_key="k", timeout_seconds=0)
-        assert (stuck.state, handlers.runs["run"]) == ("executing", 1)
+        assert handlers.runs["t.external"] == 0
         await perdure.runtime.check()
         await perdure.runtime.check()
-        done = await perdure.wait(stuck.id, 30)
-        assert (done.state, done.result, handlers.runs["run"]) == ("completed", {"text": "short"}, 2)
+        done = await perdure.call("t.external", idempotency_key="k", timeout_seconds=60)
+        assert (done.state, handlers.runs["t.external"]) == ("completed", 1)
         await assert_sound(perdure)
 
 
@@ -159,7 +196,7 @@ async def test_while_postgres_is_away_callers_are_told_and_afterwards_work_goes_
 
 
 @pytest.mark.req("X6")
-async def test_a_result_that_postgres_was_away_for_is_not_left_behind(
+async def test_a_result_that_postgres_was_away_for_is_recorded_when_it_is_back(
     postgres_server: PostgresService, postgres_url: str
 ) -> None:
     if not postgres_server.is_own:
@@ -168,21 +205,19 @@ async def test_a_result_that_postgres_was_away_for_is_not_left_behind(
 
     async def run(call: object) -> dict[str, int]:
         handlers.runs["run"] += 1
-        if handlers.runs["run"] == 1:
-            postgres_server.kill()
+        postgres_server.kill()
         return {"run": handlers.runs["run"]}
 
-    async with opened(impatient_driver(postgres_url), {**handlers.bound(), "t.external": run}) as perdure:
-        try:
-            with pytest.raises(StoreUnavailableError):
-                await perdure.call("t.external", idempotency_key="k")
-        finally:
-            postgres_server.start()
-        await perdure.runtime.check()
-        await perdure.runtime.check()
-        stuck = await perdure.call("t.external", idempotency_key="k")
-        assert (stuck.state, stuck.result) == ("completed", {"run": 2})
-        await assert_sound(perdure)
+    driver = impatient_driver(postgres_url)
+    refusals = when_refused(driver, postgres_server.start)
+    try:
+        async with opened(driver, {**handlers.bound(), "t.external": run}) as perdure:
+            done = await perdure.call("t.external")
+            assert refusals
+            assert (done.state, done.result, handlers.runs["run"]) == ("completed", {"run": 1}, 1)
+            await assert_sound(perdure)
+    finally:
+        postgres_server.start()
 
 
 @pytest.mark.req("P8")

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.crash.scenarios import Handlers, catalogue
-from tests.durability.disk import Disk, forgetful_disk, restore
 
 from perdure.errors import PerdureError
 from perdure.store.audit import verify
@@ -20,6 +18,8 @@ from perdure.store.sqlite.connection import Connection
 from perdure.store.sqlite.driver import SqliteDriver
 from perdure.testing.clock import VirtualSources
 from perdure.testing.sandbox import Sandbox
+from tests.crash.scenarios import Handlers, catalogue
+from tests.durability.disk import Disk, forgetful_disk, restore
 
 CALLS = 14
 CUTS = 90

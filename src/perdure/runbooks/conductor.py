@@ -316,7 +316,7 @@ class Conductor:
     @property
     def running(self) -> set[tuple[bytes, int]]:
         """The steps whose attempts this process is executing."""
-        return {(id, step) for id, step, _ in self._jobs}
+        return {(id, step) for id, step, *_ in self._jobs}
 
     @property
     def is_idle(self) -> bool:
