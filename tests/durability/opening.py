@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
 from perdure import Perdure
@@ -42,7 +41,7 @@ async def opened(
 def impatient_driver(url: str) -> Driver:
     """A driver that tells its callers of a store that is away after a moment instead of a minute."""
     if url.startswith(PATH_PREFIX):
-        return sqlite_driver(url, partial(connect, busy_seconds=0.05))
+        return SqliteDriver(url, url.removeprefix(PATH_PREFIX), busy_seconds=0.05)
     return PostgresDriver(url, patience_seconds=0.3)
 
 

@@ -31,11 +31,11 @@ class Connection(Protocol):
 Connect = Callable[[str], Connection]
 
 
-def connect(path: str, busy_seconds: float = BUSY_SECONDS) -> Connection:
+def connect(path: str) -> Connection:
     """A connection in autocommit mode: transactions are begun and ended in so many words."""
     try:
         return sqlite3.connect(
-            path, timeout=busy_seconds, isolation_level=None, check_same_thread=False,
+            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False,
             cached_statements=CACHED_STATEMENTS, uri=path.startswith("file:"),
         )  # fmt: skip
     except sqlite3.Error as error:
