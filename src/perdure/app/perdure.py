@@ -65,7 +65,8 @@ class Perdure:
         """
         catalogue = load_definitions(definitions, environment)
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
-        registry = HandlerRegistry.collect(list(packages), catalogue, bound)
+        # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
+        registry = HandlerRegistry.collect(list(packages), catalogue, bound) if role != "reader" else HandlerRegistry()
         time = sources or SystemSources()
         runtime = Runtime(
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
@@ -236,7 +237,7 @@ class Perdure:
             listed.append({"number": row.number, **msgspec.to_builtins(view)})
         return listed
 
-    async def find(self, verb: str, limit: int = 100, **fields: Any) -> list[CallView]:
+    async def find(self, verb: str, /, limit: int = 100, **fields: Any) -> list[CallView]:
         """Calls by the values of the verb's declared `index`, newest first; several fields must all match."""
         found = self.catalogue.get(verb)
         unknown = [name for name in fields if name not in found.definition.index]

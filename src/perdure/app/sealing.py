@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from perdure.sources import Sources
-from perdure.store.keys import load_or_create_key
 from perdure.store.sealer import Sealer
 from perdure.store.store import Store
 
@@ -31,4 +30,10 @@ def sealer_for(
     path = seal_key_path(url, key_file)
     if path is None:
         return None
-    return lambda store: Sealer(store, load_or_create_key(path), sources, every_seconds)
+
+    def make(store: Store) -> Sealer:
+        from perdure.store.keys import load_or_create_key  # noqa: PLC0415  loads cryptography, only who seals needs it
+
+        return Sealer(store, load_or_create_key(path), sources, every_seconds)
+
+    return make

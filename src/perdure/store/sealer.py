@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from perdure.sources import SECOND, Sources
-from perdure.store.keys import SigningKey
 from perdure.store.ports import Row
 from perdure.store.seals import FIRST_PREVIOUS, SEALED_AT_ONCE, Seal, heads_of, pack, root, seal_hash
 from perdure.store.store import Store
+
+if TYPE_CHECKING:
+    from perdure.store.keys import SigningKey  # loads cryptography, which only who seals needs
 
 
 class Sealer:

@@ -1,0 +1,115 @@
+"""Where the demonstration happens: runs real commands, shows what they print, holds them to what was promised."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.text import Text
+
+COMMAND = (sys.executable, "-m", "perdure.surfaces.cli")
+WIDTH = 96
+SECONDS = 60
+
+
+class BrokenPromise(Exception):
+    """A step did not go as it should."""
+
+
+class Stage:
+    """One folder, one console, and the processes that were started."""
+
+    def __init__(self, folder: Path, is_recorded: bool = False) -> None:
+        self.folder = folder
+        self._console = Console(width=WIDTH, record=is_recorded, highlight=False)
+        self._processes: list[subprocess.Popen[str]] = []
+        self._steps = 0
+        self.picture = ""
+
+    def step(self, title: str) -> None:
+        """Begin the next part of the story."""
+        self._steps += 1
+        self._console.print()
+        self._console.print(Rule(Text(f"{self._steps}  {title}", style="bold"), align="left", style="blue"))
+
+    def say(self, text: str, style: str = "dim") -> None:
+        self._console.print(Text(text, style=style))
+
+    def promise(self, holds: bool, text: str) -> None:
+        """What must be so; the story ends where it is not."""
+        if not holds:
+            raise BrokenPromise(f"not as promised: {text}")
+        self._console.print(Text.assemble(("✓ ", "bold green"), text))
+
+    def run(self, *words: str, exit_code: int = 0) -> str:
+        """Run a command, show the line and what it prints."""
+        done = self._done(words, self._environment())
+        self._show_line(words)
+        self._console.print(Padding(Text.from_ansi((done.stdout + done.stderr).rstrip()), (0, 0, 0, 2)))
+        self._expect(words, done, exit_code)
+        return done.stdout
+
+    def ask(self, *words: str) -> Any:
+        """Run a command for its JSON, showing nothing."""
+        done = self._done((*words, "--json"), self._environment())
+        self._expect(words, done, 0)
+        return json.loads(done.stdout)
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start a command that goes on."""
+        process = subprocess.Popen(
+            [*COMMAND, *words], cwd=self.folder, env=self._environment(), stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        self._processes.append(process)
+        self._show_line((*words, "&"))
+        return process
+
+    def close(self) -> None:
+        """Leave no process behind."""
+        for process in self._processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+
+    def begin_picture(self) -> None:
+        """What is shown from here on belongs to the picture."""
+        if self._console.record:
+            self._console.export_text(clear=True)
+
+    def end_picture(self) -> None:
+        """What was shown since it began becomes the picture, with no font fetched from anywhere."""
+        if self._console.record:
+            drawn = self._console.export_svg(title="make demo")
+            self.picture = re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)
+
+    def _done(self, words: tuple[str, ...], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*COMMAND, *words], cwd=self.folder, env=environment, capture_output=True, text=True, check=False,
+            timeout=SECONDS,
+        )  # fmt: skip
+
+    def _environment(self) -> dict[str, str]:
+        colour = {"FORCE_COLOR": "1"} if self._console.is_terminal or self._console.record else {}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PERDURE_")}
+        return {**kept, **colour, "COLUMNS": str(WIDTH - 4), "PERDURE_PRINCIPAL": "ana"}
+
+    def _show_line(self, words: tuple[str, ...]) -> None:
+        line = " ".join(word if word == "&" else shlex.quote(word) for word in words)
+        self._console.print(Text.assemble(("$ ", "bold blue"), ("perdure ", "bold"), line), soft_wrap=True)
+
+    def _expect(self, words: tuple[str, ...], done: subprocess.CompletedProcess[str], exit_code: int) -> None:
+        if done.returncode != exit_code:
+            told = (done.stdout + done.stderr).strip()
+            raise BrokenPromise(f"perdure {shlex.join(words)} exited {done.returncode}, not {exit_code}:\n{told}")

@@ -1,0 +1,1 @@
+"""Where people and machines touch the platform: thin siblings over one list of operations."""

@@ -1,0 +1,44 @@
+"""The application: all commands put together, and how a line is run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from perdure.surfaces.cli import arrivals, audits, calls, databases, measuring, people, projects, verbs, worker
+from perdure.surfaces.cli.exits import INTERRUPTED
+from perdure.surfaces.cli.failures import usage_error
+from perdure.surfaces.cli.options import group
+
+HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
+ROOMS = (projects, verbs, calls, arrivals, people, worker, audits, databases, measuring)
+
+
+def application() -> typer.Typer:
+    """A fresh application with every command."""
+    app = group(HELP)
+    app._add_completion = True
+    for room in ROOMS:
+        room.register(app)
+    return app
+
+
+def run(words: list[str]) -> int:
+    """Run one line; returns its exit code."""
+    if "--json" not in words:
+        return _ended(application(), words, standalone_mode=True)
+    try:
+        return _ended(application(), words, standalone_mode=False)
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        return usage_error(True, error.format_message())
+
+
+def _ended(app: typer.Typer, words: list[str], standalone_mode: bool) -> int:
+    try:
+        ended: Any = app(words, prog_name="perdure", standalone_mode=standalone_mode)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return ended if isinstance(ended, int) else 0

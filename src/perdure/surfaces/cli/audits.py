@@ -1,0 +1,174 @@
+"""Commands that audit a store: verify, export, seal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from perdure.surfaces.cli import output
+from perdure.surfaces.cli.exits import INTEGRITY
+from perdure.surfaces.cli.failures import usage
+from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.progress import progress_bar
+from perdure.surfaces.cli.project import load_project, open_store
+
+if TYPE_CHECKING:
+    from perdure.store.audit import Anchor, Finding, Report
+
+MAX_SHOWN = 20
+Keys = Annotated[
+    list[Path] | None, typer.Option("--key", metavar="FILE", help="Public keys of seals, or a folder of *.pub.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    audits = group("Prove that nothing was changed, and hand the proof on.")
+    command(audits, "verify")(verify)
+    command(audits, "export")(export)
+    command(audits, "seal")(seal)
+    app.add_typer(audits, name="audit", rich_help_panel="Running")
+
+
+async def verify(
+    settings: Settings,
+    document: Annotated[
+        Path | None, typer.Argument(metavar="[EXPORT]", help="Check this document instead.", show_default=False)
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Rows, heads and seals only, no replay.")] = False,
+    require_sealed: Annotated[bool, typer.Option("--require-sealed", help="Unsealed records are findings.")] = False,
+    anchor: Annotated[
+        str | None, typer.Option("--anchor", metavar="NUMBER:HASH", help="A seal you noted; it must still be there.")
+    ] = None,
+    key: Keys = None,
+    dry: Annotated[bool, typer.Option("--dry", help="Set nothing aside, only tell.")] = False,
+) -> None:  # fmt: skip
+    """Check everything stored against everything else. Exits 9 when anything is wrong, and says where."""
+    if document is not None:
+        _verify_export(settings, document, key or [], require_sealed)
+        return
+    from perdure.app.auditing import public_keys_of, verify_store
+
+    config = load_project(settings)
+    keys = public_keys_of(config.store, config.seal_key_file, key or ())
+    async with open_store(settings, "reader", config, must_exist=True) as perdure:
+        with progress_bar(settings, "Verifying") as progress:
+            report = await verify_store(
+                perdure, keys, progress=progress, is_quick=quick, require_sealed=require_sealed,
+                anchor=_anchor(anchor), is_dry=dry,
+            )  # fmt: skip
+    output.show(settings, _told(report), lambda: _picture(report))
+    if not report.is_clean:
+        raise typer.Exit(INTEGRITY)
+
+
+def _verify_export(settings: Settings, document: Path, keys: list[Path], require_sealed: bool) -> None:
+    from perdure.store.audit import verify_export
+    from perdure.store.keys import load_public_keys
+
+    try:
+        content = document.read_bytes()
+    except OSError as error:
+        raise usage("verify", "export", str(document), f"it cannot be read ({error.strerror})") from None
+    findings = verify_export(content, load_public_keys(keys) if keys else None, require_sealed=require_sealed)
+    told = {"ok": not findings, "document": str(document), "findings": [_finding(each) for each in findings]}
+    output.show(settings, told, lambda: _findings_picture(findings, f"{document} is whole."))
+    if findings:
+        raise typer.Exit(INTEGRITY)
+
+
+async def export(
+    settings: Settings,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the documents go.")],
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Calls; all if none is named.")] = None,
+    key: Keys = None,
+) -> None:  # fmt: skip
+    """Write calls as documents that can be checked without the store: perdure audit verify FILE."""
+    from perdure.app.auditing import export_calls, public_keys_of
+
+    config = load_project(settings)
+    keys = public_keys_of(config.store, config.seal_key_file, key or ())
+    async with open_store(settings, "reader", config, must_exist=True) as perdure:
+        with progress_bar(settings, "Exporting") as progress:
+            written = await export_calls(perdure, ids or [], out, keys, progress)
+    told = {"written": written, "folder": str(out.resolve())}
+    output.show(settings, told, lambda: f"✓ {output.counted(written, 'call')} written to {out}")
+
+
+async def seal(settings: Settings) -> None:
+    """Seal now what is not sealed yet; a worker does it regularly."""
+    from perdure.app.auditing import seal_store
+
+    config = load_project(settings)
+    async with open_store(settings, "reader", config, must_exist=True) as perdure:
+        written = await seal_store(perdure, config.store, config.seal_key_file)
+    output.show(
+        settings,
+        {"seals": written},
+        lambda: f"✓ {output.counted(written, 'new seal')}" if written else "✓ all is sealed already",
+    )
+
+
+def _anchor(text: str | None) -> Anchor | None:
+    from perdure.store.audit import Anchor
+
+    if text is None:
+        return None
+    number, _, hash = text.partition(":")
+    if not number.isdecimal() or not hash:
+        raise usage("read", "option", "--anchor", f"'{text}' is not NUMBER:HASH", "As `audit verify` printed it.")
+    return Anchor(int(number), hash)
+
+
+def _told(report: Report) -> dict[str, Any]:
+    import msgspec
+
+    counts: dict[str, Any] = msgspec.to_builtins(report)
+    number, hash = report.last_seal
+    return {
+        **counts, "ok": report.is_clean, "findings": [_finding(each) for each in report.findings],
+        "last_seal": {"number": number, "hash": hash},
+    }  # fmt: skip
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code, "place": finding.place, "call": finding.aggregate, "sequence": finding.sequence,
+        "message": finding.sentence,
+    }  # fmt: skip
+
+
+def _picture(report: Report) -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    number, hash = report.last_seal
+    numbers = {"call": report.aggregates, "record": report.records, "payload": report.payloads, "seal": report.seals}
+    counts = ", ".join(output.counted(number, thing) for thing, number in numbers.items())
+    sealed = f"last seal {number}:{hash}" if number else "not sealed yet"
+    young = f", {output.counted(report.unsealed, 'record')} younger than it" if report.unsealed and number else ""
+    return Group(
+        _findings_picture(report.findings, "All is as it was written."),
+        Text(f"  {counts}", style="dim"),
+        Text(f"  {sealed}{young}", style="dim", overflow="fold"),
+    )
+
+
+def _findings_picture(findings: list[Finding], praise: str) -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    if not findings:
+        return Text(f"✓ {praise}", style="bold green")
+    lines = [Text(f"✗ {output.counted(len(findings), 'finding')}", style="bold red")]
+    for each in findings[:MAX_SHOWN]:
+        where = f"{each.place} of call {each.aggregate}" if each.aggregate else each.place
+        at = f", record {each.sequence}" if each.sequence else ""
+        lines.append(
+            Text.assemble(("  ", ""), (each.code, "bold red"), (f" {where}{at}", "bold"), f"\n    {each.sentence}")
+        )
+    if len(findings) > MAX_SHOWN:
+        lines.append(Text(f"  and {len(findings) - MAX_SHOWN} more; --json has them all", style="dim"))
+    return Group(*lines)

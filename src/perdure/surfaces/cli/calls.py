@@ -1,0 +1,209 @@
+"""Commands about calls: ask, look, follow, find, correct, cancel, erase."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import typer
+
+from perdure.surfaces.cli import output
+from perdure.surfaces.cli.completions import verb_names
+from perdure.surfaces.cli.exits import FAILED, NOT_YET
+from perdure.surfaces.cli.failures import usage
+from perdure.surfaces.cli.options import Settings, command
+from perdure.surfaces.cli.project import load_project, load_verbs, open_store
+from perdure.surfaces.cli.reading import duration, expression, json_option, pairs
+
+PANEL = "Calls"
+IdWord = Annotated[str, typer.Argument(metavar="ID", help="The call's id.", show_default=False)]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stays in the journal.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    for name, function in COMMANDS.items():
+        command(app, name, PANEL)(function)
+
+
+async def call(
+    settings: Settings,
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="EXPRESSION | VERB [NAME=VALUE]...",
+            help="'(kyc.x :a 1)', or a verb and its arguments; - reads an expression from stdin.",
+            autocompletion=verb_names,
+            show_default=False,
+        ),
+    ],
+    args: Annotated[str | None, typer.Option("--args", metavar="JSON", help="Arguments as one JSON object.")] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Until the call has ended, not only parked.")] = False,
+    timeout: Annotated[
+        str | None, typer.Option("--timeout", metavar="DURATION", help="Wait at most so long, e.g. PT30S.")
+    ] = None,
+    idempotency_key: Annotated[
+        str, typer.Option("--idempotency-key", metavar="KEY", help="Asked twice under one key, it is called once.")
+    ] = "",
+    version: Annotated[int | None, typer.Option("--version", help="A version of the verb, else the newest.")] = None,
+) -> None:
+    """Call a verb: '(kyc.check-name :name "Ana")', or kyc.check-name name=Ana.
+
+    Returns when the call has completed, failed or parked, and all of it is durable.
+    """
+    config = load_project(settings)
+    catalogue = load_verbs(config)
+    verb, arguments = _asked(what, args, catalogue)
+    seconds = duration("--timeout", timeout)
+    async with open_store(settings, "caller", config, catalogue) as perdure:
+        view = await perdure.call(
+            verb, arguments, version=version, idempotency_key=idempotency_key, wait=wait or None,
+            timeout_seconds=seconds,
+        )  # fmt: skip
+        show_call(settings, perdure, view)
+        if settings.json is False and view.waiting_for is not None and view.waiting_for.kind == "completion":
+            output.note(settings, f"Complete it with: perdure complete '{view.waiting_for.key}' --result '{{}}'")
+    if view.state in ("failed", "cancelled") or (view.waiting_for is not None and view.waiting_for.kind == "incident"):
+        raise typer.Exit(FAILED)
+    waits = wait or catalogue.get(verb, version).execution.wait == "block"
+    if waits and not view.is_ended:
+        raise typer.Exit(NOT_YET)
+
+
+def _asked(words: list[str], args: str | None, catalogue: Any) -> tuple[str, dict[str, Any]]:
+    """The verb and its arguments, from an expression or from words."""
+    text = sys.stdin.read() if words == ["-"] else " ".join(words)
+    if words == ["-"] or text.lstrip().startswith(("(", ";")):
+        if args is not None:
+            raise usage("read", "option", "--args", "the expression has arguments of its own", "Use one or the other.")
+        return expression(text, catalogue)
+    verb = catalogue.get(words[0])
+    given = json_option("--args", args) if args is not None else {}
+    if not isinstance(given, dict):
+        raise usage("read", "option", "--args", "its value is not an object", 'Write \'{"name": "Ana"}\'.')
+    return words[0], {**given, **pairs(words[1:], verb)}
+
+
+async def status(settings: Settings, id: IdWord) -> None:
+    """Show a call as it is now."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        show_call(settings, perdure, await perdure.status(id))
+
+
+async def events(
+    settings: Settings,
+    id: IdWord,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the call has ended.")] = False,
+    after: Annotated[int, typer.Option("--after", help="Only what comes after this sequence number.")] = 0,
+) -> None:
+    """Show what happened to a call, oldest first; with --follow, JSON comes as one object per line."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        found = []
+        async for event in perdure.events(id, after=after, follow=follow):
+            if not follow:
+                found.append(event)
+            elif settings.json:
+                output.line(event)
+            else:
+                output.console().print(_histories().event_line(event))
+        if not follow:
+            output.show(settings, found, lambda: _histories().events_picture(id, found))
+
+
+async def cancel(settings: Settings, id: IdWord, reason: Reason = "") -> None:
+    """Cancel a call. What it already did stays done."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        show_call(settings, perdure, await perdure.cancel(id, reason))
+
+
+async def parked(
+    settings: Settings,
+    after: Annotated[int, typer.Option("--after", help="The number of the last one seen, for the next page.")] = 0,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 100,
+) -> None:
+    """List what waits, oldest first."""
+    async with open_store(settings, "reader") as perdure:
+        found = await perdure.parked(after=after, limit=limit)
+        output.show(settings, found, lambda: _histories().parked_picture(found))
+
+
+async def find(
+    settings: Settings,
+    verb: Annotated[str, typer.Argument(help="The verb.", autocompletion=verb_names, show_default=False)],
+    fields: Annotated[
+        list[str], typer.Argument(metavar="FIELD=VALUE...", help="Fields of the verb's index.", show_default=False)
+    ],
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 100,
+) -> None:
+    """Find calls of a verb by its indexed fields, newest first; all fields must match."""
+    wanted = {name.replace("-", "_"): value for name, value in pairs(fields).items()}
+    async with open_store(settings, "reader") as perdure:
+        found = [described(perdure, view) for view in await perdure.find(verb, limit, **wanted)]
+        output.show(settings, found, lambda: _pictures().calls_picture(f"Calls of {verb}", found, "No such call."))
+
+
+async def amend(
+    settings: Settings,
+    id: IdWord,
+    data: Annotated[str | None, typer.Option("--data", metavar="JSON", help="The corrected data, whole.")] = None,
+    reason: Reason = "",
+    target: Annotated[
+        Literal["input", "result"], typer.Option("--target", help="What is corrected.")
+    ] = "input",
+    approve: Annotated[
+        int | None, typer.Option("--approve", metavar="NUMBER", help="Approve what somebody else proposed.")
+    ] = None,
+) -> None:  # fmt: skip
+    """Propose a correction of a call's data, or approve one that somebody else proposed."""
+    if (data is None) == (approve is None):
+        raise usage("amend", "call", id, "it needs either --data or --approve", "Propose with --data and --reason.")
+    value = json_option("--data", data) if data is not None else None
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        view = await perdure.amend(id, value, reason=reason, target=target, approve=approve)
+        show_call(settings, perdure, view)
+
+
+async def erase(
+    settings: Settings,
+    id: IdWord,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stays in the journal.")],
+) -> None:
+    """Erase the data of an ended call. Its history stays and still verifies."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        show_call(settings, perdure, await perdure.erase(id, reason))
+
+
+def show_call(settings: Settings, perdure: Any, view: Any) -> None:
+    """A call as everyone is shown it."""
+    told = described(perdure, view)
+    output.show(settings, told, lambda: _pictures().call_picture(told))
+
+
+def described(perdure: Any, view: Any) -> Any:
+    """The call with its sentence, where its verb is loaded and its data is there."""
+    import msgspec
+
+    verb = perdure.catalogue.find(view.verb, view.version)
+    if view.sentence or verb is None or not isinstance(view.args, dict):
+        return view
+    return msgspec.structs.replace(view, sentence=verb.sentence(view.args))
+
+
+def _pictures() -> Any:
+    """Loaded for people only: machines do not wait for it."""
+    from perdure.surfaces.cli import pictures
+
+    return pictures
+
+
+def _histories() -> Any:
+    from perdure.surfaces.cli import histories
+
+    return histories
+
+
+COMMANDS: dict[str, Callable[..., Any]] = {
+    "call": call, "status": status, "events": events, "parked": parked, "find": find, "cancel": cancel,
+    "amend": amend, "erase": erase,
+}  # fmt: skip

@@ -1,0 +1,124 @@
+"""The options every command takes, before and after its name, and how a command gets hold of them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any, NamedTuple, get_type_hints
+
+import typer
+
+PANEL = "Options of every command"
+
+
+class Settings(NamedTuple):
+    """What was asked for with the options of every command; None where nothing was."""
+
+    json: bool = False
+    store: str | None = None
+    config: str | None = None
+    tenant: str = "default"
+    principal: str | None = None
+    definitions: tuple[str, ...] = ()
+    handlers: tuple[str, ...] = ()
+
+
+def _option(kind: Any, *names: str, help: str, metavar: str | None = None) -> Any:
+    return Annotated[kind, typer.Option(*names, help=help, metavar=metavar, rich_help_panel=PANEL, show_default=False)]
+
+
+GLOBAL: dict[str, tuple[Any, Any]] = {
+    "as_json": (_option(bool, "--json", help="Print one JSON value for machines."), False),
+    "store": (_option(str | None, "--store", metavar="URL", help="sqlite:///file.db or postgresql://…"), None),
+    "config": (_option(str | None, "--config", metavar="FILE", help="Instead of ./perdure.yaml."), None),
+    "tenant": (_option(str | None, "--tenant", metavar="NAME", help="On whose behalf; 'default' otherwise."), None),
+    "principal": (_option(str | None, "--as", metavar="NAME", help="Who asks; otherwise the system's user."), None),
+    "definitions": (_option(list[str] | None, "--definitions", metavar="PATH", help="Verbs from here instead."), None),
+    "handlers": (_option(list[str] | None, "--handlers", metavar="PACKAGE", help="Handlers from here instead."), None),
+}  # fmt: skip
+"""Parameter name, its type with the option, and its default."""
+
+
+def settings_of(context: typer.Context) -> Settings:
+    """The options as given; those nearest to the end of the line count."""
+    given: dict[str, Any] = {}
+    place: Any = context
+    while place is not None:
+        for name in GLOBAL:
+            value = place.params.get(name)
+            if value and name not in given:
+                given[name] = value
+        place = place.parent
+    return Settings(
+        json=bool(given.get("as_json")),
+        store=given.get("store"),
+        config=given.get("config"),
+        tenant=given.get("tenant") or "default",
+        principal=given.get("principal"),
+        definitions=tuple(given.get("definitions") or ()),
+        handlers=tuple(given.get("handlers") or ()),
+    )
+
+
+def command(
+    app: typer.Typer, name: str, panel: str | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function `(settings, …)` as a command; coroutines are run, errors are shown."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        app.command(name, rich_help_panel=panel, no_args_is_help=_needs_words(function))(_with_options(function))
+        return function
+
+    return register
+
+
+def group(help: str) -> typer.Typer:
+    """A group of commands that takes the options of every command as well."""
+    app = typer.Typer(help=help, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
+    app.callback()(_with_options(_nothing))
+    return app
+
+
+def _nothing(settings: Settings) -> None:
+    return None
+
+
+def _needs_words(function: Callable[..., Any]) -> bool:
+    """Whether the command means nothing without words after it."""
+    first = list(inspect.signature(function).parameters.values())[1:2]
+    return bool(first) and first[0].default is inspect.Parameter.empty
+
+
+def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    hints = get_type_hints(function, include_extras=True)
+    own = [
+        parameter.replace(annotation=hints[parameter.name])
+        for parameter in list(inspect.signature(function).parameters.values())[1:]
+    ]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    shared = [
+        inspect.Parameter(name, kind, annotation=option, default=value) for name, (option, value) in GLOBAL.items()
+    ]
+    context = inspect.Parameter("context", kind, annotation=typer.Context)
+
+    @functools.wraps(function)
+    def call(*, context: typer.Context, **given: Any) -> None:
+        from perdure.surfaces.cli.failures import ending
+
+        settings = settings_of(context)
+        arguments = {parameter.name: given[parameter.name] for parameter in own}
+        # For machines stdout holds the answer alone, whatever handlers print.
+        quiet = contextlib.redirect_stdout(sys.stderr) if settings.json else contextlib.nullcontext()
+        with ending(settings), quiet:
+            made = function(settings, **arguments)
+            if inspect.iscoroutine(made):
+                asyncio.run(made)
+
+    parameters = [*(each.replace(kind=kind) for each in own), *shared, context]
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call

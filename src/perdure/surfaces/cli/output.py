@@ -1,0 +1,57 @@
+"""Where results go: one JSON value for machines, or something pleasant to read."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from perdure.surfaces.cli.options import Settings
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def encode(value: Any) -> str:
+    """A value as one line of JSON."""
+    import msgspec
+
+    return msgspec.json.encode(value, enc_hook=str).decode()
+
+
+@functools.cache
+def console() -> Console:
+    """Where people read results."""
+    from perdure.surfaces.cli.consoles import make_console
+
+    return make_console()
+
+
+def show(settings: Settings, value: Any, picture: Callable[[], Any]) -> None:
+    """The value for machines or its picture for people."""
+    if settings.json:
+        line(value)
+    else:
+        console().print(picture())
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 seal`, `2 seals`."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def line(value: Any) -> None:
+    """One JSON value on a line of its own, at once."""
+    stdout = sys.__stdout__
+    assert stdout is not None
+    stdout.buffer.write(encode(value).encode() + b"\n")
+    stdout.buffer.flush()
+
+
+def note(settings: Settings, text: str) -> None:
+    """A remark for people only."""
+    if not settings.json:
+        from rich.text import Text
+
+        console().print(Text(text, style="dim"), soft_wrap=True)

@@ -1,0 +1,1 @@
+"""The handlers of this project: plain functions, bound to verbs by name."""

@@ -1,0 +1,30 @@
+"""Moments as people say them: how long ago, how soon."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from perdure.sources import SECOND, SystemSources
+
+UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+
+
+def relative(moment: str | None) -> str:
+    """`3 minutes ago`, `in 14 days`; the moment is ISO 8601."""
+    if not moment:
+        return ""
+    at = datetime.fromisoformat(moment).timestamp()
+    seconds = at - SystemSources().now() / SECOND
+    if abs(seconds) < 1:
+        return "just now"
+    words = spoken(abs(seconds))
+    return f"in {words}" if seconds > 0 else f"{words} ago"
+
+
+def spoken(seconds: float) -> str:
+    """A span in its largest unit, rounded."""
+    for size, unit in UNITS:
+        if seconds >= size * 0.95:
+            count = max(1, round(seconds / size))
+            return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+    return "a moment"

@@ -1,0 +1,194 @@
+"""Every command, once for people and once for machines."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.commands import Shell
+
+pytestmark = pytest.mark.req("P6")
+
+
+def test_a_new_project_works_and_overwrites_nothing(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    shown = shell.run("init", "mine")
+    assert "cd mine" in shown.out
+    refused = shell.run("init", "mine", code=2)
+    assert "already there" in refused.error
+    told = Shell(tmp_path).json("init", "yours")
+    assert "definitions/kyc.yaml" in told["files"]
+    inside = Shell(tmp_path / "yours")
+    for line in told["next"]:
+        inside.run(*shlex.split(line)[1:])
+    assert inside.json("verbs", "lint") == {"verbs": 2, "problems": []}
+
+
+def test_verbs_are_listed_shown_and_searched_without_a_store(project: Shell) -> None:
+    assert "kyc.check-name" in project.run("verbs", "list").out
+    names = [each["name"] for each in project.json("verbs", "list")]
+    assert names == ["desk.fail", "desk.stuck", "desk.wait", "kyc.check-name", "kyc.request-document"]
+    shown = project.run("verbs", "show", "kyc.request-document").out
+    for word in ("Request the {document}", ":document", "one of passport", "14 days", "durable", "reviewable"):
+        assert word in shown
+    told = project.json("verbs", "show", "kyc.request-document")
+    assert told["input_schema"]["required"] == ["case", "document"]
+    assert told["execution"]["timeout_seconds"] == 14 * 86400
+    assert project.json("verbs", "search", "watch", "list")[0]["name"] == "kyc.check-name"
+    assert "kyc.check-name" in project.run("verbs", "search", "screen a client").out
+    assert not (project.folder / "perdure.db").exists()
+
+
+def test_lint_exits_1_on_errors_only(project: Shell) -> None:
+    warned = project.json("verbs", "lint")
+    assert {each["severity"] for each in warned["problems"]} == {"warning"}
+    project.run("verbs", "lint", "--strict", code=1)
+    (project.folder / "definitions" / "bad.yaml").write_text("- name: desk.bad\n  exekution: {kind: sync}\n")
+    told = project.json("verbs", "lint", code=1)
+    assert told["problems"][0]["line"] == 2
+    assert "Did you mean 'execution'?" in project.run("verbs", "lint", code=1).out
+
+
+def test_progress_and_cancel_are_shown(project: Shell) -> None:
+    id = project.json("call", "(desk.wait)")["id"]
+    assert "half way" in project.run("progress", id, "half way").out
+    assert project.json("progress", id, "nearly there")["call"]["progress"] == "nearly there"
+    assert "nearly there" in project.run("parked").out
+    assert project.json("cancel", id, "--reason", "not needed")["state"] == "cancelled"
+    assert "cancelled" in project.run("status", id).out
+    shown = project.run("events", id).out
+    assert "CallCancelled" in shown
+    assert "not needed" in shown
+    other = project.json("call", "(desk.wait)")["id"]
+    assert "cancelled" in project.run("cancel", other).out
+
+
+def test_following_ends_with_the_call(project: Shell) -> None:
+    id = project.json("call", '(kyc.check-name :name "Ana")')["id"]
+    lines = [json.loads(line) for line in project.run("events", id, "--follow", "--json").out.splitlines()]
+    assert [each["entry"] for each in lines] == [each["entry"] for each in project.json("events", id)]
+    assert "StepCompleted" in project.run("events", id, "-f").out
+
+
+def test_calls_are_found_by_their_index(project: Shell) -> None:
+    id = project.json("call", '(desk.wait :who "Ana")')["id"]
+    assert id in project.run("find", "desk.wait", "who=Ana").out
+    assert project.json("find", "desk.wait", "who=Eva") == []
+    assert "No such call." in project.run("find", "desk.wait", "who=Eva").out
+
+
+def test_a_correction_needs_two_people(project: Shell) -> None:
+    id = project.json("call", '(desk.wait :who "Ana")')["id"]
+    proposed = project.json("amend", id, "--data", '{"who": "Anna"}', "--reason", "a typo")
+    assert proposed["amendments"][0]["approved_by"] == ""
+    assert "a typo" in project.run("status", id).out
+    project.run("amend", id, "--approve", "1", code=7)
+    approved = project.json("amend", id, "--approve", "1", "--as", "eva")
+    assert approved["args"] == {"who": "Anna"}
+    assert project.json("find", "desk.wait", "who=Anna")[0]["id"] == id
+
+
+def test_an_incident_is_shown_retried_and_resolved(project: Shell) -> None:
+    first = project.json("call", "(desk.stuck)", code=1)
+    assert first["waiting_for"]["kind"] == "incident"
+    assert "needs a person" in project.run("call", "(desk.stuck)", code=1).out
+    assert "mended" in project.run("incidents", "list").out
+    second = next(each["id"] for each in project.json("incidents", "list") if each["id"] != first["id"])
+    project.run("incidents", "retry", first["id"], code=1)
+    (project.folder / "mended").touch()
+    assert project.json("incidents", "retry", first["id"])["state"] == "completed"
+    resolved = project.run("incidents", "resolve", second, "--result", '{"mended": false}', "--reason", "by hand")
+    assert "completed" in resolved.out
+    assert project.json("incidents", "list") == []
+    assert "Nothing needs a person." in project.run("incidents", "list").out
+    (project.folder / "mended").unlink()
+    third = project.json("call", "(desk.stuck)", code=1)["id"]
+    assert project.json("incidents", "resolve", third, "--error", "given up")["state"] == "failed"
+
+
+def test_dead_letters_are_replayed_under_the_right_key_or_discarded(project: Shell) -> None:
+    assert "No dead letters." in project.run("dead-letters", "list").out
+    id = project.json("call", "(desk.wait)")["id"]
+    lost = project.json("complete", "no-such-key", "--result", "{}", code=1)
+    assert lost["answer"] == "dead_letter"
+    again = project.run("complete", "another", "--result", "{}", "--id", "m-2", code=1)
+    assert "dead-letters replay m-2" in again.out
+    assert [each["key"] for each in project.json("dead-letters", "list")] == ["no-such-key", "another"]
+    assert "no-such-key" in project.run("dead-letters", "list").out
+    replayed = project.json("dead-letters", "replay", lost["message_id"], "--key", id)
+    assert (replayed["answer"], replayed["call"]["state"]) == ("applied", "completed")
+    project.run("dead-letters", "replay", "m-2", code=6)
+    assert "discarded" in project.run("dead-letters", "discard", "m-2", "--reason", "spam").out
+    assert project.json("dead-letters", "list") == []
+
+
+def test_erased_data_is_gone_and_the_history_stays(project: Shell) -> None:
+    id = project.json("call", '(kyc.check-name :name "Ana")')["id"]
+    other = project.json("call", '(kyc.check-name :name "Eva")')["id"]
+    erased = project.json("erase", id, "--reason", "asked to be forgotten")
+    assert (erased["args"], erased["result"]) == (None, None)
+    assert "erased" in project.run("erase", other, "--reason", "also").out
+    assert project.json("audit", "verify")["ok"]
+
+
+@pytest.mark.req("P8")
+def test_a_backup_is_restored_elsewhere_with_everything_in_it(project: Shell) -> None:
+    id = project.json("call", "(desk.wait)")["id"]
+    assert "written to" in project.run("db", "backup", "one.backup").out
+    told = project.json("db", "backup", "two.backup")
+    assert told["bytes"] > 0
+    project.run("db", "backup", "one.backup", code=4)
+    project.run("db", "restore", "one.backup", "--store", "sqlite:///restored.db")
+    assert project.json("db", "restore", "two.backup", "--store", "sqlite:///again.db")["store"].endswith("again.db")
+    assert project.json("status", id, "--store", "sqlite:///restored.db")["state"] == "parked"
+    project.run("db", "restore", "one.backup", code=4)
+    assert project.json("status", id)["state"] == "parked"
+
+
+def test_the_store_is_upgraded_and_checked(project: Shell) -> None:
+    assert "newest" in project.run("db", "upgrade").out
+    assert project.json("db", "upgrade")["dialect"] == "sqlite"
+    assert "quarantined" in project.run("db", "check").out
+    assert project.json("db", "check")["quarantined"] == 0
+
+
+@pytest.mark.req("P7")
+def test_audits_speak_to_people_too(project: Shell) -> None:
+    id = project.json("call", "(desk.wait)")["id"]
+    assert "1 new seal" in project.run("audit", "seal").out
+    shown = project.run("audit", "verify").out
+    assert "All is as it was written." in shown
+    anchor = next(word for word in shown.split() if word.startswith("1:"))
+    assert project.json("audit", "verify", "--anchor", anchor, "--quick")["ok"]
+    assert not project.json("audit", "verify", "--anchor", "1:" + "0" * 64, code=9)["ok"]
+    assert "1 call written" in project.run("audit", "export", id, "--out", "export").out
+    document = project.folder / "export" / f"{id}.json"
+    assert "is whole" in project.run("audit", "verify", str(document)).out
+    document.write_bytes(document.read_bytes().replace(b"desk.wait", b"desk.wake", 1))
+    assert "✗" in project.run("audit", "verify", str(document), code=9).out
+
+
+@pytest.mark.req("P7")
+def test_one_changed_byte_is_found_and_named(project: Shell) -> None:
+    id = project.json("call", '(desk.wait :who "Ana Lund")')["id"]
+    file = project.folder / "perdure.db"
+    data = file.read_bytes()
+    assert data.count(b'{"who":"Ana Lund"}') == 1
+    file.write_bytes(data.replace(b'{"who":"Ana Lund"}', b'{"who":"Ana Land"}'))
+    told = project.json("audit", "verify", code=9)
+    assert [(each["code"], each["call"]) for each in told["findings"]] == [("AUD010", id)]
+    assert f"payload of call {id}" in project.run("audit", "verify", code=9).out
+    refused = project.run("status", id, "--json", code=9)
+    assert refused.told["code"] == "store.quarantined"
+    project.run("call", "(desk.wait)")
+
+
+def test_the_store_measures_itself(project: Shell) -> None:
+    told = project.json("bench", "--calls", "64", "--together", "8")
+    assert told["calls_per_second"] > 0
+    assert told["signals_per_second"] > 0
+    assert "signals completed" in project.run("bench", "--calls", "64").out
+    assert project.json("parked", "--tenant", "perdure-bench") == []
