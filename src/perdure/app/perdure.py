@@ -13,7 +13,7 @@ import msgspec
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
-from perdure.app.views import CallView, ErrorView, EventView, ReceiptView, call_view, event_views
+from perdure.app.views import CallView, EventView, ReceiptView, call_view, event_views, quarantined_view
 from perdure.contracts import FailureClass
 from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin, genesis
@@ -29,8 +29,6 @@ from perdure.verbs import Catalogue, HandlerRegistry, load_catalogue
 
 MAX_LISTED = 1000
 POLL_SECONDS = 1.0
-QUARANTINED = "quarantined"
-"""The state of a call in a list whose stored bytes are damaged."""
 
 
 class Perdure:
@@ -233,7 +231,7 @@ class Perdure:
         found = await self.runtime.store.parked(self._origin.tenant, after, limit)
         listed = []
         for row in found:
-            view = await self._listed(row.aggregate, row.name)
+            view = await self._listed(row.aggregate)
             listed.append({"number": row.number, **msgspec.to_builtins(view)})
         return listed
 
@@ -249,7 +247,7 @@ class Perdure:
         for name, value in fields.items():
             ids = await self.runtime.store.find(self._origin.tenant, found.name, name, index_text(value), MAX_LISTED)
             matches = ids if matches is None else [id for id in matches if id in set(ids)]
-        return [await self._listed(id, found.name) for id in (matches or [])[:limit]]
+        return [await self._listed(id) for id in (matches or [])[:limit]]
 
     async def incidents(self, limit: int = MAX_LISTED) -> list[CallView]:
         """Calls that need a person."""
@@ -331,19 +329,18 @@ class Perdure:
         assert answer.aggregate is not None
         return await self._view(answer.aggregate)
 
+    async def _listed(self, id: Id) -> CallView:
+        """A call in a list; one that is set aside says so and hides none of the others."""
+        try:
+            return await self.status(id_text(id))
+        except QuarantinedError as error:
+            return quarantined_view(id_text(id), self._origin.tenant, error)
+
     async def _view(self, aggregate: Aggregate) -> CallView:
         step = aggregate.state.steps[0]
         args = await self._payload(aggregate, step.input)
         result = await self._payload(aggregate, step.result)
         return call_view(aggregate, args, result)
-
-    async def _listed(self, id: Id, verb: str = "") -> CallView:
-        """A call in a list: one that is damaged is shown as such and hides no other."""
-        try:
-            return await self.status(id_text(id))
-        except QuarantinedError as error:
-            told = ErrorView("permanent_contract", error.code, str(error))
-            return CallView(id_text(id), verb, 0, QUARANTINED, error=told)
 
     async def _payload(self, aggregate: Aggregate, hash: bytes | None) -> Any:
         if hash is None or aggregate.state.erased_at:
