@@ -16,7 +16,7 @@ from perdure.app.sealing import sealer_for
 from perdure.app.views import CallView, EventView, ReceiptView, call_view, event_views, quarantined_view
 from perdure.contracts import FailureClass
 from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
-from perdure.journal import Origin
+from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.runbooks import commands as c
@@ -173,11 +173,15 @@ class Perdure:
         """The call's journal, oldest first; with `follow`, what is still to come as well until it ends."""
         call = parse_id(id)
         codec = self.runtime.machines[KIND].records
+        aggregate = await self.runtime.kernel.read(call, self._origin)
+        after = min(after, aggregate.version)
+        before = await self.runtime.store.records(call, after - 1, 1) if after else []
+        previous = before[0].hash if before else genesis(aggregate.tenant, aggregate.kind, call)
         while True:
             aggregate = await self.runtime.kernel.read(call, self._origin)
-            while rows := await self.runtime.store.records(call, after):
+            while rows := await self.runtime.store.history(call, after, previous):
                 for row in rows:
-                    after = row.sequence
+                    after, previous = row.sequence, row.hash
                     for event in event_views(row.sequence, codec.decode(row.body)):
                         yield event
             if not follow or (_is_ended(aggregate) and after >= aggregate.version):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,6 +32,8 @@ SETTLED = frozenset({"completed", "failed", "cancelled", "parked", "escalated"})
 
 JobName = tuple[bytes, int, int, int]
 """Call, step, attempt and the lease it runs under: taken over by the same process, it is another job."""
+
+log = logging.getLogger("perdure")
 
 
 class Conductor:
@@ -220,7 +223,14 @@ class Conductor:
         if name not in self._jobs:
             task = asyncio.create_task(self._execute(aggregate, step, attempt, worker))
             self._jobs[name] = task
-            task.add_done_callback(lambda _: self._jobs.pop(name, None))
+            task.add_done_callback(lambda ended: self._ended(name, ended))
+
+    def _ended(self, name: JobName, task: asyncio.Task[None]) -> None:
+        self._jobs.pop(name, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.warning(
+                "an attempt of call %s was not recorded and will be taken up again: %s", id_text(name[0]), error
+            )
 
     async def executed(self, aggregate: Aggregate) -> Aggregate:
         """Wait for the attempt this process began, so that a caller sees what it led to."""
@@ -306,6 +316,11 @@ class Conductor:
             watchers.remove(future)
             if not watchers:
                 del self._watchers[id]
+
+    @property
+    def running(self) -> set[tuple[bytes, int]]:
+        """The steps whose attempts this process is executing."""
+        return {(id, step) for id, step, *_ in self._jobs}
 
     @property
     def is_idle(self) -> bool:

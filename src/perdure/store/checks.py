@@ -5,7 +5,8 @@ from __future__ import annotations
 from hashlib import blake2b, sha256
 
 from perdure.errors import QuarantinedError
-from perdure.kernel.ports import Loaded
+from perdure.journal import link
+from perdure.kernel.ports import Loaded, RecordRow
 from perdure.sources import Id, id_text
 
 
@@ -40,6 +41,15 @@ def checked_payload(aggregate: bytes, hash: bytes, data: bytes) -> bytes:
     if isinstance(data, str) or sha256(data).digest() != hash:
         raise damaged(aggregate, "payload", f"its bytes no longer have the hash sha256:{hash.hex()}")
     return data
+
+
+def checked_chain(aggregate: bytes, previous: bytes, records: list[RecordRow]) -> list[RecordRow]:
+    """Records that follow one another from a hash on, or an error that names the first that does not."""
+    for record in records:
+        if link(previous, record.body) != record.hash:
+            raise damaged(aggregate, "journal", f"record {record.sequence} no longer matches its hash")
+        previous = record.hash
+    return records
 
 
 def checked_entity(tenant: str, entity: str, key: str, data: bytes, hash: bytes, *, version: int = 0) -> bytes:

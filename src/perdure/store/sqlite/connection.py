@@ -80,7 +80,7 @@ def translated(error: Exception, path: str) -> PerdureError:
         )  # fmt: skip
     if "locked" in text or "busy" in text:
         return StoreUnavailableError(
-            "write to", "store", path, f"another process held it for {BUSY_SECONDS:.0f} seconds",
+            "write to", "store", path, "another process kept it locked",
             "Nothing was written; try again, and look for a process that keeps a transaction open.",
         )  # fmt: skip
     if "not a database" in text or "malformed" in text:
