@@ -23,6 +23,7 @@ verbs:
 - {name: t.mended, output_schema: {required: [ok]}, execution: {kind: sync, effects: external}}
 - {name: t.flaky, execution: {kind: sync, effects: external, retry: {max_attempts: 2, base_delay: PT1S, jitter: 0}}}
 - {name: t.wait, execution: {kind: durable}}
+- {name: t.urgent, execution: {kind: durable, policy: {timeout: PT1H, escalation: t.wait}}}
 - {name: t.timed, execution: {kind: durable, policy: {timeout: PT1H}}}
 """
 
@@ -223,6 +224,18 @@ async def test_an_unknown_completion_arriving_often_is_one_dead_letter(opened: A
         answers = await at_once(both, lambda who: who.complete("nobody", {"n": 1}, message_id="lost"))
         assert Counter(answer.answer for answer in answers) == {"dead_letter": 1, "duplicate": len(answers) - 1}
         assert [letter["message_id"] for letter in await both.first.dead_letters()] == ["lost"]
+
+
+@pytest.mark.req("X7")
+async def test_a_wait_that_another_process_began_is_found_by_the_id_of_its_call(opened: Any) -> None:
+    async with opened() as both:
+        call = await both.first.call("t.urgent")
+        (timer,) = await both.first.runtime.store.due_timers(0, b"", 2**62, 5)
+        both.clock.move_to(timer.due)
+        await both.second.runtime.upkeep.fire(timer)
+        receipt = await both.first.complete(call.id, {"n": 1})
+        assert receipt.answer == "applied"
+        assert (await both.second.status(call.id)).state == "completed"
 
 
 def _cancelling(id: str) -> Act:

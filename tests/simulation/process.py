@@ -166,7 +166,7 @@ class SimulatedDriver(SqliteDriver):
     def _commit(self, units: list[Unit], is_begun: bool = False) -> list[Verdict]:
         """The moment of the commit itself: nothing else can happen at the same time."""
         if self._process.is_dead:
-            return [Crash()] * len(units)
+            return [StoreUnavailableError("commit", "store", self.url, "the process is dead")] * len(units)
         fence = self.fence
         verdicts = super()._commit(units, is_begun)
         self._world.committed(self._process, fence, units, verdicts)

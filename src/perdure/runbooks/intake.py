@@ -114,15 +114,14 @@ class Intake:
         if len(letters) != ID_LENGTH:
             return []
         try:
-            aggregate = await self._kernel.recall(parse_id(letters), origin)
+            if rest:
+                found = _tokens_under(await self._kernel.recall(parse_id(letters), origin), key)
+                if any(token.status == WAITING for token in found):
+                    return found
+            # Another process may have parked it since: memory may say where a wait is, never that there is none.
+            return _tokens_under(await self._kernel.read(parse_id(letters), origin), key)
         except RejectedError:
             return []
-        return [
-            Found(aggregate.id, number, position, token.name, token.status)
-            for number, step in enumerate(aggregate.state.steps, 1)
-            for position, token in reversed(list(enumerate(step.tokens, 1)))
-            if not rest or token_key(letters, number, token) == key
-        ]
 
     def _preparation(
         self, completion: Completion, origin: Origin, message_id: str, found: Found, is_replay: bool
@@ -219,6 +218,17 @@ class Intake:
         if message.status != DEAD or message.body is None:
             raise RejectedError(Rejection("wrong_state", do, "dead letter", message_id, "it was dealt with already"))
         return _decode(message.body)
+
+
+def _tokens_under(aggregate: Aggregate, key: str) -> list[Found]:
+    """The tokens of a call under a step's key, or all of them under the call's own id."""
+    letters = id_text(aggregate.id)
+    return [
+        Found(aggregate.id, number, position, token.name, token.status)
+        for number, step in enumerate(aggregate.state.steps, 1)
+        for position, token in reversed(list(enumerate(step.tokens, 1)))
+        if key == letters or token_key(letters, number, token) == key
+    ]
 
 
 def _failure(completion: Completion) -> Failure:
