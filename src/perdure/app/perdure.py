@@ -354,10 +354,14 @@ class Perdure:
 
 
 def dead_letter_view(letter: Any) -> dict[str, Any]:
-    body = msgspec.json.decode(letter.body) if letter.body else None
+    reason, body = letter.answer, None
+    try:
+        body = msgspec.json.decode(letter.body) if letter.body else None
+    except (ValueError, RecursionError) as error:
+        reason = f"{reason}; its bytes can no longer be read ({error})"  # one damaged letter hides no other
     return {
         "message_id": letter.message_id, "kind": letter.kind, "key": letter.key,
-        "received_at": iso(letter.received_at), "reason": letter.answer, "message": body,
+        "received_at": iso(letter.received_at), "reason": reason, "message": body,
     }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from perdure.contracts import FailureClass
-from perdure.errors import RejectedError, Rejection
+from perdure.errors import RejectedError, Rejection, UnreadableFormError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Preparation, Prepared
 from perdure.kernel.ports import APPLIED, DEAD, Attachments, Found, InboxRow, Unit
@@ -56,7 +56,17 @@ class Receipt(NamedTuple):
 
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Completion).decode
+_decoder = msgspec.json.Decoder(Completion)
+
+
+def read_completion(message_id: str, body: bytes) -> Completion:
+    """A completion as it was kept; UnreadableFormError when its bytes are none."""
+    try:
+        return _decoder.decode(body)
+    except (ValueError, RecursionError) as error:
+        fact = f"its bytes cannot be read ({type(error).__name__}: {error})"
+        hint = "Discard it, and have it sent again under a new message id."
+        raise UnreadableFormError("read", "dead letter", message_id, fact[:300], hint) from error
 
 
 class Intake:
@@ -197,7 +207,7 @@ class Intake:
 
     async def replay(self, message_id: str, origin: Origin, key: str = "") -> Receipt:
         """Deliver a dead letter again, perhaps under a corrected key."""
-        completion = await self._dead(message_id, origin, "replay")
+        completion = read_completion(message_id, await self._dead(message_id, origin, "replay"))
         if key:
             completion = msgspec.structs.replace(completion, key=key)
         return await self._deliver(completion, origin, message_id, is_replay=True)
@@ -207,7 +217,7 @@ class Intake:
         await self._dead(message_id, origin, "discard")
         await self._store.discard_message(origin.tenant, message_id, f"discarded by {origin.principal}: {reason}")
 
-    async def _dead(self, message_id: str, origin: Origin, do: str) -> Completion:
+    async def _dead(self, message_id: str, origin: Origin, do: str) -> bytes:
         message = await self._store.message(origin.tenant, message_id)
         if message is None:
             raise RejectedError(
@@ -217,7 +227,7 @@ class Intake:
             )
         if message.status != DEAD or message.body is None:
             raise RejectedError(Rejection("wrong_state", do, "dead letter", message_id, "it was dealt with already"))
-        return _decode(message.body)
+        return message.body
 
 
 def _tokens_under(aggregate: Aggregate, key: str) -> list[Found]:
