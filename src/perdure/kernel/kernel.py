@@ -207,7 +207,8 @@ class Kernel:
         if submission.future.done():
             return False
         if current is None or current.tenant != submission.origin.tenant:
-            self._refuse(submission, Rejection("not_found", "find", "call", "?", "there is no such call"))
+            rejection = Rejection("not_found", "find", "call", "?", "there is no such call")
+            self._refuse(submission, RejectedError(rejection))
             return False
         return True
 
@@ -215,11 +216,11 @@ class Kernel:
         machine = self._machines[current.kind]
         decided: list[_Decided] = []
         quiet: list[_Decided] = []
-        refused: list[tuple[_Submission, Rejection]] = []
+        refused: list[tuple[_Submission, Exception]] = []
         running = current
         for submission in submissions:
-            result = self._decide(machine, running, submission)
-            if isinstance(result, Rejection):
+            result = self._decided(machine, running, submission)
+            if isinstance(result, Exception):
                 refused.append((submission, result))
             elif not result.entries and self._brings(result.submission) is None:
                 quiet.append(result)
@@ -242,11 +243,21 @@ class Kernel:
             self._remember(after)
         for each in (*decided, *quiet):
             self._settle(each.submission, Answer(after, each.answer, each.entries))
-        for submission, rejection in refused:
-            self._refuse(submission, rejection)
+        for submission, error in refused:
+            self._refuse(submission, error)
         for each in decided:
             self._tell(after, each.entries)
         return None
+
+    def _decided(
+        self, machine: Machine[Any, Any, Any], aggregate: Aggregate, submission: _Submission
+    ) -> _Decided | Exception:
+        """A command that cannot be decided fails alone: those folded with it are none of its business."""
+        try:
+            result = self._decide(machine, aggregate, submission)
+        except Exception as error:
+            return error
+        return RejectedError(result) if isinstance(result, Rejection) else result
 
     def _decide(
         self, machine: Machine[Any, Any, Any], aggregate: Aggregate, submission: _Submission
@@ -332,9 +343,9 @@ class Kernel:
             submission.future.set_result(answer)
 
     @staticmethod
-    def _refuse(submission: _Submission, rejection: Rejection) -> None:
+    def _refuse(submission: _Submission, error: Exception) -> None:
         if not submission.future.done():
-            submission.future.set_exception(RejectedError(rejection))
+            submission.future.set_exception(error)
 
 
 def _twin(decided: list[_Decided]) -> str:
