@@ -14,7 +14,7 @@ from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
 from perdure.app.views import CallView, EventView, ReceiptView, call_view, event_views, quarantined_view
-from perdure.contracts import FailureClass
+from perdure.contracts import FailureClass, check_key
 from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate, Prepared
@@ -35,6 +35,7 @@ class Perdure:
     """An open store with its verbs. Made by `Perdure.open(...)`; every operation is safe to repeat."""
 
     def __init__(self, runtime: Runtime, origin: Origin) -> None:
+        check_key("act for", "tenant", origin.tenant)
         self.runtime = runtime
         self.catalogue: Catalogue = runtime.catalogue
         self._origin = origin

@@ -221,11 +221,11 @@ class Kernel:
         machine = self._machines[current.kind]
         decided: list[_Decided] = []
         quiet: list[_Decided] = []
-        refused: list[tuple[_Submission, PerdureError]] = []
+        refused: list[tuple[_Submission, Exception]] = []
         running = current
         for submission in submissions:
-            result = self._decide(machine, running, submission)
-            if isinstance(result, PerdureError):
+            result = self._decided(machine, running, submission)
+            if isinstance(result, Exception):
                 refused.append((submission, result))
             elif not result.entries and self._brings(result.submission) is None:
                 quiet.append(result)
@@ -251,6 +251,15 @@ class Kernel:
         for each in decided:
             self._tell(after, each.entries)
         return None
+
+    def _decided(
+        self, machine: Machine[Any, Any, Any], aggregate: Aggregate, submission: _Submission
+    ) -> _Decided | Exception:
+        """A command that cannot be decided fails alone: those folded with it are none of its business."""
+        try:
+            return self._decide(machine, aggregate, submission)
+        except Exception as error:
+            return error
 
     def _decide(
         self, machine: Machine[Any, Any, Any], aggregate: Aggregate, submission: _Submission
@@ -356,7 +365,7 @@ class Kernel:
             submission.future.set_result(answer)
 
     @staticmethod
-    def _refuse(submission: _Submission, error: PerdureError) -> None:
+    def _refuse(submission: _Submission, error: Exception) -> None:
         if not submission.future.done():
             submission.future.set_exception(error)
 

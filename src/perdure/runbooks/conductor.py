@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from perdure.contracts import check_key
 from perdure.errors import FencedError, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
@@ -69,6 +70,7 @@ class Conductor:
         verb = self.catalogue.get(name, version)
         cargo = self.router.incoming(verb, args)
         if idempotency_key:
+            check_key("call a verb under", "idempotency key", idempotency_key)
             replay = await self._replay(verb, cargo, origin, idempotency_key)
             if replay is not None:
                 return replay
@@ -93,6 +95,8 @@ class Conductor:
         Unless it `waits`, it returns before a handler that it began has ended.
         """
         contested = ""
+        if verb.is_durable:
+            self._park(verb, cargo.value, id)  # a key that cannot be waited under is refused before anything runs
         for _ in range(MAX_ENTITY_CONFLICTS):
             async with self._turns.at(contested):
                 command, brought = await self._opening(verb, cargo, origin, id)
@@ -357,4 +361,4 @@ def index_text(value: Any) -> str:
     """How a scalar is written in the index: the same for everyone who looks."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value)[:256]
+    return str(value)[:256].replace("\0", "\ufffd")
