@@ -20,7 +20,7 @@ from perdure.journal import (
     Rows,
     TimerRow,
     Upcaster,
-    lift,
+    read_form,
 )
 from perdure.runbooks.apply import apply
 from perdure.runbooks.commands import Command
@@ -31,6 +31,8 @@ from perdure.sources import id_text
 
 ESCALATION = "escalation"
 CHILD_ENDED = "child_ended"
+NOTICE = "perdure:"
+"""How the message ids between aggregates begin; nobody else may use such."""
 STATE_UPCASTERS: tuple[Upcaster, ...] = ()
 ENTRY_UPCASTERS: tuple[Upcaster, ...] = ()
 
@@ -62,9 +64,7 @@ class RunbookMachine:
         return self._encoder.encode(state)
 
     def decode(self, data: bytes) -> Runbook:
-        if STATE_UPCASTERS:
-            data = self._encoder.encode(lift(msgspec.msgpack.decode(data), STATE_VERSION, STATE_UPCASTERS))
-        return self._decoder.decode(data)
+        return read_form(data, self._decoder, STATE_VERSION, STATE_UPCASTERS)
 
     def rows(self, id: bytes, state: Runbook) -> Rows:
         if state.status in ENDED and not any(step.tokens for step in state.steps):
@@ -83,9 +83,9 @@ class RunbookMachine:
         for entry in entries:
             kind = type(entry)
             if kind is Escalated:
-                found.append(Notice(f"{step_id(id_text(id), entry.step)}/{ESCALATION}", ESCALATION))
+                found.append(Notice(f"{NOTICE}{step_id(id_text(id), entry.step)}/{ESCALATION}", ESCALATION))
             elif state.parent and kind in (StepCompleted, StepFailed, CallCancelled):
-                found.append(Notice(f"{id_text(id)}/{CHILD_ENDED}", CHILD_ENDED))
+                found.append(Notice(f"{NOTICE}{id_text(id)}/{CHILD_ENDED}", CHILD_ENDED))
         return tuple(found)
 
 
