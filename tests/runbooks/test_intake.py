@@ -147,6 +147,7 @@ async def test_a_call_parked_by_another_process_is_completed_by_its_id(store_url
         Sandbox.open(store_url, definitions=definitions, handlers={"kyc.ask": ask}, clock=first.clock) as second,
     ):
         second.runtime.lease._identity = ProcessIdentity("elsewhere", "1/1")  # so that it leaves the first one alone
+        await first.runtime.lease.take(lambda: None)
         view = await first.call("kyc.ask")
         await second.advance("PT10S")
         assert (await second.status(view.id)).state == "parked"

@@ -135,14 +135,16 @@ class Checks:
                 self._done(thing.name, self._world.history.calls[parse_id(thing.call)])
 
     async def _completed(self, name: str, receipts: list[Any]) -> None:
-        applied = sum(receipt.answer == "applied" for receipt in receipts)
-        if applied > 1:
-            self._wrong(f"{name} was applied {applied} times")
-        message = receipts[0].message_id
-        if await self._world.store.message(TENANT, message) is None:
-            self._wrong(f"{name} was acknowledged and is not in the inbox")
-        if applied and message not in self._world.history.received and "expired" not in name:
-            self._wrong(f"{name} was acknowledged and never received")
+        """Once for its message id; without one, once for each wait that was open under the key."""
+        applied = [receipt for receipt in receipts if receipt.answer == "applied"]
+        if len({receipt.message_id for receipt in applied}) < len(applied):
+            self._wrong(f"{name} was applied {len(applied)} times")
+        for receipt in receipts:
+            if await self._world.store.message(TENANT, receipt.message_id) is None:
+                self._wrong(f"{name} was acknowledged and is not in the inbox")
+        for receipt in applied:
+            if receipt.message_id not in self._world.history.received and "expired" not in name:
+                self._wrong(f"{name} was acknowledged and never received")
 
     def _done(self, name: str, told: Told) -> None:
         """An acknowledged operation has left its entry."""

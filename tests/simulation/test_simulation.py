@@ -83,7 +83,7 @@ SEEN_IN_A_STORM = (
 async def test_the_storm_leaves_nothing_out(folder: Path) -> None:
     """Otherwise the simulation could grow calm without anybody noticing."""
     unseen = set(SEEN_IN_A_STORM)
-    for seed in range(40):
+    for seed in range(120):
         world = await Simulation(seed, folder).run()
         unseen -= {what for what in unseen if any(what in line for line in world.trace)}
         if not unseen:
