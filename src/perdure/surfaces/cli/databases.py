@@ -93,7 +93,7 @@ def _picture(told: dict[str, Any]) -> Any:
         ("not sealed yet", output.counted(told["unsealed_records"], "record")),
         ("overdue timers", "yes: is a worker running?" if told["is_timer_overdue"] else "none"),
         ("at work", ", ".join(live) or "nobody"),
-        ("quarantined", f"{told['quarantined']} calls: see `perdure audit verify`" if told["quarantined"] else "none"),
+        ("quarantined", f"{output.counted(told['quarantined'], 'call')}: see `perdure audit verify`" if told["quarantined"] else "none"),
     ]
     made = Table.grid(padding=(0, 2))
     for name, value in rows:
