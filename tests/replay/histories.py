@@ -17,7 +17,9 @@ from perdure.sources import Id
 ID = Id(sha256(b"golden").digest()[:16])
 ORIGIN = Origin("default", "ada", "00-11111111111111111111111111111111-2222222222222222-01")
 START = 1_700_000_000_000_000
-DEFINITION, INPUT, RESULT, AMENDED = (sha256(each).digest() for each in (b"definition", b"input", b"result", b"amended"))
+DEFINITION, INPUT, RESULT, AMENDED = (
+    sha256(each).digest() for each in (b"definition", b"input", b"result", b"amended")
+)
 BUSY = Failure("transient_external", "busy", "The other side was busy.")
 BROKEN = Failure("permanent_contract", "contract", "The answer had the wrong form.")
 REFUSED = Failure("permanent_business", "refused", "They said no.")

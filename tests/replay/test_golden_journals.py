@@ -68,7 +68,9 @@ def test_every_entry_has_a_golden_record_with_every_field_filled_in(kind: type[m
     found = [entry for record in records(ENTRY_VERSION) for entry in record.entries if type(entry) is kind]
     empty: Any = {field.name: _default(field) for field in msgspec.structs.fields(kind)}
     filled = [entry for entry in found if all(getattr(entry, name) != value for name, value in empty.items())]
-    assert filled, f"add a history with a {kind.__name__} to tests/replay/histories.py, then python -m tests.replay.make"
+    assert filled, (
+        f"add a history with a {kind.__name__} to tests/replay/histories.py, then python -m tests.replay.make"
+    )
 
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:
