@@ -9,7 +9,7 @@ from typing import Any, Literal, assert_never, get_args
 
 import msgspec
 
-from perdure.errors import PerdureError, SchemaViolationError
+from perdure.errors import PerdureError, RejectedError, Rejection, SchemaViolationError
 
 FailureClass = Literal["transient_external", "transient_infrastructure", "permanent_contract", "permanent_business"]
 ConsequenceTier = Literal["benign", "reviewable", "requires_confirmation", "requires_authorisation"]
@@ -26,6 +26,29 @@ FLAG_NAME = re.compile(r"orch_[a-z][a-z0-9_]{0,62}")
 SAFE_INTEGER = 2**53 - 1
 MAX_FLAG_TEXT = 1024
 """Longest text a flag may hold: flags steer, they do not carry data."""
+
+MAX_KEY_BYTES = 1000
+"""Longest key, message id or tenant: every store must be able to index it."""
+
+
+def key_fault(text: str) -> str:
+    """Why a text cannot be a key; empty when it can."""
+    try:
+        length = len(text.encode())
+    except UnicodeEncodeError:
+        return "it has half a surrogate pair, which no store can keep"
+    if not text:
+        return "it is empty"
+    if "\0" in text:
+        return "it contains NUL"
+    return f"it has {length:,} bytes and may have {MAX_KEY_BYTES:,}" if length > MAX_KEY_BYTES else ""
+
+
+def check_key(do: str, thing: str, text: str) -> None:
+    """Raises a rejection when a text cannot be stored as a key."""
+    if fault := key_fault(text):
+        shown = text[:80].encode(errors="replace").decode()
+        raise RejectedError(Rejection("invalid", do, thing, shown, fault))
 
 
 def tier_rank(tier: ConsequenceTier) -> int:

@@ -137,6 +137,9 @@ async def test_a_call_this_release_cannot_read_is_set_aside_and_the_others_go_on
         with pytest.raises(QuarantinedError, match=f"{call.id}', but its state is in a form this release cannot read"):
             await sandbox.status(call.id)
         assert (await sandbox.status(other.id)).state == "failed"
+        fresh = await sandbox.call("kyc.documents", {"entity": "Generali"})
+        assert fresh.id in {each["id"] for each in await sandbox.parked()}
+        assert fresh.id in {each.id for each in await sandbox.find("kyc.documents", entity="Generali")}
         assert [bytes(row[0]) for row in await sandbox.runtime.store.quarantined()] == [parse_id(call.id)]
 
 

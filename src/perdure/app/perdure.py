@@ -13,10 +13,10 @@ import msgspec
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
-from perdure.app.views import CallView, EventView, ReceiptView, call_view, event_views
-from perdure.contracts import FailureClass
-from perdure.errors import CallFailedError, RejectedError, Rejection
-from perdure.journal import Origin
+from perdure.app.views import CallView, EventView, ReceiptView, call_view, event_views, quarantined_view
+from perdure.contracts import FailureClass, check_key
+from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
+from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.runbooks import commands as c
@@ -35,6 +35,7 @@ class Perdure:
     """An open store with its verbs. Made by `Perdure.open(...)`; every operation is safe to repeat."""
 
     def __init__(self, runtime: Runtime, origin: Origin) -> None:
+        check_key("act for", "tenant", origin.tenant)
         self.runtime = runtime
         self.catalogue: Catalogue = runtime.catalogue
         self._origin = origin
@@ -173,11 +174,15 @@ class Perdure:
         """The call's journal, oldest first; with `follow`, what is still to come as well until it ends."""
         call = parse_id(id)
         codec = self.runtime.machines[KIND].records
+        aggregate = await self.runtime.kernel.read(call, self._origin)
+        after = min(after, aggregate.version)
+        before = await self.runtime.store.records(call, after - 1, 1) if after else []
+        previous = before[0].hash if before else genesis(aggregate.tenant, aggregate.kind, call)
         while True:
             aggregate = await self.runtime.kernel.read(call, self._origin)
-            while rows := await self.runtime.store.records(call, after):
+            while rows := await self.runtime.store.history(call, after, previous):
                 for row in rows:
-                    after = row.sequence
+                    after, previous = row.sequence, row.hash
                     for event in event_views(row.sequence, codec.decode(row.body)):
                         yield event
             if not follow or (_is_ended(aggregate) and after >= aggregate.version):
@@ -227,7 +232,7 @@ class Perdure:
         found = await self.runtime.store.parked(self._origin.tenant, after, limit)
         listed = []
         for row in found:
-            view = await self.status(id_text(row.aggregate))
+            view = await self._listed(row.aggregate)
             listed.append({"number": row.number, **msgspec.to_builtins(view)})
         return listed
 
@@ -243,12 +248,12 @@ class Perdure:
         for name, value in fields.items():
             ids = await self.runtime.store.find(self._origin.tenant, found.name, name, index_text(value), MAX_LISTED)
             matches = ids if matches is None else [id for id in matches if id in set(ids)]
-        return [await self.status(id_text(id)) for id in (matches or [])[:limit]]
+        return [await self._listed(id) for id in (matches or [])[:limit]]
 
     async def incidents(self, limit: int = MAX_LISTED) -> list[CallView]:
         """Calls that need a person."""
         found = await self.runtime.store.incidents(self._origin.tenant, limit)
-        return [await self.status(id_text(id)) for id, *_ in found]
+        return [await self._listed(id) for id, *_ in found]
 
     # --- people --------------------------------------------------------------------------------------------------
 
@@ -324,6 +329,13 @@ class Perdure:
         answer = await self.runtime.kernel.ask(KIND, parse_id(id), self._origin, Prepared(command, brought))
         assert answer.aggregate is not None
         return await self._view(answer.aggregate)
+
+    async def _listed(self, id: Id) -> CallView:
+        """A call in a list; one that is set aside says so and hides none of the others."""
+        try:
+            return await self.status(id_text(id))
+        except QuarantinedError as error:
+            return quarantined_view(id_text(id), self._origin.tenant, error)
 
     async def _view(self, aggregate: Aggregate) -> CallView:
         step = aggregate.state.steps[0]

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from perdure.errors import InvariantBroken, QuarantinedError, RejectedError, Rejection, UnreadableFormError
+from perdure.errors import (
+    InvariantBroken,
+    PerdureError,
+    QuarantinedError,
+    RejectedError,
+    Rejection,
+    UnreadableFormError,
+)
 from perdure.journal import NO_ROWS, Machine, Origin, Rows, genesis, link
 from perdure.kernel.ports import Attachments, Conflict, Loaded, RecordRow, Unit, Units
 from perdure.sources import Id, Sources, id_text
@@ -88,8 +95,8 @@ class Kernel:
         empty = Aggregate(id, origin.tenant, kind, 0, None, genesis(origin.tenant, kind, id), NO_ROWS)
         submission = _Submission(origin, prepared, asyncio.get_running_loop().create_future(), kind)
         decided = self._decide(machine, empty, submission)
-        if isinstance(decided, Rejection):
-            raise RejectedError(decided)
+        if isinstance(decided, PerdureError):
+            raise decided
         # A caller may give up waiting at any moment; what it began is committed and told all the same.
         self._spawn(self._begin(machine, empty, decided))
         return await submission.future
@@ -205,7 +212,8 @@ class Kernel:
         if submission.future.done():
             return False
         if current is None or current.tenant != submission.origin.tenant:
-            self._refuse(submission, Rejection("not_found", "find", "call", "?", "there is no such call"))
+            missing = Rejection("not_found", "find", "call", "?", "there is no such call")
+            self._refuse(submission, RejectedError(missing))
             return False
         return True
 
@@ -213,11 +221,11 @@ class Kernel:
         machine = self._machines[current.kind]
         decided: list[_Decided] = []
         quiet: list[_Decided] = []
-        refused: list[tuple[_Submission, Rejection]] = []
+        refused: list[tuple[_Submission, Exception]] = []
         running = current
         for submission in submissions:
-            result = self._decide(machine, running, submission)
-            if isinstance(result, Rejection):
+            result = self._decided(machine, running, submission)
+            if isinstance(result, Exception):
                 refused.append((submission, result))
             elif not result.entries and self._brings(result.submission) is None:
                 quiet.append(result)
@@ -226,9 +234,7 @@ class Kernel:
                 for entry in result.entries:
                     running = running._replace(state=machine.apply(running.state, entry))
         if len(decided) > 1 and (twin := _twin(decided)):
-            return Conflict(
-                "inbox", twin
-            )  # copies of one message: each by itself, so that the later ones learn of the first
+            return Conflict("inbox", twin)  # copies of one message: each by itself, so that all learn of the first
         if (quiet or refused) and not is_fresh:
             return Conflict("version")  # another process may have moved on: never refuse from memory
         after = current
@@ -240,20 +246,32 @@ class Kernel:
             self._remember(after)
         for each in (*decided, *quiet):
             self._settle(each.submission, Answer(after, each.answer, each.entries))
-        for submission, rejection in refused:
-            self._refuse(submission, rejection)
+        for submission, error in refused:
+            self._refuse(submission, error)
         for each in decided:
             self._tell(after, each.entries)
         return None
 
+    def _decided(
+        self, machine: Machine[Any, Any, Any], aggregate: Aggregate, submission: _Submission
+    ) -> _Decided | Exception:
+        """A command that cannot be decided fails alone: those folded with it are none of its business."""
+        try:
+            return self._decide(machine, aggregate, submission)
+        except Exception as error:
+            return error
+
     def _decide(
         self, machine: Machine[Any, Any, Any], aggregate: Aggregate, submission: _Submission
-    ) -> _Decided | Rejection:
+    ) -> _Decided | PerdureError:
         prepared = submission.prepare
         if not isinstance(prepared, Prepared):
-            made = prepared(aggregate)
+            try:
+                made = prepared(aggregate)
+            except PerdureError as error:
+                return error  # what it brings does not fit; those it is folded with are not to blame
             if isinstance(made, Rejection):
-                return made
+                return RejectedError(made)
             prepared = made
         # Kept on the submission so that the unit carries the attachments of the command as decided.
         decision = machine.decide(
@@ -261,7 +279,7 @@ class Kernel:
             self._sources.random(),
         )  # fmt: skip
         if isinstance(decision, Rejection):
-            return decision
+            return RejectedError(decision)
         if not decision.keeps and prepared.attachments is not None:
             prepared = Prepared(prepared.command, prepared.attachments.arrival())
         return _Decided(_with(submission, prepared), decision.answer, decision.entries)
@@ -347,9 +365,9 @@ class Kernel:
             submission.future.set_result(answer)
 
     @staticmethod
-    def _refuse(submission: _Submission, rejection: Rejection) -> None:
+    def _refuse(submission: _Submission, error: Exception) -> None:
         if not submission.future.done():
-            submission.future.set_exception(RejectedError(rejection))
+            submission.future.set_exception(error)
 
 
 def _twin(decided: list[_Decided]) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from perdure.contracts import check_key
 from perdure.errors import FencedError, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
@@ -31,6 +33,8 @@ SETTLED = frozenset({"completed", "failed", "cancelled", "parked", "escalated"})
 
 JobName = tuple[bytes, int, int, int]
 """Call, step, attempt and the lease it runs under: taken over by the same process, it is another job."""
+
+log = logging.getLogger("perdure")
 
 
 class Conductor:
@@ -66,6 +70,7 @@ class Conductor:
         verb = self.catalogue.get(name, version)
         cargo = self.router.incoming(verb, args)
         if idempotency_key:
+            check_key("call a verb under", "idempotency key", idempotency_key)
             replay = await self._replay(verb, cargo, origin, idempotency_key)
             if replay is not None:
                 return replay
@@ -83,9 +88,15 @@ class Conductor:
         idempotency_key: str = "",
         parent: str = "",
         settles: tuple[str, str] | None = None,
+        waits: bool = True,
     ) -> Aggregate:
-        """Start a call under a given id; a second start under the same id is the first one again."""
+        """Start a call under a given id; a second start under the same id is the first one again.
+
+        Unless it `waits`, it returns before a handler that it began has ended.
+        """
         contested = ""
+        if verb.is_durable:
+            self._park(verb, cargo.value, id)  # a key that cannot be waited under is refused before anything runs
         for _ in range(MAX_ENTITY_CONFLICTS):
             async with self._turns.at(contested):
                 command, brought = await self._opening(verb, cargo, origin, id)
@@ -97,7 +108,7 @@ class Conductor:
             conflict = answer.conflict
             if conflict is None:
                 assert answer.aggregate is not None
-                return await self.executed(answer.aggregate)
+                return await self.executed(answer.aggregate) if waits else answer.aggregate
             match conflict.what:
                 case "idempotency" | "version" | "inbox":
                     if idempotency_key and (replay := await self._replay(verb, cargo, origin, idempotency_key)):
@@ -216,7 +227,14 @@ class Conductor:
         if name not in self._jobs:
             task = asyncio.create_task(self._execute(aggregate, step, attempt, worker))
             self._jobs[name] = task
-            task.add_done_callback(lambda _: self._jobs.pop(name, None))
+            task.add_done_callback(lambda ended: self._ended(name, ended))
+
+    def _ended(self, name: JobName, task: asyncio.Task[None]) -> None:
+        self._jobs.pop(name, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.warning(
+                "an attempt of call %s was not recorded and will be taken up again: %s", id_text(name[0]), error
+            )
 
     async def executed(self, aggregate: Aggregate) -> Aggregate:
         """Wait for the attempt this process began, so that a caller sees what it led to."""
@@ -304,6 +322,11 @@ class Conductor:
                 del self._watchers[id]
 
     @property
+    def running(self) -> set[tuple[bytes, int]]:
+        """The steps whose attempts this process is executing."""
+        return {(id, step) for id, step, *_ in self._jobs}
+
+    @property
     def is_idle(self) -> bool:
         return not self._jobs
 
@@ -338,4 +361,4 @@ def index_text(value: Any) -> str:
     """How a scalar is written in the index: the same for everyone who looks."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value)[:256]
+    return str(value)[:256].replace("\0", "\ufffd")

@@ -3,7 +3,8 @@
 | what arrives | what becomes of it |
 |---|---|
 | a completion for a waiting token | applied, once, whatever number of times it is delivered |
-| the same message id again | `duplicate`, with what the first one led to |
+| the same message id again | `duplicate`, with what the first one led to; a dead letter that now fits is delivered |
+| a message id that was used for something else | refused: nobody may think it was taken |
 | another completion for a token that ended | recorded in the call's journal, not applied |
 | a key nobody ever waited under | dead letter `unknown_key` |
 | a key several verbs wait under, and no verb named | dead letter `ambiguous_key` |
@@ -13,22 +14,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
-from perdure.contracts import FailureClass
-from perdure.errors import RejectedError, Rejection, UnreadableFormError
+from perdure.contracts import FAILURE_CLASSES, FailureClass, check_key
+from perdure.errors import InvariantBroken, RejectedError, Rejection, UnreadableFormError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Preparation, Prepared
 from perdure.kernel.ports import APPLIED, DEAD, Attachments, Found, InboxRow, Unit
 from perdure.payload import canonical, digest
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, Conductor, index_rows
-from perdure.runbooks.machine import token_key
+from perdure.runbooks.machine import NOTICE, token_key
 from perdure.runbooks.ports import DeadLetter
 from perdure.runbooks.state import WAITING, Failure, Runbook
-from perdure.sources import ID_LENGTH, Sources, id_text, parse_id
+from perdure.sources import ID_LENGTH, Id, Sources, id_text, parse_id
 
 CompletionStatus = Literal["completed", "failed", "expired"]
 MAX_TEXT = 4000
@@ -79,16 +80,13 @@ class Intake:
         self._sources = sources
 
     async def complete(self, completion: Completion, origin: Origin, message_id: str = "") -> Receipt:
-        """End a wait. The message id defaults to one derived from the content, so a repeat is recognised."""
-        if completion.status == "completed" and completion.error:
-            raise RejectedError(
-                Rejection("invalid", "complete", "key", completion.key, "both a result and an error were given")
-            )
-        message_id = message_id or _derived_id(completion)
+        """End a wait. The message id defaults to one derived from content and wait, so a repeat is recognised."""
+        _check(completion, message_id)
         return await self._deliver(completion, origin, message_id, is_replay=False)
 
     async def _deliver(self, completion: Completion, origin: Origin, message_id: str, is_replay: bool) -> Receipt:
         found, trouble = await self._find(completion, origin)
+        message_id = message_id or _derived_id(completion, found)
         if found is None:
             return await self._bury(completion, origin, message_id, trouble, is_replay)
         prepare = self._preparation(completion, origin, message_id, found, is_replay)
@@ -98,8 +96,11 @@ class Intake:
             if error.rejection.code != "blocked" or is_replay:
                 raise
             return await self._bury(completion, origin, message_id, f"blocked: {error}", is_replay)
+        if answer.conflict is not None and answer.conflict.what != "inbox":
+            fact = f"'{answer.conflict.key}' is taken"
+            raise RejectedError(Rejection("blocked", "complete", "key", completion.key, fact))
         if answer.conflict is not None:
-            return await self._known(origin, message_id, answer.conflict.detail)
+            return await self._known(completion, origin, message_id, found)
         return Receipt(answer.answer, message_id, answer.aggregate)
 
     async def _find(self, completion: Completion, origin: Origin) -> tuple[Found | None, str]:
@@ -121,22 +122,22 @@ class Intake:
         if len(letters) != ID_LENGTH:
             return []
         try:
-            aggregate = await self._kernel.recall(parse_id(letters), origin)
+            if rest:
+                found = own_tokens(await self._kernel.recall(parse_id(letters), origin), key)
+                if any(token.status == WAITING for token in found):
+                    return found
+            # Another process may have parked it since: memory may say where a wait is, never that there is none.
+            return own_tokens(await self._kernel.read(parse_id(letters), origin), key)
         except RejectedError:
             return []
-        return [
-            Found(aggregate.id, number, position, token.name, token.status)
-            for number, step in enumerate(aggregate.state.steps, 1)
-            for position, token in reversed(list(enumerate(step.tokens, 1)))
-            if not rest or token_key(letters, number, token) == key
-        ]
 
     def _preparation(
         self, completion: Completion, origin: Origin, message_id: str, found: Found, is_replay: bool
     ) -> Preparation:
         def prepare(aggregate: Aggregate) -> Prepared | Rejection:
             state: Runbook = aggregate.state
-            step = state.steps[found.step - 1]
+            place = _place(aggregate, completion, found)
+            step = state.steps[place.step - 1]
             verb = self._conductor.catalogue.find(step.verb, step.version)
             if verb is None:
                 return Rejection(
@@ -151,18 +152,17 @@ class Intake:
                 result = cargo.hash
                 brought.payloads.append((cargo.hash, cargo.data))
                 brought.index.extend(index_rows(verb, cargo.value))
-            token = step.tokens[found.token - 1] if found.token <= len(step.tokens) else None
+            token = step.tokens[place.token - 1] if place.token <= len(step.tokens) else None
             answer = "applied" if token is not None and token.status == WAITING else "duplicate"
-            if is_replay:
-                brought.settles = (origin.tenant, message_id)
-            else:
-                brought.inbox = InboxRow(
-                    origin.tenant, message_id, "completion", completion.key, self._sources.now(), APPLIED, answer,
-                    aggregate.id, None,
-                )  # fmt: skip
+            # A dead letter has its row already; another one says that it was sent on, so that this happens once.
+            arrival, kind = (f"{message_id}/replay", "replay") if is_replay else (message_id, "completion")
+            brought.settles = (origin.tenant, message_id) if is_replay else None
+            brought.inbox = InboxRow(
+                origin.tenant, arrival, kind, completion.key, self._sources.now(), APPLIED, answer, aggregate.id, None,
+            )  # fmt: skip
             failure = _failure(completion) if completion.status == "failed" else None
             command = c.Complete(
-                found.step, found.token, result, failure, completion.status == "expired", message_id
+                place.step, place.token, result, failure, completion.status == "expired", message_id
             )  # fmt: skip
             return Prepared(command, brought)
 
@@ -179,15 +179,24 @@ class Intake:
         )  # fmt: skip
         conflict = await self._store.commit(Unit(origin.tenant, None, attachments=[Attachments(inbox=row)]))
         if conflict is not None:
-            return await self._known(origin, message_id, conflict.detail)
+            return await self._known(completion, origin, message_id, None)
         return Receipt("dead_letter", message_id, None, reason)
 
-    async def _known(self, origin: Origin, message_id: str, detail: str) -> Receipt:
+    async def _known(self, completion: Completion, origin: Origin, message_id: str, found: Found | None) -> Receipt:
+        """The message id is known: what became of it, unless it was a dead letter that can be delivered by now."""
         message = await self._store.message(origin.tenant, message_id)
+        if message is None:
+            raise InvariantBroken("find", "message", message_id, "the store says that it came and does not have it")
         aggregate = None
-        if message is not None and message.aggregate is not None:
-            aggregate = await self._kernel.read(parse_id(id_text(message.aggregate)), origin)
-        return Receipt("duplicate", message_id, aggregate, detail)
+        if message.key != completion.key and (found is None or message.aggregate != found.aggregate):
+            fact = f"that message id arrived before under the key '{message.key}'"
+            hint = "Give every message an id of its own."
+            raise RejectedError(Rejection("already_exists", "complete", "key", completion.key, fact, hint))
+        if found is not None and message.status == DEAD:
+            return await self._deliver(completion, origin, message_id, is_replay=True)
+        if message.aggregate is not None:
+            aggregate = await self._kernel.read(Id(message.aggregate), origin)
+        return Receipt("duplicate", message_id, aggregate, message.answer)
 
     async def progress(self, key: str, text: str, origin: Origin) -> Receipt:
         """Say how it goes; shown, never resumes."""
@@ -195,6 +204,7 @@ class Intake:
         if not text or len(text) > MAX_TEXT:
             fact = "it is empty" if not text else f"it has {len(text)} characters and may have {MAX_TEXT}"
             raise RejectedError(Rejection("invalid", "post progress to", "key", key, fact))
+        check_key("post progress to", "key", key)
         found, trouble = await self._find(Completion(key), origin)
         if found is None:
             raise RejectedError(Rejection("not_found", "post progress to", "key", key, trouble))
@@ -208,13 +218,16 @@ class Intake:
         """Deliver a dead letter again, perhaps under a corrected key."""
         completion = read_completion(message_id, await self._dead(message_id, origin, "replay"))
         if key:
+            check_key("replay to", "key", key)
             completion = msgspec.structs.replace(completion, key=key)
         return await self._deliver(completion, origin, message_id, is_replay=True)
 
     async def discard(self, message_id: str, reason: str, origin: Origin) -> None:
         """Close a dead letter without acting on it."""
         await self._dead(message_id, origin, "discard")
-        await self._store.discard_message(origin.tenant, message_id, f"discarded by {origin.principal}: {reason}")
+        answer = f"discarded by {origin.principal}: {reason}"
+        if not await self._store.discard_message(origin.tenant, message_id, answer):
+            raise _dealt_with("discard", message_id)
 
     async def _dead(self, message_id: str, origin: Origin, do: str) -> bytes:
         message = await self._store.message(origin.tenant, message_id)
@@ -225,7 +238,7 @@ class Intake:
                 )
             )
         if message.status != DEAD or message.body is None:
-            raise RejectedError(Rejection("wrong_state", do, "dead letter", message_id, "it was dealt with already"))
+            raise _dealt_with(do, message_id)
         return message.body
 
 
@@ -237,8 +250,50 @@ def _same(name: str, other: str) -> bool:
     return name.replace("_", "-") == other.replace("_", "-")
 
 
-def _derived_id(completion: Completion) -> str:
+def _dealt_with(do: str, message_id: str) -> RejectedError:
+    return RejectedError(Rejection("wrong_state", do, "dead letter", message_id, "it was dealt with already"))
+
+
+def _check(completion: Completion, message_id: str) -> None:
+    """Refuse at the door what could not be stored, or not be read again."""
+    check_key("complete", "key", completion.key)
+    fact = ""
+    if completion.status == "completed" and completion.error:
+        fact = "both a result and an error were given"
+    elif completion.status not in get_args(CompletionStatus):
+        fact = f"'{completion.status}' is not one of {', '.join(get_args(CompletionStatus))}"
+    elif completion.failure_class not in FAILURE_CLASSES:
+        fact = f"'{completion.failure_class}' is not one of {', '.join(FAILURE_CLASSES)}"
+    elif message_id.startswith(NOTICE):
+        fact = f"message ids that begin with '{NOTICE}' are the platform's own"
+    if fact:
+        raise RejectedError(Rejection("invalid", "complete", "key", completion.key, fact))
+    if message_id:
+        check_key("take", "message id", message_id)
+
+
+def own_tokens(aggregate: Aggregate, key: str) -> list[Found]:
+    """The tokens of a call that its own id or a step's stands for, the newest of each step first."""
+    letters = id_text(aggregate.id)
+    return [
+        Found(aggregate.id, number, position, token.name, token.status)
+        for number, step in enumerate(aggregate.state.steps, 1)
+        for position, token in reversed(list(enumerate(step.tokens, 1)))
+        if key.lower() == letters or token_key(letters, number, token) == key
+    ]
+
+
+def _place(aggregate: Aggregate, completion: Completion, found: Found) -> Found:
+    """The wait as it is now: a call addressed by its own id may have come to another one since it was looked up."""
+    waiting = [each for each in own_tokens(aggregate, completion.key) if each.status == WAITING]
+    named = [each for each in waiting if not completion.verb or _same(each.name, completion.verb)]
+    return named[0] if len(named) == 1 else found
+
+
+def _derived_id(completion: Completion, found: Found | None) -> str:
+    """The same content for the same wait is the same message; for a later wait under the same key it is another."""
+    wait = [completion.key, completion.verb] if found is None else [id_text(found.aggregate), found.step, found.token]
     content = canonical([
-        completion.key, completion.verb, completion.status, completion.result, completion.error, completion.code,
+        *wait, completion.status, completion.result, completion.error, completion.code,
     ])  # fmt: skip
     return "auto-" + digest(content)[:16].hex()

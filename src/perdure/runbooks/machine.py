@@ -31,6 +31,8 @@ from perdure.sources import id_text
 
 ESCALATION = "escalation"
 CHILD_ENDED = "child_ended"
+NOTICE = "perdure:"
+"""How the message ids between aggregates begin; nobody else may use such."""
 STATE_UPCASTERS: tuple[Upcaster, ...] = ()
 ENTRY_UPCASTERS: tuple[Upcaster, ...] = ()
 
@@ -81,9 +83,9 @@ class RunbookMachine:
         for entry in entries:
             kind = type(entry)
             if kind is Escalated:
-                found.append(Notice(f"{step_id(id_text(id), entry.step)}/{ESCALATION}", ESCALATION))
+                found.append(Notice(f"{NOTICE}{step_id(id_text(id), entry.step)}/{ESCALATION}", ESCALATION))
             elif state.parent and kind in (StepCompleted, StepFailed, CallCancelled):
-                found.append(Notice(f"{id_text(id)}/{CHILD_ENDED}", CHILD_ENDED))
+                found.append(Notice(f"{NOTICE}{id_text(id)}/{CHILD_ENDED}", CHILD_ENDED))
         return tuple(found)
 
 

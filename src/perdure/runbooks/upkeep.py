@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import msgspec
@@ -19,7 +19,7 @@ from perdure.runbooks.machine import CHILD_ENDED, ESCALATION, token_key
 from perdure.runbooks.state import WAITING, Failure, Runbook, short
 from perdure.sources import SECOND, Id, Micros, Sources, derive_id, id_text
 from perdure.verbs import Verb
-from perdure.work.ports import TimerFound
+from perdure.work.ports import JobFound, TimerFound
 from perdure.work.router import Cargo
 
 PAGE = 500
@@ -34,6 +34,7 @@ class Upkeep:
         self._kernel = conductor.kernel
         self._store = conductor.store
         self._sources = sources
+        self._idle_jobs: set[tuple[bytes, int]] = set()
 
     async def fire(self, timer: TimerFound) -> None:
         """A timer is due."""
@@ -45,8 +46,29 @@ class Upkeep:
 
     async def take_over(self) -> int:
         """Jobs nobody holds: ready ones, and those of workers that are gone. Returns how many were leased."""
+        return await self._lease(await self._store.open_jobs(PAGE))
+
+    async def take_up_forgotten(self) -> int:
+        """Jobs leased to this process that it does not run, because the store was away when they began or ended.
+
+        One that is seen so twice in a row is no longer about to begin. Returns how many were leased anew.
+        """
+        running = self._conductor.running
+        idle = {(job.aggregate, job.step): job async for job in self._own_jobs() if job[:2] not in running}
+        forgotten = [job for name, job in idle.items() if name in self._idle_jobs - self._conductor.running]
+        self._idle_jobs = set(idle)
+        return await self._lease(forgotten)
+
+    async def _own_jobs(self) -> AsyncIterator[JobFound]:
+        after = (b"", 0)
+        while page := await self._store.jobs_of_worker(self._conductor.lease.number, after, PAGE):
+            for job in page:
+                yield job
+            after = (page[-1].aggregate, page[-1].step)
+
+    async def _lease(self, jobs: list[JobFound]) -> int:
         leased = 0
-        for job in await self._store.open_jobs(PAGE):
+        for job in jobs:
             try:
                 verb = await self._serves(job.aggregate, job.step, job.tenant)
                 if verb is None:
@@ -74,8 +96,8 @@ class Upkeep:
                     await self._escalate(tenant, message_id, aggregate)
                 elif kind == CHILD_ENDED:
                     await self._child_ended(tenant, message_id, aggregate)
-            except QuarantinedError:
-                continue
+            except (QuarantinedError, RejectedError):
+                continue  # it stays pending; those behind it are delivered all the same
             done += 1
         return done
 
@@ -103,7 +125,7 @@ class Upkeep:
 
     async def _begin(self, verb: Verb, cargo: Cargo, origin: Origin, id: Id, message_id: str, parent: str) -> None:
         settles = (origin.tenant, message_id)
-        await self._conductor.begin(verb, cargo, origin, id, parent=parent, settles=settles)
+        await self._conductor.begin(verb, cargo, origin, id, parent=parent, settles=settles, waits=False)
         await self._settle(origin.tenant, message_id)
 
     async def _stuck(self, aggregate: Id, step: int, tenant: str, message_id: str, text: str) -> None:

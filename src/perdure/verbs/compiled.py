@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from perdure.contracts import key_fault
 from perdure.errors import SchemaViolationError
 from perdure.verbs import sentences
 from perdure.verbs.definition import Execution, VerbDefinition
@@ -72,7 +73,11 @@ class Verb:
                 fact = f"its correlation key '{template}' needs a single value for '{name}'"
                 violation = {"path": f"$.{argument_name(name)}", "reason": "a single value is needed", "hint": ""}
                 raise SchemaViolationError("correlate", "verb", self.name, fact, violations=[violation])
-        return substitute_correlation(template, lambda name: _key_part(values[argument_name(name)]))
+        key = substitute_correlation(template, lambda name: _key_part(values[argument_name(name)]))
+        if fault := key_fault(key):
+            fact = f"no wait can open under its correlation key '{template}': {fault}"
+            raise SchemaViolationError("correlate", "verb", self.name, fact, violations=[])
+        return key
 
 
 def _key_part(value: Any) -> str:

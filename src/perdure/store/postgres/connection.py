@@ -108,7 +108,10 @@ def is_away(error: BaseException) -> bool:
     """Whether trying again on a new connection may help."""
     return isinstance(error, Lost | OSError | psycopg.OperationalError) and not isinstance(
         error,
-        psycopg.errors.InvalidAuthorizationSpecification | psycopg.errors.InvalidCatalogName | psycopg.errors.DiskFull,
+        psycopg.errors.InvalidAuthorizationSpecification
+        | psycopg.errors.InvalidCatalogName
+        | psycopg.errors.DiskFull
+        | psycopg.errors.ProgramLimitExceeded,  # what is too large for an index stays too large
     )
 
 

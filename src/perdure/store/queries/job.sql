@@ -13,6 +13,11 @@ SELECT job.aggregate, job.step, job.tenant, job.worker, job.definition FROM job
 LEFT JOIN worker ON worker.number = job.worker AND worker.is_fenced = 0
 WHERE worker.number IS NULL LIMIT :most;
 
+-- name: jobs_of_worker
+-- Jobs leased to one worker, a page at a time, to find those it no longer knows of.
+SELECT aggregate, step, tenant, worker, definition FROM job
+WHERE worker = :worker AND (aggregate, step) > (:after_aggregate, :after_step) ORDER BY aggregate, step LIMIT :most;
+
 -- name: jobs_of
 -- The jobs of one aggregate, for audits.
 SELECT step, worker, definition FROM job WHERE aggregate = :aggregate ORDER BY step;
