@@ -16,6 +16,9 @@ unexport VIRTUAL_ENV
 HAS_POSTGRES = command -v postgres >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || [ -n "$$PERDURE_TEST_POSTGRES" ]
 SYNC = $(UV) sync --quiet --frozen --inexact --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 
+# Where the fuzzer has no wheel it is left out, and its tests say that they are skipped.
+FUZZ = --group fuzz --no-build-package atheris
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench simulate capabilities clean
 
@@ -59,7 +62,8 @@ $(UV):
 	@touch $@
 
 .venv/ready: $(UV) uv.lock pyproject.toml
-	@if $(HAS_POSTGRES); then $(SYNC); else $(SYNC) --group services; fi
+	@if $(HAS_POSTGRES); then groups=; else groups='--group services'; fi; \
+	  $(SYNC) $$groups $(FUZZ) 2>/dev/null || $(SYNC) $$groups
 	@touch $@ .venv/ready-demo
 
 .venv/ready-bench: .venv/ready

@@ -137,7 +137,29 @@ async def test_a_call_this_release_cannot_read_is_set_aside_and_the_others_go_on
         with pytest.raises(QuarantinedError, match=f"{call.id}', but its state is in a form this release cannot read"):
             await sandbox.status(call.id)
         assert (await sandbox.status(other.id)).state == "failed"
+        fresh = await sandbox.call("kyc.documents", {"entity": "Generali"})
+        assert fresh.id in {each["id"] for each in await sandbox.parked()}
+        assert fresh.id in {each.id for each in await sandbox.find("kyc.documents", entity="Generali")}
         assert [bytes(row[0]) for row in await sandbox.runtime.store.quarantined()] == [parse_id(call.id)]
+
+
+@pytest.mark.req("P7", "P8")
+async def test_retention_and_healing_pass_over_a_call_this_release_cannot_read(store_url: str) -> None:
+    handlers = Handlers().bound()
+    async with Sandbox.open(store_url, definitions=catalogue(), handlers=handlers) as sandbox:
+        ended = [await sandbox.call("kyc.score", {"entity": "Allianz"}) for _ in range(2)]
+        stuck = [await sandbox.call("kyc.documents", {"entity": "Generali"}) for _ in range(2)]
+        for call in stuck:
+            state = (await sandbox.runtime.kernel.read(parse_id(call.id), Origin())).state
+            await sandbox.runtime.conductor.raise_missing(parse_id(call.id), 1, "default", state.steps[0])
+    for call in (ended[0], stuck[0]):
+        rewrite(store_url, parse_id(call.id), "future")
+    async with Sandbox.open(store_url, definitions=catalogue(), handlers=handlers) as sandbox:
+        sandbox.clock.move_to(sandbox.clock.now() + SECOND)
+        assert await sandbox.runtime.upkeep.erase_old(0) == 1
+        assert (await sandbox.status(ended[1].id)).erased_at is not None
+        assert await sandbox.runtime.upkeep.heal_definitions() == 1
+        assert await sandbox.runtime.upkeep.erase_old(0) == 0
 
 
 def rewrite(url: str, id: bytes, what: str) -> None:

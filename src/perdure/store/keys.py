@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -87,7 +87,7 @@ def load_key(path: Path) -> SigningKey:
         )  # fmt: skip
     try:
         private = load_pem_private_key(_read(path), password=None)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise _refusal("invalid", path, "it is no unencrypted PEM key") from error
     if not isinstance(private, Ed25519PrivateKey):
         raise _refusal("invalid", path, "it holds a key of another kind than Ed25519")
@@ -115,8 +115,8 @@ def _load_public(path: Path) -> bytes:
         key = load_pem_public_key(_read(path))
     except OSError as error:
         raise _refusal("not_found", path, f"it cannot be read ({error.strerror})") from error
-    except ValueError as error:
-        raise _refusal("invalid", path, "it is no PEM public key") from error
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise _refusal("invalid", path, "it is no PEM public key of a kind that is known") from error
     if not isinstance(key, Ed25519PublicKey):
         raise _refusal("invalid", path, "it holds a key of another kind than Ed25519")
     return key.public_bytes(Encoding.Raw, PublicFormat.Raw)

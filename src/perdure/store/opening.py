@@ -12,6 +12,8 @@ POSTGRES_PREFIXES = ("postgresql://", "postgres://")
 
 def open_driver(url: str) -> Driver:
     """The driver for a url or a path ending in `.db`, not yet open; `sqlite://` alone is memory."""
+    if "\0" in url:
+        raise _no_store(url)
     if url.startswith(POSTGRES_PREFIXES):
         from perdure.store.postgres.driver import PostgresDriver  # noqa: PLC0415  psycopg is loaded where it is used
 
@@ -22,7 +24,11 @@ def open_driver(url: str) -> Driver:
         return SqliteDriver(url, url.removeprefix(SQLITE_PREFIX + "/"))
     if "://" not in url and url.endswith(".db"):
         return SqliteDriver(url, url)
-    raise StoreSettingError(
+    raise _no_store(url)
+
+
+def _no_store(url: str) -> StoreSettingError:
+    return StoreSettingError(
         "open", "store", _without_secrets(url), "that is no url of a store",
         "Write sqlite:///perdure.db, sqlite:////absolute/perdure.db or postgresql://user@host/database.",
     )  # fmt: skip

@@ -39,11 +39,15 @@ WANTED = {
 T = TypeVar("T")
 
 
+MISUNDERSTOOD = (psycopg.ProgrammingError, UnicodeError)
+"""What reading a url gives that is none, or holds bytes that are no text."""
+
+
 def settings(url: str, place: str) -> dict[str, Any]:
     """What the url says over what we ask for by default."""
     try:
         return {**DEFAULTS, **conninfo_to_dict(url)}
-    except psycopg.ProgrammingError as error:
+    except MISUNDERSTOOD as error:
         raise StoreSettingError(
             "open", "store", place, f"its url is not understood ({str(error).strip()})",
             "Write postgresql://user@host:5432/database.",
@@ -54,7 +58,7 @@ def place_of(url: str) -> str:
     """The url without what is secret, for messages."""
     try:
         known = conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
+    except MISUNDERSTOOD:
         return "postgresql://"
     return f"postgresql://{known.get('host') or ''}:{known.get('port') or 5432}/{known.get('dbname') or ''}"
 

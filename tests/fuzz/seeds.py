@@ -1,0 +1,155 @@
+"""Where fuzzing starts from: whole inputs of every parser, made from the fixtures of the other tests."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from perdure.payload import Envelope, TrailEntry, pack
+from perdure.store.audit import document_of
+from perdure.store.keys import key_id_of, public_pem
+from perdure.store.seals.seal import Leaf
+from perdure.store.seals.seal import pack as pack_heads
+from tests.audit.world import MACHINES, fill, open_world
+from tests.replay.make import golden
+
+FIXTURES = Path(__file__).resolve().parents[1] / "verbs" / "fixtures"
+DIGEST = "sha256:" + "0" * 64
+
+VERBS = """
+- name: kyc.open-case
+  version: 1
+  description: Open a case
+  sentences: {step: "Open a {case_type} case for {entity}", clarify: {entity: "Which entity?"}}
+  index: [entity]
+  consequence: requires_confirmation
+  input_schema:
+    required: [entity]
+    properties: {entity: {type: string}, case_type: {type: string, enum: [new-client, review]}, n: {type: integer}}
+  output_schema: {required: [case_id], properties: {case_id: {type: string}}}
+  execution:
+    kind: durable
+    correlation: {key: $entity}
+    policy: {timeout: P14D, escalation: kyc.senior}
+    flags: {orch_ok: {type: boolean, initial: false}, orch_o: {type: enum, values: [a, b], initial: a}}
+- name: kyc.senior
+  description: A senior decides
+  execution: {kind: durable}
+- name: kyc.score
+  description: Score
+  execution: {kind: sync, effects: none, retry: {max_attempts: 3, backoff: linear, base_delay: PT2S}}
+"""
+CONFIGURATION = """
+store: sqlite:///perdure.db
+engine: embedded
+definitions: [definitions, more.yaml]
+handlers: [handlers]
+environment: {"kyc.*": mock::instant_complete}
+retention: {payloads: P30D}
+seal: {key_file: perdure.seal.key, every: PT10S}
+"""
+EXPRESSIONS = """;; a comment
+(kyc.open-case :entity "All\\"ianz \\u00e9" :case-type "review" :n -1.5e3 :as @case :after [@a])
+(kyc.score :of @case.entity :list [1 2.5 true nil {:a 1 :b [@case]}] :call (kyc.senior :x false))
+"""
+
+
+def _verbs() -> list[bytes]:
+    return [VERBS.encode(), *(path.read_bytes() for path in sorted(FIXTURES.rglob("*.y*ml")))]
+
+
+def _configurations() -> list[bytes]:
+    return [
+        CONFIGURATION.encode(),
+        b"store: postgresql://a@b/c\nenvironment: test.yaml\n",
+        b"retention: {payloads: forever}",
+    ]
+
+
+def _command_lines() -> list[bytes]:
+    call = b'(kyc.open-case :entity "Allianz" :case-type "review" :n 3)'
+    return [call, b"entity=Allianz\nn=3\ncase-type=review", b'{"case_id": "c-1", "n": [1, 2.5, null]}', b"PT2.5S"]
+
+
+def _words() -> list[bytes]:
+    id = b"01h8xyz0abcdefghjkmnpqrstv"
+    return [id, b"P1DT12H3M2.5S", b"P3W", DIGEST.encode(), b"2026-01-02T03:04:05.678+01:00", b"postgresql://u:p@h:1/d"]
+
+
+def _payloads() -> list[bytes]:
+    return [
+        b'{"a":[1,-2.5,1e30,"\\u00e9",true,null],"b":{"c":{}}}',
+        b"[9007199254740991,1e21,0.000001]",
+        b'"\\ud83d\\ude00"',
+    ]
+
+
+def _envelopes() -> list[bytes]:
+    trail = TrailEntry(
+        at="2026-01-01T00:00:00Z", by="ada", hash_in=DIGEST, hash_out=DIGEST, job_key="j", verb="kyc.score"
+    )
+    whole = Envelope(
+        created_at="2026-01-01T00:00:00Z", data={"a": [1, 2.5, "x"], "b": None}, last_modified_by="ada",
+        schema="kyc.open-case/v1", schema_digest=DIGEST, sub_verb_trail=(trail,), trail_ref="trail:1",
+    )  # fmt: skip
+    return [pack(whole).domain_payload.encode()]
+
+
+def _golden(what: str) -> list[bytes]:
+    return [bytes.fromhex(moment[what]) for journal in golden(1).values() for moment in journal]
+
+
+def _completions() -> list[bytes]:
+    return [
+        b'{"key":"case-7","result":{"case_id":"c-1"}}',
+        b'{"key":"k","status":"failed","error":"no","code":"x","failure_class":"transient_external","verb":"kyc.senior"}',
+    ]
+
+
+@lru_cache
+def _exports() -> list[bytes]:
+    return asyncio.run(_documents())
+
+
+async def _documents() -> list[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        async with open_world(f"sqlite:///{folder}/store.db") as world:
+            await fill(world)
+            await world.seal()
+            keys = world.key.public_keys
+            return [await document_of(world.store, MACHINES, id, keys) for id in world.calls.values()]
+
+
+def _keys() -> list[bytes]:
+    private = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
+    public = private.public_key().public_bytes_raw()
+    assert key_id_of(public)
+    return [private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), public_pem(public)]
+
+
+def _seals() -> list[bytes]:
+    return [pack_heads([Leaf(bytes([n] * 16), n, b"") for n in range(1, count)]) for count in (2, 5)]
+
+
+SEEDS: dict[str, Callable[[], list[bytes]]] = {
+    "verbs": _verbs,
+    "overrides": lambda: [b'{"kyc.*": "mock::park", "kyc.score": {"handler": "mock::instant_complete", "result": {}}}'],
+    "configuration": _configurations,
+    "expressions": lambda: [EXPRESSIONS.encode()],
+    "command_line": _command_lines,
+    "words": _words,
+    "payload": _payloads,
+    "envelope": _envelopes,
+    "states": lambda: _golden("state"),
+    "records": lambda: _golden("record"),
+    "completions": _completions,
+    "exports": _exports,
+    "keys": _keys,
+    "seals": _seals,
+}

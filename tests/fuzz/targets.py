@@ -1,0 +1,189 @@
+"""One function per parser: whatever the bytes, it ends in a value that holds or in an error of ours."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+
+from perdure.app.config import load_config
+from perdure.app.perdure import dead_letter_view
+from perdure.contracts import is_date_time, parse_duration
+from perdure.errors import DefinitionError, InvariantBroken, PerdureError, UnreadableFormError
+from perdure.payload import canonical, digest, digest_text, pack, parse, parse_digest, unpack
+from perdure.runbooks.intake import read_completion
+from perdure.runbooks.machine import RunbookMachine
+from perdure.sources import id_text, parse_id
+from perdure.store.audit import verify_export
+from perdure.store.audit.export import digest_of
+from perdure.store.keys import load_key, load_public_keys
+from perdure.store.opening import open_driver
+from perdure.store.seals.seal import unpack as unpack_heads
+from perdure.surfaces.cli.reading import duration, expression, json_option, pairs
+from perdure.verbs import Catalogue, load_text
+from perdure.verbs.sexpr import read, render, write
+from tests.fuzz.seeds import VERBS
+
+MACHINE = RunbookMachine()
+ID = bytes(range(16))
+
+
+def verbs(data: bytes) -> None:
+    _catalogue(data.decode("utf-8", "surrogateescape"))
+
+
+def overrides(data: bytes) -> None:
+    """An environment's file, as the value that YAML or JSON made of it."""
+    with suppress(ValueError, RecursionError):
+        given = msgspec.json.decode(data)
+        if isinstance(given, dict):
+            _catalogue(VERBS, given)
+
+
+def _catalogue(text: str, given: dict[str, Any] | None = None) -> None:
+    try:
+        catalogue = load_text(text, "fuzz.yaml", given)
+    except DefinitionError as error:
+        assert error.problems
+        assert all(each.line >= 1 and each.column >= 1 and each.sentence() for each in error.problems)
+    else:
+        catalogue.lint()
+        for verb in catalogue:
+            verb.sentence({})
+
+
+def configuration(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "perdure.yaml"
+        path.write_bytes(data)
+        config = _refused_or(load_config, path)
+        if config is not None:
+            _refused_or(open_driver, config.store)
+
+
+def expressions(data: bytes) -> None:
+    text = data.decode("utf-8", "surrogateescape")
+    try:
+        program = read(text)
+    except DefinitionError as error:
+        assert all("^" in render(problem, text) for problem in error.problems)
+    else:
+        assert write(read(write(program))) == write(program)
+
+
+def command_line(data: bytes) -> None:
+    """The words of `perdure call` and the options that take JSON and durations."""
+    word = data.decode("utf-8", "surrogateescape")
+    catalogue = _known()
+    _refused_or(expression, word, catalogue)
+    _refused_or(pairs, word.split("\n"), catalogue.get("kyc.open-case"))
+    _refused_or(pairs, word.split("\n"))
+    _refused_or(json_option, "--result", word)
+    _refused_or(duration, "--timeout", word)
+
+
+def words(data: bytes) -> None:
+    """Ids, durations, hashes and moments."""
+    text = data.decode("utf-8", "surrogateescape")
+    id = _refused_or(parse_id, text)
+    assert id is None or id_text(id) == text.lower()
+    seconds = _refused_or(parse_duration, text)
+    assert seconds is None or 0 <= seconds < 1e16
+    raw = _refused_or(parse_digest, text)
+    assert raw is None or digest_text(raw) == text
+    is_date_time(text)
+    _refused_or(open_driver, text)
+
+
+def payload(data: bytes) -> None:
+    value = _refused_or(parse, data)
+    if value is not None:
+        assert parse(canonical(value), canonical_only=True) == value
+
+
+def envelope(data: bytes) -> None:
+    """A payload that arrives with the right hash, so that what is inside is looked at."""
+    text = data.decode("utf-8", "replace")
+    found = _refused_or(unpack, (text, digest_text(digest(text.encode()))))
+    if found is not None:
+        assert pack(found).domain_payload == text
+
+
+def states(data: bytes) -> None:
+    _form(MACHINE.decode, MACHINE.encode, data)
+    with suppress(UnreadableFormError):
+        MACHINE.rows(ID, MACHINE.decode(data))
+
+
+def records(data: bytes) -> None:
+    _form(MACHINE.records.decode, msgspec.msgpack.encode, data)
+
+
+def _form(decode: Callable[[bytes], Any], encode: Callable[[Any], bytes], data: bytes) -> None:
+    with suppress(UnreadableFormError):
+        value = decode(data)
+        assert decode(encode(value)) == value
+
+
+def completions(data: bytes) -> None:
+    """What is kept of a dead letter."""
+    _refused_or(read_completion, "m-1", data)
+    letter = SimpleNamespace(message_id="m-1", kind="completion", key="k", received_at=0, answer="dead", body=data)
+    assert dead_letter_view(letter)["message_id"] == "m-1"
+
+
+def exports(data: bytes) -> None:
+    """A document as it is, and with its digest made right, so that what is inside is looked at."""
+    verify_export(data)
+    with suppress(ValueError, RecursionError, PerdureError):
+        content = json.loads(data)
+        if isinstance(content, dict):
+            content.pop("digest", None)
+            verify_export(canonical({**content, "digest": digest_of(content)}))
+
+
+def keys(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "seal.key"
+        path.touch(0o600)
+        path.write_bytes(data)
+        _refused_or(load_key, path)
+        _refused_or(load_public_keys, [path])
+
+
+def seals(data: bytes) -> None:
+    """The heads a seal covers."""
+    heads = unpack_heads(data)
+    assert heads is None or all(len(id) == 16 for id, _ in heads)
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    each.__name__: each
+    for each in (
+        verbs, overrides, configuration, expressions, command_line, words, payload, envelope, states, records,
+        completions, exports, keys, seals,
+    )
+}  # fmt: skip
+
+
+def _refused_or(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What the function gives, or None when it refuses in the house's own words."""
+    try:
+        return function(*arguments)
+    except InvariantBroken:
+        raise
+    except PerdureError as error:
+        str(error)
+        return None
+
+
+@lru_cache
+def _known() -> Catalogue:
+    return load_text(VERBS)
