@@ -13,9 +13,9 @@ import msgspec
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
-from perdure.app.views import CallView, EventView, ReceiptView, call_view, event_views
+from perdure.app.views import CallView, ErrorView, EventView, ReceiptView, call_view, event_views
 from perdure.contracts import FailureClass, check_key
-from perdure.errors import CallFailedError, RejectedError, Rejection
+from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
@@ -228,7 +228,7 @@ class Perdure:
         found = await self.runtime.store.parked(self._origin.tenant, after, limit)
         listed = []
         for row in found:
-            view = await self.status(id_text(row.aggregate))
+            view = await self._listed(row.aggregate)
             listed.append({"number": row.number, **msgspec.to_builtins(view)})
         return listed
 
@@ -244,12 +244,12 @@ class Perdure:
         for name, value in fields.items():
             ids = await self.runtime.store.find(self._origin.tenant, found.name, name, index_text(value), MAX_LISTED)
             matches = ids if matches is None else [id for id in matches if id in set(ids)]
-        return [await self.status(id_text(id)) for id in (matches or [])[:limit]]
+        return [await self._listed(id) for id in (matches or [])[:limit]]
 
     async def incidents(self, limit: int = MAX_LISTED) -> list[CallView]:
         """Calls that need a person."""
         found = await self.runtime.store.incidents(self._origin.tenant, limit)
-        return [await self.status(id_text(id)) for id, *_ in found]
+        return [await self._listed(id) for id, *_ in found]
 
     # --- people --------------------------------------------------------------------------------------------------
 
@@ -325,6 +325,14 @@ class Perdure:
         answer = await self.runtime.kernel.ask(KIND, parse_id(id), self._origin, Prepared(command, brought))
         assert answer.aggregate is not None
         return await self._view(answer.aggregate)
+
+    async def _listed(self, id: Id) -> CallView:
+        """A call in a list; a damaged one says so and hides no other."""
+        try:
+            return await self.status(id_text(id))
+        except QuarantinedError as error:
+            told = ErrorView("permanent_contract", error.code, str(error))
+            return CallView(id_text(id), "", 0, "quarantined", error=told)
 
     async def _view(self, aggregate: Aggregate) -> CallView:
         step = aggregate.state.steps[0]

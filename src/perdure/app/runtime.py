@@ -154,6 +154,7 @@ class Runtime:
         """Verbs that vanished become incidents; those that came back heal."""
         await self.upkeep.heal_definitions()
         await self.upkeep.check_definitions()
+        await self.upkeep.adopt()
         await self.lease.forget_old()
 
     async def _check(self) -> None:

@@ -23,11 +23,13 @@ from perdure.sources import Id, Sources, id_text
 from perdure.verbs import Catalogue, Verb
 from perdure.work.lease import Lease
 from perdure.work.patience import insist
-from perdure.work.router import Cargo, Failed, Produced, Router
+from perdure.work.router import MAX_MESSAGE, Cargo, Failed, Produced, Router
 from perdure.work.turns import Turns
 
 KIND = RunbookMachine.kind
 MAX_ENTITY_CONFLICTS = 20
+MAX_JOBS = 1000
+"""How many attempts run at once before a process takes over no more; its own calls are always run."""
 SETTLED = frozenset({"completed", "failed", "cancelled", "parked", "escalated"})
 
 JobName = tuple[bytes, int, int, int]
@@ -85,14 +87,18 @@ class Conductor:
         idempotency_key: str = "",
         parent: str = "",
         settles: tuple[str, str] | None = None,
+        is_awaited: bool = True,
     ) -> Aggregate:
-        """Start a call under a given id; a second start under the same id is the first one again."""
+        """Start a call under a given id; a second start under the same id is the first one again.
+
+        When it is not awaited, its handler runs as a job of its own and nobody is held up by it.
+        """
         contested = ""
         if verb.is_durable:
             self._park(verb, cargo.value, id)  # a key that cannot be waited under is refused before anything runs
         for _ in range(MAX_ENTITY_CONFLICTS):
             async with self._turns.at(contested):
-                command, brought = await self._opening(verb, cargo, origin, id)
+                command, brought = await self._opening(verb, cargo, origin, id, is_awaited)
                 command = msgspec.structs.replace(command, parent=parent, idempotency_key=idempotency_key)
                 if idempotency_key:
                     brought.idempotency = (idempotency_key, self._request(verb, cargo))
@@ -101,7 +107,7 @@ class Conductor:
             conflict = answer.conflict
             if conflict is None:
                 assert answer.aggregate is not None
-                return await self.executed(answer.aggregate)
+                return await self.executed(answer.aggregate) if is_awaited else answer.aggregate
             match conflict.what:
                 case "idempotency" | "version" | "inbox":
                     if idempotency_key and (replay := await self._replay(verb, cargo, origin, idempotency_key)):
@@ -116,12 +122,14 @@ class Conductor:
             Rejection("blocked", "call", "verb", verb.name, "its records kept changing under it", "Try again.")
         )
 
-    async def _opening(self, verb: Verb, cargo: Cargo, origin: Origin, id: Id) -> tuple[c.StartCall, Attachments]:
+    async def _opening(
+        self, verb: Verb, cargo: Cargo, origin: Origin, id: Id, is_awaited: bool
+    ) -> tuple[c.StartCall, Attachments]:
         brought = Attachments(payloads=[(cargo.hash, cargo.data)], index=index_rows(verb, cargo.value))
         command = c.StartCall(verb.name, verb.version, self.definition(verb), cargo.hash, worker=self.lease.number)
         if not self.router.has_step(verb):
             return msgspec.structs.replace(command, outcome=self._park(verb, cargo.value, id)), brought
-        if verb.execution.effects == "external" and not self._is_immediate(verb):
+        if (verb.execution.effects == "external" or not is_awaited) and not self._is_immediate(verb):
             return command, brought
         made = await self.router.run(verb, self._handed(verb, cargo.value, origin, id, 1, 1))
         return msgspec.structs.replace(command, outcome=self._outcome(verb, made, cargo.value, id, brought)), brought
@@ -171,6 +179,11 @@ class Conductor:
         if known is None:
             known = self._hashes[verb.content_hash] = bytes.fromhex(verb.content_hash.removeprefix("sha256:"))
         return known
+
+    def serves(self, name: str, version: int | None = None) -> Verb | None:
+        """The verb, when this process has it and what it needs to run."""
+        verb = self.catalogue.find(name, version)
+        return verb if verb is not None and self.router.can_run(verb) else None
 
     def _require_handler(self, verb: Verb) -> None:
         if not self.router.can_run(verb):
@@ -236,14 +249,37 @@ class Conductor:
         state: Runbook = aggregate.state
         current = state.steps[step - 1]
         origin = Origin(aggregate.tenant, state.principal, state.trace)
-        verb = self.catalogue.find(current.verb, current.version)
-        if verb is None or not self.router.can_run(verb):
-            await insist(lambda: self.raise_missing(aggregate.id, step, aggregate.tenant, current), self._sources)
-            return
+        verb = self.serves(current.verb, current.version)
         try:
-            await self._attempt(verb, aggregate.id, origin, current, step, attempt, worker)
-        except (FencedError, QuarantinedError):
+            if verb is None:
+                await insist(lambda: self.raise_missing(aggregate.id, step, aggregate.tenant, current), self._sources)
+                return
+            try:
+                await self._attempt(verb, aggregate.id, origin, current, step, attempt, worker)
+            except (FencedError, QuarantinedError, RejectedError):
+                raise
+            except Exception as error:
+                await self._raise_unrecorded(aggregate, step, attempt, worker, error)
+        except (FencedError, QuarantinedError, RejectedError):
             return  # another worker has taken over, or the call is set aside: both are recorded where they are found
+
+    async def _raise_unrecorded(
+        self, aggregate: Aggregate, step: int, attempt: int, worker: int, error: Exception
+    ) -> None:
+        """What cannot be recorded must not leave the job leased to a process that has given up on it."""
+        text = (
+            f"Attempt {attempt} ran and what it led to could not be recorded ({type(error).__name__}: {error}). "
+            "Mend the handler, then `perdure incidents retry`; or `perdure incidents resolve`."
+        )
+
+        def prepare(current: Aggregate) -> Prepared | Rejection:
+            frame = current.state.steps[step - 1].frame
+            if frame is None or (frame.attempt, frame.worker) != (attempt, worker):
+                return Rejection("wrong_state", "stop", "call", id_text(current.id), "it goes on elsewhere")
+            return Prepared(c.RaiseIncident(step, "attempt.unrecorded", text[:MAX_MESSAGE]))
+
+        origin = Origin(aggregate.tenant, "perdure")
+        await insist(lambda: self.kernel.ask(KIND, aggregate.id, origin, prepare), self._sources)
 
     async def _attempt(
         self, verb: Verb, id: Id, origin: Origin, current: Step, step: int, attempt: int, worker: int
@@ -306,6 +342,16 @@ class Conductor:
             watchers.remove(future)
             if not watchers:
                 del self._watchers[id]
+
+    @property
+    def has_room(self) -> bool:
+        """Whether this process may take over another job."""
+        return len(self._jobs) < MAX_JOBS
+
+    @property
+    def running(self) -> set[tuple[bytes, int]]:
+        """The steps whose attempts run here now."""
+        return {name[:2] for name in self._jobs}
 
     @property
     def is_idle(self) -> bool:
