@@ -37,7 +37,7 @@ ESCALATIONS = """
   description: Answers when it is ready
   execution: {kind: sync, effects: none}
 """
-STEP_SECONDS = 60
+STEP = 1_000_000
 
 
 async def incident(sandbox: Sandbox, id: str, code: str) -> None:
@@ -50,7 +50,7 @@ async def ready(sandbox: Sandbox, verb: str) -> str:
     number, sandbox.runtime.lease.number = sandbox.runtime.lease.number, 0
     view = await sandbox.call(verb)
     sandbox.runtime.lease.number = number
-    sandbox.clock.move_to(sandbox.clock.now() + STEP_SECONDS)
+    sandbox.clock.move_to(sandbox.clock.now() + STEP)
     return view.id
 
 
