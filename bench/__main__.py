@@ -39,7 +39,7 @@ def _options() -> argparse.Namespace:
     size.add_argument("--quick", action="store_true", help="one short round: minutes, shows the shape")
     size.add_argument("--full", action="store_true", help="three rounds and a million parked calls (the default)")
     names = [workload.name for workload in WORKLOADS]
-    parser.add_argument("--only", choices=[*names, "parked"], help="one workload")
+    parser.add_argument("--only", choices=[*names, "parked", "workers"], help="one workload")
     parser.add_argument("--store", choices=["sqlite", "postgres", "both"], default="both")
     parser.add_argument("--json", default=str(HERE / "results.json"), help="where the samples are written")
     parser.add_argument("--markdown", default=str(HERE / "RESULTS.md"), help="where the report is written")

@@ -65,7 +65,7 @@ def run(load: Load, seconds: float) -> Sample:
         child.wait(60)
         return sample
     finally:
-        _close(child)
+        close(child)
 
 
 def run_and_kill(load: Load, stores: FreshStores, seconds: float, grace_seconds: float = 0.3) -> Sample:
@@ -77,10 +77,10 @@ def run_and_kill(load: Load, stores: FreshStores, seconds: float, grace_seconds:
         stores.kill(child)
         return sample
     finally:
-        _close(child)
+        close(child)
 
 
-def _close(child: subprocess.Popen[str]) -> None:
+def close(child: subprocess.Popen[str]) -> None:
     if child.poll() is None:
         child.kill()
         child.wait(30)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench import children, parked, verify
+from bench import children, parked, verify, workers
 from bench.load import Load, Sample, Store
 from bench.machine import facts
 from bench.results import Record, Results
@@ -35,18 +35,36 @@ def measure(bench: Bench, scale_name: str, only: str | None) -> Results:
     parked_found = []
     if only in (None, "parked"):
         parked_found = [parked.measure(store, bench.stores[store], bench.scale, bench.folder) for store in bench.stores]
-    return Results(scale=scale_name, machine=machine, records=records, parked=parked_found)
+    workers_found = []
+    if only in (None, "workers") and "postgres" in bench.stores:
+        workers_found = workers.measure(bench.stores["postgres"], bench.scale)
+    return Results(
+        scale=scale_name, machine=machine, records=records, parked=parked_found, workers=workers_found
+    )  # fmt: skip
 
 
 def _workload(bench: Bench, workload: Workload, store: Store) -> Iterator[Record]:
+    """The first round tries every setting of a contender; the others repeat the one that was best for it."""
+    best: dict[str, Load] = {}
     for number in range(bench.scale.rounds):
         # Every round starts with another contender, so that none always follows the same one.
         shift = number % len(workload.contenders)
         for contender in workload.contenders[shift:] + workload.contenders[:shift]:
-            for load in loads(workload, contender, store, bench.scale):
+            tried: list[tuple[Load, Record]] = []
+            known = best.get(contender)
+            for load in [known] if known is not None else loads(workload, contender, store, bench.scale):
                 record = _run(bench, workload, load, number)
                 _progress(record, workload)
+                tried.append((load, record))
                 yield record
+            _remember_best(best, contender, workload, tried)
+
+
+def _remember_best(best: dict[str, Load], contender: str, workload: Workload, tried: list[tuple[Load, Record]]) -> None:
+    measured = [(record.sample[workload.metric], load) for load, record in tried if record.sample is not None]
+    if contender not in best and measured:
+        pick = max if workload.better == "higher" else min
+        best[contender] = pick(measured, key=lambda each: each[0])[1]
 
 
 def _run(bench: Bench, workload: Workload, load: Load, number: int) -> Record:

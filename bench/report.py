@@ -25,6 +25,7 @@ METHOD = """## How it was measured
 
 - Each contender runs in a fresh interpreter of its own; rounds are interleaved and begin with another contender each
   time; figures are medians of the rounds, ratios are medians of each round's ratio.
+- The first round tries every setting of a peer, the others repeat the one that was best for it.
 - DBOS runs at its best of 8, 32 and 64 at once, with coroutine workflows and with threads, polling every 10 ms;
   SQLite is set to WAL and FULL on every connection it opens (it ships with the DELETE journal).
 - LangGraph runs at its best of 8, 32 and 64 at once with its asynchronous savers and `durability="sync"`: each node
@@ -45,6 +46,7 @@ def render(results: Results) -> str:
     parts = [INTRODUCTION, f"Scale: {results.scale}.\n", "## Ratios\n", _table(_ratio_rows(results, stores))]
     parts += ["## Rates\n", _table(_rate_rows(results, stores))]
     parts += ["## Many parked calls\n", _table(_parked_rows(results))]
+    parts += ["## Several workers on one Postgres\n", _table(_worker_rows(results))]
     parts += ["## Promised and measured\n", _table(_verdict_rows(results))]
     parts += [METHOD, "## Machine\n", _table(_machine_rows(results)), _failures(results)]
     return "\n".join(part for part in parts if part)
@@ -91,6 +93,14 @@ def _parked_rows(results: Results) -> Iterator[list[str]]:
             rate = size["parking"]["parked_per_second"]
             figures = [f"{memory:.0f} MB", f"{ready:.2f} s", f"{latency:.2f} ms", f"{each:,.0f}", f"{rate:,.0f}"]
             yield [found["store"], f"{size['count']:,}", *figures]
+
+
+def _worker_rows(results: Results) -> Iterator[list[str]]:
+    yield ["worker processes", "steps per second", "against one"]
+    alone = next((each.get("steps_per_second") for each in results.workers if each["workers"] == 1), None)
+    for each in results.workers:
+        rate = each.get("steps_per_second")
+        yield [str(each["workers"]), f"{rate:,.0f}" if rate else "–", f"{rate / alone:.2f}x" if rate and alone else "–"]
 
 
 def _verdict_rows(results: Results) -> Iterator[list[str]]:

@@ -31,6 +31,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     machine: dict[str, str]
     records: list[Record]
     parked: list[dict[str, Any]]
+    workers: list[dict[str, Any]] = []
 
 
 class Figure(msgspec.Struct, frozen=True):
@@ -47,7 +48,12 @@ def figure(records: list[Record], workload: Workload, store: Store, contender: s
     for record in records:
         if (record.workload, record.store, record.contender) == (workload.name, store, contender) and record.sample:
             by_setting.setdefault(record.setting, {})[record.round] = float(record.sample[workload.metric])
-    figures = [Figure(setting, statistics.median(rounds.values()), rounds) for setting, rounds in by_setting.items()]
+    most = max((len(rounds) for rounds in by_setting.values()), default=0)
+    figures = [
+        Figure(setting, statistics.median(rounds.values()), rounds)
+        for setting, rounds in by_setting.items()
+        if len(rounds) == most  # settings tried once and not repeated were not the best
+    ]
     pick = max if workload.better == "higher" else min
     return pick(figures, key=lambda one: one.median, default=None)
 

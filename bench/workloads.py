@@ -44,7 +44,7 @@ QUICK = Scale(
 )
 FULL = Scale(
     rounds=3,
-    seconds=3.0,
+    seconds=2.0,
     peer_signals=300,
     own_signals=20_000,
     single_signals=150,

@@ -162,6 +162,12 @@ class QuarantinedError(PerdureError):
     code = "store.quarantined"
 
 
+class UnreadableFormError(PerdureError):
+    """Stored bytes that are no form this release knows: damaged, or written by a newer one."""
+
+    code = "store.form"
+
+
 class InvariantBroken(PerdureError):
     """A promise of the platform itself does not hold: stop rather than write."""
 

@@ -163,6 +163,20 @@ async def test_a_record_is_found_by_fields_that_are_not_its_key(store_url: str) 
 
 
 @pytest.mark.req("X3")
+async def test_a_record_made_while_others_were_looked_at_is_found_by_its_made_key(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(store_url) as perdure:
+        first = await result(perdure, "case.ensure", client="Allianz", points=1)
+
+        async def blind(*_: object) -> list[object]:
+            return []
+
+        monkeypatch.setattr(perdure.runtime.store, "list_entities", blind)
+        assert await result(perdure, "case.ensure", client="Allianz", points=2) == {**first, "points": 2, "version": 2}
+
+
+@pytest.mark.req("X3")
 async def test_arguments_go_to_the_fields_they_map_to_in_both_layouts(store_url: str) -> None:
     crud = "{operation: insert, entity: case, returning: case_id}"
     args = "[{name: holder, type: string, required: true, maps_to: client}]"

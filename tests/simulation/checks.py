@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from perdure.payload import parse
@@ -87,7 +88,7 @@ class Checks:
         if not isinstance(entry, e.StepCompleted):
             return
         data = await self._world.store.payload(Id(told.id), entry.result)
-        value = parse(data) if data is not None else None
+        value: Any = parse(data) if data is not None else None
         if command in BY_A_RUN:
             run = self._world.handlers.runs[value["run"]]
             if run.call != id_text(told.id) or not run.is_finished:
@@ -134,19 +135,21 @@ class Checks:
                 self._done(thing.name, self._world.history.calls[parse_id(thing.call)])
 
     async def _completed(self, name: str, receipts: list[Any]) -> None:
-        applied = sum(receipt.answer == "applied" for receipt in receipts)
-        if applied > 1:
-            self._wrong(f"{name} was applied {applied} times")
-        message = receipts[0].message_id
-        if await self._world.store.message(TENANT, message) is None:
-            self._wrong(f"{name} was acknowledged and is not in the inbox")
-        if applied and message not in self._world.history.received and "expired" not in name:
-            self._wrong(f"{name} was acknowledged and never received")
+        """Once for its message id; without one, once for each wait that was open under the key."""
+        applied = [receipt for receipt in receipts if receipt.answer == "applied"]
+        if len({receipt.message_id for receipt in applied}) < len(applied):
+            self._wrong(f"{name} was applied {len(applied)} times")
+        for receipt in receipts:
+            if await self._world.store.message(TENANT, receipt.message_id) is None:
+                self._wrong(f"{name} was acknowledged and is not in the inbox")
+        for receipt in applied:
+            if receipt.message_id not in self._world.history.received and "expired" not in name:
+                self._wrong(f"{name} was acknowledged and never received")
 
     def _done(self, name: str, told: Told) -> None:
         """An acknowledged operation has left its entry."""
         what, *rest = name.split()
-        left = {
+        left: dict[str, Callable[[Any], bool]] = {
             "cancel": lambda entry: isinstance(entry, e.CallCancelled),
             "progress": lambda entry: isinstance(entry, e.ProgressPosted) and entry.text == " ".join(rest[:-1]),
             "retry": lambda entry: isinstance(entry, e.IncidentResolved) and entry.how == "retried",
@@ -155,8 +158,8 @@ class Checks:
             "amend": lambda entry: isinstance(entry, e.AmendmentProposed) and entry.reason == " ".join(rest[:-1]),
             "approve": lambda entry: isinstance(entry, e.AmendmentApproved) and entry.number == int(rest[0]),
             "erase": lambda entry: isinstance(entry, e.PayloadErased),
-        }[what]
-        found = sum(left(entry) for _, entry in told.entries)
+        }
+        found = sum(left[what](entry) for _, entry in told.entries)
         if not found:
             self._wrong(f"{name} was acknowledged and left nothing in the journal")
         if found > 1 and what in ("cancel", "resolve", "fail", "approve", "erase"):
@@ -167,12 +170,12 @@ class Checks:
         observer = self._world.observer
         if rows := await observer.fetch("due_timers", after_due=0, after_aggregate=b"", until=2**62, most=5):
             self._wrong(f"timers are left: {rows}")
-        if rows := await self._world.store.parked(TENANT, 0, 5):
-            self._wrong(f"tokens still wait: {rows}")
-        if rows := await self._world.store.pending_messages(0, 5):
-            self._wrong(f"messages are still pending: {rows}")
-        if rows := await self._world.store.incidents(TENANT, 5):
-            self._wrong(f"incidents are left: {rows}")
+        if tokens := await self._world.store.parked(TENANT, 0, 5):
+            self._wrong(f"tokens still wait: {tokens}")
+        if messages := await self._world.store.pending_messages(0, 5):
+            self._wrong(f"messages are still pending: {messages}")
+        if incidents := await self._world.store.incidents(TENANT, 5):
+            self._wrong(f"incidents are left: {incidents}")
         for told in self._world.history.calls.values():
             if await observer.fetch("jobs_of", aggregate=told.id):
                 self._wrong(f"{told.name} has ended and still has a job")

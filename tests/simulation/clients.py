@@ -1,4 +1,4 @@
-"""Clients: whatever they send arrives one to five times, late, out of order, anywhere, and is sent again until answered."""
+"""Clients: what they send arrives one to five times, late, out of order, anywhere, and again until it is answered."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ class Thing:
     check: Callable[[Any], Awaitable[None]]
     """Called with each answer at the moment it is given."""
     is_repeatable: bool = True
+    may_not_fit: bool = False
+    """Whether it brings data that a schema may refuse."""
     call: str = ""
     """The id of the call it is about, where there is one."""
     answers: list[Any] = field(default_factory=list)
@@ -91,7 +93,7 @@ class Clients:
         error = None if task.cancelled() else task.exception()
         if task.cancelled() or isinstance(error, Crash | StoreUnavailableError | FencedError):
             return False
-        if isinstance(error, RejectedError | SchemaViolationError):
+        if isinstance(error, RejectedError) or (isinstance(error, SchemaViolationError) and thing.may_not_fit):
             self.world.tell(f"{thing.name} refused by {process.name}: {error}")
             thing.answers.append(REFUSED)
             return True

@@ -50,10 +50,12 @@ class History:
         self.violated = violated
         self.calls: dict[bytes, Told] = {}
         self.fenced: set[int] = set()
+        self.owners: dict[int, str] = {}
+        """Which process took each lease."""
         self.received: dict[str, bytes] = {}
         self._codec = RunbookMachine().records
 
-    def committed(self, fence: int, unit: Unit) -> list[str]:
+    def committed(self, process: str, fence: int, unit: Unit) -> list[str]:
         """Take a unit in; returns the names of its entries."""
         if fence in self.fenced:
             self.violated(f"lease {fence} wrote after it was taken away")
@@ -62,10 +64,10 @@ class History:
             record = self._codec.decode(row.body)
             for entry in record.entries:
                 names.append(type(entry).__name__)
-                self._take(unit, row.sequence, record.command, entry)
+                self._take(process, unit, row.sequence, record.command, entry)
         return names
 
-    def _take(self, unit: Unit, sequence: int, command: str, entry: Any) -> None:
+    def _take(self, process: str, unit: Unit, sequence: int, command: str, entry: Any) -> None:
         assert unit.id is not None
         told = self.calls.get(unit.id)
         if isinstance(entry, e.CallStarted):
@@ -78,6 +80,9 @@ class History:
         if sequence not in (told.version, told.version + 1):
             self.violated(f"{told.name}: record {sequence} follows record {told.version}")
         told.version = sequence
+        is_outcome = command == "RecordAttempt" and told.holder and not isinstance(entry, AFTER_THE_END)
+        if is_outcome and self.owners.get(told.holder) != process:
+            self.violated(f"{told.name}: {process} recorded an attempt that lease {told.holder} holds")
         self._judge(told, command, entry)
         told.entries.append((command, entry))
 

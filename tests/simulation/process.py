@@ -13,7 +13,7 @@ from perdure.errors import StoreUnavailableError
 from perdure.journal import Origin
 from perdure.kernel.ports import Conflict, Unit
 from perdure.store.ports import Row
-from perdure.store.sqlite.driver import SqliteDriver, Waiting
+from perdure.store.sqlite.driver import SqliteDriver, Verdict
 from perdure.testing.faults import Crash, FaultyDriver
 from perdure.verbs import HandlerRegistry
 from perdure.work.identity import ProcessIdentity
@@ -157,18 +157,20 @@ class SimulatedDriver(SqliteDriver):
         await self._pass("write")
         found = await super().write_all(statements)
         for (name, parameters), rows in zip(statements, found, strict=True):
-            if name == "fence_worker" and rows:
+            if name == "add_worker":
+                self._world.lease_given(self._process, rows[0][0])
+            elif name == "fence_worker" and rows:
                 self._world.lease_taken(self._process, parameters["number"])
         return found
 
-    def _commit(self, batch: list[Waiting]) -> tuple[list[Conflict | None], BaseException | None]:
+    def _commit(self, units: list[Unit], is_begun: bool = False) -> list[Verdict]:
         """The moment of the commit itself: nothing else can happen at the same time."""
         if self._process.is_dead:
-            return [], Crash()
+            return [StoreUnavailableError("commit", "store", self.url, "the process is dead")] * len(units)
         fence = self.fence
-        verdicts, error = super()._commit(batch)
-        self._world.committed(self._process, fence, [unit for unit, _ in batch], verdicts, error)
-        return verdicts, error
+        verdicts = super()._commit(units, is_begun)
+        self._world.committed(self._process, fence, units, verdicts)
+        return verdicts
 
     async def _pass(self, what: str) -> None:
         await self._turns()

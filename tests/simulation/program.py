@@ -50,7 +50,8 @@ class Program:
         return self.world.chance.choice(recent)
 
     def _send(self, name: str, act: Any, check: Any = None, *, is_repeatable: bool = True) -> Thing:
-        thing = Thing(name, act, check or _nothing, is_repeatable)
+        may_not_fit = name.split(maxsplit=1)[0] in ("complete", "replay", "resolve", "amend")
+        thing = Thing(name, act, check or _nothing, is_repeatable, may_not_fit)
         self.clients.send(thing)
         return thing
 
@@ -170,15 +171,19 @@ class Program:
 
     def propose(self) -> None:
         reason = f"typo {self._next()}"
-        self._on_call(
-            f"amend {reason}", lambda perdure, asked: perdure.amend(asked.id, {"message": reason}, reason=reason, target="result")
-        )  # fmt: skip
+
+        async def act(perdure: Perdure, asked: Asked) -> CallView:
+            return await perdure.amend(asked.id, {"message": reason}, reason=reason, target="result")
+
+        self._on_call(f"amend {reason}", act)
 
     def approve(self) -> None:
         number = self.world.chance.randrange(1, 3)
-        self._on_call(
-            f"approve {number}", lambda perdure, asked: perdure.acting(principal="second").amend(asked.id, approve=number)
-        )  # fmt: skip
+
+        async def act(perdure: Perdure, asked: Asked) -> CallView:
+            return await perdure.acting(principal="second").amend(asked.id, approve=number)
+
+        self._on_call(f"approve {number}", act)
 
     def erase(self) -> None:
         self._on_call("erase", lambda perdure, asked: perdure.erase(asked.id, "asked for"))
@@ -193,6 +198,7 @@ class Program:
 
         async def check(answer: Any) -> None:
             view = answer.call if isinstance(answer, ReceiptView) else answer
+            assert view is not None
             await self._is_stored(view)
 
         self._send(f"{name} {asked.id[-6:]}", go, check).call = asked.id

@@ -9,7 +9,7 @@ from typing import Any
 
 from perdure.runbooks.machine import RunbookMachine
 from perdure.runbooks.state import ENDED, WAITING, Runbook
-from perdure.sources import SECOND, Id, Micros, id_text
+from perdure.sources import SECOND, Id, Micros, id_text, parse_id
 from perdure.work.ports import TimerFound
 from tests.simulation.checks import Checks
 from tests.simulation.clients import Clients
@@ -150,6 +150,11 @@ class Simulation:
     def _check_rest(self) -> None:
         if not self.clients.is_done:
             self.world.violated("a client still waits for its answer")
+        for told in self.world.history.calls.values():
+            if told.parent and told.end is not None:
+                parent = self.world.history.calls[parse_id(told.parent.partition(":")[0])]
+                if parent.end is None:
+                    self.world.violated(f"{parent.name} was not told that its escalation {told.name} has ended")
 
     async def _close_calls(self) -> bool:
         """End by hand what waits for somebody; False when everything has ended."""

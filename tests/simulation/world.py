@@ -1,4 +1,4 @@
-"""The world of one seed: some processes on one file, one clock, one source of chance, and a trace of all that happened."""
+"""The world of one seed: processes on one file, one clock, one source of chance, and a trace of all that happened."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from perdure.errors import FencedError
-from perdure.kernel.ports import Conflict, Unit
+from perdure.kernel.ports import Unit
 from perdure.sources import SECOND, Micros, id_text
-from perdure.store.sqlite.driver import SqliteDriver
+from perdure.store.sqlite.driver import SqliteDriver, Verdict
 from perdure.store.store import Store
 from perdure.testing.clock import START, VirtualSources
 from perdure.testing.faults import Side, describe
@@ -81,25 +81,28 @@ class World:
         self.tell(f"{by.name} takes lease {number} away")
         self.history.fenced.add(number)
 
+    def lease_given(self, to: Process, number: int) -> None:
+        self.tell(f"{to.name} has lease {number}")
+        self.history.owners[number] = to.name
+
     def committed(
         self,
         process: Process,
         fence: int,
         units: list[Unit],
-        verdicts: list[Conflict | None],
-        error: BaseException | None,
+        verdicts: list[Verdict],
     ) -> None:
-        if error is not None:
-            self.tell(f"{process.name} was refused: {type(error).__name__}")
-            if not isinstance(error, FencedError):
-                self.violated(f"the gate let through what the database refused: {error}")
-            return
         for unit, verdict in zip(units, verdicts, strict=True):
             call = id_text(unit.id)[-6:] if unit.id else "-"
+            if isinstance(verdict, BaseException):
+                self.tell(f"{process.name} was refused: {type(verdict).__name__}")
+                if not isinstance(verdict, FencedError):
+                    self.violated(f"the gate let through what the database refused: {verdict}")
+                continue
             if verdict is not None:
                 self.tell(f"{process.name} conflict {describe(unit)} {call} {verdict.what} {verdict.key}")
                 continue
-            names = "+".join(self.history.committed(fence, unit))
+            names = "+".join(self.history.committed(process.name, fence, unit))
             self.tell(f"{process.name} commit {describe(unit)} {call} v{unit.version} {names}")
 
     # --- life and death ------------------------------------------------------------------------------------------
@@ -124,7 +127,7 @@ class World:
         """Start a process again on every host that has none."""
         await self.bury_the_dead()
         for process in self.hosts:
-            if process.is_dead:
+            if process.is_buried:
                 self.hosts[process.host] = await self._start(process.host)
 
     def alive(self) -> list[Process]:

@@ -13,10 +13,10 @@ import msgspec
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
-from perdure.app.views import CallView, ErrorView, EventView, ReceiptView, call_view, event_views
+from perdure.app.views import CallView, EventView, ReceiptView, call_view, event_views, quarantined_view
 from perdure.contracts import FailureClass, check_key
 from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
-from perdure.journal import Origin
+from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.runbooks import commands as c
@@ -174,11 +174,15 @@ class Perdure:
         """The call's journal, oldest first; with `follow`, what is still to come as well until it ends."""
         call = parse_id(id)
         codec = self.runtime.machines[KIND].records
+        aggregate = await self.runtime.kernel.read(call, self._origin)
+        after = min(after, aggregate.version)
+        before = await self.runtime.store.records(call, after - 1, 1) if after else []
+        previous = before[0].hash if before else genesis(aggregate.tenant, aggregate.kind, call)
         while True:
             aggregate = await self.runtime.kernel.read(call, self._origin)
-            while rows := await self.runtime.store.records(call, after):
+            while rows := await self.runtime.store.history(call, after, previous):
                 for row in rows:
-                    after = row.sequence
+                    after, previous = row.sequence, row.hash
                     for event in event_views(row.sequence, codec.decode(row.body)):
                         yield event
             if not follow or (_is_ended(aggregate) and after >= aggregate.version):
@@ -327,12 +331,11 @@ class Perdure:
         return await self._view(answer.aggregate)
 
     async def _listed(self, id: Id) -> CallView:
-        """A call in a list; a damaged one says so and hides no other."""
+        """A call in a list; one that is set aside says so and hides none of the others."""
         try:
             return await self.status(id_text(id))
         except QuarantinedError as error:
-            told = ErrorView("permanent_contract", error.code, str(error))
-            return CallView(id_text(id), "", 0, "quarantined", error=told)
+            return quarantined_view(id_text(id), self._origin.tenant, error)
 
     async def _view(self, aggregate: Aggregate) -> CallView:
         step = aggregate.state.steps[0]
@@ -352,10 +355,14 @@ class Perdure:
 
 
 def dead_letter_view(letter: Any) -> dict[str, Any]:
-    body = msgspec.json.decode(letter.body) if letter.body else None
+    reason, body = letter.answer, None
+    try:
+        body = msgspec.json.decode(letter.body) if letter.body else None
+    except (ValueError, RecursionError) as error:
+        reason = f"{reason}; its bytes can no longer be read ({error})"  # one damaged letter hides no other
     return {
         "message_id": letter.message_id, "kind": letter.kind, "key": letter.key,
-        "received_at": iso(letter.received_at), "reason": letter.answer, "message": body,
+        "received_at": iso(letter.received_at), "reason": reason, "message": body,
     }  # fmt: skip
 
 

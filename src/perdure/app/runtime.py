@@ -151,10 +151,10 @@ class Runtime:
                 await asyncio.gather(waiting, changed, return_exceptions=True)
 
     async def check(self) -> None:
-        """Verbs that vanished become incidents; those that came back heal."""
+        """Verbs that vanished become incidents; those that came back heal; forgotten jobs are taken up."""
         await self.upkeep.heal_definitions()
         await self.upkeep.check_definitions()
-        await self.upkeep.adopt()
+        await self.upkeep.take_up_forgotten()
         await self.lease.forget_old()
 
     async def _check(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from perdure.errors import QuarantinedError
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.entries import Entry, entry_fields, entry_name
@@ -138,6 +139,12 @@ def call_view(aggregate: Aggregate, args: Any, result: Any, sentence: str = "") 
         amendments=[_amendment(each) for each in state.amendments], parent=state.parent,
         erased_at=iso(state.erased_at or None), sequence=aggregate.version, sentence=sentence,
     )  # fmt: skip
+
+
+def quarantined_view(id: str, tenant: str, error: QuarantinedError) -> CallView:
+    """What is shown of a call whose rows failed their check."""
+    shown = ErrorView("permanent_contract", error.code, str(error))
+    return CallView(id=id, verb="", version=0, state="quarantined", error=shown, tenant=tenant)
 
 
 def event_views(sequence: int, record: Record[Entry]) -> list[EventView]:

@@ -8,7 +8,7 @@ that data can be erased while the chain still verifies.
 from perdure.journal.chain import genesis, link
 from perdure.journal.machine import NO_ROWS, Decision, IncidentRow, JobRow, Machine, Notice, ParkedRow, Rows, TimerRow
 from perdure.journal.record import RECORD_VERSION, Origin, Record, RecordCodec
-from perdure.journal.versions import Upcaster, lift
+from perdure.journal.versions import Upcaster, lift, read_form
 
 __all__ = [
     "NO_ROWS",
@@ -28,4 +28,5 @@ __all__ = [
     "genesis",
     "lift",
     "link",
+    "read_form",
 ]

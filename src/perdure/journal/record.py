@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from perdure.journal.versions import Upcaster, lift
+from perdure.journal.versions import Upcaster, read_form
 
 RECORD_VERSION = 1
 E = TypeVar("E")
@@ -44,8 +44,6 @@ class RecordCodec(Generic[E]):
         return self._encoder.encode((self._version, at, command, origin.principal, origin.trace, entries))
 
     def decode(self, body: bytes) -> Record[E]:
-        raw = self._upcasters and msgspec.msgpack.decode(body)
-        if raw and raw[0] != self._version:
-            body = self._encoder.encode(lift(raw, self._version, self._upcasters))
-        record: Record[E] = self._decoder.decode(body)
+        """The record behind its bytes, at the newest version; UnreadableFormError when they are none."""
+        record: Record[E] = read_form(body, self._decoder, self._version, self._upcasters)
         return record

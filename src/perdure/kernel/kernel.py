@@ -9,9 +9,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from perdure.errors import InvariantBroken, RejectedError, Rejection
+from perdure.errors import (
+    InvariantBroken,
+    PerdureError,
+    QuarantinedError,
+    RejectedError,
+    Rejection,
+    UnreadableFormError,
+)
 from perdure.journal import NO_ROWS, Machine, Origin, Rows, genesis, link
-from perdure.kernel.ports import Attachments, Conflict, RecordRow, Unit, Units
+from perdure.kernel.ports import Attachments, Conflict, Loaded, RecordRow, Unit, Units
 from perdure.sources import Id, Sources, id_text
 
 CACHED_AGGREGATES = 1024
@@ -88,8 +95,8 @@ class Kernel:
         empty = Aggregate(id, origin.tenant, kind, 0, None, genesis(origin.tenant, kind, id), NO_ROWS)
         submission = _Submission(origin, prepared, asyncio.get_running_loop().create_future(), kind)
         decided = self._decide(machine, empty, submission)
-        if isinstance(decided, Rejection):
-            raise RejectedError(decided)
+        if isinstance(decided, PerdureError):
+            raise decided
         # A caller may give up waiting at any moment; what it began is committed and told all the same.
         self._spawn(self._begin(machine, empty, decided))
         return await submission.future
@@ -136,9 +143,7 @@ class Kernel:
             raise RejectedError(Rejection("not_found", "find", "call", id_text(id), "there is no such call"))
         if cached is not None and cached.version == stored.version:
             return cached
-        machine = self._machines[stored.kind]
-        state = machine.decode(stored.state)
-        return Aggregate(id, stored.tenant, stored.kind, stored.version, state, stored.head, machine.rows(id, state))
+        return await self._revive(stored)
 
     async def recall(self, id: Id, origin: Origin) -> Aggregate:
         """Like `read`, but what this process last committed is good enough: for addressing, never for answers."""
@@ -207,8 +212,8 @@ class Kernel:
         if submission.future.done():
             return False
         if current is None or current.tenant != submission.origin.tenant:
-            rejection = Rejection("not_found", "find", "call", "?", "there is no such call")
-            self._refuse(submission, RejectedError(rejection))
+            missing = Rejection("not_found", "find", "call", "?", "there is no such call")
+            self._refuse(submission, RejectedError(missing))
             return False
         return True
 
@@ -229,9 +234,7 @@ class Kernel:
                 for entry in result.entries:
                     running = running._replace(state=machine.apply(running.state, entry))
         if len(decided) > 1 and (twin := _twin(decided)):
-            return Conflict(
-                "inbox", twin
-            )  # copies of one message: each by itself, so that the later ones learn of the first
+            return Conflict("inbox", twin)  # copies of one message: each by itself, so that all learn of the first
         if (quiet or refused) and not is_fresh:
             return Conflict("version")  # another process may have moved on: never refuse from memory
         after = current
@@ -254,19 +257,21 @@ class Kernel:
     ) -> _Decided | Exception:
         """A command that cannot be decided fails alone: those folded with it are none of its business."""
         try:
-            result = self._decide(machine, aggregate, submission)
+            return self._decide(machine, aggregate, submission)
         except Exception as error:
             return error
-        return RejectedError(result) if isinstance(result, Rejection) else result
 
     def _decide(
         self, machine: Machine[Any, Any, Any], aggregate: Aggregate, submission: _Submission
-    ) -> _Decided | Rejection:
+    ) -> _Decided | PerdureError:
         prepared = submission.prepare
         if not isinstance(prepared, Prepared):
-            made = prepared(aggregate)
+            try:
+                made = prepared(aggregate)
+            except PerdureError as error:
+                return error  # what it brings does not fit; those it is folded with are not to blame
             if isinstance(made, Rejection):
-                return made
+                return RejectedError(made)
             prepared = made
         # Kept on the submission so that the unit carries the attachments of the command as decided.
         decision = machine.decide(
@@ -274,7 +279,7 @@ class Kernel:
             self._sources.random(),
         )  # fmt: skip
         if isinstance(decision, Rejection):
-            return decision
+            return RejectedError(decision)
         if not decision.keeps and prepared.attachments is not None:
             prepared = Prepared(prepared.command, prepared.attachments.arrival())
         return _Decided(_with(submission, prepared), decision.answer, decision.entries)
@@ -322,10 +327,27 @@ class Kernel:
         stored = await self._store.load(id)
         if stored is None or stored.kind != kind:
             return None, True
-        machine = self._machines[kind]
-        state = machine.decode(stored.state)
+        return await self._revive(stored), True
+
+    async def _revive(self, stored: Loaded) -> Aggregate:
+        """The aggregate behind its row; one that this release cannot read is set aside by name, and others go on."""
+        id = stored.id
+        try:
+            machine = self._machines.get(stored.kind)
+            if machine is None:
+                known = ", ".join(sorted(self._machines))
+                raise UnreadableFormError("read", "aggregate of kind", stored.kind, f"this release knows {known}")
+            state = machine.decode(stored.state)
+        except UnreadableFormError as error:
+            set_aside = QuarantinedError(
+                "read", "call", id_text(id), f"its state is in a form this release cannot read: {error.fact}",
+                "It is set aside; other work goes on. Use the release that wrote it, or see `perdure audit verify`.",
+                aggregate=id, place="aggregate",
+            )  # fmt: skip
+            await self._store.quarantine(set_aside)
+            raise set_aside from error
         rows = machine.rows(id, state)
-        return Aggregate(id, stored.tenant, kind, stored.version, state, stored.head, rows), True
+        return Aggregate(id, stored.tenant, stored.kind, stored.version, state, stored.head, rows)
 
     def _remember(self, aggregate: Aggregate) -> None:
         self._cache[aggregate.id] = aggregate

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
+from perdure.errors import QuarantinedError
 from perdure.journal import Notice, Rows
 from perdure.sources import Id
 
@@ -129,6 +130,10 @@ class Units(Protocol):
 
     async def load(self, id: Id) -> Loaded | None:
         """Read one aggregate; raises QuarantinedError when its row fails its check."""
+        ...
+
+    async def quarantine(self, error: QuarantinedError) -> None:
+        """Remember what was found damaged, so that lists show it."""
         ...
 
     async def find_tokens(self, tenant: str, key: str) -> Sequence[Found]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,6 +35,8 @@ SETTLED = frozenset({"completed", "failed", "cancelled", "parked", "escalated"})
 
 JobName = tuple[bytes, int, int, int]
 """Call, step, attempt and the lease it runs under: taken over by the same process, it is another job."""
+
+log = logging.getLogger("perdure")
 
 
 class Conductor:
@@ -87,18 +90,18 @@ class Conductor:
         idempotency_key: str = "",
         parent: str = "",
         settles: tuple[str, str] | None = None,
-        is_awaited: bool = True,
+        waits: bool = True,
     ) -> Aggregate:
         """Start a call under a given id; a second start under the same id is the first one again.
 
-        When it is not awaited, its handler runs as a job of its own and nobody is held up by it.
+        Unless it `waits`, it returns before a handler that it began has ended.
         """
         contested = ""
         if verb.is_durable:
             self._park(verb, cargo.value, id)  # a key that cannot be waited under is refused before anything runs
         for _ in range(MAX_ENTITY_CONFLICTS):
             async with self._turns.at(contested):
-                command, brought = await self._opening(verb, cargo, origin, id, is_awaited)
+                command, brought = await self._opening(verb, cargo, origin, id, waits)
                 command = msgspec.structs.replace(command, parent=parent, idempotency_key=idempotency_key)
                 if idempotency_key:
                     brought.idempotency = (idempotency_key, self._request(verb, cargo))
@@ -107,7 +110,7 @@ class Conductor:
             conflict = answer.conflict
             if conflict is None:
                 assert answer.aggregate is not None
-                return await self.executed(answer.aggregate) if is_awaited else answer.aggregate
+                return await self.executed(answer.aggregate) if waits else answer.aggregate
             match conflict.what:
                 case "idempotency" | "version" | "inbox":
                     if idempotency_key and (replay := await self._replay(verb, cargo, origin, idempotency_key)):
@@ -123,13 +126,13 @@ class Conductor:
         )
 
     async def _opening(
-        self, verb: Verb, cargo: Cargo, origin: Origin, id: Id, is_awaited: bool
+        self, verb: Verb, cargo: Cargo, origin: Origin, id: Id, waits: bool
     ) -> tuple[c.StartCall, Attachments]:
         brought = Attachments(payloads=[(cargo.hash, cargo.data)], index=index_rows(verb, cargo.value))
         command = c.StartCall(verb.name, verb.version, self.definition(verb), cargo.hash, worker=self.lease.number)
         if not self.router.has_step(verb):
             return msgspec.structs.replace(command, outcome=self._park(verb, cargo.value, id)), brought
-        if (verb.execution.effects == "external" or not is_awaited) and not self._is_immediate(verb):
+        if (verb.execution.effects == "external" or not waits) and not self._is_immediate(verb):
             return command, brought
         made = await self.router.run(verb, self._handed(verb, cargo.value, origin, id, 1, 1))
         return msgspec.structs.replace(command, outcome=self._outcome(verb, made, cargo.value, id, brought)), brought
@@ -233,7 +236,14 @@ class Conductor:
         if name not in self._jobs:
             task = asyncio.create_task(self._execute(aggregate, step, attempt, worker))
             self._jobs[name] = task
-            task.add_done_callback(lambda _: self._jobs.pop(name, None))
+            task.add_done_callback(lambda ended: self._ended(name, ended))
+
+    def _ended(self, name: JobName, task: asyncio.Task[None]) -> None:
+        self._jobs.pop(name, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.warning(
+                "an attempt of call %s was not recorded and will be taken up again: %s", id_text(name[0]), error
+            )
 
     async def executed(self, aggregate: Aggregate) -> Aggregate:
         """Wait for the attempt this process began, so that a caller sees what it led to."""
@@ -350,8 +360,8 @@ class Conductor:
 
     @property
     def running(self) -> set[tuple[bytes, int]]:
-        """The steps whose attempts run here now."""
-        return {name[:2] for name in self._jobs}
+        """The steps whose attempts this process is executing."""
+        return {(id, step) for id, step, *_ in self._jobs}
 
     @property
     def is_idle(self) -> bool:

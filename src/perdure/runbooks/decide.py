@@ -175,6 +175,8 @@ def _cancel(state: Runbook, command: c.Cancel, now: int, chance: float) -> Answe
 def _progress(state: Runbook, command: c.PostProgress, now: int, chance: float) -> Answer:
     if state.status in ENDED:
         return Rejection("wrong_state", "post progress to", "call", "?", f"it is already {state.status}")
+    if state.steps[command.step - 1].progress == command.text:
+        return Decision((), "replayed")
     return Decision((e.ProgressPosted(command.step, now, command.text),))
 
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import msgspec
 
 from perdure.contracts import FAILURE_CLASSES, FailureClass, check_key
-from perdure.errors import InvariantBroken, RejectedError, Rejection
+from perdure.errors import InvariantBroken, RejectedError, Rejection, UnreadableFormError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Preparation, Prepared
 from perdure.kernel.ports import APPLIED, DEAD, Attachments, Found, InboxRow, Unit
@@ -57,7 +57,17 @@ class Receipt(NamedTuple):
 
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Completion).decode
+_decoder = msgspec.json.Decoder(Completion)
+
+
+def read_completion(message_id: str, body: bytes) -> Completion:
+    """A completion as it was kept; UnreadableFormError when its bytes are none."""
+    try:
+        return _decoder.decode(body)
+    except (ValueError, RecursionError) as error:
+        fact = f"its bytes cannot be read ({type(error).__name__}: {error})"
+        hint = "Discard it, and have it sent again under a new message id."
+        raise UnreadableFormError("read", "dead letter", message_id, fact[:300], hint) from error
 
 
 class Intake:
@@ -86,6 +96,9 @@ class Intake:
             if error.rejection.code != "blocked" or is_replay:
                 raise
             return await self._bury(completion, origin, message_id, f"blocked: {error}", is_replay)
+        if answer.conflict is not None and answer.conflict.what != "inbox":
+            fact = f"'{answer.conflict.key}' is taken"
+            raise RejectedError(Rejection("blocked", "complete", "key", completion.key, fact))
         if answer.conflict is not None:
             return await self._known(completion, origin, message_id, found)
         return Receipt(answer.answer, message_id, answer.aggregate)
@@ -105,18 +118,18 @@ class Intake:
 
     async def _own_tokens(self, key: str, origin: Origin) -> list[Found]:
         """Tokens under a call's own id or a step's: found without looking the key up."""
-        letters = key.partition(":")[0]
+        letters, _, rest = key.partition(":")
         if len(letters) != ID_LENGTH:
             return []
         try:
-            aggregate = await self._kernel.recall(parse_id(letters), origin)
-            tokens = own_tokens(aggregate, key)
-            if not any(token.status == WAITING for token in tokens):
-                # What this process remembers may be old: another one may have parked the call since.
-                tokens = own_tokens(await self._kernel.read(aggregate.id, origin), key)
+            if rest:
+                found = own_tokens(await self._kernel.recall(parse_id(letters), origin), key)
+                if any(token.status == WAITING for token in found):
+                    return found
+            # Another process may have parked it since: memory may say where a wait is, never that there is none.
+            return own_tokens(await self._kernel.read(parse_id(letters), origin), key)
         except RejectedError:
             return []
-        return tokens
 
     def _preparation(
         self, completion: Completion, origin: Origin, message_id: str, found: Found, is_replay: bool
@@ -141,13 +154,12 @@ class Intake:
                 brought.index.extend(index_rows(verb, cargo.value))
             token = step.tokens[place.token - 1] if place.token <= len(step.tokens) else None
             answer = "applied" if token is not None and token.status == WAITING else "duplicate"
-            if is_replay:
-                brought.settles = (origin.tenant, message_id)
-            else:
-                brought.inbox = InboxRow(
-                    origin.tenant, message_id, "completion", completion.key, self._sources.now(), APPLIED, answer,
-                    aggregate.id, None,
-                )  # fmt: skip
+            # A dead letter has its row already; another one says that it was sent on, so that this happens once.
+            arrival, kind = (f"{message_id}/replay", "replay") if is_replay else (message_id, "completion")
+            brought.settles = (origin.tenant, message_id) if is_replay else None
+            brought.inbox = InboxRow(
+                origin.tenant, arrival, kind, completion.key, self._sources.now(), APPLIED, answer, aggregate.id, None,
+            )  # fmt: skip
             failure = _failure(completion) if completion.status == "failed" else None
             command = c.Complete(
                 place.step, place.token, result, failure, completion.status == "expired", message_id
@@ -204,7 +216,7 @@ class Intake:
 
     async def replay(self, message_id: str, origin: Origin, key: str = "") -> Receipt:
         """Deliver a dead letter again, perhaps under a corrected key."""
-        completion = await self._dead(message_id, origin, "replay")
+        completion = read_completion(message_id, await self._dead(message_id, origin, "replay"))
         if key:
             check_key("replay to", "key", key)
             completion = msgspec.structs.replace(completion, key=key)
@@ -217,7 +229,7 @@ class Intake:
         if not await self._store.discard_message(origin.tenant, message_id, answer):
             raise _dealt_with("discard", message_id)
 
-    async def _dead(self, message_id: str, origin: Origin, do: str) -> Completion:
+    async def _dead(self, message_id: str, origin: Origin, do: str) -> bytes:
         message = await self._store.message(origin.tenant, message_id)
         if message is None:
             raise RejectedError(
@@ -227,7 +239,7 @@ class Intake:
             )
         if message.status != DEAD or message.body is None:
             raise _dealt_with(do, message_id)
-        return _decode(message.body)
+        return message.body
 
 
 def _failure(completion: Completion) -> Failure:

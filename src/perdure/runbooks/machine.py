@@ -20,7 +20,7 @@ from perdure.journal import (
     Rows,
     TimerRow,
     Upcaster,
-    lift,
+    read_form,
 )
 from perdure.runbooks.apply import apply
 from perdure.runbooks.commands import Command
@@ -64,9 +64,7 @@ class RunbookMachine:
         return self._encoder.encode(state)
 
     def decode(self, data: bytes) -> Runbook:
-        if STATE_UPCASTERS:
-            data = self._encoder.encode(lift(msgspec.msgpack.decode(data), STATE_VERSION, STATE_UPCASTERS))
-        return self._decoder.decode(data)
+        return read_form(data, self._decoder, STATE_VERSION, STATE_UPCASTERS)
 
     def rows(self, id: bytes, state: Runbook) -> Rows:
         if state.status in ENDED and not any(step.tokens for step in state.steps):

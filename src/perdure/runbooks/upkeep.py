@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import msgspec
@@ -33,7 +33,6 @@ from perdure.work.ports import JobFound, TimerFound
 from perdure.work.router import Cargo
 
 PAGE = 500
-MOST_HELD = 10_000
 PLATFORM = "perdure"
 MISSING = "definition.missing"
 
@@ -47,7 +46,7 @@ class Upkeep:
         self._store = conductor.store
         self._sources = sources
         self._served: dict[int, Verb | None] = {}
-        self._suspects: set[tuple[bytes, int]] = set()
+        self._idle_jobs: set[tuple[bytes, int]] = set()
 
     async def fire(self, timer: TimerFound) -> None:
         """A timer is due. A retry is leased to this process only when it can run the verb."""
@@ -72,16 +71,23 @@ class Upkeep:
             after = (page[-1].aggregate, page[-1].step)
         return leased
 
-    async def adopt(self) -> int:
-        """Jobs this process holds and does not run: the answer of the commit that leased them was lost.
+    async def take_up_forgotten(self) -> int:
+        """Jobs leased to this process that it does not run, because the store was away when they began or ended.
 
-        One whose commit is only just being answered looks the same, so each must be seen so twice.
+        One that is seen so twice in a row is no longer about to begin. Returns how many were leased anew.
         """
-        held = await self._store.jobs_of_worker(self._conductor.lease.number, MOST_HELD)
         running = self._conductor.running
-        lost = [job for job in held if (job.aggregate, job.step) not in running]
-        suspects, self._suspects = self._suspects, {(job.aggregate, job.step) for job in lost}
-        return sum([await self._lease(job) for job in lost if (job.aggregate, job.step) in suspects])
+        idle = {(job.aggregate, job.step): job async for job in self._own_jobs() if job[:2] not in running}
+        forgotten = [job for name, job in idle.items() if name in self._idle_jobs - self._conductor.running]
+        self._idle_jobs = set(idle)
+        return sum([await self._lease(job) for job in forgotten])
+
+    async def _own_jobs(self) -> AsyncIterator[JobFound]:
+        after = (b"", 0)
+        while page := await self._store.jobs_of_worker(self._conductor.lease.number, after, PAGE):
+            for job in page:
+                yield job
+            after = (page[-1].aggregate, page[-1].step)
 
     async def _lease(self, job: JobFound) -> bool:
         origin = Origin(job.tenant, PLATFORM)
@@ -147,7 +153,7 @@ class Upkeep:
 
     async def _begin(self, verb: Verb, cargo: Cargo, origin: Origin, id: Id, message_id: str, parent: str) -> None:
         settles = (origin.tenant, message_id)
-        await self._conductor.begin(verb, cargo, origin, id, parent=parent, settles=settles, is_awaited=False)
+        await self._conductor.begin(verb, cargo, origin, id, parent=parent, settles=settles, waits=False)
         await self._settle(origin.tenant, message_id)
 
     async def _stuck(self, aggregate: Id, step: int, tenant: str, message_id: str, text: str) -> None:

@@ -25,8 +25,9 @@ def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str
     for unit in units:
         if unit.id is not None:
             _aggregate(batch, unit)
-        for brought in unit.attachments:
-            _brought(batch, unit, brought)
+        erased = max((number for number, brought in enumerate(unit.attachments) if brought.erases), default=-1)
+        for number, brought in enumerate(unit.attachments):
+            _brought(batch, unit, brought, is_erased=number < erased)
         for notice in unit.notices:
             if (unit.id, notice.message_id) in repeated:
                 continue
@@ -99,11 +100,12 @@ def _parked_rows(batch: Batch, unit: Unit, id: bytes) -> None:
         )  # fmt: skip
 
 
-def _brought(batch: Batch, unit: Unit, brought: Attachments) -> None:
+def _brought(batch: Batch, unit: Unit, brought: Attachments, *, is_erased: bool) -> None:
+    """Rows of what one command brought; data that a later command of the same unit erases is never written."""
     id, tenant = unit.id, unit.tenant
     if brought.erases:
         _add(batch, "erase_payloads", (id,))
-    for hash, data in brought.payloads:
+    for hash, data in () if is_erased else brought.payloads:
         row = (id, hash, data)
         if row not in batch.get("add_payloads", ())[-2:]:
             _add(batch, "add_payloads", row)
@@ -115,7 +117,7 @@ def _brought(batch: Batch, unit: Unit, brought: Attachments) -> None:
         _add(batch, "add_idempotency", (tenant, brought.idempotency[0], id, brought.idempotency[1]))
     if brought.erases or brought.reindexes:
         _add(batch, "remove_index", (id,))
-    for index in brought.index:
+    for index in () if is_erased else brought.index:
         _add(batch, "add_index", (tenant, *index, id))
     for write in brought.entities:
         version, hash = write.expected + 1, sha256(write.data).digest()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hashlib import blake2b, sha256
 
 from perdure.errors import QuarantinedError
-from perdure.kernel.ports import Loaded
+from perdure.journal import link
+from perdure.kernel.ports import Loaded, RecordRow
 from perdure.sources import Id, id_text
 
 
@@ -13,7 +14,7 @@ def checksum(
     id: bytes, tenant: str, kind: str, version: int, status: str, ended_at: int, state: bytes, head: bytes
 ) -> bytes:
     """Sixteen bytes over every column of an aggregate's row."""
-    text = f"{tenant}\0{kind}\0{version}\0{status}\0{ended_at}\0".encode()
+    text = f"{tenant}\0{kind}\0{version}\0{status}\0{ended_at}\0".encode("utf-8", "surrogateescape")
     return blake2b(id + head + text + state, digest_size=16).digest()
 
 
@@ -28,6 +29,8 @@ AggregateRow = tuple[bytes, str, str, int, str, int, bytes, bytes, bytes]
 def checked(row: AggregateRow) -> Loaded:
     """The aggregate behind a row, or an error that names the row."""
     id, tenant, kind, version, status, ended_at, state, head, stored = row
+    if any(isinstance(each, str) for each in (state, head, stored)):
+        raise damaged(bytes(id), "aggregate", "it holds text where bytes were")
     if checksum(bytes(id), tenant, kind, version, status, ended_at, bytes(state), bytes(head)) != bytes(stored):
         raise damaged(bytes(id), "aggregate", "its bytes no longer match their checksum")
     return Loaded(Id(bytes(id)), tenant, kind, version, bytes(state), bytes(head))
@@ -35,9 +38,18 @@ def checked(row: AggregateRow) -> Loaded:
 
 def checked_payload(aggregate: bytes, hash: bytes, data: bytes) -> bytes:
     """The bytes behind a hash, or an error that names both."""
-    if sha256(data).digest() != hash:
+    if isinstance(data, str) or sha256(data).digest() != hash:
         raise damaged(aggregate, "payload", f"its bytes no longer have the hash sha256:{hash.hex()}")
     return data
+
+
+def checked_chain(aggregate: bytes, previous: bytes, records: list[RecordRow]) -> list[RecordRow]:
+    """Records that follow one another from a hash on, or an error that names the first that does not."""
+    for record in records:
+        if link(previous, record.body) != record.hash:
+            raise damaged(aggregate, "journal", f"record {record.sequence} no longer matches its hash")
+        previous = record.hash
+    return records
 
 
 def checked_entity(tenant: str, entity: str, key: str, data: bytes, hash: bytes, *, version: int = 0) -> bytes:

@@ -8,7 +8,7 @@ from perdure.errors import QuarantinedError
 from perdure.kernel.ports import DISCARDED, Conflict, Found, Loaded, RecordRow, Unit
 from perdure.runbooks.ports import DeadLetter, Message, ParkedFound
 from perdure.sources import Id, Micros, Sources
-from perdure.store.checks import checked, checked_entity, checked_payload, damaged
+from perdure.store.checks import checked, checked_chain, checked_entity, checked_payload, damaged
 from perdure.store.ports import Driver, Row
 from perdure.store.recent import RecentPayloads
 from perdure.work.ports import Beat, EntityFound, EntityVersion, JobFound, TimerFound, WorkerRow
@@ -60,7 +60,7 @@ class Store:
         rows = await self.driver.fetch("read_payload", aggregate=aggregate, hash=hash)
         try:
             if rows:
-                return checked_payload(aggregate, hash, bytes(rows[0][0]))
+                return bytes(checked_payload(aggregate, hash, rows[0][0]))
             if await self.driver.fetch("list_payloads", aggregate=aggregate):
                 raise damaged(aggregate, "payload", f"no bytes are kept for the hash sha256:{hash.hex()}")
         except QuarantinedError as error:
@@ -71,6 +71,14 @@ class Store:
     async def records(self, aggregate: Id, after: int = 0, most: int = 1000) -> list[RecordRow]:
         rows = await self.driver.fetch("read_records", aggregate=aggregate, after=after, most=most)
         return [RecordRow(sequence, bytes(body), bytes(hash)) for sequence, body, hash in rows]
+
+    async def history(self, aggregate: Id, after: int, previous: bytes) -> list[RecordRow]:
+        """The records after a sequence, checked to follow the hash of the record at it."""
+        try:
+            return checked_chain(aggregate, previous, await self.records(aggregate, after))
+        except QuarantinedError as error:
+            await self.quarantine(error)
+            raise
 
     async def find_tokens(self, tenant: str, key: str) -> Sequence[Found]:
         rows = await self.driver.fetch("find_tokens", tenant=tenant, key=key)
@@ -98,8 +106,10 @@ class Store:
         rows = await self.driver.fetch("open_jobs", after_aggregate=after[0], after_step=after[1], most=most)
         return [JobFound(Id(bytes(row[0])), *row[1:]) for row in rows]
 
-    async def jobs_of_worker(self, worker: int, most: int) -> list[JobFound]:
-        rows = await self.driver.fetch("jobs_of_worker", worker=worker, most=most)
+    async def jobs_of_worker(self, worker: int, after: tuple[bytes, int], most: int) -> list[JobFound]:
+        rows = await self.driver.fetch(
+            "jobs_of_worker", worker=worker, after_aggregate=after[0], after_step=after[1], most=most
+        )
         return [JobFound(Id(bytes(row[0])), *row[1:]) for row in rows]
 
     async def pending_messages(self, after: int, most: int) -> list[tuple[int, str, str, str, Id]]:

@@ -1,1 +1,28 @@
-"""What tests of durable verbs need: virtual time, conformance suites and real services."""
+"""What tests of durable verbs need: virtual time, fault injection and real services."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from perdure.testing.clock import VirtualSources as VirtualSources
+    from perdure.testing.faults import Crash as Crash
+    from perdure.testing.faults import FaultyDriver as FaultyDriver
+    from perdure.testing.sandbox import Sandbox as Sandbox
+    from perdure.testing.services import PostgresService as PostgresService
+
+_HOMES = {
+    "Crash": "perdure.testing.faults",
+    "FaultyDriver": "perdure.testing.faults",
+    "PostgresService": "perdure.testing.services",
+    "Sandbox": "perdure.testing.sandbox",
+    "VirtualSources": "perdure.testing.clock",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'perdure.testing' has no attribute '{name}'")
+    return getattr(import_module(home), name)

@@ -101,13 +101,15 @@ class _Crud:
         """Under fields that are not the key, the key is made from their values: who comes second meets the first."""
         wanted = self._key_fields()
         is_by_key = self._key_names == self._shape.key
-        makes_key = is_by_key and self._shape.makes_keys and not self._has_key()
-        key = None if makes_key else await self._find("update", wanted)
-        if key is not None and await self._is_there(key):
+        makes_key = self._shape.makes_keys and self._fields.get(self._shape.key[0]) is None
+        seed = "" if is_by_key else canonical(list(self._shape.values(wanted).values())).decode()
+        key = None if is_by_key and makes_key else await self._find("update", wanted)
+        if key is None and makes_key and seed:
+            key = {self._shape.key[0]: self._shape.made_key(seed)}  # perhaps made since the others were looked at
+        if key is not None and await self._is_there(key, wanted):
             return self._given(await self._change(key))
         if self._options.get("version") is not None:
             raise BusinessError("conflict", sentence("update", "record of", self._entity, "there is no such record"))
-        seed = "" if is_by_key else canonical(list(self._shape.values(wanted).values())).decode()
         return self._given(await self._records.create(self._entity, {**self._fields, **self._fixed}, seed=seed))
 
     async def _delete(self) -> Data:
@@ -193,12 +195,12 @@ class _Crud:
             raise BusinessError("invalid", sentence(self._operation, "records of", self._entity, fact))
         return given or default
 
-    async def _is_there(self, key: Data) -> bool:
+    async def _is_there(self, key: Data, wanted: Data) -> bool:
         try:
-            await self._records.read(self._entity, key)
+            record = await self._records.read(self._entity, key)
         except BusinessError:
             return False
-        return True
+        return all(record[name] == value for name, value in self._shape.values(wanted).items())
 
     def _given(self, record: Data) -> Data:
         """What the verb returns of a record: fields without a value are left out."""

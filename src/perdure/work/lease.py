@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 
 from perdure.sources import SECOND, Micros, Sources
 from perdure.work.identity import ProcessIdentity, is_gone, this_process
-from perdure.work.ports import Leases, WorkerRow
+from perdure.work.ports import Beat, Leases, WorkerRow
 
 LEASE_SECONDS = 15.0
 BEATS_PER_LEASE = 5
@@ -95,21 +96,19 @@ class Lease:
 
     def _keep(self, loop: asyncio.AbstractEventLoop, stop: threading.Event, number: int) -> None:
         pause = self._duration / SECOND / BEATS_PER_LEASE
-        extend, close = self._store.beat()
-        try:
+        with ExitStack() as opened:
+            extend: Beat | None = None
             while not stop.wait(pause):
-                if self._extend(extend, number):
+                try:
+                    if extend is None:
+                        extend, close = self._store.beat()
+                        opened.callback(close)
+                    if extend(number, self._sources.now() + self._duration):
+                        continue
+                except Exception:  # the store is out of reach: the lease runs out by itself if that lasts
                     continue
                 loop.call_soon_threadsafe(self._lose, number)
                 return
-        finally:
-            close()
-
-    def _extend(self, extend: Callable[[int, int], bool], number: int) -> bool:
-        try:
-            return extend(number, self._sources.now() + self._duration)
-        except Exception:  # the store is out of reach: the lease runs out by itself if that lasts
-            return True
 
     def _lose(self, number: int) -> None:
         if number == self.number and not self._stop.is_set():

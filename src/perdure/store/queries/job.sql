@@ -15,8 +15,9 @@ WHERE worker.number IS NULL AND (job.aggregate, job.step) > (:after_aggregate, :
 ORDER BY job.aggregate, job.step LIMIT :most;
 
 -- name: jobs_of_worker
--- What one worker holds.
-SELECT aggregate, step, tenant, worker, definition FROM job WHERE worker = :worker LIMIT :most;
+-- Jobs leased to one worker, a page at a time, to find those it no longer knows of.
+SELECT aggregate, step, tenant, worker, definition FROM job
+WHERE worker = :worker AND (aggregate, step) > (:after_aggregate, :after_step) ORDER BY aggregate, step LIMIT :most;
 
 -- name: jobs_of
 -- The jobs of one aggregate, for audits.

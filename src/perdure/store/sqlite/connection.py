@@ -80,7 +80,7 @@ def translated(error: Exception, path: str) -> PerdureError:
         )  # fmt: skip
     if "locked" in text or "busy" in text:
         return StoreUnavailableError(
-            "write to", "store", path, f"another process held it for {BUSY_SECONDS:.0f} seconds",
+            "write to", "store", path, "another process kept it locked",
             "Nothing was written; try again, and look for a process that keeps a transaction open.",
         )  # fmt: skip
     if "not a database" in text or "malformed" in text:
@@ -89,6 +89,16 @@ def translated(error: Exception, path: str) -> PerdureError:
             "Restore a backup with `perdure db restore`.",
         )  # fmt: skip
     return StoreUnavailableError("use", "store", path, text, "Check that the folder exists and is writable.")
+
+
+def read_anything(connection: Connection) -> None:
+    """Damaged text is handed on as it is, so that the row's own check can name it."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.text_factory = _as_it_is
+
+
+def _as_it_is(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
 
 
 def rows(connection: Connection, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[Any]:

@@ -20,6 +20,7 @@ from perdure.store.sqlite.connection import (
     Connection,
     connect,
     make_durable,
+    read_anything,
     rows,
     translated,
 )
@@ -31,7 +32,7 @@ POLL_SECONDS = 0.02
 QUICK_SECONDS = 0.002
 
 Waiting = tuple[Unit, "asyncio.Future[Conflict | None]"]
-Verdict = Conflict | None | Exception
+Verdict = Conflict | BaseException | None
 
 
 class SqliteDriver:
@@ -39,13 +40,23 @@ class SqliteDriver:
 
     dialect = "sqlite"
 
-    def __init__(self, url: str, path: str, *, is_threaded: bool = True, connect: Connect = connect) -> None:
+    def __init__(
+        self,
+        url: str,
+        path: str,
+        *,
+        is_threaded: bool = True,
+        connect: Connect = connect,
+        busy_seconds: float = BUSY_SECONDS,
+    ) -> None:
+        """`busy_seconds`: how long a commit waits for another process before its callers are told."""
         self.url = url
         self.path = path
         self.is_memory = not path
         self.is_threaded = is_threaded and not self.is_memory
         self.fence = 0
         self._connect = connect
+        self._busy_seconds = busy_seconds
         self._queries = load_queries("sqlite")
         self._waiting: list[Waiting] = []
         self._is_busy = False
@@ -68,6 +79,7 @@ class SqliteDriver:
             self._writer = Writer(connection, self._queries)
             connection.execute("PRAGMA busy_timeout = 0")  # the writer waits in its own way, and only in its thread
             self._reader = connection if self.is_memory else self._new_connection()
+            read_anything(self._reader)
         except BaseException as error:
             connection.close()
             if isinstance(error, sqlite3.Error):
@@ -119,7 +131,7 @@ class SqliteDriver:
 
     def _write_all(self, statements: list[tuple[str, dict[str, Any]]]) -> list[list[Row]]:
         connection = self._writer.connection
-        self._writer.begin(BUSY_SECONDS)
+        self._writer.begin(self._busy_seconds)
         try:
             found = [rows(connection, self._queries[name], parameters) for name, parameters in statements]
             connection.execute("COMMIT")
@@ -173,7 +185,7 @@ class SqliteDriver:
     def _commit(self, units: list[Unit], is_begun: bool = False) -> list[Verdict]:
         try:
             if not is_begun:
-                self._writer.begin(BUSY_SECONDS)
+                self._writer.begin(self._busy_seconds)
             return [*self._writer.commit(units, self.fence)]
         except sqlite3.OperationalError as error:
             return [translated(error, self.path)] * len(units)
@@ -196,7 +208,7 @@ class SqliteDriver:
         for (_, future), verdict in zip(batch, verdicts, strict=True):
             if future.done():
                 continue
-            if isinstance(verdict, Exception):
+            if isinstance(verdict, BaseException):
                 future.set_exception(verdict)
             else:
                 future.set_result(verdict)

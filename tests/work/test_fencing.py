@@ -1,0 +1,150 @@
+"""A worker paused past its lease can write nothing, and the one that took over finishes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from perdure.errors import FencedError, StoreUnavailableError
+from perdure.sources import parse_id
+from perdure.verbs import Call, load_text
+from perdure.work.ports import TimerFound
+from tests.pair import Pair, pair
+
+DEFINITIONS = """
+verbs:
+- {name: f.external, execution: {kind: sync, effects: external}}
+- {name: f.none, execution: {kind: sync, effects: none}}
+- {name: f.broken, output_schema: {required: [ok]}, execution: {kind: sync, effects: external}}
+- {name: f.timed, execution: {kind: durable, policy: {timeout: PT1H}}}
+"""
+
+
+class Slow:
+    """The first run waits until it is woken; later ones return at once."""
+
+    def __init__(self) -> None:
+        self.begun, self.woken = asyncio.Event(), asyncio.Event()
+        self.keys: list[str] = []
+
+    async def __call__(self, call: Call) -> dict[str, int]:
+        self.keys.append(call.idempotency_key)
+        mine = len(self.keys)
+        self.begun.set()
+        if mine == 1:
+            await self.woken.wait()
+        return {"run": mine}
+
+
+async def plain(call: Call) -> dict[str, bool]:
+    return {}
+
+
+def handlers(slow: Slow) -> dict[str, Callable[..., object]]:
+    async def external(call: Call) -> dict[str, int]:
+        return await slow(call)
+
+    return {"f.external": external, "f.none": plain, "f.broken": plain}
+
+
+@pytest.mark.req("X6")
+@pytest.mark.req("V14")
+async def test_a_worker_paused_past_its_lease_writes_nothing_and_the_other_finishes(store_url: str) -> None:
+    slow = Slow()
+    async with pair(store_url, load_text(DEFINITIONS), handlers(slow)) as both:
+        asking = asyncio.create_task(both.first.call("f.external", idempotency_key="k"))
+        await slow.begun.wait()
+        await both.lapse()
+        taken = await both.second.call("f.external", idempotency_key="k")
+        assert (taken.state, taken.result) == ("completed", {"run": 2})
+        slow.woken.set()
+        late = await asking
+        assert (late.state, late.result, late.sequence) == ("completed", {"run": 2}, taken.sequence)
+        assert await both.entries(taken.id) == ["CallStarted", "AttemptStarted", "AttemptStarted", "StepCompleted"]
+        assert len(set(slow.keys)) == 1
+
+
+@pytest.mark.req("X6")
+async def test_whatever_a_fenced_worker_asks_for_is_refused(store_url: str) -> None:
+    async with pair(store_url, load_text(DEFINITIONS), handlers(Slow())) as both:
+        waiting = await both.first.call("f.timed", idempotency_key="waiting")
+        stuck = await both.first.call("f.broken", idempotency_key="stuck")
+        await both.lapse()
+        before = [await both.entries(id) for id in (waiting.id, stuck.id)]
+        for write in _writes(both, waiting.id, stuck.id):
+            with pytest.raises(FencedError):
+                await write()
+        timer = TimerFound(both.clock.now(), parse_id(waiting.id), 1, "timeout", "default")
+        await both.first.runtime.upkeep.fire(timer)
+        assert [await both.entries(id) for id in (waiting.id, stuck.id)] == before
+        assert await both.second.dead_letters() == []
+        assert not both.first.runtime.lease.beat_once()
+
+
+def _writes(both: Pair, waiting: str, stuck: str) -> list[Callable[[], Awaitable[object]]]:
+    first = both.first
+    return [
+        lambda: first.call("f.timed", idempotency_key="new"),
+        lambda: first.call("f.none"),
+        lambda: first.complete(f"{waiting}:1", {}, message_id="m"),
+        lambda: first.complete("nobody", {}, message_id="n"),
+        lambda: first.progress(f"{waiting}:1", "half"),
+        lambda: first.cancel(waiting),
+        lambda: first.retry(stuck),
+        lambda: first.resolve(stuck, {"ok": True}),
+        lambda: first.amend(waiting, {}, reason="typo"),
+    ]
+
+
+@pytest.mark.req("X6")
+async def test_a_worker_that_lost_its_lease_works_on_under_a_new_one(store_url: str) -> None:
+    async with pair(store_url, load_text(DEFINITIONS), handlers(Slow())) as both:
+        runtime = both.first.runtime
+        lost = runtime.lease.number
+        await both.lapse()
+        await asyncio.gather(*[runtime._renew(lost) for _ in range(3)])
+        live = [row.number for row in await runtime.store.live_workers()]
+        assert len(live) == 2
+        assert runtime.lease.number in live
+        assert (await both.first.call("f.none")).state == "completed"
+
+
+@pytest.mark.req("X6")
+async def test_a_job_taken_over_by_its_own_process_under_a_new_lease_is_run_again(store_url: str) -> None:
+    slow = Slow()
+    async with pair(store_url, load_text(DEFINITIONS), handlers(slow)) as both:
+        asking = asyncio.create_task(both.first.call("f.external", idempotency_key="k"))
+        await slow.begun.wait()
+        runtime = both.first.runtime
+        lost = runtime.lease.number
+        await runtime.store.fence_worker(lost, 2**62)
+        await runtime._renew(lost)
+        await runtime.look_after()
+        slow.woken.set()
+        await asking
+        await runtime.conductor.finish_jobs(None)
+        view = await both.first.call("f.external", idempotency_key="k")
+        assert (view.state, view.result) == ("completed", {"run": 2})
+
+
+@pytest.mark.req("X6")
+async def test_a_renewal_is_tried_until_the_store_answers(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with pair(store_url, load_text(DEFINITIONS), handlers(Slow())) as both:
+        runtime = both.first.runtime
+        lost, add_worker = runtime.lease.number, runtime.store.add_worker
+        failures = [StoreUnavailableError("reach", "store", "it", "the network is down")] * 2
+
+        async def unreliable(host: str, process: str, lease_until: int) -> int:
+            if failures:
+                raise failures.pop()
+            return await add_worker(host, process, lease_until)
+
+        monkeypatch.setattr(runtime.store, "add_worker", unreliable)
+        await both.lapse()
+        duty = asyncio.create_task(runtime._try(lambda: both.first.call("f.none")))
+        while failures or not duty.done():
+            await asyncio.sleep(0)
+            both.clock.move_to(both.clock.now() + 1_000_000)
+        assert runtime.lease.number != lost
