@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -39,6 +39,9 @@ JobName = tuple[bytes, int, int, int]
 log = logging.getLogger("perdure")
 
 
+Claim = Callable[[Aggregate], Awaitable[None]]
+
+
 class Conductor:
     """Calls verbs, executes leased jobs, and lets others wait for what becomes of a call."""
 
@@ -55,6 +58,7 @@ class Conductor:
         self._watchers: dict[bytes, list[asyncio.Future[Aggregate]]] = {}
         self._hashes: dict[str, bytes] = {}
         self._turns = Turns()
+        self._claims: list[Claim] = []
         kernel.listen(self._on_commit)
 
     # --- calling -------------------------------------------------------------------------------------------------
@@ -218,6 +222,10 @@ class Conductor:
             "Complete or cancel that one first, or use another correlation key.",
         )  # fmt: skip
 
+    def claim(self, claim: Claim) -> None:
+        """Be told of every call that parks after its handler ran: its answer may have come before."""
+        self._claims.append(claim)
+
     # --- executing -----------------------------------------------------------------------------------------------
 
     def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
@@ -302,6 +310,7 @@ class Conductor:
                 made = await self.router.run(verb, self._handed(verb, args, origin, id, step, attempt))
                 answer = await self._record(verb, made, args, id, origin, step, attempt, worker)
             if answer.conflict is None:
+                await self._claim(answer)
                 return
             contested = f"{origin.tenant}/{answer.conflict.key}"
             if answer.conflict.what == "key":
@@ -311,6 +320,11 @@ class Conductor:
                 return
         crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
         await self._record(verb, crowded, args, id, origin, step, attempt, worker)
+
+    async def _claim(self, answer: Answer) -> None:
+        if answer.aggregate is not None and any(type(entry) is e.StepParked for entry in answer.entries):
+            for claim in self._claims:
+                await claim(answer.aggregate)
 
     async def _record(
         self, verb: Verb, made: Produced | Failed, args: Any, id: Id, origin: Origin, step: int, attempt: int,

@@ -119,6 +119,10 @@ class Store:
     async def dead_letters(self, tenant: str, most: int) -> list[DeadLetter]:
         return [DeadLetter(*row) for row in await self.driver.fetch("list_dead", tenant=tenant, most=most)]
 
+    async def early_letters(self, tenant: str, key: str, since: Micros) -> list[str]:
+        """Dead letters under a key that came no earlier than a time, oldest first."""
+        return [row[0] for row in await self.driver.fetch("early_letters", tenant=tenant, key=key, since=since)]
+
     async def message(self, tenant: str, message_id: str) -> Message | None:
         rows = await self.driver.fetch("read_message", tenant=tenant, message_id=message_id)
         return Message(*rows[0]) if rows else None
