@@ -48,9 +48,9 @@ class Timers:
         poller.add_done_callback(lambda _: self._wake.set())
         try:
             while True:
-                await self._wait()
                 if poller.done():
                     await poller  # without it nothing more would ever be read: its error is this duty's
+                await self._wait()
                 while self._heap and self._heap[0][0] <= self._sources.now():
                     await self._places.acquire()
                     self._start(heapq.heappop(self._heap)[1])
