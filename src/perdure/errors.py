@@ -133,7 +133,7 @@ class MergeConflictError(PerdureError):
 
 
 class StoreUnavailableError(PerdureError):
-    """The store could not be reached or is locked; nothing was written, asking again is safe."""
+    """The store could not be reached or is locked; asking again under the same key is safe."""
 
     code = "store.unavailable"
 

@@ -85,6 +85,7 @@ def _picture(told: dict[str, Any]) -> Any:
     from rich.text import Text
 
     live = [f"{each['process']} on {each['host']}" for each in told["workers"] if each["is_live"]]
+    aside = output.counted(told["quarantined"], "call")
     rows = [
         ("store", told["store"]),
         ("schema", f"{told['schema']} of {told['newest_schema']} ({told['dialect']})"),
@@ -93,7 +94,7 @@ def _picture(told: dict[str, Any]) -> Any:
         ("not sealed yet", output.counted(told["unsealed_records"], "record")),
         ("overdue timers", "yes: is a worker running?" if told["is_timer_overdue"] else "none"),
         ("at work", ", ".join(live) or "nobody"),
-        ("quarantined", f"{told['quarantined']} calls: see `perdure audit verify`" if told["quarantined"] else "none"),
+        ("quarantined", f"{aside}: see `perdure audit verify`" if told["quarantined"] else "none"),
     ]
     made = Table.grid(padding=(0, 2))
     for name, value in rows:

@@ -63,7 +63,7 @@ def exit_code(error: BaseException) -> int:
 _OWN = (
     Exit(OK, "ok", "done; a call that parked is also done with asking"),
     Exit(FAILED, "failed", "the call failed, was cancelled or needs a person; or `verbs lint` found errors"),
-    Exit(STORE, "store", "the store cannot be reached, is locked or full; nothing was written, ask again"),
+    Exit(STORE, "store", "the store cannot be reached, is locked or full; asking again under the same key is safe"),
     Exit(INTEGRITY, "integrity", "stored bytes are not what was written: quarantine, or findings of `audit verify`"),
     Exit(INTERNAL, "internal", "Perdure itself is at fault; `PERDURE_DEBUG=1` shows where"),
     Exit(NOT_YET, "not_yet", "the time given with `--timeout` ran out; the call goes on"),

@@ -1,0 +1,91 @@
+"""Writes the generated half of the Python API's reference: `python -m tests.house.api`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from perdure.app.perdure import Perdure
+from perdure.app.views import (
+    AmendmentView,
+    AttemptView,
+    CallView,
+    ErrorView,
+    EventView,
+    ReceiptView,
+    WaitingFor,
+)
+from perdure.testing.sandbox import Sandbox
+from tests.house.tree import ROOT
+
+PAGE = ROOT / "docs" / "reference" / "python-api.md"
+MARK = "<!-- generated: python -m tests.house.api -->\n"
+VIEWS = (CallView, WaitingFor, ErrorView, AttemptView, AmendmentView, ReceiptView, EventView)
+WIDTH = 110
+
+
+def public(kind: type, beside: type | None = None) -> dict[str, Any]:
+    """The public functions of a class in the order of its text; those of `beside` left out unless they differ."""
+    found = {name: inspect.unwrap(getattr(kind, name)) for name in dir(kind) if not name.startswith("_")}
+    functions = {name: value for name, value in found.items() if inspect.isroutine(value)}
+    if beside is not None:
+        functions = {name: value for name, value in functions.items() if name in vars(kind)}
+    return dict(sorted(functions.items(), key=lambda each: inspect.getsourcelines(each[1])[1]))
+
+
+def generated() -> str:
+    """The region below the mark."""
+    return "\n".join([*_methods("Perdure", public(Perdure)), *_methods("Sandbox", public(Sandbox, Perdure)), *_views()])
+
+
+def _methods(title: str, functions: dict[str, Any]) -> Iterator[str]:
+    yield f"## {title}\n\n{_doc(Perdure if title == 'Perdure' else Sandbox)}\n"
+    for name, function in functions.items():
+        yield f"### {title}.{name}\n\n```text\n{_signature(name, function)}\n```\n\n{_doc(function)}\n"
+
+
+def _signature(name: str, function: Any) -> str:
+    signature = inspect.signature(function)
+    parameters = [_parameter(each) for each in signature.parameters.values() if each.name not in ("self", "cls")]
+    kinds = [each.kind for each in signature.parameters.values() if each.name not in ("self", "cls")]
+    if inspect.Parameter.KEYWORD_ONLY in kinds:
+        parameters.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    returned = str(signature.return_annotation).strip("'")
+    line = f"{name}({', '.join(parameters)}) -> {returned}"
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join([f"{name}(", *(f"    {each}," for each in parameters), f") -> {returned}"])
+
+
+def _parameter(each: inspect.Parameter) -> str:
+    star = "**" if each.kind is inspect.Parameter.VAR_KEYWORD else ""
+    default = "" if each.default is inspect.Parameter.empty else f" = {each.default!r}"
+    return f"{star}{each.name}: {str(each.annotation).strip(chr(39))}{default}"
+
+
+def _views() -> Iterator[str]:
+    yield "## Values\n"
+    for view in VIEWS:
+        yield f"### {view.__name__}\n\n{_doc(view)}\n\n| field | type |\n|---|---|"
+        for field in msgspec.structs.fields(view):
+            kind = str(view.__annotations__[field.encode_name]).replace("|", "\\|")
+            yield f"| `{field.name}` | `{kind}` |"
+        yield ""
+
+
+def _doc(thing: Any) -> str:
+    return re.sub(r"[ \t]+\n", "\n", inspect.getdoc(thing) or "")
+
+
+def written() -> str:
+    """The page as it should be: the hand-written half as it is, the rest generated."""
+    page = PAGE.read_text(encoding="utf-8")
+    return page.partition(MARK)[0] + MARK + "\n" + generated().rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(), encoding="utf-8")

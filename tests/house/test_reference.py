@@ -1,0 +1,94 @@
+"""The reference is complete: methods, entries, settings, states and tables are those of the code, and no others."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from typing import get_args, get_type_hints
+
+import pytest
+
+import perdure
+import perdure.testing
+from perdure.app import config
+from perdure.runbooks import state
+from perdure.runbooks.entries import Entry
+from perdure.store.migrations import migrate_sqlite
+from perdure.verbs.handlers import Call
+from tests.house import api
+from tests.house.tree import ROOT
+
+REFERENCE = ROOT / "docs" / "reference"
+CELL = re.compile(r"^\| (`[^|]+`) \|", re.MULTILINE)
+
+
+def page(name: str) -> str:
+    return (REFERENCE / name).read_text(encoding="utf-8")
+
+
+def section(text: str, title: str) -> str:
+    return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def words(text: str) -> list[str]:
+    """What stands in backticks in the first cell of each row."""
+    return [word for cell in CELL.findall(text) for word in re.findall(r"`([^`]+)`", cell)]
+
+
+@pytest.mark.req("P9")
+def test_the_python_api_on_the_page_is_that_of_the_code() -> None:
+    assert page("python-api.md") == api.written(), "run: python -m tests.house.api"
+
+
+@pytest.mark.req("P9")
+def test_every_importable_name_is_on_the_page() -> None:
+    rows = page("python-api.md").splitlines()
+    for module in (perdure, perdure.testing):
+        row = next(line for line in rows if line.startswith(f"| `{module.__name__}` |"))
+        assert set(re.findall(r"`(\w+)`", row)) - {"perdure"} == set(module._HOMES)
+
+
+@pytest.mark.req("P9")
+def test_everything_a_handler_gets_is_on_the_page() -> None:
+    told = {word.removeprefix("await ").partition("(")[0] for word in words(section(page("python-api.md"), "Call"))}
+    assert told == {name for name in dir(Call) if not name.startswith("_")}
+
+
+@pytest.mark.req("P9")
+def test_every_entry_is_on_the_page_with_all_its_fields() -> None:
+    rows = [line.strip("| ").split(" | ") for line in page("journal-entries.md").splitlines() if line.startswith("| `")]
+    told = {name.strip("`"): set(re.findall(r"`(\w+)`", fields)) for name, _, fields in rows}
+    assert told == {entry.__name__: set(entry.__struct_fields__) for entry in get_args(Entry)}
+
+
+@pytest.mark.req("P9")
+def test_every_setting_is_on_the_page() -> None:
+    told = set(words(page("configuration.md").partition("## Order")[0]))
+    nested = {"retention": config.RETENTION_KEYS, "seal": config.SEAL_KEYS}
+    known = {f"{key}.{each}" for key in config.CONFIG_KEYS for each in nested.get(key, ())}
+    assert told == known | (config.CONFIG_KEYS - set(nested))
+
+
+@pytest.mark.req("P9")
+@pytest.mark.parametrize(
+    ("title", "known"),
+    [
+        ("Call", get_args(state.RunbookState)),
+        ("Step", get_args(state.StepState)),
+        ("Parked token", state.TOKEN_STATES),
+        ("Frame", get_args(get_type_hints(state.Frame)["status"])),
+    ],
+    ids=["call", "step", "token", "frame"],
+)
+def test_every_state_is_on_the_page(title: str, known: tuple[str, ...]) -> None:
+    assert sorted(words(section(page("states.md"), title))) == sorted(known)
+
+
+@pytest.mark.req("P9")
+def test_every_table_is_on_the_page() -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate_sqlite(connection, ":memory:")
+    rows = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    tables = {name for (name,) in rows}
+    connection.close()
+    assert set(words(page("store-schema.md"))) == tables
