@@ -152,3 +152,30 @@ async def test_a_call_parked_by_another_process_is_completed_by_its_id(store_url
         await second.advance("PT10S")
         assert (await second.status(view.id)).state == "parked"
         assert (await first.complete(view.id, {"ok": 1})).answer == "applied"
+
+
+@pytest.mark.req("X7")
+@pytest.mark.parametrize("by_id", [True, False])
+async def test_an_answer_that_arrives_while_the_handler_still_asks_is_not_lost(store_url: str, by_id: bool) -> None:
+    definitions = catalogue("""
+- name: kyc.ask
+  description: Ask someone outside, who is quick, and wait
+  input_schema: {properties: {case: {type: string}}}
+  execution: {kind: durable, correlation: {key: $case}}
+""")
+    answers: list[str] = []
+
+    async def ask(call: Any) -> dict[str, Any]:
+        key = call.call_id if by_id else call.args["case"]
+        answers.append((await sandbox.complete(key, {"quick": True}, message_id="m")).answer)
+        return {}
+
+    async with Sandbox.open(store_url, definitions=definitions, handlers={"kyc.ask": ask}) as sandbox:
+        await sandbox.complete("C1", {"quick": "long ago"}, message_id="old")
+        sandbox.clock.move_to(sandbox.clock.now() + 1_000_000)
+        view = await sandbox.call("kyc.ask", {"case": "C1"})
+        assert answers == ["dead_letter"]
+        assert (view.state, view.result) == ("completed", {"quick": True})
+        assert [letter["message_id"] for letter in await sandbox.dead_letters()] == ["old"]
+        key = view.id if by_id else "C1"
+        assert (await sandbox.complete(key, {"quick": True}, message_id="m")).answer == "duplicate"

@@ -86,8 +86,7 @@ class Runtime:
     async def start(self) -> None:
         await self.driver.open()
         try:
-            if isinstance(self.sources, SystemSources):
-                self.sources.offset = await self.driver.clock_offset()
+            await self._set_clock()
             if self.role == "reader":
                 return
             await self.lease.take(self._lost)
@@ -98,6 +97,11 @@ class Runtime:
         except BaseException:
             await self.stop()
             raise
+
+    async def _set_clock(self) -> None:
+        """The store's clock counts; a machine's own may drift from it, or be set, while a process runs."""
+        if isinstance(self.sources, SystemSources):
+            self.sources.offset = await self.driver.clock_offset()
 
     def _begin_duties(self) -> None:
         if self.is_driven:
@@ -113,15 +117,17 @@ class Runtime:
 
     async def stop(self) -> None:
         """Let running attempts end, give the lease back, close. What is left is taken over by others."""
-        await self.conductor.finish_jobs(FINISH_SECONDS)
+        # First those that would begin more: what is leased while the last attempts end would be left in the air.
         for task in self._duties:
             task.cancel()
         await asyncio.gather(*self._duties, return_exceptions=True)
         self._duties = []
+        await self.conductor.finish_jobs(FINISH_SECONDS)
         if self._renewing is not None:
             self._renewing.cancel()
             await asyncio.gather(self._renewing, return_exceptions=True)
         await self.kernel.drain()
+        await self.conductor.finish_jobs(0)
         if self._announcing is not None:
             await asyncio.gather(self._announcing, return_exceptions=True)
         if self.lease.number:
@@ -156,6 +162,7 @@ class Runtime:
         await self.upkeep.check_definitions()
         await self.upkeep.take_up_forgotten()
         await self.lease.forget_old()
+        await self._set_clock()
 
     async def _check(self) -> None:
         while True:
@@ -185,13 +192,13 @@ class Runtime:
             log.warning("a duty failed and will be tried again: %s", error)
 
     async def _guarded(self, duty: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await duty()
-        except asyncio.CancelledError:
-            raise
-        except BaseException:
-            log.exception("a duty of the worker stopped: %s", getattr(duty, "__qualname__", duty))
-            raise
+        """A worker that stopped doing one of its duties would look healthy: the duty begins again, and it is said."""
+        while True:
+            try:
+                await self._try(duty)
+            except Exception:
+                log.exception("a duty of this process broke and begins again: %s", getattr(duty, "__qualname__", duty))
+            await self.sources.sleep_until(self.sources.now() + DUTY_PAUSE)
 
     def _lost(self) -> None:
         log.warning("the lease %s was taken away; taking a new one", self.lease.number)

@@ -51,7 +51,8 @@ def _with_step(state: Runbook, number: int, step: Step, status: RunbookState, en
 
 
 def _step_ready(state: Runbook, entry: e.StepReady) -> Runbook:
-    return _with_step(state, entry.step, replace(state.steps[entry.step - 1], status="ready"), "executing")
+    step = replace(state.steps[entry.step - 1], status="ready", retry_at=0)
+    return _with_step(state, entry.step, step, "executing")
 
 
 def _attempt_started(state: Runbook, entry: e.AttemptStarted) -> Runbook:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -24,17 +24,22 @@ from perdure.sources import Id, Sources, id_text
 from perdure.verbs import Catalogue, Verb
 from perdure.work.lease import Lease
 from perdure.work.patience import insist
-from perdure.work.router import Cargo, Failed, Produced, Router
+from perdure.work.router import MAX_MESSAGE, Cargo, Failed, Produced, Router
 from perdure.work.turns import Turns
 
 KIND = RunbookMachine.kind
 MAX_ENTITY_CONFLICTS = 20
+MAX_JOBS = 1000
+"""How many attempts run at once before a process takes over no more; its own calls are always run."""
 SETTLED = frozenset({"completed", "failed", "cancelled", "parked", "escalated"})
 
 JobName = tuple[bytes, int, int, int]
 """Call, step, attempt and the lease it runs under: taken over by the same process, it is another job."""
 
 log = logging.getLogger("perdure")
+
+
+Claim = Callable[[Aggregate], Awaitable[None]]
 
 
 class Conductor:
@@ -53,6 +58,7 @@ class Conductor:
         self._watchers: dict[bytes, list[asyncio.Future[Aggregate]]] = {}
         self._hashes: dict[str, bytes] = {}
         self._turns = Turns()
+        self._claims: list[Claim] = []
         kernel.listen(self._on_commit)
 
     # --- calling -------------------------------------------------------------------------------------------------
@@ -99,7 +105,7 @@ class Conductor:
             self._park(verb, cargo.value, id)  # a key that cannot be waited under is refused before anything runs
         for _ in range(MAX_ENTITY_CONFLICTS):
             async with self._turns.at(contested):
-                command, brought = await self._opening(verb, cargo, origin, id)
+                command, brought = await self._opening(verb, cargo, origin, id, waits)
                 command = msgspec.structs.replace(command, parent=parent, idempotency_key=idempotency_key)
                 if idempotency_key:
                     brought.idempotency = (idempotency_key, self._request(verb, cargo))
@@ -123,12 +129,14 @@ class Conductor:
             Rejection("blocked", "call", "verb", verb.name, "its records kept changing under it", "Try again.")
         )
 
-    async def _opening(self, verb: Verb, cargo: Cargo, origin: Origin, id: Id) -> tuple[c.StartCall, Attachments]:
+    async def _opening(
+        self, verb: Verb, cargo: Cargo, origin: Origin, id: Id, waits: bool
+    ) -> tuple[c.StartCall, Attachments]:
         brought = Attachments(payloads=[(cargo.hash, cargo.data)], index=index_rows(verb, cargo.value))
         command = c.StartCall(verb.name, verb.version, self.definition(verb), cargo.hash, worker=self.lease.number)
         if not self.router.has_step(verb):
             return msgspec.structs.replace(command, outcome=self._park(verb, cargo.value, id)), brought
-        if verb.execution.effects == "external" and not self._is_immediate(verb):
+        if (verb.execution.effects == "external" or not waits) and not self._is_immediate(verb):
             return command, brought
         made = await self.router.run(verb, self._handed(verb, cargo.value, origin, id, 1, 1))
         return msgspec.structs.replace(command, outcome=self._outcome(verb, made, cargo.value, id, brought)), brought
@@ -179,6 +187,11 @@ class Conductor:
             known = self._hashes[verb.content_hash] = bytes.fromhex(verb.content_hash.removeprefix("sha256:"))
         return known
 
+    def serves(self, name: str, version: int | None = None) -> Verb | None:
+        """The verb, when this process has it and what it needs to run."""
+        verb = self.catalogue.find(name, version)
+        return verb if verb is not None and self.router.can_run(verb) else None
+
     def _require_handler(self, verb: Verb) -> None:
         if not self.router.can_run(verb):
             raise RejectedError(Rejection(
@@ -208,6 +221,10 @@ class Conductor:
             "already_exists", "park verb", verb.name, key, f"call {whose} already waits under that key",
             "Complete or cancel that one first, or use another correlation key.",
         )  # fmt: skip
+
+    def claim(self, claim: Claim) -> None:
+        """Be told of every call that parks after its handler ran: its answer may have come before."""
+        self._claims.append(claim)
 
     # --- executing -----------------------------------------------------------------------------------------------
 
@@ -250,14 +267,37 @@ class Conductor:
         state: Runbook = aggregate.state
         current = state.steps[step - 1]
         origin = Origin(aggregate.tenant, state.principal, state.trace)
-        verb = self.catalogue.find(current.verb, current.version)
-        if verb is None or not self.router.can_run(verb):
-            await insist(lambda: self.raise_missing(aggregate.id, step, aggregate.tenant, current), self._sources)
-            return
+        verb = self.serves(current.verb, current.version)
         try:
-            await self._attempt(verb, aggregate.id, origin, current, step, attempt, worker)
-        except (FencedError, QuarantinedError):
+            if verb is None:
+                await insist(lambda: self.raise_missing(aggregate.id, step, aggregate.tenant, current), self._sources)
+                return
+            try:
+                await self._attempt(verb, aggregate.id, origin, current, step, attempt, worker)
+            except (FencedError, QuarantinedError, RejectedError):
+                raise
+            except Exception as error:
+                await self._raise_unrecorded(aggregate, step, attempt, worker, error)
+        except (FencedError, QuarantinedError, RejectedError):
             return  # another worker has taken over, or the call is set aside: both are recorded where they are found
+
+    async def _raise_unrecorded(
+        self, aggregate: Aggregate, step: int, attempt: int, worker: int, error: Exception
+    ) -> None:
+        """What cannot be recorded must not leave the job leased to a process that has given up on it."""
+        text = (
+            f"Attempt {attempt} ran and what it led to could not be recorded ({type(error).__name__}: {error}). "
+            "Mend the handler, then `perdure incidents retry`; or `perdure incidents resolve`."
+        )
+
+        def prepare(current: Aggregate) -> Prepared | Rejection:
+            frame = current.state.steps[step - 1].frame
+            if frame is None or (frame.attempt, frame.worker) != (attempt, worker):
+                return Rejection("wrong_state", "stop", "call", id_text(current.id), "it goes on elsewhere")
+            return Prepared(c.RaiseIncident(step, "attempt.unrecorded", text[:MAX_MESSAGE]))
+
+        origin = Origin(aggregate.tenant, "perdure")
+        await insist(lambda: self.kernel.ask(KIND, aggregate.id, origin, prepare), self._sources)
 
     async def _attempt(
         self, verb: Verb, id: Id, origin: Origin, current: Step, step: int, attempt: int, worker: int
@@ -270,6 +310,7 @@ class Conductor:
                 made = await self.router.run(verb, self._handed(verb, args, origin, id, step, attempt))
                 answer = await self._record(verb, made, args, id, origin, step, attempt, worker)
             if answer.conflict is None:
+                await self._claim(answer)
                 return
             contested = f"{origin.tenant}/{answer.conflict.key}"
             if answer.conflict.what == "key":
@@ -279,6 +320,11 @@ class Conductor:
                 return
         crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
         await self._record(verb, crowded, args, id, origin, step, attempt, worker)
+
+    async def _claim(self, answer: Answer) -> None:
+        if answer.aggregate is not None and any(type(entry) is e.StepParked for entry in answer.entries):
+            for claim in self._claims:
+                await claim(answer.aggregate)
 
     async def _record(
         self, verb: Verb, made: Produced | Failed, args: Any, id: Id, origin: Origin, step: int, attempt: int,
@@ -320,6 +366,11 @@ class Conductor:
             watchers.remove(future)
             if not watchers:
                 del self._watchers[id]
+
+    @property
+    def has_room(self) -> bool:
+        """Whether this process may take over another job."""
+        return len(self._jobs) < MAX_JOBS
 
     @property
     def running(self) -> set[tuple[bytes, int]]:

@@ -16,6 +16,7 @@ MAX_INTERRUPTIONS = 5
 MAX_TOKENS = 32
 MAX_AMENDMENTS = 100
 SECOND = 1_000_000
+ESCALATION_STUCK = "escalation.stuck"
 
 Answer = Decision | Rejection
 
@@ -191,9 +192,25 @@ def _retry_incident(state: Runbook, command: c.RetryIncident, now: int, chance: 
     if step.incident is None:
         return Rejection("wrong_state", "retry the incident of", "call", "?", "it has no open incident")
     resolved = e.IncidentResolved(command.step, now, "retried")
+    if step.incident.code == ESCALATION_STUCK:
+        return _escalate_again(step, command.step, resolved, now)
     if any(token.status == WAITING for token in step.tokens):
         return Decision((resolved,))
     return Decision((resolved, _again(step, command.step, now, command.worker)), "leased")
+
+
+def _escalate_again(step: Step, number: int, resolved: e.IncidentResolved, now: int) -> Answer:
+    """The escalation that could not be carried out gives way to a new one."""
+    position = next((at for at, token in enumerate(step.tokens, 1) if token.status == WAITING), 0)
+    if not position:
+        return Decision((resolved,))
+    if len(step.tokens) >= MAX_TOKENS:
+        return Rejection(
+            "blocked", "retry the incident of", "call", "?", f"it was escalated {MAX_TOKENS - 1} times already",
+            "Resolve the incident by hand.",
+        )  # fmt: skip
+    escalation = e.Escalated(number, now, step.tokens[position - 1].name)
+    return Decision((resolved, e.TimedOut(number, position, now), escalation))
 
 
 def _resolve_incident(state: Runbook, command: c.ResolveIncident, now: int, chance: float) -> Answer:

@@ -7,6 +7,7 @@
 | a message id that was used for something else | refused: nobody may think it was taken |
 | another completion for a token that ended | recorded in the call's journal, not applied |
 | a key nobody ever waited under | dead letter `unknown_key` |
+| the same, from a call whose handler still runs | dead letter until the call parks, then applied |
 | a key several verbs wait under, and no verb named | dead letter `ambiguous_key` |
 | a completion for a call with an open incident | dead letter `blocked` |
 | a result that does not fit the verb's schema | refused at the door, nothing recorded |
@@ -19,7 +20,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import msgspec
 
 from perdure.contracts import FAILURE_CLASSES, FailureClass, check_key
-from perdure.errors import InvariantBroken, RejectedError, Rejection, UnreadableFormError
+from perdure.errors import InvariantBroken, PerdureError, RejectedError, Rejection, UnreadableFormError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Preparation, Prepared
 from perdure.kernel.ports import APPLIED, DEAD, Attachments, Found, InboxRow, Unit
@@ -78,6 +79,7 @@ class Intake:
         self._kernel = conductor.kernel
         self._store = conductor.store
         self._sources = sources
+        conductor.claim(self._claim_early)
 
     async def complete(self, completion: Completion, origin: Origin, message_id: str = "") -> Receipt:
         """End a wait. The message id defaults to one derived from content and wait, so a repeat is recognised."""
@@ -197,6 +199,23 @@ class Intake:
         if message.aggregate is not None:
             aggregate = await self._kernel.read(Id(message.aggregate), origin)
         return Receipt("duplicate", message_id, aggregate, message.answer)
+
+    async def _claim_early(self, aggregate: Aggregate) -> None:
+        """What a handler asked for outside may be answered before its call has parked: such an answer is not lost."""
+        state: Runbook = aggregate.state
+        letters, origin = id_text(aggregate.id), Origin(aggregate.tenant, "perdure")
+        for number, step in enumerate(state.steps, 1):
+            for token in step.tokens:
+                keys = (token_key(letters, number, token), letters) if token.status == WAITING else ()
+                for key in keys:
+                    await self._claim_letters(key, state.started_at, origin)
+
+    async def _claim_letters(self, key: str, since: int, origin: Origin) -> None:
+        try:
+            for message_id in await self._store.early_letters(origin.tenant, key, since):
+                await self.replay(message_id, origin)
+        except PerdureError:
+            return  # it stays among the dead letters, where a person finds it
 
     async def progress(self, key: str, text: str, origin: Origin) -> Receipt:
         """Say how it goes; shown, never resumes."""

@@ -83,7 +83,9 @@ class RunbookMachine:
         for entry in entries:
             kind = type(entry)
             if kind is Escalated:
-                found.append(Notice(f"{NOTICE}{step_id(id_text(id), entry.step)}/{ESCALATION}", ESCALATION))
+                # Numbered by its token: an escalation that is tried again is another one.
+                token = len(state.steps[entry.step - 1].tokens)
+                found.append(Notice(f"{NOTICE}{step_id(id_text(id), entry.step)}/{ESCALATION}/{token}", ESCALATION))
             elif state.parent and kind in (StepCompleted, StepFailed, CallCancelled):
                 found.append(Notice(f"{NOTICE}{id_text(id)}/{CHILD_ENDED}", CHILD_ENDED))
         return tuple(found)

@@ -8,22 +8,33 @@ from typing import Any
 
 import msgspec
 
-from perdure.errors import FencedError, PerdureError, QuarantinedError, RejectedError, SchemaViolationError
+from perdure.errors import (
+    FencedError,
+    PayloadTooLargeError,
+    PerdureError,
+    QuarantinedError,
+    RejectedError,
+    Rejection,
+    SchemaViolationError,
+)
 from perdure.journal import Origin
-from perdure.kernel.kernel import Prepared
+from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments, Unit
 from perdure.payload import digest, parse
 from perdure.runbooks import commands as c
-from perdure.runbooks.conductor import KIND, Conductor
+from perdure.runbooks.conductor import KIND, Conductor, index_rows
+from perdure.runbooks.decide import ESCALATION_STUCK
 from perdure.runbooks.machine import CHILD_ENDED, ESCALATION, token_key
 from perdure.runbooks.state import WAITING, Failure, Runbook, short
 from perdure.sources import SECOND, Id, Micros, Sources, derive_id, id_text
 from perdure.verbs import Verb
+from perdure.verbs.definition import same_verb_name
 from perdure.work.ports import JobFound, TimerFound
 from perdure.work.router import Cargo
 
 PAGE = 500
 PLATFORM = "perdure"
+MISSING = "definition.missing"
 
 
 class Upkeep:
@@ -34,19 +45,31 @@ class Upkeep:
         self._kernel = conductor.kernel
         self._store = conductor.store
         self._sources = sources
+        self._served: dict[int, Verb | None] = {}
         self._idle_jobs: set[tuple[bytes, int]] = set()
 
     async def fire(self, timer: TimerFound) -> None:
-        """A timer is due."""
-        command = c.FireTimer(timer.step, timer.kind, timer.due, self._conductor.lease.number)
+        """A timer is due. A retry is leased to this process only when it can run the verb."""
+        origin = Origin(timer.tenant, PLATFORM)
         try:
-            await self._kernel.ask(KIND, timer.aggregate, Origin(timer.tenant, PLATFORM), Prepared(command))
+            worker = self._conductor.lease.number
+            if timer.kind == "retry" and await self._serves(timer.aggregate, timer.step, origin) is None:
+                worker = 0
+            command = c.FireTimer(timer.step, timer.kind, timer.due, worker)
+            await self._kernel.ask(KIND, timer.aggregate, origin, Prepared(command))
         except (RejectedError, QuarantinedError, FencedError):
             return
 
     async def take_over(self) -> int:
         """Jobs nobody holds: ready ones, and those of workers that are gone. Returns how many were leased."""
-        return await self._lease(await self._store.open_jobs(PAGE))
+        leased, after = 0, (b"", 0)
+        while page := await self._store.open_jobs(PAGE, after):
+            for job in page:
+                if not self._conductor.has_room:
+                    return leased
+                leased += await self._lease(job)
+            after = (page[-1].aggregate, page[-1].step)
+        return leased
 
     async def take_up_forgotten(self) -> int:
         """Jobs leased to this process that it does not run, because the store was away when they began or ended.
@@ -57,7 +80,7 @@ class Upkeep:
         idle = {(job.aggregate, job.step): job async for job in self._own_jobs() if job[:2] not in running}
         forgotten = [job for name, job in idle.items() if name in self._idle_jobs - self._conductor.running]
         self._idle_jobs = set(idle)
-        return await self._lease(forgotten)
+        return sum([await self._lease(job) for job in forgotten])
 
     async def _own_jobs(self) -> AsyncIterator[JobFound]:
         after = (b"", 0)
@@ -66,42 +89,40 @@ class Upkeep:
                 yield job
             after = (page[-1].aggregate, page[-1].step)
 
-    async def _lease(self, jobs: list[JobFound]) -> int:
-        leased = 0
-        for job in jobs:
-            try:
-                verb = await self._serves(job.aggregate, job.step, job.tenant)
-                if verb is None:
-                    continue  # another worker may have it; if none does, the check of definitions raises an incident
-                command = c.LeaseJob(job.step, self._conductor.lease.number, job.worker, verb.execution.redelivery)
-                answer = await self._kernel.ask(KIND, job.aggregate, Origin(job.tenant, PLATFORM), Prepared(command))
-            except (RejectedError, QuarantinedError):
-                continue
-            leased += answer.answer == "leased"
-        return leased
+    async def _lease(self, job: JobFound) -> bool:
+        origin = Origin(job.tenant, PLATFORM)
+        try:
+            if job.definition not in self._served:
+                self._served[job.definition] = await self._serves(job.aggregate, job.step, origin)
+            verb = self._served[job.definition]
+            if verb is None:
+                return False  # another worker may have it; if none does, the check of definitions raises an incident
+            command = c.LeaseJob(job.step, self._conductor.lease.number, job.worker, verb.execution.redelivery)
+            answer = await self._kernel.ask(KIND, job.aggregate, origin, Prepared(command))
+        except (RejectedError, QuarantinedError):
+            return False
+        return answer.answer == "leased"
 
-    async def _serves(self, id: Id, step: int, tenant: str) -> Verb | None:
+    async def _serves(self, id: Id, step: int, origin: Origin) -> Verb | None:
         """The verb of a job, when this process can run it under the same name and version."""
-        aggregate = await self._kernel.read(id, Origin(tenant))
-        current = aggregate.state.steps[step - 1]
-        verb = self._conductor.catalogue.find(current.verb, current.version)
-        return verb if verb is not None and self._conductor.router.can_run(verb) else None
+        current = (await self._kernel.recall(id, origin)).state.steps[step - 1]
+        return self._conductor.serves(current.verb, current.version)
 
     async def deliver(self) -> int:
-        """Messages between aggregates. Returns how many were acted on."""
-        done = 0
-        for _, tenant, message_id, kind, aggregate in await self._store.pending_messages(0, PAGE):
-            try:
-                if kind == ESCALATION:
-                    await self._escalate(tenant, message_id, aggregate)
-                elif kind == CHILD_ENDED:
-                    await self._child_ended(tenant, message_id, aggregate)
-            except (QuarantinedError, RejectedError):
-                continue  # it stays pending; those behind it are delivered all the same
-            done += 1
+        """Messages between aggregates. Returns how many were acted on; the others wait and hold nobody up."""
+        done, after = 0, 0
+        while page := await self._store.pending_messages(after, PAGE):
+            for after, tenant, message_id, kind, aggregate in page:  # noqa: B007
+                try:
+                    if kind == ESCALATION:
+                        done += await self._escalate(tenant, message_id, aggregate)
+                    elif kind == CHILD_ENDED:
+                        done += await self._child_ended(tenant, message_id, aggregate)
+                except (QuarantinedError, RejectedError):
+                    continue
         return done
 
-    async def _escalate(self, tenant: str, message_id: str, aggregate: Id) -> None:
+    async def _escalate(self, tenant: str, message_id: str, aggregate: Id) -> bool:
         """Start the escalation's verb, once; where there is none, a person completes the escalation's token."""
         origin = Origin(tenant, PLATFORM)
         parent = await self._kernel.read(aggregate, origin)
@@ -109,19 +130,26 @@ class Upkeep:
         number = int(message_id.rpartition(":")[2].partition("/")[0])
         step = state.steps[number - 1]
         token = next((each for each in step.tokens if each.escalates and each.status == WAITING), None)
-        verb = self._conductor.catalogue.find(token.name) if token is not None else None
-        if token is None or verb is None or not self._conductor.router.can_run(verb):
+        verb = self._conductor.serves(token.name) if token is not None else None
+        if token is None or verb is None:
+            if token is not None and await self._is_served(token.name):
+                return False  # by another worker, which will see the message as well
             await self._settle(tenant, message_id)
-            return
+            return True
         data = await self._store.payload(aggregate, step.input)
         args = _escalation_args(verb, parse(data) if data else {}, id_text(aggregate), step.verb)
+        id = derive_id(state.started_at, digest(f"{message_id}\0{tenant}".encode()))
         try:
             cargo = self._conductor.router.incoming(verb, args)
-        except SchemaViolationError as error:
-            await self._stuck(aggregate, number, tenant, message_id, str(error))
-            return
-        id = derive_id(state.started_at, digest(f"{message_id}\0{tenant}".encode()))
-        await self._begin(verb, cargo, origin, id, message_id, token_key(id_text(aggregate), number, token))
+            await self._begin(verb, cargo, origin, id, message_id, token_key(id_text(aggregate), number, token))
+        except (SchemaViolationError, PayloadTooLargeError, RejectedError) as error:
+            await self._stuck(aggregate, number, tenant, message_id, f"The escalation could not be started. {error}")
+        return True
+
+    async def _is_served(self, name: str) -> bool:
+        """Whether a live worker says that it can run a verb of that name."""
+        wanted = same_verb_name(name)
+        return any(same_verb_name(each) == wanted for each in await self._store.served_names())
 
     async def _begin(self, verb: Verb, cargo: Cargo, origin: Origin, id: Id, message_id: str, parent: str) -> None:
         settles = (origin.tenant, message_id)
@@ -129,11 +157,17 @@ class Upkeep:
         await self._settle(origin.tenant, message_id)
 
     async def _stuck(self, aggregate: Id, step: int, tenant: str, message_id: str, text: str) -> None:
-        command = c.RaiseIncident(step, "escalation.invalid", f"The escalation could not be started. {text}")
-        prepared = Prepared(command, Attachments(settles=(tenant, message_id)))
-        await self._kernel.ask(KIND, aggregate, Origin(tenant, PLATFORM), prepared)
+        """A person must see it; while they look at something else of that call, the message waits."""
 
-    async def _child_ended(self, tenant: str, message_id: str, aggregate: Id) -> None:
+        def prepare(current: Aggregate) -> Prepared | Rejection:
+            if current.state.steps[step - 1].incident is not None:
+                return Rejection("blocked", "escalate", "call", id_text(current.id), "it has an open incident")
+            command = c.RaiseIncident(step, ESCALATION_STUCK, text)
+            return Prepared(command, Attachments(settles=(tenant, message_id)))
+
+        await self._kernel.ask(KIND, aggregate, Origin(tenant, PLATFORM), prepare)
+
+    async def _child_ended(self, tenant: str, message_id: str, aggregate: Id) -> bool:
         """What a call was started for has ended: its parent's token ends with the same outcome."""
         origin = Origin(tenant, PLATFORM)
         child = await self._kernel.read(aggregate, origin)
@@ -142,18 +176,35 @@ class Upkeep:
         waiting = next((token for token in tokens if token.status == WAITING), None)
         if waiting is None:
             await self._settle(tenant, message_id)
-            return
+            return True
+        asked = (await self._kernel.read(waiting.aggregate, origin)).state.steps[waiting.step - 1]
+        verb = self._conductor.catalogue.find(asked.verb, asked.version)
+        if verb is None:
+            return False  # who has the verb can tell whether the result fits it
         brought = Attachments(settles=(tenant, message_id))
-        step = state.steps[0]
-        result, failure = None, step.error
-        if state.status == "completed" and step.result is not None:
-            data = await self._store.payload(aggregate, step.result)
-            result = step.result
-            brought.payloads.append((step.result, data or b"null"))
-        elif failure is None:
-            failure = Failure("permanent_business", "escalation.cancelled", "The escalation was cancelled.")
+        try:
+            result, failure = await self._outcome(verb, child, brought)
+        except (SchemaViolationError, PayloadTooLargeError) as error:
+            text = f"The result of the escalation does not fit. {error}"
+            await self._stuck(waiting.aggregate, waiting.step, tenant, message_id, text)
+            return True
         command = c.Complete(waiting.step, waiting.token, result, failure, False, message_id)
         await self._kernel.ask(KIND, waiting.aggregate, origin, Prepared(command, brought))
+        return True
+
+    async def _outcome(self, verb: Verb, child: Aggregate, brought: Attachments) -> tuple[bytes | None, Failure | None]:
+        """What a child's end means to its parent's verb; the data it needs is attached."""
+        step = child.state.steps[0]
+        if child.state.status != "completed" or step.result is None:
+            cancelled = Failure("permanent_business", "escalation.cancelled", "The escalation was cancelled.")
+            return None, step.error or cancelled
+        data = await self._store.payload(child.id, step.result)
+        if data is None:
+            return None, Failure("permanent_business", "escalation.erased", "The escalation's data has been erased.")
+        cargo = self._conductor.router.outgoing(verb, parse(data))
+        brought.payloads.append((cargo.hash, cargo.data))
+        brought.index.extend(index_rows(verb, cargo.value))
+        return cargo.hash, None
 
     async def _settle(self, tenant: str, message_id: str) -> None:
         await self._store.commit(Unit(tenant, None, attachments=[Attachments(settles=(tenant, message_id))]))
@@ -164,10 +215,9 @@ class Upkeep:
         erased = 0
         for id, tenant in await self._store.ended(before, most):
             try:
-                await self.erase(id, Origin(tenant, PLATFORM), "retention")
-            except (RejectedError, QuarantinedError):
-                continue  # what cannot be read cannot be erased; it is listed for a person
-            erased += 1
+                erased += await self.erase(id, Origin(tenant, PLATFORM), "retention") == "erased"
+            except (QuarantinedError, RejectedError):
+                continue  # a damaged one stays for a person to look at
         return erased
 
     async def erase(self, id: Id, origin: Origin, reason: str) -> str:
@@ -193,7 +243,9 @@ class Upkeep:
         A verb whose text changed but whose name and version are loaded still serves its older calls.
         """
         raised = 0
-        for definition in await self._store.unserved():
+        for definition, name, version in await self._store.unserved():
+            if self._conductor.serves(name, version) is not None:
+                continue
             after = 0
             while page := await self._store.parked_by_definition(definition, after, PAGE):
                 for id, step, tenant, _ in page:
@@ -217,18 +269,28 @@ class Upkeep:
 
     async def heal_definitions(self) -> int:
         """Incidents about missing definitions that this worker serves are retried by themselves."""
-        healed = 0
-        for id, step, tenant, _ in await self._store.incidents_by_code("definition.missing", PAGE):
-            try:
-                verb = await self._serves(id, step, tenant)
-                if verb is None:
-                    continue
-                command = c.RetryIncident(step, self._conductor.lease.number)
-                await self._kernel.ask(KIND, id, Origin(tenant, PLATFORM), Prepared(command))
-            except (RejectedError, QuarantinedError):
-                continue
-            healed += 1
+        healed, after = 0, (0, b"")
+        while page := await self._store.incidents_by_code(MISSING, PAGE, after):
+            for id, step, tenant, _ in page:
+                healed += await self._heal(id, step, Origin(tenant, PLATFORM))
+            after = (page[-1][3], page[-1][0])
         return healed
+
+    async def _heal(self, id: Id, step: int, origin: Origin) -> bool:
+        def prepare(current: Aggregate) -> Prepared | Rejection:
+            # Another incident may have taken its place, and that one is not ours to retry.
+            incident = current.state.steps[step - 1].incident
+            if incident is None or incident.code != MISSING:
+                return Rejection("wrong_state", "heal", "call", id_text(current.id), "it misses nothing")
+            return Prepared(c.RetryIncident(step, self._conductor.lease.number))
+
+        try:
+            if await self._serves(id, step, origin) is None:
+                return False
+            await self._kernel.ask(KIND, id, origin, prepare)
+        except (RejectedError, QuarantinedError):
+            return False
+        return True
 
 
 def _escalation_args(verb: Verb, args: Mapping[str, Any], call: str, name: str) -> dict[str, Any]:

@@ -102,8 +102,8 @@ class Store:
         )
         return [TimerFound(due, Id(bytes(id)), step, kind, tenant) for due, id, step, kind, tenant in rows]
 
-    async def open_jobs(self, most: int) -> list[JobFound]:
-        rows = await self.driver.fetch("open_jobs", most=most)
+    async def open_jobs(self, most: int, after: tuple[bytes, int] = (b"", 0)) -> list[JobFound]:
+        rows = await self.driver.fetch("open_jobs", after_aggregate=after[0], after_step=after[1], most=most)
         return [JobFound(Id(bytes(row[0])), *row[1:]) for row in rows]
 
     async def jobs_of_worker(self, worker: int, after: tuple[bytes, int], most: int) -> list[JobFound]:
@@ -118,6 +118,10 @@ class Store:
 
     async def dead_letters(self, tenant: str, most: int) -> list[DeadLetter]:
         return [DeadLetter(*row) for row in await self.driver.fetch("list_dead", tenant=tenant, most=most)]
+
+    async def early_letters(self, tenant: str, key: str, since: Micros) -> list[str]:
+        """Dead letters under a key that came no earlier than a time, oldest first."""
+        return [row[0] for row in await self.driver.fetch("early_letters", tenant=tenant, key=key, since=since)]
 
     async def message(self, tenant: str, message_id: str) -> Message | None:
         rows = await self.driver.fetch("read_message", tenant=tenant, message_id=message_id)
@@ -208,14 +212,22 @@ class Store:
             [("forget_serves", {})] + [("add_serves", {"worker": worker, "definition": each}) for each in definitions]
         )
 
-    async def unserved(self) -> list[int]:
-        """Definitions something waits for and no live worker can run."""
-        return [row[0] for row in await self.driver.fetch("unserved_definitions")]
+    async def unserved(self) -> list[tuple[int, str, int]]:
+        """Definitions something waits for and no live worker can run, with name and version."""
+        return [(short, name, version) for short, name, version in await self.driver.fetch("unserved_definitions")]
+
+    async def served_names(self) -> list[str]:
+        """The verbs live workers can run."""
+        return [row[0] for row in await self.driver.fetch("served_names")]
 
     async def jobs_by_definition(self, definition: int, most: int) -> list[tuple[Id, int, str]]:
         rows = await self.driver.fetch("jobs_by_definition", definition=definition, most=most)
         return [(Id(bytes(id)), step, tenant) for id, step, tenant in rows]
 
-    async def incidents_by_code(self, code: str, most: int) -> list[tuple[Id, int, str, str]]:
-        rows = await self.driver.fetch("incidents_by_code", code=code, most=most)
-        return [(Id(bytes(id)), step, tenant, code) for id, step, tenant, code in rows]
+    async def incidents_by_code(
+        self, code: str, most: int, after: tuple[int, bytes] = (0, b"")
+    ) -> list[tuple[Id, int, str, int]]:
+        rows = await self.driver.fetch(
+            "incidents_by_code", code=code, after_opened=after[0], after_aggregate=after[1], most=most
+        )
+        return [(Id(bytes(id)), step, tenant, opened_at) for id, step, tenant, opened_at in rows]

@@ -122,8 +122,12 @@ class Router:
         try:
             value, flags = await self._run(verb, call, entities)
             return self._checked(verb, value, flags, entities.writes())
-        except asyncio.CancelledError:
-            raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            # Nobody cancelled this attempt: something the handler waited for was, and that is the handler's failure.
+            return Failed("transient_infrastructure", "handler.error", f"CancelledError: {error}"[:MAX_MESSAGE])
         except Exception as error:
             return classify(verb, error)
 
@@ -142,7 +146,7 @@ class Router:
         elif self._pool is None:
             result = handler.function(made)
         else:
-            result = await asyncio.get_running_loop().run_in_executor(self._pool, handler.function, made)
+            result = await asyncio.get_running_loop().run_in_executor(self._pool, _in_thread, handler.function, made)
         if isinstance(result, Result):
             return result.data, result.flags
         return ({} if result is None else result), {}
@@ -163,6 +167,14 @@ class Router:
     def outgoing(self, verb: Verb, value: Any) -> Cargo:
         """A result checked against the verb's schema and budget, in its stored form."""
         return _cargo(verb, verb.check_output(value), "record the result of", "field")
+
+
+def _in_thread(function: Callable[[Call], Any], call: Call) -> Any:
+    try:
+        return function(call)
+    except StopIteration as error:
+        # No future can carry this one: whoever waits for it would wait for ever.
+        raise RuntimeError(f"the handler raised StopIteration({error.value!r})") from error
 
 
 def _cargo(verb: Verb, value: Any, do: str, noun: str) -> Cargo:

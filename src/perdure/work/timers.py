@@ -45,8 +45,11 @@ class Timers:
     async def run(self) -> None:
         """Until cancelled."""
         poller = asyncio.create_task(self._poll())
+        poller.add_done_callback(lambda _: self._wake.set())
         try:
             while True:
+                if poller.done():
+                    await poller  # without it nothing more would ever be read: its error is this duty's
                 await self._wait()
                 while self._heap and self._heap[0][0] <= self._sources.now():
                     await self._places.acquire()

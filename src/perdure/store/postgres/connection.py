@@ -11,7 +11,7 @@ from psycopg import AsyncConnection, Connection
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
 
-from perdure.errors import PerdureError, StoreFullError, StoreSettingError, StoreUnavailableError
+from perdure.errors import InvariantBroken, PerdureError, StoreFullError, StoreSettingError, StoreUnavailableError
 
 CONNECT_SECONDS = 10
 PATIENCE_SECONDS = 60.0
@@ -151,6 +151,9 @@ def translated(error: BaseException, place: str) -> PerdureError:
             "reach", "store", place, f"it did not answer ({text})",
             "A commit that was under way may have taken effect; asking again under the same key is safe.",
         )  # fmt: skip
+    if isinstance(error, psycopg.DataError | psycopg.IntegrityError | psycopg.errors.ProgramLimitExceeded):
+        # Trying again cannot help, and whoever insists would insist for ever.
+        return InvariantBroken("write to", "store", place, f"it cannot keep this ({text})")
     return StoreUnavailableError("use", "store", place, text)
 
 

@@ -17,7 +17,7 @@ DELETE FROM serves WHERE NOT EXISTS (SELECT 1 FROM worker WHERE worker.number = 
 
 -- name: unserved_definitions
 -- Definitions something waits for and no live worker can run.
-SELECT DISTINCT short FROM definition
+SELECT DISTINCT short, name, version FROM definition
 WHERE NOT EXISTS (
   SELECT 1 FROM serves JOIN worker ON worker.number = serves.worker AND worker.is_fenced = 0
   WHERE serves.definition = definition.short
@@ -25,3 +25,8 @@ WHERE NOT EXISTS (
   EXISTS (SELECT 1 FROM parked WHERE parked.definition = definition.short AND parked.status = 0)
   OR EXISTS (SELECT 1 FROM job WHERE job.definition = definition.short)
 );
+
+-- name: served_names
+-- The verbs that live workers can run.
+SELECT DISTINCT definition.name FROM definition JOIN serves ON serves.definition = definition.short
+JOIN worker ON worker.number = serves.worker AND worker.is_fenced = 0;

@@ -20,6 +20,11 @@ SELECT number, tenant, message_id, kind, aggregate FROM inbox WHERE status = 0 A
 SELECT message_id, kind, key, received_at, answer, body FROM inbox
 WHERE status = 2 AND tenant = :tenant ORDER BY received_at, number LIMIT :most;
 
+-- name: early_letters
+-- Dead letters under a key since a time: answers that came before their call had parked.
+SELECT message_id FROM inbox WHERE status = 2 AND tenant = :tenant AND received_at >= :since AND key = :key
+ORDER BY received_at, number LIMIT 20;
+
 -- name: read_message
 -- One message by its id.
 SELECT message_id, kind, key, received_at, status, answer, aggregate, body FROM inbox

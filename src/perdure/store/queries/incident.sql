@@ -17,4 +17,5 @@ SELECT step, code, opened_at FROM incident WHERE aggregate = :aggregate ORDER BY
 
 -- name: incidents_by_code
 -- Open incidents of one kind over all tenants, for what heals by itself.
-SELECT aggregate, step, tenant, code FROM incident WHERE code = :code ORDER BY opened_at LIMIT :most;
+SELECT aggregate, step, tenant, opened_at FROM incident WHERE code = :code
+AND (opened_at, aggregate) > (:after_opened, :after_aggregate) ORDER BY opened_at, aggregate LIMIT :most;

@@ -8,10 +8,11 @@ ON CONFLICT (aggregate, step) DO UPDATE SET worker = excluded.worker;
 DELETE FROM job WHERE (aggregate, step) IN (SELECT * FROM (VALUES (:aggregate, :step)));
 
 -- name: open_jobs
--- Jobs nobody holds: ready ones and those of workers that are gone.
+-- Jobs nobody holds: ready ones and those of workers that are gone, a page at a time.
 SELECT job.aggregate, job.step, job.tenant, job.worker, job.definition FROM job
 LEFT JOIN worker ON worker.number = job.worker AND worker.is_fenced = 0
-WHERE worker.number IS NULL LIMIT :most;
+WHERE worker.number IS NULL AND (job.aggregate, job.step) > (:after_aggregate, :after_step)
+ORDER BY job.aggregate, job.step LIMIT :most;
 
 -- name: jobs_of_worker
 -- Jobs leased to one worker, a page at a time, to find those it no longer knows of.

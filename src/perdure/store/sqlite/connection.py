@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from perdure.errors import PerdureError, StoreFullError, StoreSettingError, StoreUnavailableError
+from perdure.errors import InvariantBroken, PerdureError, StoreFullError, StoreSettingError, StoreUnavailableError
 
 BUSY_SECONDS = 15.0
 CACHED_STATEMENTS = 512
@@ -88,6 +88,9 @@ def translated(error: Exception, path: str) -> PerdureError:
             "open", "store", path, f"the file is damaged or is no SQLite database ({text})",
             "Restore a backup with `perdure db restore`.",
         )  # fmt: skip
+    if isinstance(error, sqlite3.DataError | sqlite3.IntegrityError):
+        # Trying again cannot help, and whoever insists would insist for ever.
+        return InvariantBroken("write to", "store", path, f"it cannot keep this ({text})")
     return StoreUnavailableError("use", "store", path, text, "Check that the folder exists and is writable.")
 
 

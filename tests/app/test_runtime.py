@@ -1,0 +1,78 @@
+"""The running platform: duties that break begin again, and stopping leaves nothing in the air."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+
+from perdure import Perdure
+from perdure.sources import SECOND
+from tests.runbooks.test_calls import opened
+from tests.runbooks.world import catalogue
+
+SLOW = """
+- name: slow.wait
+  description: Waits for a sign
+  execution: {kind: sync}
+"""
+
+
+async def turns(count: int = 200) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.req("X16")
+async def test_a_duty_that_breaks_begins_again_and_says_so(sqlite_url: str, caplog: pytest.LogCaptureFixture) -> None:
+    runs: list[int] = []
+
+    async def duty() -> None:
+        runs.append(1)
+        raise ZeroDivisionError
+
+    async with opened(sqlite_url) as sandbox:
+        with caplog.at_level(logging.ERROR, "perdure"):
+            task = asyncio.create_task(sandbox.runtime._guarded(duty))
+            for expected in (1, 2, 3):
+                await turns()
+                assert len(runs) == expected
+                sandbox.clock.move_to(sandbox.clock.now() + SECOND)
+        task.cancel()
+        assert "begins again" in caplog.text
+
+
+@pytest.mark.req("X16")
+async def test_stopping_begins_nothing_while_the_last_attempts_end(sqlite_url: str) -> None:
+    started, sign = asyncio.Event(), asyncio.Event()
+
+    async def slow(call: Any) -> dict[str, Any]:
+        started.set()
+        await sign.wait()
+        return {}
+
+    async with Perdure.open(sqlite_url, definitions=catalogue(SLOW), handlers={"slow.wait": slow}) as perdure:
+        calling = asyncio.create_task(perdure.call("slow.wait"))
+        await started.wait()
+        duties = list(perdure.runtime._duties)
+        stopping = asyncio.create_task(perdure.runtime.stop())
+        await turns()
+        assert duties and all(duty.done() for duty in duties) and perdure.runtime.conductor.running
+        sign.set()
+        assert (await calling).state == "completed"
+        await stopping
+
+
+async def test_the_stores_clock_is_followed_while_a_process_runs(sqlite_url: str) -> None:
+    async with Perdure.open(sqlite_url, definitions=catalogue(SLOW), role="caller") as perdure:
+        driver: Any = perdure.runtime.driver
+        sources: Any = perdure.runtime.sources
+
+        async def ahead() -> int:
+            return 7
+
+        driver.clock_offset = ahead
+        await perdure.runtime.check()
+        assert sources.offset == 7
