@@ -96,7 +96,9 @@ async def fill(world: World) -> None:
     erased = await world.start("erased", c.Done(b""))
     await world.ask(erased, c.Erase("retention"), Attachments(erases=True))
     write = EntityWrite("customer", "7", 0, b'{"name":"Ada"}', False, "ada")
-    await world.ask(resumed, c.Complete(1, 1, b"x" * 32, message_id="late"), Attachments(entities=[write]))
+    noted = await world.start("noted", park)
+    await world.ask(noted, c.PostProgress(1, "looked at"), Attachments(entities=[write]))
+    await world.ask(resumed, c.Complete(1, 1, b"x" * 32, message_id="late"))
 
 
 @asynccontextmanager
