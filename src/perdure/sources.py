@@ -7,7 +7,7 @@ import os
 import random
 import re
 import time
-from base64 import b32decode, b32encode
+from base64 import b32decode
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NewType, Protocol
@@ -24,7 +24,8 @@ SECOND: Micros = 1_000_000
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _LETTERS = re.compile(r"[0-7][0-9a-hjkmnp-tv-zA-HJKMNP-TV-Z]{25}")
 _FROM_LETTERS = str.maketrans(_ALPHABET, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
-_TO_LETTERS = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", _ALPHABET.encode())
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+_SHIFTS = tuple(range(120, -1, -10))
 ID_LENGTH = 26
 
 
@@ -68,7 +69,8 @@ def make_id(now: Micros, entropy: bytes) -> Id:
 @lru_cache(4096)
 def id_text(id: bytes) -> str:
     """The 26 letters a person sees for an id."""
-    return b32encode(b"\0\0\0\0" + id)[6:].translate(_TO_LETTERS).decode()
+    number, pairs = int.from_bytes(id, "big"), _PAIRS
+    return "".join([pairs[(number >> shift) & 1023] for shift in _SHIFTS])
 
 
 def parse_id(text: str, thing: str = "call") -> Id:

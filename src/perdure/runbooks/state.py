@@ -19,8 +19,8 @@ WAITING, RESOLVED, TIMED_OUT, CANCELLED = range(4)
 TOKEN_STATES = ("waiting", "resolved", "timed_out", "cancelled")
 
 
-class Compact(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True, gc=False):
-    """A value stored as an array, trailing defaults left out."""
+class Compact(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A value stored as an array."""
 
 
 class Failure(Compact, frozen=True):

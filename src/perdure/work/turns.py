@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 import msgspec
 
 TURN_SECONDS = 5.0
+_NO_TURN: AbstractAsyncContextManager[None] = nullcontext()
 
 
 class _Queue(msgspec.Struct):
@@ -22,12 +23,12 @@ class Turns:
     def __init__(self) -> None:
         self._queues: dict[str, _Queue] = {}
 
-    @asynccontextmanager
-    async def at(self, place: str) -> AsyncIterator[None]:
+    def at(self, place: str) -> AbstractAsyncContextManager[None]:
         """Wait for a turn at a place, at most so long that a handler waiting for itself goes on; '' needs none."""
-        if not place:
-            yield
-            return
+        return self._turn(place) if place else _NO_TURN
+
+    @asynccontextmanager
+    async def _turn(self, place: str) -> AsyncIterator[None]:
         queue = self._queues.setdefault(place, _Queue(asyncio.Lock()))
         queue.waiting += 1
         has_turn = False
