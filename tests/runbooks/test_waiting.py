@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from perdure.errors import RejectedError, SchemaViolationError
+from perdure.testing.sandbox import Sandbox
+from perdure.verbs import Call, load_text
 from tests.runbooks.test_calls import opened
 
 
@@ -189,3 +191,53 @@ async def test_cancel_ends_a_call_once_and_what_comes_later_is_recorded(store_ur
             await sandbox.cancel(done.id)
         names = [event.entry async for event in sandbox.events(view.id)]
         assert names[-3:] == ["CancelRequested", "CallCancelled", "CompletionIgnored"]
+
+
+async def test_ending_an_escalated_step_by_hand_cancels_the_call_its_escalation_began(store_url: str) -> None:
+    async with opened(store_url) as sandbox:
+        view = await sandbox.call("kyc.decide", {"entity": "A"})
+        await sandbox.advance("P7D")
+        escalated = await sandbox.status(view.id)
+        child = next(each for each in await sandbox.parked() if each["verb"] == "kyc.senior")
+        assert escalated.waiting_for is not None
+        await sandbox.complete(escalated.waiting_for.key, {"by": "hand"})
+        await sandbox.run_until_idle()
+        assert (await sandbox.status(view.id)).result == {"by": "hand"}
+        assert (await sandbox.status(child["id"])).state == "cancelled"
+        assert await sandbox.parked() == []
+
+
+async def test_cancelling_an_escalated_call_cancels_its_escalation_too(store_url: str) -> None:
+    async with opened(store_url) as sandbox:
+        view = await sandbox.call("kyc.decide", {"entity": "A"})
+        await sandbox.advance("P7D")
+        await sandbox.cancel(view.id, "no longer needed")
+        await sandbox.run_until_idle()
+        assert await sandbox.parked() == []
+        assert await sandbox.runtime.driver.fetch("pending_inbox", after=0, most=10) == []
+
+
+async def test_a_taken_key_is_refused_before_the_handler_tells_anyone(store_url: str) -> None:
+    sent: list[str] = []
+
+    async def send(call: Call) -> None:
+        sent.append(call.args["case"])
+
+    definitions = load_text("""
+- name: kyc.write
+  input_schema: {required: [case], properties: {case: {type: string}}}
+  execution: {kind: durable, correlation: {key: $case}}
+""")
+    async with Sandbox.open(store_url, definitions=definitions, handlers={"kyc.write": send}) as sandbox:
+        await sandbox.call("kyc.write", {"case": "c"})
+        with pytest.raises(RejectedError, match="already waits under that key"):
+            await sandbox.call("kyc.write", {"case": "c"})
+        assert sent == ["c"]
+
+
+async def test_events_show_times_and_failures_as_people_read_them(sqlite_url: str) -> None:
+    async with opened(sqlite_url) as sandbox:
+        view = await sandbox.call("kyc.refuse")
+        failed = [event async for event in sandbox.events(view.id)][-1]
+        assert failed.data["at"] == failed.at
+        assert failed.data["failure"]["code"] == "SANCTIONED"

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import msgspec
 
@@ -88,7 +88,7 @@ class Perdure:
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})
 
-    def acting(self, *, tenant: str | None = None, principal: str | None = None, trace: str | None = None) -> Perdure:
+    def acting(self, *, tenant: str | None = None, principal: str | None = None, trace: str | None = None) -> Self:
         """The same store on behalf of someone else; every command carries who asked."""
         before = self._origin
         origin = Origin(
@@ -96,7 +96,7 @@ class Perdure:
             before.principal if principal is None else principal,
             before.trace if trace is None else trace,
         )
-        return Perdure(self.runtime, origin)
+        return type(self)(self.runtime, origin)
 
     # --- calls ---------------------------------------------------------------------------------------------------
 

@@ -190,7 +190,7 @@ class Kernel:
     async def _run(self, id: Id, submissions: list[_Submission]) -> None:
         for _ in range(MAX_REDECISIONS):
             current, is_fresh = await self._current(id, submissions[0].kind)
-            submissions = [each for each in submissions if self._is_open(each, current)]
+            submissions = [each for each in submissions if self._is_open(id, each, current)]
             if not submissions:
                 return
             assert current is not None
@@ -208,11 +208,11 @@ class Kernel:
             return
         raise InvariantBroken("commit", "call", id_text(id), f"it changed {MAX_REDECISIONS} times while deciding")
 
-    def _is_open(self, submission: _Submission, current: Aggregate | None) -> bool:
+    def _is_open(self, id: Id, submission: _Submission, current: Aggregate | None) -> bool:
         if submission.future.done():
             return False
         if current is None or current.tenant != submission.origin.tenant:
-            missing = Rejection("not_found", "find", "call", "?", "there is no such call")
+            missing = Rejection("not_found", "find", "call", id_text(id), "there is no such call")
             self._refuse(submission, RejectedError(missing))
             return False
         return True

@@ -19,7 +19,7 @@ from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
 from perdure.runbooks.machine import RunbookMachine
 from perdure.runbooks.ports import RunbookStore
-from perdure.runbooks.state import Failure, Runbook, Step, step_id
+from perdure.runbooks.state import WAITING, Failure, Runbook, Step, step_id
 from perdure.sources import Id, Sources, id_text
 from perdure.verbs import Catalogue, Verb
 from perdure.work.lease import Lease
@@ -102,7 +102,7 @@ class Conductor:
         """
         contested = ""
         if verb.is_durable:
-            self._park(verb, cargo.value, id)  # a key that cannot be waited under is refused before anything runs
+            await self._refuse_taken(verb, self._park(verb, cargo.value, id).key, origin, id)
         for _ in range(MAX_ENTITY_CONFLICTS):
             async with self._turns.at(contested):
                 command, brought = await self._opening(verb, cargo, origin, id, waits)
@@ -214,6 +214,13 @@ class Conductor:
                 "Use a new key for a new request.",
             ))  # fmt: skip
         return await self.kernel.read(id, origin)
+
+    async def _refuse_taken(self, verb: Verb, key: str, origin: Origin, id: Id) -> None:
+        """A key that another call waits under is refused before a handler has told anyone outside."""
+        if key and self.router.has_step(verb):
+            for found in await self.store.find_tokens(origin.tenant, key):
+                if found.status == WAITING and found.name == verb.name and found.aggregate != id:
+                    raise RejectedError(self._taken(verb, key, found.aggregate))
 
     def _taken(self, verb: Verb, key: str, holder: bytes | None) -> Rejection:
         whose = id_text(holder) if holder else "another call"

@@ -7,8 +7,10 @@ from typing import Literal
 import msgspec
 
 from perdure.runbooks.state import Compact, Failure, Flags
+from perdure.sources import iso
 
 ENTRY_VERSION = 1
+TIMES = frozenset({"at", "due", "retry_at"})
 
 
 class CallStarted(Compact, frozen=True, tag=1):
@@ -176,8 +178,15 @@ def entry_name(entry: Entry) -> str:
 
 
 def entry_fields(entry: Entry) -> dict[str, object]:
-    """The entry's fields by name, hashes as text, for surfaces."""
-    return {
-        name: ("sha256:" + value.hex() if isinstance(value, bytes) else value)
-        for name, value in ((field, getattr(entry, field)) for field in entry.__struct_fields__)
-    }
+    """The entry's fields by name for surfaces: hashes and times as text, failures by their parts."""
+    return {field: _shown(field, getattr(entry, field)) for field in entry.__struct_fields__}
+
+
+def _shown(field: str, value: object) -> object:
+    if isinstance(value, bytes):
+        return "sha256:" + value.hex()
+    if isinstance(value, Failure):
+        return {"failure_class": value.kind, "code": value.code, "message": value.message}
+    if field in TIMES and isinstance(value, int):
+        return iso(value or None)
+    return value

@@ -31,6 +31,8 @@ from perdure.sources import id_text
 
 ESCALATION = "escalation"
 CHILD_ENDED = "child_ended"
+ESCALATION_OVER = "escalation_over"
+OVER = "/over"
 NOTICE = "perdure:"
 """How the message ids between aggregates begin; nobody else may use such."""
 STATE_UPCASTERS: tuple[Upcaster, ...] = ()
@@ -86,9 +88,23 @@ class RunbookMachine:
                 # Numbered by its token: an escalation that is tried again is another one.
                 token = len(state.steps[entry.step - 1].tokens)
                 found.append(Notice(f"{NOTICE}{step_id(id_text(id), entry.step)}/{ESCALATION}/{token}", ESCALATION))
-            elif state.parent and kind in (StepCompleted, StepFailed, CallCancelled):
-                found.append(Notice(f"{NOTICE}{id_text(id)}/{CHILD_ENDED}", CHILD_ENDED))
+            elif kind in (StepCompleted, StepFailed, CallCancelled):
+                if state.parent:
+                    found.append(Notice(f"{NOTICE}{id_text(id)}/{CHILD_ENDED}", CHILD_ENDED))
+                if state.steps[-1].tokens or len(state.steps) > 1:
+                    found.extend(_over(id, state))
         return tuple(found)
+
+
+def _over(id: bytes, state: Runbook) -> list[Notice]:
+    """Escalations of steps that have ended: whoever still works on one can stop."""
+    return [
+        Notice(f"{NOTICE}{step_id(id_text(id), number)}/{ESCALATION}/{position}{OVER}", ESCALATION_OVER)
+        for number, step in enumerate(state.steps, 1)
+        if step.status in ENDED
+        for position, token in enumerate(step.tokens, 1)
+        if token.escalates
+    ]
 
 
 def token_key(letters: str, step: int, token: Token) -> str:

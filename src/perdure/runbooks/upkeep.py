@@ -19,12 +19,12 @@ from perdure.errors import (
 )
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
-from perdure.kernel.ports import Attachments, Unit
+from perdure.kernel.ports import PENDING, Attachments, Unit
 from perdure.payload import digest, parse
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, Conductor, index_rows
 from perdure.runbooks.decide import ESCALATION_STUCK
-from perdure.runbooks.machine import CHILD_ENDED, ESCALATION, token_key
+from perdure.runbooks.machine import CHILD_ENDED, ESCALATION, ESCALATION_OVER, OVER, token_key
 from perdure.runbooks.state import WAITING, Failure, Runbook, short
 from perdure.sources import SECOND, Id, Micros, Sources, derive_id, id_text
 from perdure.verbs import Verb
@@ -118,6 +118,8 @@ class Upkeep:
                         done += await self._escalate(tenant, message_id, aggregate)
                     elif kind == CHILD_ENDED:
                         done += await self._child_ended(tenant, message_id, aggregate)
+                    elif kind == ESCALATION_OVER:
+                        done += await self._escalation_over(tenant, message_id, aggregate)
                 except (QuarantinedError, RejectedError):
                     continue
         return done
@@ -138,12 +140,28 @@ class Upkeep:
             return True
         data = await self._store.payload(aggregate, step.input)
         args = _escalation_args(verb, parse(data) if data else {}, id_text(aggregate), step.verb)
-        id = derive_id(state.started_at, digest(f"{message_id}\0{tenant}".encode()))
+        id = _escalation_id(state, message_id, tenant)
         try:
             cargo = self._conductor.router.incoming(verb, args)
             await self._begin(verb, cargo, origin, id, message_id, token_key(id_text(aggregate), number, token))
         except (SchemaViolationError, PayloadTooLargeError, RejectedError) as error:
             await self._stuck(aggregate, number, tenant, message_id, f"The escalation could not be started. {error}")
+        return True
+
+    async def _escalation_over(self, tenant: str, message_id: str, aggregate: Id) -> bool:
+        """The step was ended in another way: the call its escalation began has nothing left to do."""
+        origin = Origin(tenant, PLATFORM)
+        begun_by = message_id.removesuffix(OVER)
+        begun = await self._store.message(tenant, begun_by)
+        if begun is not None and begun.status == PENDING:
+            return False  # it is settled first, and then nothing is begun any more
+        parent = await self._kernel.read(aggregate, origin)
+        child = _escalation_id(parent.state, begun_by, tenant)
+        brought = Attachments(settles=(tenant, message_id))
+        try:
+            await self._kernel.ask(KIND, child, origin, Prepared(c.Cancel("what it was for has ended"), brought))
+        except RejectedError:  # it has ended by itself, or a person had it
+            await self._settle(tenant, message_id)
         return True
 
     async def _is_served(self, name: str) -> bool:
@@ -291,6 +309,11 @@ class Upkeep:
         except (RejectedError, QuarantinedError):
             return False
         return True
+
+
+def _escalation_id(state: Runbook, message_id: str, tenant: str) -> Id:
+    """The id of the call an escalation begins: the same however often the message is acted on."""
+    return derive_id(state.started_at, digest(f"{message_id}\0{tenant}".encode()))
 
 
 def _escalation_args(verb: Verb, args: Mapping[str, Any], call: str, name: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from perdure.app.config import Config
 from perdure.app.perdure import Perdure, load_definitions
 from perdure.app.runtime import Runtime
 from perdure.contracts import parse_duration
@@ -33,7 +34,20 @@ def sandbox_identity() -> ProcessIdentity:
 class Sandbox(Perdure):
     """`Perdure` with a clock you move. Nothing happens behind your back: no threads, no background tasks."""
 
-    clock: VirtualSources
+    @property
+    def clock(self) -> VirtualSources:
+        """The clock that `advance` moves."""
+        clock = self.runtime.sources
+        assert isinstance(clock, VirtualSources)
+        return clock
+
+    @classmethod
+    def from_config(cls, config: Config, **changes: Any) -> Any:
+        """`open` with the verbs and handlers of a `perdure.yaml`, in memory unless a `url` is given."""
+        settings: dict[str, Any] = {
+            "definitions": config.definitions, "handlers": config.handlers, "environment": config.environment,
+        }  # fmt: skip
+        return cls.open(changes.pop("url", "sqlite://"), **{**settings, **changes})
 
     @classmethod
     @asynccontextmanager
@@ -81,9 +95,7 @@ class Sandbox(Perdure):
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True
         )
         await runtime.start()
-        sandbox = cls(runtime, Origin(tenant, principal))
-        sandbox.clock = clock
-        return sandbox
+        return cls(runtime, Origin(tenant, principal))
 
     async def advance(self, duration: str) -> None:
         """Let time pass; everything due on the way happens in its order, at its time."""

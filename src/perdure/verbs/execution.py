@@ -206,7 +206,10 @@ def _failure_classes(fields: Fields) -> tuple[FailureClass, ...]:
     known: dict[str, FailureClass] = {name: name for name in FAILURE_CLASSES}
     found: list[FailureClass] = []
     for name in fields.texts("retry_on"):
-        if name in known:
+        if name == "permanent_contract":
+            reason = "a broken contract is never tried again: it becomes an incident at once"
+            fields.wrong(fields.get("retry_on"), "unknown_value", reason, "Leave it out.")
+        elif name in known:
             found.append(known[name])
         else:
             reason = f"'{name}' is not one of {', '.join(FAILURE_CLASSES)}"

@@ -214,6 +214,8 @@ class StagedRecords:
                 f"{self._begun} of its operations on records were begun and never awaited",
                 "Make the handler `async def` and write `await` before each.",
             )
+        if not self._staged:
+            return ()
         return tuple(
             EntityWrite(entity, key, each.base, each.data, each.is_deleted, self._principal)
             for (entity, key), each in sorted(self._staged.items())

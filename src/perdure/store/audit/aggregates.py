@@ -111,7 +111,7 @@ class Look:
             self.payloads += 1
             missing.discard(hash)
             text = f"sha256:{hash.hex()}"
-            if sha256(data).digest() != hash:
+            if isinstance(data, str) or sha256(data).digest() != hash:
                 findings.append(found("AUD010", "payload", f"the bytes kept as {text} are others", id))
             if named.is_erased:
                 findings.append(found("AUD013", "payload", f"{text} should be gone", id))

@@ -59,6 +59,9 @@ async def complete(
     """End the wait under a key. Delivered twice, it counts once."""
     if result is not None and error is not None:
         raise usage("complete", "key", key, "both --result and --error were given", "Give one of them.")
+    if result is None and error is None and status is None:
+        hint = "Give --result JSON (for nothing to say: '{}'), --error TEXT or --status expired."
+        raise usage("complete", "key", key, "nothing says what came of it", hint)
     value = json_option("--result", result) if result is not None else None
     async with open_store(settings, "reader") as perdure:
         receipt = await perdure.complete(
