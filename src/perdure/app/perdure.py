@@ -337,9 +337,9 @@ class Perdure:
         except QuarantinedError as error:
             return quarantined_view(id_text(id), self._origin.tenant, error)
 
-    async def _view(self, aggregate: Aggregate) -> CallView:
+    async def _view(self, aggregate: Aggregate, has_args: bool = True) -> CallView:
         step = aggregate.state.steps[0]
-        args = await self._payload(aggregate, step.input)
+        args = await self._payload(aggregate, step.input) if has_args else None
         result = await self._payload(aggregate, step.result)
         return call_view(aggregate, args, result)
 
@@ -350,7 +350,7 @@ class Perdure:
         return msgspec.json.decode(data) if data is not None else None
 
     async def _receipt(self, receipt: Receipt) -> ReceiptView:
-        call = await self._view(receipt.aggregate) if receipt.aggregate is not None else None
+        call = await self._view(receipt.aggregate, has_args=False) if receipt.aggregate is not None else None
         return ReceiptView(receipt.answer, receipt.message_id, receipt.reason, call)
 
 

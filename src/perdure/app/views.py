@@ -119,7 +119,10 @@ class EventView(msgspec.Struct, frozen=True):
 
 
 class ReceiptView(msgspec.Struct, frozen=True):
-    """What became of something that arrived: applied, duplicate, late or dead_letter."""
+    """What became of something that arrived: applied, duplicate, late or dead_letter.
+
+    The call is shown without its arguments: who answers is told what came of it, not what was asked.
+    """
 
     answer: str
     message_id: str = ""

@@ -67,7 +67,7 @@ async def complete(
         receipt = await perdure.complete(
             key, value, error=error, status=status, message_id=message_id, verb=verb, code=code
         )
-        _show_receipt(settings, perdure, receipt)
+        await _show_receipt(settings, perdure, receipt)
     if receipt.answer == "dead_letter":
         raise typer.Exit(FAILED)
 
@@ -79,7 +79,7 @@ async def progress(
 ) -> None:
     """Say how a wait goes: shown, never resumes anything."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
-        _show_receipt(settings, perdure, await perdure.progress(key, text))
+        await _show_receipt(settings, perdure, await perdure.progress(key, text))
 
 
 async def list_letters(
@@ -98,7 +98,7 @@ async def replay(
 ) -> None:
     """Deliver a dead letter again, perhaps under a corrected key."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
-        _show_receipt(settings, perdure, await perdure.replay(message_id, key=key))
+        await _show_receipt(settings, perdure, await perdure.replay(message_id, key=key))
 
 
 async def discard(
@@ -113,11 +113,11 @@ async def discard(
     output.show(settings, told, lambda: f"✓ discarded {message_id}")
 
 
-def _show_receipt(settings: Settings, perdure: Any, receipt: Any) -> None:
+async def _show_receipt(settings: Settings, perdure: Any, receipt: Any) -> None:
     import msgspec
 
     if receipt.call is not None:
-        receipt = msgspec.structs.replace(receipt, call=described(perdure, receipt.call))
+        receipt = msgspec.structs.replace(receipt, call=described(perdure, await perdure.status(receipt.call.id)))
     output.show(settings, receipt, lambda: _receipt_picture(receipt))
 
 
