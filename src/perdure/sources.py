@@ -7,7 +7,6 @@ import os
 import random
 import re
 import time
-from base64 import b32decode
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NewType, Protocol
@@ -23,7 +22,7 @@ Micros = int
 SECOND: Micros = 1_000_000
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _LETTERS = re.compile(r"[0-7][0-9a-hjkmnp-tv-zA-HJKMNP-TV-Z]{25}")
-_FROM_LETTERS = str.maketrans(_ALPHABET, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+_FROM_LETTERS = str.maketrans(_ALPHABET, "0123456789abcdefghijklmnopqrstuv")
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _SHIFTS = tuple(range(120, -1, -10))
 ID_LENGTH = 26
@@ -76,7 +75,7 @@ def id_text(id: bytes) -> str:
 def parse_id(text: str, thing: str = "call") -> Id:
     """The id behind its 26 letters; anything else is rejected as not found."""
     if _LETTERS.fullmatch(text):
-        return Id(b32decode("AAAAAA" + text.lower().translate(_FROM_LETTERS))[4:])
+        return Id(int(text.lower().translate(_FROM_LETTERS), 32).to_bytes(16, "big"))
     raise RejectedError(
         Rejection("not_found", "find", thing, text[:80], "that is not an id", f"Ids are {ID_LENGTH} letters.")
     )

@@ -304,6 +304,8 @@ def own_tokens(aggregate: Aggregate, key: str) -> list[Found]:
 
 def _place(aggregate: Aggregate, completion: Completion, found: Found) -> Found:
     """The wait as it is now: a call addressed by its own id may have come to another one since it was looked up."""
+    if len(completion.key) != ID_LENGTH:
+        return found
     waiting = [each for each in own_tokens(aggregate, completion.key) if each.status == WAITING]
     named = [each for each in waiting if not completion.verb or _same(each.name, completion.verb)]
     return named[0] if len(named) == 1 else found
