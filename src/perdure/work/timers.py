@@ -12,11 +12,12 @@ from perdure.sources import SECOND, Id, Micros, Sources
 from perdure.work.lease import Lease
 from perdure.work.ports import Due, TimerFound
 
-WINDOW: Micros = 3 * SECOND
+WINDOW: Micros = 3 * SECOND // 2
 POLL: Micros = 1 * SECOND
 GRACE: Micros = 2 * SECOND
 """How long a timer that another worker should fire is left to it."""
-PAGE = 5000
+PAGE = 200
+DRIVEN_PAGE = 5000
 MAX_LOADED = 50_000
 MAX_FIRING = 2_000
 
@@ -62,7 +63,7 @@ class Timers:
 
     async def fire_due(self, until: Micros) -> int:
         """Fire everything due up to a time, in order; for virtual time. Returns how many."""
-        timers = await self._store.due_timers(0, b"", until, PAGE)
+        timers = await self._store.due_timers(0, b"", until, DRIVEN_PAGE)
         for timer in timers:
             await self._fire(timer)
         return len(timers)
@@ -77,6 +78,7 @@ class Timers:
                 self._add(timer)
             if len(page) < PAGE:
                 return
+            await asyncio.sleep(0)  # what is due now goes first
             after_due, after_aggregate = page[-1].due, page[-1].aggregate
 
     def _add(self, timer: TimerFound) -> None:
