@@ -161,12 +161,12 @@ def test_a_completion_that_does_not_fit_changes_nothing(project: Shell) -> None:
     assert project.json("status", id)["state"] == "parked"
 
 
-def test_a_taken_key_is_an_incident_that_names_its_holder(project: Shell) -> None:
+def test_a_taken_key_is_refused_naming_its_holder_and_nothing_is_written(project: Shell) -> None:
     asking = '(kyc.request-document :case "C-7" :document "passport")'
     id = project.json("call", asking)["id"]
-    stuck = project.json("call", asking, code=1)["waiting_for"]
-    assert stuck["code"] == "correlation.taken"
-    assert id in stuck["text"]
+    refused = project.run("call", asking, code=4)
+    assert f"call {id} already waits under that key" in " ".join(refused.error.split())
+    assert [each["id"] for each in project.json("parked")] == [id]
 
 
 @pytest.mark.req("P6")

@@ -37,6 +37,7 @@ class Program:
         """Ids of acknowledged calls that were asked for without a key."""
         self.messages: list[str] = []
         self._counter = 0
+        self._proposed: list[Asked] = []
 
     def _next(self) -> int:
         self._counter += 1
@@ -173,7 +174,9 @@ class Program:
         reason = f"typo {self._next()}"
 
         async def act(perdure: Perdure, asked: Asked) -> CallView:
-            return await perdure.amend(asked.id, {"message": reason}, reason=reason, target="result")
+            view = await perdure.amend(asked.id, {"message": reason}, reason=reason, target="result")
+            self._proposed.append(asked)
+            return view
 
         self._on_call(f"amend {reason}", act)
 
@@ -183,13 +186,14 @@ class Program:
         async def act(perdure: Perdure, asked: Asked) -> CallView:
             return await perdure.acting(principal="second").amend(asked.id, approve=number)
 
-        self._on_call(f"approve {number}", act)
+        proposed = self.world.chance.choice(self._proposed) if self._proposed else None
+        self._on_call(f"approve {number}", act, proposed)
 
     def erase(self) -> None:
         self._on_call("erase", lambda perdure, asked: perdure.erase(asked.id, "asked for"))
 
-    def _on_call(self, name: str, act: Any) -> None:
-        asked = self._any()
+    def _on_call(self, name: str, act: Any, asked: Asked | None = None) -> None:
+        asked = asked or self._any()
         if asked is None:
             return
 
