@@ -39,7 +39,7 @@ async def test_two_sealers_at_once_write_one_chain(store_url: str) -> None:
 
 @pytest.mark.req("P7")
 async def test_more_records_than_one_seal_takes_get_several(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("perdure.store.sealer.SEALED_AT_ONCE", 4)
+    monkeypatch.setattr("perdure.store.sealer.RECORDS_AT_ONCE", 4)
     async with open_world(store_url) as world:
         await fill(world)
         written = await world.sealer.seal_all()

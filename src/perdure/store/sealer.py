@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from perdure.sources import SECOND, Sources
 from perdure.store.ports import Row
-from perdure.store.seals import FIRST_PREVIOUS, SEALED_AT_ONCE, Seal, heads_of, pack, root, seal_hash
+from perdure.store.seals import FIRST_PREVIOUS, Seal, heads_of, pack, root, seal_hash
 from perdure.store.store import Store
 
 if TYPE_CHECKING:
     from perdure.store.keys import SigningKey  # loads cryptography, which only who seals needs
+
+RECORDS_AT_ONCE = 1_000
+"""Records under one seal: few enough that sealing keeps nobody waiting. An audit takes up to ten times as many."""
 
 
 class Sealer:
@@ -33,12 +37,13 @@ class Sealer:
         written = 0
         while await self.seal_once() is not None:
             written += 1
+            await asyncio.sleep(0)
         return written
 
     async def seal_once(self) -> Seal | None:
         """One more seal; None when nothing is new, or when another process took the number first."""
         number, after, previous = await self._last()
-        rows = await self._driver.fetch("journal_since", after=after, most=SEALED_AT_ONCE)
+        rows = await self._driver.fetch("journal_since", after=after, most=RECORDS_AT_ONCE)
         if not rows:
             return None
         seal = self._make(number + 1, previous, rows[-1][0], rows)
