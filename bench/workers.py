@@ -15,7 +15,10 @@ AT_ONCE_EACH = 32
 
 
 def measure(stores: FreshStores, scale: Scale) -> list[dict[str, Any]]:
-    """Steps per second of one, two and three processes at once; each has a lease and a connection of its own."""
+    """Steps per second of one, two and three processes at once; each has a lease and a connection of its own.
+
+    Everyone goes on working until all have been measured, so that none is measured alone.
+    """
     found = [_together(stores, scale, count) for count in COUNTS]
     for each in found:
         print(f"workers postgres: {each}", file=sys.stderr, flush=True)
@@ -26,7 +29,7 @@ def _together(stores: FreshStores, scale: Scale, count: int) -> dict[str, Any]:
     url = stores.create()
     load = Load(
         contender="perdure", workload="steps", store="postgres", url=url, concurrency=AT_ONCE_EACH,
-        count=1_000_000, seconds=scale.seconds,
+        count=1_000_000, seconds=3 * scale.seconds, until_killed=True,
     )  # fmt: skip
     started = [children.start(load) for _ in range(count)]
     try:
