@@ -12,6 +12,7 @@ from perdure.testing.services import PostgresService
 from tests.acceptance.aftermath import Aftermath
 from tests.acceptance.lives import Lives, targets
 from tests.acceptance.load import KINDS
+from tests.conftest import unavailable
 
 ROUNDS, ANYWHERE = 2, 8
 LEAST_HITS = 5
@@ -38,7 +39,7 @@ def test_work_goes_on_by_itself_when_postgres_is_killed_under_load(
     postgres_server: PostgresService, postgres_url: str, tmp_path: Path
 ) -> None:
     if not postgres_server.is_own:
-        pytest.skip("a named Postgres server is not killed")
+        unavailable("a named Postgres server is not killed")
     with Lives(postgres_url, tmp_path, seed=2) as lives:
         lives.begin()
         for _ in range(SERVER_KILLS):

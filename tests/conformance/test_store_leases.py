@@ -10,6 +10,7 @@ from perdure.errors import FencedError, StoreUnavailableError
 from perdure.store.postgres.driver import PostgresDriver
 from perdure.testing.services import PostgresService
 from tests.conformance.stores import Raw, id_of, opened, store_over, unit_of, until_blocked
+from tests.conftest import unavailable
 
 FAR = 10**16
 OTHERS_END = (
@@ -91,7 +92,7 @@ async def test_a_heartbeat_reconnects_and_raises_only_while_the_server_is_away(
     postgres_server: PostgresService, postgres_url: str
 ) -> None:
     if not postgres_server.is_own:
-        pytest.skip("the Postgres in use was named from outside and is not ours to stop")
+        unavailable("the Postgres in use was named from outside and is not ours to stop")
     async with opened(postgres_url) as (driver,):
         number = await store_over(driver).add_worker("host", "process", FAR)
         extend, close = driver.beat()

@@ -15,12 +15,13 @@ from perdure.store.postgres.driver import PostgresDriver
 from perdure.store.postgres.wire import COMMIT, Request, Wire
 from perdure.testing.services import PostgresService
 from tests.conformance.stores import TENANT, Raw, id_of, lone, message, opened, store_over, unit_of
+from tests.conftest import unavailable
 
 
 @pytest.fixture
 def own_server(postgres_server: PostgresService) -> PostgresService:
     if not postgres_server.is_own:
-        pytest.skip("the Postgres in use was named from outside and is not ours to stop")
+        unavailable("the Postgres in use was named from outside and is not ours to stop")
     return postgres_server
 
 

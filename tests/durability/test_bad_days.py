@@ -20,7 +20,7 @@ from perdure.store.audit import verify
 from perdure.store.ports import Driver
 from perdure.store.sqlite.connection import Connection, connect
 from perdure.testing.services import PostgresService
-from tests.conftest import ROOT
+from tests.conftest import ROOT, unavailable
 from tests.crash.scenarios import Handlers
 from tests.durability.opening import PATH_PREFIX, impatient_driver, opened, plain_driver, sqlite_driver
 
@@ -175,7 +175,7 @@ async def test_while_postgres_is_away_callers_are_told_and_afterwards_work_goes_
     postgres_server: PostgresService, postgres_url: str
 ) -> None:
     if not postgres_server.is_own:
-        pytest.skip("a named Postgres server is not stopped")
+        unavailable("a named Postgres server is not stopped")
     async with opened(impatient_driver(postgres_url)) as perdure:
         before = await perdure.call("t.wait")
         postgres_server.kill()
@@ -200,7 +200,7 @@ async def test_a_result_that_postgres_was_away_for_is_recorded_when_it_is_back(
     postgres_server: PostgresService, postgres_url: str
 ) -> None:
     if not postgres_server.is_own:
-        pytest.skip("a named Postgres server is not stopped")
+        unavailable("a named Postgres server is not stopped")
     handlers = Handlers()
 
     async def run(call: object) -> dict[str, int]:
