@@ -1,4 +1,4 @@
-"""What may lead to what: one graph over all scopes, with boundary events, links, event subprocesses and compensation."""
+"""What may lead to what: one graph over all scopes, with boundary events, links and compensation."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ import msgspec
 from perdure.bpmn.lint.contract import Contract, VerbContract, same_name
 from perdure.bpmn.lint.findings import Profile, Target
 from perdure.bpmn.lint.graph import Graph
-from perdure.contracts import FlagContract
 from perdure.bpmn.model import (
     Association,
     CallActivity,
@@ -28,6 +27,7 @@ from perdure.bpmn.model import (
     Task,
     Trigger,
 )
+from perdure.contracts import FlagContract
 
 T = TypeVar("T")
 

@@ -16,5 +16,4 @@ class Rule(Protocol):
     NAME: str
     SEVERITIES: Severities
 
-    @staticmethod
-    def check(index: Index) -> Iterator[Note]: ...
+    def check(self, index: Index) -> Iterator[Note]: ...

@@ -45,7 +45,7 @@ def _result(finding: Finding, rules: Sequence[Rule]) -> dict[str, Any]:
         "message": {"text": text},
         "locations": [_location(finding)],
     }
-    at = next((at for at, rule in enumerate(rules) if rule.CODE == finding.code), None)
+    at = next((at for at, rule in enumerate(rules) if finding.code == rule.CODE), None)
     return result if at is None else {**result, "ruleIndex": at}
 
 
