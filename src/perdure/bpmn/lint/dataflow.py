@@ -69,12 +69,10 @@ def written_before(index: Index, readings: Collection[Read], writers: Collection
                 yield read, end_of(index, read.node) in later or read.node in writers
 
 
-def open_path(index: Index, read: Read, writers: Collection[str]) -> bool:
-    """Whether the reading can be reached from the start of its process without passing a writer."""
+def reached_without(index: Index, writers: Collection[str]) -> set[str]:
+    """What can be reached from a start without passing any of the writers."""
     avoided = frozenset(writers)
-    room = index.room_of.get(read.node)
-    start = read.node if room is None else room.process.id
-    return read.node in index.graph.reach([start], avoided.__contains__)
+    return index.graph.reach((process.id for process in index.processes), avoided.__contains__) - avoided
 
 
 def concurrent_pairs(index: Index, groups: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str, str]]:

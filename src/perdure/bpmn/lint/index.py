@@ -165,6 +165,15 @@ class Index:
         return found
 
     @cached_property
+    def event_starts(self) -> dict[str, list[Event]]:
+        """For each scope, the start events of the event subprocesses directly in it."""
+        found: dict[str, list[Event]] = defaultdict(list)
+        for room in self.rooms:
+            if room.parent is not None and room.kind() == "event":
+                found[room.parent.id].extend(self.starts(room))
+        return found
+
+    @cached_property
     def verbs(self) -> dict[str, VerbContract]:
         """The verbs of the contract by name, under one spelling."""
         return {} if self.contract is None else {same_name(verb.name): verb for verb in self.contract.verbs}

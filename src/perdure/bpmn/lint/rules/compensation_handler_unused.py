@@ -9,6 +9,9 @@ from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.index import Index
+from perdure.bpmn.model import (
+    SubProcess,
+)
 
 CODE = "BPM147"
 NAME = "compensation-handler-unused"
@@ -17,7 +20,7 @@ SEVERITIES = Severities("error")
 
 def check(index: Index) -> Iterator[Note]:
     for node in index.activities():
-        if not node.is_for_compensation:
+        if not node.is_for_compensation or (isinstance(node, SubProcess) and node.kind == "event"):
             continue
         if node.id not in index.compensates:
             yield Note(node.id, "no compensation event is joined to it", "Join it to one, or unmark it.")

@@ -17,7 +17,7 @@ from perdure.bpmn.model import (
 
 CODE = "BPM115"
 NAME = "condition-ignored"
-SEVERITIES = Severities("error")
+SEVERITIES = Severities("error", open="warning")
 
 
 def check(index: Index) -> Iterator[Note]:

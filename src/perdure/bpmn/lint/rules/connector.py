@@ -17,9 +17,7 @@ NAME = "connector"
 SEVERITIES = Severities("error")
 
 
-_WORDS = frozenset(
-    ["http", "https", "rest", "graphql", "jdbc", "sql", "database", "smtp", "soap", "connector", "webhook"]
-)
+_WORDS = ("http", "https", "rest", "graphql", "jdbc", "sql", "database", "smtp", "soap", "connector", "webhook")
 _PREFIXES = ("io.camunda:", "io.camunda.connector", "http:", "https:", "jdbc:")
 _EXTENSIONS = frozenset(("camunda:connector", "camunda:class", "camunda:delegateExpression", "zeebe:inbound"))
 

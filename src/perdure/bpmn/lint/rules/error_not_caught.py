@@ -14,7 +14,6 @@ from perdure.bpmn.model import (
     ErrorTrigger,
     Event,
     Node,
-    SubProcess,
 )
 
 CODE = "CON112"
@@ -37,9 +36,7 @@ def _is_caught(index: Index, node: Node, code: str) -> bool:
         if any(_catches(index, event, code) for event in index.boundaries.get(id, ())):
             return True
         room = index.room_of[id]
-        inner = [each for each in room.body.nodes if isinstance(each, SubProcess) and each.kind == "event"]
-        starts = [event for each in inner for event in each.body.nodes if isinstance(event, Event)]
-        if any(start.position == "start" and _catches(index, start, code) for start in starts):
+        if any(_catches(index, start, code) for start in index.event_starts.get(room.id, ())):
             return True
         if room.parent is None:
             return False

@@ -15,7 +15,7 @@ from perdure.bpmn.lint.dataflow import (
 )
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.reads import Read, uses
+from perdure.bpmn.lint.reads import uses
 
 CODE = "CON102"
 NAME = "flag-written-later"
@@ -26,17 +26,12 @@ def check(index: Index) -> Iterator[Note]:
     if index.contract is None:
         return
     writers = may_write(index)
+    keys = {(use.element, use.value.text) for use in uses(index) if use.role == "correlation"}
     for flag, readings in reads_of(index).items():
         contract = index.flags.get(flag)
         if contract is None or contract.initial is not None or not writers[flag]:
             continue
         for read, is_written in written_before(index, readings, writers[flag]):
-            if not is_written and not _is_correlation(index, read):
+            if not is_written and (read.element, flag) not in keys:
                 hint = "Write it earlier, or declare its initial value."
                 yield Note(read.element, f"it reads '{flag}', which is written only later", hint)
-
-
-def _is_correlation(index: Index, read: Read) -> bool:
-    return any(
-        use.element == read.element and use.value.text == read.flag for use in uses(index) if use.role == "correlation"
-    )

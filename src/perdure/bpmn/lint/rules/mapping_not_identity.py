@@ -24,7 +24,7 @@ def check(index: Index) -> Iterator[Note]:
     for node in index.nodes.values():
         for mapping in () if isinstance(node, Gateway) else node.mappings:
             if mapping.source.kind != "flag" or mapping.source.text != mapping.target:
-                fact = f"its {mapping.direction} mapping of `{mapping.source.text[:80]}` to '{mapping.target}' changes it"
+                fact = f"its {mapping.direction} mapping turns `{mapping.source.text[:80]}` into '{mapping.target}'"
                 yield Note(node.id, fact, "Remove it: verbs read and write the payload, and flags are visible.")
             elif declared is not None and mapping.target not in declared:
                 fact = f"its {mapping.direction} mapping names '{mapping.target}', which is not declared"

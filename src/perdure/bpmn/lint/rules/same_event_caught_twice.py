@@ -17,7 +17,6 @@ from perdure.bpmn.model import (
     EscalationTrigger,
     Event,
     MessageTrigger,
-    SubProcess,
     Trigger,
 )
 
@@ -29,10 +28,8 @@ SEVERITIES = Severities("error")
 def check(index: Index) -> Iterator[Note]:
     for events in index.boundaries.values():
         yield from _twice(index, events)
-    for room in index.rooms:
-        inner = [node for node in room.body.nodes if isinstance(node, SubProcess) and node.kind == "event"]
-        starts = [each for node in inner for each in node.body.nodes if isinstance(each, Event)]
-        yield from _twice(index, [event for event in starts if event.position == "start"])
+    for starts in index.event_starts.values():
+        yield from _twice(index, starts)
 
 
 def _twice(index: Index, events: Iterable[Event]) -> Iterator[Note]:
