@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.plan import Plan
+from perdure.bpmn.machine.process import first_time, next_time, no_cron
 from perdure.bpmn.machine.state import ENDED, Instance, Watch
-from perdure.bpmn.machine.values import cycle_start
 from perdure.sources import Micros
 from perdure.testing.scenarios.heads import Heads
 from perdure.testing.scenarios.values import Flags
@@ -49,6 +49,7 @@ class Mail:
         self._board = board
         self._seen: dict[tuple[str, str], None] = {}
         self._kept: list[Letter] = []
+        self._timers: list[_Timer] = []
 
     def publish(self, letter: Letter) -> str:
         """What became of a message: correlated, started, buffered, no_subscription, ambiguous or duplicate."""
@@ -125,32 +126,46 @@ class Mail:
 
     def deployed(self) -> None:
         """Arms the start timers of the latest versions."""
-        self._timers: list[tuple[Micros, str, str, str, int]] = []
-        for process, (plan, _) in self._board.latest.items():
-            for node in plan.deployed.process.body.nodes:
-                if isinstance(node, m.Event) and node.position == "start":
-                    for trigger in node.triggers:
-                        if isinstance(trigger, m.TimerTrigger):
-                            self._arm(process, node.id, trigger)
-
-    def _arm(self, process: str, element: str, trigger: m.TimerTrigger) -> None:
-        moment = start_moment(trigger, self._board.now)
-        if not moment.fault:
-            self._timers.append((moment.due, process, element, moment.cycle, moment.left))
+        self._timers = [
+            timer
+            for process, (plan, _) in self._board.latest.items()
+            for timer in _timers(plan, process, self._board.now)
+        ]
 
     def due_starts(self) -> Iterator[Micros]:
-        yield from (timer[0] for timer in self._timers)
+        yield from (timer.due for timer in self._timers)
 
     def fire_starts(self) -> bool:
-        due = sorted(timer for timer in self._timers if timer[0] <= self._board.now)
+        """Begins the first instance that is due."""
+        due = sorted(timer for timer in self._timers if timer.due <= self._board.now)
         if not due:
             return False
-        at, process, element, cycle, left = due[0]
-        self._timers.remove(due[0])
-        if cycle and left != 0:
-            self._timers.append((next_due(cycle, at, self._board.now, None), process, element, cycle, max(left - 1, -1)))
-        self._board.begin(process, start=element, message_id=f"start:{at}")
+        timer = due[0]
+        self._timers.remove(timer)
+        if timer.cycle:
+            again, left = next_time(timer.cycle, timer.due, timer.left, self._board.now, no_cron)
+            if again:
+                self._timers.append(timer._replace(due=again, left=left))
+        self._board.begin(timer.process, start=timer.element, message_id=f"start:{timer.due}")
         return True
+
+
+class _Timer(NamedTuple):
+    due: Micros
+    process: str
+    element: str
+    cycle: str
+    left: int
+
+
+def _timers(plan: Plan, process: str, now: Micros) -> Iterator[_Timer]:
+    for node in plan.deployed.process.body.nodes:
+        if isinstance(node, m.Event) and node.position == "start":
+            for trigger in node.triggers:
+                if isinstance(trigger, m.TimerTrigger):
+                    due, left = first_time(trigger.kind, trigger.value.text, now, no_cron)
+                    if due:
+                        yield _Timer(due, process, node.id, trigger.value.text if trigger.kind == "cycle" else "", left)
 
 
 def _starts(plan: Plan, kind: str) -> Iterator[tuple[str, str]]:

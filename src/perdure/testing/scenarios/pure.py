@@ -254,9 +254,7 @@ class PureWorld:
 
     def _call(self, id: bytes, entry: e.Thrown) -> None:
         parent = self._states[id]
-        self.begin(
-            entry.name, parent=f"node:{id_text(id)}:{entry.number}", flags=dict(parent.flags), head=parent.head
-        )
+        self.begin(entry.name, parent=f"node:{id_text(id)}:{entry.number}", flags=dict(parent.flags), head=parent.head)
 
     def _cancel_called(self, parent: str) -> None:
         for id, state in list(self._states.items()):
@@ -278,7 +276,9 @@ class PureWorld:
             self.command(parent, command)
 
     def _fire_due(self) -> bool:
-        due = [(timer.due, id, timer) for id, timers in self._timers.items() for timer in timers if timer.due <= self.now]
+        due = [
+            (timer.due, id, timer) for id, timers in self._timers.items() for timer in timers if timer.due <= self.now
+        ]
         if due:
             _, id, timer = min(due, key=lambda each: each[0])
             self.command(id, c.FireTimer(number=timer.step, kind=timer.kind, due=timer.due, worker=WORKER))
