@@ -65,9 +65,13 @@ class PureWorld:
         self._mail = Mail(self)
         self._jobs = Jobs(self, Stubs(scenario.verbs), self._heads)
         self._origin = Origin()
-        self.trail = Trail()
+        self._trail = Trail()
 
     # --- what the parts of this world ask of it ---------------------------------------------------------------
+
+    @property
+    def trail(self) -> Trail:
+        return self._trail
 
     @property
     def now(self) -> Micros:
