@@ -62,6 +62,14 @@ class RunbookMachine:
     def status(self, state: Runbook) -> tuple[str, int]:
         return state.status, 0 if state.erased_at else state.ended_at
 
+    def payload_hashes(self, state: Runbook) -> tuple[frozenset[bytes], bool]:
+        if state.erased_at:
+            return frozenset(), True
+        hashes = {step.input for step in state.steps}
+        hashes.update(step.result for step in state.steps if step.result is not None)
+        hashes.update(amendment.hash for amendment in state.amendments)
+        return frozenset(hashes), False
+
     def encode(self, state: Runbook) -> bytes:
         return self._encoder.encode(state)
 
