@@ -110,7 +110,6 @@ async def test_waits_are_found_for_their_tenant_kind_name_and_key_only_page_by_p
         assert await store.newest_wait(TENANT, "signal", "nothing") == 0
 
 
-@pytest.mark.req("V8")
 async def test_human_tasks_are_listed_page_by_page_for_their_tenant_only(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -177,7 +176,6 @@ async def test_an_early_answer_for_a_call_is_no_message_for_a_process(store_url:
         assert await store_over(driver).early_letters(TENANT, "k", 0) == ["answer"]
 
 
-@pytest.mark.req("P4")
 async def test_instances_are_listed_newest_first_by_status_and_tenant(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -195,7 +193,6 @@ async def test_instances_are_listed_newest_first_by_status_and_tenant(store_url:
         assert await store.aggregates(TENANT, "process") == []
 
 
-@pytest.mark.req("P4")
 async def test_instances_are_listed_and_counted_by_an_index_row(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)

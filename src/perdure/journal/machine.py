@@ -102,7 +102,7 @@ class Machine(Protocol[S, C_contra, E]):
         """The state's name, and when it ended in microseconds for retention: 0 before that and once erased."""
         ...
 
-    def payload_hashes(self, state: S) -> tuple[frozenset[bytes], bool]:
+    def payloads(self, state: S) -> tuple[tuple[bytes, ...], bool]:
         """The hashes a state needs bytes for, and whether its data was erased: then it needs none."""
         ...
 

@@ -62,13 +62,11 @@ class RunbookMachine:
     def status(self, state: Runbook) -> tuple[str, int]:
         return state.status, 0 if state.erased_at else state.ended_at
 
-    def payload_hashes(self, state: Runbook) -> tuple[frozenset[bytes], bool]:
-        if state.erased_at:
-            return frozenset(), True
+    def payloads(self, state: Runbook) -> tuple[tuple[bytes, ...], bool]:
         hashes = {step.input for step in state.steps}
         hashes.update(step.result for step in state.steps if step.result is not None)
         hashes.update(amendment.hash for amendment in state.amendments)
-        return frozenset(hashes), False
+        return tuple(hashes), bool(state.erased_at)
 
     def encode(self, state: Runbook) -> bytes:
         return self._encoder.encode(state)

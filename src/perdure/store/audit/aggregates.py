@@ -10,6 +10,7 @@ from perdure.journal import Machine
 from perdure.store.audit.chain import Walk
 from perdure.store.audit.derived import compare_rows
 from perdure.store.audit.findings import Finding, Report, found
+from perdure.store.audit.named import named_by
 from perdure.store.audit.reading import Reader, UnreadableError, plain
 from perdure.store.checks import checksum
 from perdure.store.ports import Row
@@ -104,21 +105,20 @@ class Look:
             self.findings += await compare_rows(self._reader, id, tenant, machine.rows(id, walk.state))
 
     async def _check_payloads(self, machine: Machine[Any, Any, Any], walk: Walk) -> None:
-        id, findings = self.id, self.findings
-        needed, is_erased = machine.payload_hashes(walk.state)
-        missing = set(needed)
+        id, named, findings = self.id, named_by(machine, walk.state), self.findings
+        missing = set(named.needed)
         async for _, hash, data in self._reader.pages("payload_page", 0, 0, PAYLOADS_AT_ONCE, aggregate=id):
             self.payloads += 1
             missing.discard(hash)
             text = f"sha256:{hash.hex()}"
             if isinstance(data, str) or sha256(data).digest() != hash:
                 findings.append(found("AUD010", "payload", f"the bytes kept as {text} are others", id))
-            if is_erased:
+            if named.is_erased:
                 findings.append(found("AUD013", "payload", f"{text} should be gone", id))
             elif hash not in walk.hashes:
                 findings.append(found("AUD012", "payload", f"nothing explains {text}", id))
         findings += [found("AUD011", "payload", f"no bytes for sha256:{hash.hex()}", id) for hash in sorted(missing)]
-        if is_erased and await self._reader.fetch("index_of", aggregate=id):
+        if named.is_erased and await self._reader.fetch("index_of", aggregate=id):
             findings.append(found("AUD013", "index_entry", "it can still be found by its data", id))
 
 

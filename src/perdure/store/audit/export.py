@@ -14,6 +14,7 @@ from perdure.journal import Machine, Record
 from perdure.payload import canonical
 from perdure.sources import Id, id_text, iso
 from perdure.store.audit.aggregates import Machines
+from perdure.store.audit.named import named_by
 from perdure.store.audit.reading import Reader, plain
 from perdure.store.audit.verify import Progress
 from perdure.store.checks import checked
@@ -95,12 +96,12 @@ def digest_of(content: dict[str, Any]) -> str:
 def summary_of(machine: Machine[Any, Any, Any], state: Any) -> dict[str, Any]:
     """How it stands, as replaying the history must give it again."""
     status, ended_at = machine.status(state)
-    needed, is_erased = machine.payload_hashes(state)
+    named = named_by(machine, state)
     return {
         "status": status,
         "ended_at": iso(ended_at) if ended_at else None,
-        "is_erased": is_erased,
-        "payloads": sorted(f"sha256:{hash.hex()}" for hash in needed),
+        "is_erased": named.is_erased,
+        "payloads": sorted(f"sha256:{hash.hex()}" for hash in named.needed),
         "state": base64.b64encode(machine.encode(state)).decode(),
     }
 

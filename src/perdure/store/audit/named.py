@@ -1,11 +1,25 @@
-"""Which payloads an aggregate's history ever spoke of."""
+"""Which payloads a state needs, and which its history ever spoke of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
+
+from perdure.journal import Machine
 
 HASH_BYTES = 32
+
+
+class Named(NamedTuple):
+    """The hashes a state needs bytes for; none when its data was erased."""
+
+    needed: frozenset[bytes]
+    is_erased: bool
+
+
+def named_by(machine: Machine[Any, Any, Any], state: Any) -> Named:
+    hashes, is_erased = machine.payloads(state)
+    return Named(frozenset(() if is_erased else hashes), is_erased)
 
 
 def hashes_in(value: Any) -> Iterator[bytes]:
