@@ -1,0 +1,1 @@
+"""Engines: where processes run, each behind the same contract."""

@@ -1,0 +1,1 @@
+"""The embedded engine: processes on our own kernel and store."""
