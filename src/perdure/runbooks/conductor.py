@@ -169,9 +169,7 @@ class Conductor:
         if execution.correlation_key != "$step_id":
             letters = id_text(id)
             key = verb.correlation_key({**args, "step_id": step_id(letters, step), "call_id": letters})
-        # Without an escalation the process keeps the verb's time itself; two timers for one limit would race.
-        seconds = None if carrier is not None and not execution.escalation else execution.timeout_seconds
-        return c.Park(verb.name, key, seconds, execution.escalation or "", carrier)
+        return c.Park(verb.name, key, execution.timeout_seconds, execution.escalation or "", carrier)
 
     def _handed(self, verb: Verb, args: Any, origin: Origin, id: Id, step: int, attempt: int) -> dict[str, Any]:
         letters = id_text(id)

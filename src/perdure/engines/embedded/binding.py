@@ -35,7 +35,6 @@ class Carried(msgspec.Struct, frozen=True, kw_only=True):
     verb: str = ""
     flags: tuple[FlagContract, ...] = ()
     compensation: dict[str, str] = {}
-    timeout_seconds: float | None = None
 
 
 def choose_process(definitions: Definitions, wanted: str) -> Process:
@@ -58,11 +57,7 @@ def carrier_of(process: str, catalogue: Catalogue) -> Verb | None:
 
 def carried_by(verb: Verb) -> Carried:
     execution = verb.execution
-    # With an escalation the call's own timer decides; two timers for one limit would race.
-    timeout = None if execution.escalation else execution.timeout_seconds
-    return Carried(
-        verb=verb.name, flags=execution.flags, compensation=dict(execution.compensation), timeout_seconds=timeout
-    )  # fmt: skip
+    return Carried(verb=verb.name, flags=execution.flags, compensation=dict(execution.compensation))
 
 
 def bind(
@@ -82,19 +77,18 @@ def bind(
         is_loose=carried is None,
         compensation=own.compensation,
         bindings=_bindings(process, own, catalogue),
-        timeout_seconds=own.timeout_seconds,
     )
 
 
 def _bindings(process: Process, carried: Carried, catalogue: Catalogue) -> dict[str, Binding]:
-    retries = dict(_types(process))
-    wanted = [*retries, *_undoing(retries, carried)]
+    types = list(dict.fromkeys(_types(process)))
+    wanted = [*types, *_undoing(types, carried)]
     missing = [type for type in wanted if catalogue.find(type) is None]
     if missing:
         fact = f"no such verb is declared: {', '.join(sorted(missing))}"
         hint = "A task's type is the name of a verb; see `perdure verbs list`."
         raise RejectedError(Rejection("invalid", "deploy", "process", process.id, fact, hint))
-    return {type: _binding(catalogue.get(type), retries.get(type)) for type in sorted(wanted)}
+    return {type: _binding(catalogue.get(type)) for type in sorted(set(wanted))}
 
 
 def _undoing(types: Iterable[str], carried: Carried) -> Iterator[str]:
@@ -104,26 +98,23 @@ def _undoing(types: Iterable[str], carried: Carried) -> Iterator[str]:
             yield undone
 
 
-def _binding(verb: Verb, retries: int | None) -> Binding:
+def _binding(verb: Verb) -> Binding:
     execution = verb.execution
-    policy = execution.retry
-    if retries is not None:
-        policy = msgspec.structs.replace(policy, max_attempts=max(1, retries))
     return Binding(
-        verb=verb.name, version=verb.version, hash=verb.content_hash, retry=policy, effects=execution.effects,
-        redelivery=execution.redelivery,
+        verb=verb.name, version=verb.version, hash=verb.content_hash, retry=execution.retry,
+        effects=execution.effects, redelivery=execution.redelivery,
     )  # fmt: skip
 
 
-def _types(process: Process) -> Iterator[tuple[str, int | None]]:
-    """The task types of a process, intakes included, with the retries the model asks for."""
+def _types(process: Process) -> Iterator[str]:
+    """The task types of a process, intakes included. A task's own retries are read from the model when it fails."""
     for node in nodes(process.body):
         if isinstance(node, Task) and node.type and node.kind in JOB_TASKS:
-            yield node.type, node.retries
+            yield node.type
         if isinstance(node, Event) and node.type:
-            yield node.type, node.retries
+            yield node.type
         if intake := node.properties.get(INTAKE):
-            yield intake, None
+            yield intake
 
 
 def starts_of(deployed: Deployed) -> tuple[Start, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from perdure.bpmn.machine.commands import Cancel, Erase, Migrate, Modify, PostProgress, Resume, Suspend
 from perdure.bpmn.machine.state import Instance, Watch
 from perdure.engine import Flags, InstanceName, MigrationPlan, Move
@@ -91,7 +93,7 @@ class Changes:
         found = await self._instances.definitions.choose(target, version, origin)
         definition = await self._instances.definitions.load(target, found.hash, origin.tenant)
         command = Migrate(
-            definition=found.hash, mapping=dict(mapping or {}), flags=dict(flags or {}), reason=reason,
+            definition=found.hash, version=found.number, mapping=dict(mapping or {}), flags=dict(flags or {}), reason=reason,
             worker=self._instances.worker(definition),
         )  # fmt: skip
         return await self._migrate(aggregate, command, definition, found.number, origin, dry_run)
@@ -108,7 +110,7 @@ class Changes:
         hash, number, mapping = state.past[-1]
         definition = await self._instances.definitions.load(state.process, hash, origin.tenant)
         command = Migrate(
-            definition=hash, mapping={new: old for old, new in mapping.items()}, reason=reason or "back",
+            definition=hash, version=number, mapping={new: old for old, new in mapping.items()}, reason=reason or "back",
             worker=self._instances.worker(definition),
         )  # fmt: skip
         return await self._migrate(aggregate, command, definition, number, origin, dry_run)
@@ -124,10 +126,10 @@ class Changes:
             answer = await self._instances.ask(aggregate.id, origin, lambda _: Prepared(command))
             assert answer.aggregate is not None
             after = answer.aggregate.state
-        return MigrationPlan(
-            instance=id_text(aggregate.id), process=definition.deployed.process.id, version=number,
-            hash=digest_text(definition.hash), is_dry=is_dry, **_differences(before, after),
-        )  # fmt: skip
+        plan = MigrationPlan(
+            id_text(aggregate.id), definition.deployed.process.id, number, digest_text(definition.hash), is_dry=is_dry
+        )
+        return _differences(plan, before, after)
 
     def _decided(self, aggregate: Aggregate, command: Migrate, origin: Origin) -> Instance:
         """The state a command would lead to, without anything being committed."""
@@ -138,7 +140,7 @@ class Changes:
         if decision.state is not None:
             after: Instance = decision.state
             return after
-        state = aggregate.state.copy()
+        state: Instance = aggregate.state.copy()
         for entry in decision.entries:
             state = machine.apply(state, entry)
         return state
@@ -149,7 +151,7 @@ class Changes:
         return answer.aggregate
 
 
-def _differences(before: Instance, after: Instance) -> dict[str, tuple[object, ...]]:
+def _differences(plan: MigrationPlan, before: Instance, after: Instance) -> MigrationPlan:
     moves = tuple(
         Move(number, node.element, after.nodes[number].element if number in after.nodes else "")
         for number, node in sorted(before.nodes.items())
@@ -157,13 +159,14 @@ def _differences(before: Instance, after: Instance) -> dict[str, tuple[object, .
     )
     kept = [watch for number, watch in sorted(after.watches.items()) if _is_kept(before.watches.get(number), watch)]
     numbers = {watch.number for watch in kept}
-    return {
-        "moves": moves,
-        "kept_timers": tuple(watch.event for watch in kept if watch.kind == "timer"),
-        "kept_messages": tuple(watch.event for watch in kept if watch.kind != "timer"),
-        "ended_waits": tuple(each.event for number, each in sorted(before.watches.items()) if number not in numbers),
-        "new_waits": tuple(each.event for number, each in sorted(after.watches.items()) if number not in numbers),
-    }
+    return replace(
+        plan,
+        moves=moves,
+        kept_timers=tuple(watch.event for watch in kept if watch.kind == "timer"),
+        kept_messages=tuple(watch.event for watch in kept if watch.kind != "timer"),
+        ended_waits=tuple(each.event for number, each in sorted(before.watches.items()) if number not in numbers),
+        new_waits=tuple(each.event for number, each in sorted(after.watches.items()) if number not in numbers),
+    )
 
 
 def _is_kept(before: Watch | None, after: Watch) -> bool:

@@ -106,8 +106,13 @@ class Definitions:
         except RejectedError:
             return None
 
-    async def choose(self, process: str, version: int | None, origin: Origin) -> Version:
-        """The version a new instance takes: the one asked for unless it is retired, else the latest active one."""
+    async def choose(
+        self, process: str, version: int | None, origin: Origin, *, is_pinned: bool = False
+    ) -> Version:
+        """The version a new instance takes: the one asked for unless it is retired, else the latest active one.
+
+        What was pinned before a version was retired still begins under it.
+        """
         aggregate = await self.find(process, origin)
         if aggregate is None:
             hint = "Deploy it first: `perdure models deploy`."
@@ -117,7 +122,7 @@ class Definitions:
         if found is None:
             fact = "every version of it is retired" if version is None else f"it has no version {version}"
             raise RejectedError(Rejection("not_found", "start", "process", process, fact))
-        if found.status == "retired":
+        if found.status == "retired" and not is_pinned:
             fact = f"version {found.number} is retired"
             raise RejectedError(Rejection("wrong_state", "start", "process", process, fact))
         return found

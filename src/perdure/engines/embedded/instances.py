@@ -17,7 +17,7 @@ from perdure.engines.embedded.ports import EngineStore
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate, Answer, Preparation, Prepared
-from perdure.kernel.ports import Attachments, IndexRow
+from perdure.kernel.ports import Attachments, IndexRow, Unit
 from perdure.payload import canonical, digest
 from perdure.runbooks.conductor import Conductor, keyed_id
 from perdure.sources import Id, Sources, derive_id, id_text, parse_id
@@ -65,9 +65,10 @@ class Instances:
         id: Id | None = None,
         brought: Attachments | None = None,
         message_id: str = "",
+        is_pinned: bool = False,
     ) -> Aggregate:
         """Begin an instance; under one id, key or parent it begins once, however often it is asked for."""
-        version = await self.definitions.choose(request.process, request.version, origin)
+        version = await self.definitions.choose(request.process, request.version, origin, is_pinned=is_pinned)
         definition = await self.definitions.load(request.process, version.hash, origin.tenant)
         flags = dict(request.flags or {})
         if flags and not definition.deployed.is_loose:
@@ -91,6 +92,8 @@ class Instances:
         if answer.conflict is None:
             assert answer.aggregate is not None
             return answer.aggregate
+        if attached.settles is not None:
+            await self.settle(origin.tenant, Attachments(settles=attached.settles))
         return await self._started_before(request, origin, id)
 
     def _id(self, request: StartRequest, origin: Origin) -> Id:
@@ -157,6 +160,15 @@ class Instances:
     async def read_or_recall(self, id: Id, origin: Origin) -> Aggregate:
         """What this process last committed, or what is stored; never something that is no instance."""
         return _instance(await self.kernel.recall(id, origin))
+
+    def budget(self, aggregate: Aggregate) -> int:
+        """How large the payload of an instance may be: as its verb says."""
+        verb = self.definition(aggregate).deployed.verb
+        return budget_of(self.conductor.catalogue.find(verb) if verb else None)
+
+    async def settle(self, tenant: str, settles: Attachments) -> None:
+        """Close a notice that led to nothing, or whose effect was committed before."""
+        await self.store.commit(Unit(tenant, None, attachments=[settles]))
 
     # --- reading -------------------------------------------------------------------------------------------------
 
