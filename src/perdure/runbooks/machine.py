@@ -77,6 +77,12 @@ class RunbookMachine:
     def status(self, state: Runbook) -> tuple[str, int]:
         return state.status, 0 if state.erased_at else state.ended_at
 
+    def payloads(self, state: Runbook) -> tuple[tuple[bytes, ...], bool]:
+        hashes = {step.input for step in state.steps}
+        hashes.update(step.result for step in state.steps if step.result is not None)
+        hashes.update(amendment.hash for amendment in state.amendments)
+        return tuple(hashes), bool(state.erased_at)
+
     def encode(self, state: Runbook) -> bytes:
         return self._encoder.encode(state)
 

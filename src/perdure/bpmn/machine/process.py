@@ -283,8 +283,8 @@ class ProcessMachine:
     def status(self, state: ProcessState) -> tuple[str, int]:
         return ("active" if state.latest() is not None else "retired"), 0
 
-    def payload_hashes(self, state: ProcessState) -> tuple[frozenset[bytes], bool]:
-        return frozenset(each.hash for each in state.versions), False
+    def payloads(self, state: ProcessState) -> tuple[tuple[bytes, ...], bool]:
+        return tuple(each.hash for each in state.versions), False
 
 
 def start_of(message_id: str) -> tuple[int, int]:

@@ -10,7 +10,7 @@ import msgspec
 from perdure.bpmn.machine.state import Instance, Node
 from perdure.engines.embedded.binding import INTAKE
 from perdure.engines.embedded.instances import Instances
-from perdure.engines.embedded.jobs import declared
+from perdure.engines.embedded.jobs import checked_args, declared
 from perdure.engines.embedded.merging import Change, changed, place_of, seen_from
 from perdure.engines.embedded.payloads import budget_of, first_envelope
 from perdure.engines.embedded.plans import Definition
@@ -51,9 +51,7 @@ class Arrivals:
             return NOTHING
         return self._brought(aggregate, armed.event, state.nodes[armed.node], data, by=by, key=key)
 
-    def of_task(
-        self, aggregate: Aggregate, node: int, data: Mapping[str, Any] | None, *, by: str, key: str
-    ) -> Brought:
+    def of_task(self, aggregate: Aggregate, node: int, data: Mapping[str, Any] | None, *, by: str, key: str) -> Brought:
         """What a person brings when they complete a task; another branch's changes since it opened are not undone."""
         found = aggregate.state.nodes.get(node)
         if found is None or found.task is None:
@@ -92,7 +90,7 @@ class Arrivals:
         if verb is not None:
             head = payloads.held(aggregate.id, aggregate.state.head)
             known = declared(verb, seen_from(head.data, place_of(aggregate.state, node)))
-            self._instances.conductor.router.incoming(verb, {**known, **given})
+            checked_args(self._instances.conductor.router, verb, {**known, **given})
         envelope = first_envelope(intake, 1, verb, given, self._instances.sources.now())
         sealed = payloads.seal(aggregate.id, envelope, budget_of(verb))
         return Brought(message=sealed.hash, payloads=(sealed,), intake=intake)
@@ -114,7 +112,7 @@ class Arrivals:
         return self._instances.conductor.catalogue.find(verb) if verb else None
 
     def _schema(self, text: str, element: str) -> CompiledSchema:
-        """A schema written out as JSON, or the name of a definition that verbs share, or of a verb whose input it is."""
+        """A schema written out as JSON, the name of a definition that verbs share, or of a verb whose input it is."""
         compiled = self._schemas.get(text)
         if compiled is None:
             schema = self._named(text) if not text.lstrip().startswith("{") else msgspec.json.decode(text, type=dict)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from perdure.bpmn.machine.commands import Cancel, Erase, Migrate, Modify, PostProgress, Resume, Suspend
 from perdure.bpmn.machine.state import Instance, Watch
 from perdure.engine import Flags, InstanceName, MigrationPlan, Move
-from perdure.engines.embedded.instances import Instances, instance_id
+from perdure.engines.embedded.instances import Instances, Make, instance_id
 from perdure.engines.embedded.plans import Definition
 from perdure.errors import RejectedError, Rejection
 from perdure.journal import Origin
@@ -93,8 +93,8 @@ class Changes:
         found = await self._instances.definitions.choose(target, version, origin)
         definition = await self._instances.definitions.load(target, found.hash, origin.tenant)
         command = Migrate(
-            definition=found.hash, version=found.number, mapping=dict(mapping or {}), flags=dict(flags or {}), reason=reason,
-            worker=self._instances.worker(definition),
+            definition=found.hash, version=found.number, mapping=dict(mapping or {}), flags=dict(flags or {}),
+            reason=reason, worker=self._instances.worker(definition),
         )  # fmt: skip
         return await self._migrate(aggregate, command, definition, found.number, origin, dry_run)
 
@@ -110,8 +110,8 @@ class Changes:
         hash, number, mapping = state.past[-1]
         definition = await self._instances.definitions.load(state.process, hash, origin.tenant)
         command = Migrate(
-            definition=hash, version=number, mapping={new: old for old, new in mapping.items()}, reason=reason or "back",
-            worker=self._instances.worker(definition),
+            definition=hash, version=number, mapping={new: old for old, new in mapping.items()},
+            reason=reason or "back", worker=self._instances.worker(definition),
         )  # fmt: skip
         return await self._migrate(aggregate, command, definition, number, origin, dry_run)
 
@@ -145,8 +145,8 @@ class Changes:
             state = machine.apply(state, entry)
         return state
 
-    async def _told(self, instance: InstanceName, origin: Origin, make: object) -> Aggregate:
-        answer = await self._instances.ask(instance_id(instance), origin, make)  # type: ignore[arg-type]
+    async def _told(self, instance: InstanceName, origin: Origin, make: Make) -> Aggregate:
+        answer = await self._instances.ask(instance_id(instance), origin, make)
         assert answer.aggregate is not None
         return answer.aggregate
 

@@ -106,9 +106,7 @@ class Definitions:
         except RejectedError:
             return None
 
-    async def choose(
-        self, process: str, version: int | None, origin: Origin, *, is_pinned: bool = False
-    ) -> Version:
+    async def choose(self, process: str, version: int | None, origin: Origin, *, is_pinned: bool = False) -> Version:
         """The version a new instance takes: the one asked for unless it is retired, else the latest active one.
 
         What was pinned before a version was retired still begins under it.

@@ -16,7 +16,7 @@ from perdure.engines.embedded.plans import Definition, MissingPlan
 from perdure.engines.embedded.ports import EngineStore
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin, genesis
-from perdure.kernel.kernel import Aggregate, Answer, Preparation, Prepared
+from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import Attachments, IndexRow, Unit
 from perdure.payload import canonical, digest
 from perdure.runbooks.conductor import Conductor, keyed_id
@@ -27,8 +27,8 @@ INDEX = "perdure:instance"
 """Under which name instances are found by their process and their business key."""
 MAX_LOADS = 100
 
-Made = Command | tuple[Command, Attachments] | Rejection
-Make = Callable[[Aggregate], Made]
+Make = Callable[[Aggregate], Command | Prepared | Rejection]
+"""Makes the command for an instance as it is now; may be called several times."""
 
 
 class Told(NamedTuple):
@@ -135,16 +135,12 @@ class Instances:
         """The definition of an instance, from memory; MissingPlan makes `ask` load it and prepare again."""
         return self.definitions.plans.definition(aggregate.state.definition)
 
-    async def ask(self, id: Id, origin: Origin, make: Make | Preparation, *, brought: Attachments | None = None) -> Answer:
+    async def ask(self, id: Id, origin: Origin, make: Make) -> Answer:
         """Put a command to an instance. `make` may ask for payloads and plans as if all were in memory."""
 
         def prepare(aggregate: Aggregate) -> Prepared | Rejection:
             made = make(aggregate)
-            if isinstance(made, Prepared | Rejection):
-                return made
-            if isinstance(made, tuple):
-                return Prepared(*made)
-            return Prepared(made, brought)
+            return made if isinstance(made, Prepared | Rejection) else Prepared(made)
 
         await self.read_or_recall(id, origin)
         for _ in range(MAX_LOADS):

@@ -27,7 +27,6 @@ from perdure.errors import (
     MergeConflictError,
     PayloadIntegrityError,
     PayloadTooLargeError,
-    PerdureError,
     QuarantinedError,
     RejectedError,
     Rejection,
@@ -42,7 +41,7 @@ from perdure.verbs import Verb
 from perdure.verbs.definition import same_verb_name
 from perdure.work.patience import insist
 from perdure.work.ports import JobFound
-from perdure.work.router import MAX_MESSAGE, Failed, Produced, classify
+from perdure.work.router import MAX_MESSAGE, Failed, Produced, Router, classify
 from perdure.work.turns import Turns
 
 PLATFORM = "perdure"
@@ -106,7 +105,7 @@ class Jobs:
             except Exception as error:
                 await self._raise_unrecorded(leased, error)
         except (FencedError, QuarantinedError, RejectedError):
-            return  # another worker has taken over, or the instance is set aside: both are recorded where they are found
+            return  # another worker has taken over, or the instance is set aside: recorded where it is found
 
     async def _run(self, leased: Leased) -> None:
         binding = leased.definition.binding(leased.job.type)
@@ -157,8 +156,7 @@ class Jobs:
         data = seen_from(head.data, place_of(leased.aggregate.state, leased.node))
         if job.purpose == "intake" and job.message:
             data = {**data, **(await payloads.arrived(leased.id, job.message))}
-        args: dict[str, Any] = self._conductor.router.incoming(verb, declared(verb, data)).value
-        return args
+        return checked_args(self._conductor.router, verb, declared(verb, data))
 
     @staticmethod
     def _handed(leased: Leased, verb: Verb, args: dict[str, Any]) -> dict[str, Any]:
@@ -286,5 +284,9 @@ def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:
     return {name: data[name] for name in names if name in data} if names else dict(data)
 
 
-def failure_of(error: PerdureError) -> Failure:
-    return Failure("permanent_contract", error.code, str(error)[:MAX_MESSAGE])
+def checked_args(router: Router, verb: Verb, args: dict[str, Any]) -> dict[str, Any]:
+    """The arguments as the verb's schema accepts them; one that declares no argument takes what there is."""
+    if not verb.input.properties:
+        return args
+    checked: dict[str, Any] = router.incoming(verb, args).value
+    return checked

@@ -25,7 +25,9 @@ class People:
         self._instances = instances
         self._arrivals = arrivals
 
-    async def claim_task(self, instance: InstanceName, node: int, origin: Origin, *, release: bool = False) -> Aggregate:
+    async def claim_task(
+        self, instance: InstanceName, node: int, origin: Origin, *, release: bool = False
+    ) -> Aggregate:
         """Take a task, or give it back."""
         command = ClaimTask(node=node, by="" if release else origin.principal)
         return _told(await self._instances.ask(instance_id(instance), origin, lambda _: command))

@@ -103,7 +103,9 @@ class Steps:
         try:
             command = await self._ending(verb, child, position, token, message_id, brought)
         except (SchemaViolationError, PayloadTooLargeError) as error:
-            await self._stuck(id, position, tenant, message_id, FITS_NOT, f"What its process brought does not fit. {error}")
+            await self._stuck(
+                id, position, tenant, message_id, FITS_NOT, f"What its process brought does not fit. {error}"
+            )
             return True
         try:
             await self._kernel.ask(KIND, id, origin, Prepared(command, brought))
