@@ -1,4 +1,4 @@
-"""References that do not hold and ids given twice: reading a file refuses them, other ways to a model are checked here."""
+"""References that do not hold and ids given twice, said of built models as reading says it of files."""
 
 from __future__ import annotations
 
