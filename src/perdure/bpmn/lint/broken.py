@@ -1,4 +1,4 @@
-"""References that do not hold and ids given twice, said of built models as reading says it of files."""
+"""What is broken in a model before any rule looks: findings of reading, under their own codes."""
 
 from __future__ import annotations
 
