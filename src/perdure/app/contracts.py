@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Any
 
 from perdure.bpmn.lint import Contract, VerbContract
 from perdure.verbs import Catalogue, Verb
@@ -33,21 +31,15 @@ def contract_of_verb(catalogue: Catalogue, verb: Verb) -> Contract:
 
 
 def _verb(definition: VerbDefinition) -> VerbContract:
-    declared = definition.metadata.get("contract")
-    declared = declared if isinstance(declared, Mapping) else {}
-    flags = _names(declared.get("writes_flags"))
+    promised = definition.contract
     return VerbContract(
         name=definition.name,
         is_durable=definition.execution.kind == "durable",
         effects=definition.execution.effects,
-        writes_flags=None if flags is None else tuple(re.sub(r"^orch\.", "orch_", flag) for flag in flags),
-        errors=_names(declared.get("may_raise_errors")),
+        writes_flags=None if promised is None else promised.writes_flags,
+        errors=None if promised is None else promised.may_raise,
         outputs=_outputs(definition),
     )
-
-
-def _names(value: Any) -> tuple[str, ...] | None:
-    return tuple(map(str, value)) if isinstance(value, (list, tuple)) else None
 
 
 def _outputs(definition: VerbDefinition) -> tuple[str, ...] | None:

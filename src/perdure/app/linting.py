@@ -105,15 +105,19 @@ def _project_verbs(folder: Path) -> Catalogue | None:
 
 def _folder_verbs(folder: Path) -> Catalogue:
     """The verbs of the YAML files in a folder; files that hold something else are left alone."""
-    read = [_readable(path) for path in sorted(folder.iterdir()) if path.suffix in VERBS]
-    return Catalogue(verb.definition for verbs in read for verb in verbs)
+    files = sorted(path for path in folder.iterdir() if path.suffix in VERBS)
+    together = _readable(files)
+    if together is not None:
+        return together
+    apart = [_readable([file]) for file in files]
+    return Catalogue(verb.definition for verbs in apart if verbs is not None for verb in verbs)
 
 
-def _readable(file: Path) -> Catalogue:
+def _readable(files: list[Path]) -> Catalogue | None:
     try:
-        return load_catalogue([file])
+        return load_catalogue(files)
     except DefinitionError:
-        return Catalogue()
+        return None
 
 
 def _models(paths: Iterable[Path]) -> Iterator[Path]:

@@ -38,10 +38,11 @@ def lint(
 
     report = lint_paths(paths, _catalogue(settings), _profile(profile), _target(target))
     if sarif:
-        from perdure import __version__
+        from importlib.metadata import version
+
         from perdure.bpmn.lint import sarif as as_sarif
 
-        output.line(as_sarif(report.findings, __version__))
+        output.line(as_sarif(report.findings, version("perdure")))
     else:
         output.show(settings, report, lambda: _picture(report))
     if report.has_errors():
