@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from perdure.bpmn.model import Annotation, Collaboration, Definitions, Diagram, Message, Model, scopes
+from perdure.bpmn.layout import lay_out
+from perdure.bpmn.model import Annotation, Collaboration, Definitions, Message, Model, scopes
 from perdure.bpmn.xml import extras
 from perdure.bpmn.xml.tag import Tag
 from perdure.bpmn.xml.values import show_value
@@ -29,14 +30,9 @@ def write_model(model: Model) -> str:
     definitions = model.definitions
     root = Tag("bpmn:definitions", {"id": definitions.id, "targetNamespace": definitions.namespace, **_PLATFORM})
     root.with_children(*_roots(definitions))
-    diagram = model.diagram or _laid_out(definitions)
-    if diagram is not None:
-        root.with_children(*diagram_tags(diagram, definitions, dict.fromkeys(_ids(root), 1)))
+    diagram = lay_out(definitions) if model.diagram is None else model.diagram
+    root.with_children(*diagram_tags(diagram, definitions, dict.fromkeys(_ids(root), 1)))
     return render(root, model.file or "model.bpmn")
-
-
-def _laid_out(definitions: Definitions) -> Diagram | None:
-    return None
 
 
 def _roots(definitions: Definitions) -> Iterator[Tag]:
