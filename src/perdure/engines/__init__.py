@@ -1,1 +1,1 @@
-"""Engines: where processes run, each behind the same contract."""
+"""Engines: what can carry a process, each behind the one contract of `perdure.engine`."""
