@@ -23,6 +23,7 @@ Start = Callable[[WaitFound, Id, Letter, Origin, Attachments], Awaitable[Any]]
 """Begins an instance of the process whose start waited (`aggregate`, and which start: `step`) under the id given, the
 attachments in the same commit. Under an id that exists already it does nothing."""
 
+PAGE = 200
 Failed = Callable[[CorrelationFailed], None]
 
 
@@ -38,7 +39,8 @@ class Delivery:
     """Steps that messages and signals share."""
 
     def __init__(
-        self, store: ProcessStore, machine: Machine[Any, Any, Any], sources: Sources, ask: Ask, merge: Merge, start: Start
+        self, store: ProcessStore, machine: Machine[Any, Any, Any], sources: Sources, ask: Ask, merge: Merge,
+        start: Start,
     ) -> None:  # fmt: skip
         self.store = store
         self.sources = sources
@@ -57,11 +59,19 @@ class Delivery:
 
         Derived from the state: while commands are folded, the rows of an aggregate lag behind it.
         """
+        wanted = (kind, letter.name, letter.correlation_key)
         rows = self._machine.rows(aggregate.id, aggregate.state).parked
-        named = [
-            row for row in rows if row.kind == kind and (row.name, row.key) == (letter.name, letter.correlation_key)
-        ]
-        return sorted(named, key=lambda row: row.token)
+        return sorted([row for row in rows if (row.kind, row.name, row.key) == wanted], key=lambda row: row.token)
+
+    async def starts(self, tenant: str, kind: str, name: str) -> list[WaitFound]:
+        """The processes that start by a name, each once, whichever of its start events comes first."""
+        found: dict[Id, WaitFound] = {}
+        after = 0
+        while page := await self.store.find_waits(tenant, kind, name, after=after, most=PAGE):
+            for each in page:
+                found.setdefault(each.aggregate, each)
+            after = page[-1].number
+        return list(found.values())
 
     async def correlate(
         self,

@@ -2,17 +2,17 @@
 
 | what arrives | what becomes of it |
 |---|---|
-| a message one instance waits for | `correlated`: its oldest wait of that name and key ends, in one commit with the arrival |
+| a message one instance waits for | `correlated`: its oldest wait of that name and key ends, in the same commit |
 | the same message id again | `duplicate`; a dead letter that now fits is delivered |
 | a message id that was used for something else | refused: nobody may think it was taken |
 | a message several instances wait for | `ambiguous`: nobody gets it, dead letter |
-| nobody waits, a process starts by it | `started`: one instance of each such process, its id derived from the message's |
+| nobody waits, a process starts by it | `started`: one instance of each such process, once per message id |
 | nobody waits, it has time to live | `buffered` until someone waits or its time is over, then a dead letter |
 | nobody waits, it has none | `no_subscription`, dead letter |
 | data or flags that do not fit | refused at the door, or, when it was kept, a dead letter |
 
-A wait that opens looks for kept messages after its commit; a message that was kept looks for waits after its own. One of
-them sees the other. Both may try at once: who takes a kept message writes a second id, and only one can.
+A wait that opens looks for kept messages after its commit; a message that was kept looks for waits after its own. One
+of them sees the other. Both may try at once: who takes a kept message writes a second id, and only one can.
 """
 
 from __future__ import annotations
@@ -171,20 +171,23 @@ class Messages:
 
     async def _start(self, letter: Letter, origin: Origin, settles: bool) -> Receipt:
         """Begin the processes that start by it. A row says so first: whoever finds it pending goes on with it."""
-        found = await self._store.find_waits(origin.tenant, "message_start", letter.name)
+        found = await self._delivery.starts(origin.tenant, "message_start", letter.name)
         if not found:
             fact = f"nothing waits for '{letter.name}' under '{letter.correlation_key}', and no process starts by it"
             return Receipt("no_subscription", letter.message_id, (), fact)
-        if not settles:
-            letter = replace(letter, starts=tuple(id_text(each.aggregate) for each in found))
-            row = self._pending(origin.tenant, letter, "starting")
-            if await self._delivery.write(origin.tenant, row) is not None:
-                return await self._known(letter, origin)
+        if settles:
+            ids = await self._delivery.begin(letter, origin, found, settles=False)
+            await self._delivery.settle(origin.tenant, letter.message_id)
+            return Receipt("started", letter.message_id, ids)
+        letter = replace(letter, starts=tuple(id_text(each.aggregate) for each in found))
+        if await self._delivery.write(origin.tenant, self._pending(origin.tenant, letter, "starting")) is not None:
+            return await self._known(letter, origin)
         try:
-            return Receipt("started", letter.message_id, await self._delivery.begin(letter, origin, found, True))
+            ids = await self._delivery.begin(letter, origin, found, settles=True)
         except RejectedError as error:
             await self._delivery.bury_kept(origin.tenant, letter, f"rejected: {error}")
             raise
+        return Receipt("started", letter.message_id, ids)
 
     def _pending(self, tenant: str, letter: Letter, answer: str, expires_at: Micros = 0) -> InboxRow:
         return InboxRow(
@@ -202,10 +205,20 @@ class Messages:
             fact = f"that message id arrived before as '{message.name}' under the key '{message.key}'"
             hint = "Give every message an id of its own."
             raise RejectedError(Rejection("already_exists", "take", "message", letter.message_id, fact, hint))
-        if message.status == DEAD and await self._store.message(origin.tenant, taken_id(letter.message_id)) is None:
+        if message.status == DEAD or await self._is_over(origin.tenant, message):
             return await self._route(replace(letter, at=message.received_at), origin, settles=True)
         instances = (Id(message.aggregate),) if message.aggregate is not None else ()
         return Receipt("duplicate", letter.message_id, instances, message.answer)
+
+    async def _is_over(self, tenant: str, message: Message) -> bool:
+        """Whether it was kept and its time has just ended: a dead letter that nobody has buried yet."""
+        if message.status != PENDING or not 0 < message.expires_at <= self._sources.now():
+            return False
+        return await self._bury_expired(tenant, message.message_id, message.name, message.key, message.expires_at)
+
+    async def _bury_expired(self, tenant: str, message_id: str, name: str, key: str, expires_at: Micros) -> bool:
+        reason = f"expired: nobody waited for it before {iso(expires_at)}"
+        return await self._delivery.bury_kept(tenant, Letter(name, message_id, key), reason)
 
     # --- kept until someone waits --------------------------------------------------------------------------------
 
@@ -293,9 +306,7 @@ class Messages:
         """
         done = 0
         for found in await self._store.expired_messages(self._sources.now(), SWEPT):
-            reason = f"expired: nobody waited for it before {iso(found.expires_at)}"
-            letter = Letter(found.name, found.message_id, found.key)
-            done += await self._delivery.bury_kept(found.tenant, letter, reason)
+            done += await self._bury_expired(*found[:5])
         page = await self._store.buffered_page(*self._swept, SWEPT)
         self._swept = (page[-1].expires_at, page[-1].number) if len(page) == SWEPT else (0, 0)
         for place in dict.fromkeys((each.tenant, each.name, each.key) for each in page if each.is_awaited):
@@ -314,7 +325,7 @@ class Messages:
         if message.kind == SIGNAL:
             await self._signals.go_on(letter, origin)
             return True
-        found = await self._store.find_waits(tenant, "message_start", letter.name)
+        found = await self._delivery.starts(tenant, "message_start", letter.name)
         try:
             await self._delivery.begin(letter, origin, _named(found, letter), settles=False)
             await self._delivery.settle(tenant, message_id)
@@ -328,7 +339,8 @@ class Messages:
         """Deliver a dead letter again, perhaps under a corrected key, or to one of several that wait for it."""
         message = await self._store.message(origin.tenant, message_id)
         if message is None or message.kind != MESSAGE:
-            raise RejectedError(Rejection("not_found", "replay", "dead letter", message_id, "there is no such message"))
+            fact = "there is no such message" if message is None else f"that is a {message.kind}, which is sent anew"
+            raise RejectedError(Rejection("not_found", "replay", "dead letter", message_id, fact))
         if message.status != DEAD:
             fact = "it was dealt with already"
             raise RejectedError(Rejection("wrong_state", "replay", "dead letter", message_id, fact))

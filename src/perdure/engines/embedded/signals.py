@@ -25,7 +25,7 @@ class Signals:
         self._store = delivery.store
 
     async def send(self, letter: Letter, origin: Origin) -> Broadcast:
-        starts = await self._store.find_waits(origin.tenant, "signal_start", letter.name)
+        starts = await self._delivery.starts(origin.tenant, "signal_start", letter.name)
         upto = await self._store.newest_wait(origin.tenant, SIGNAL, letter.name)
         names = tuple(id_text(each.aggregate) for each in starts)
         letter = _bounded(letter, upto, names)
@@ -57,7 +57,7 @@ class Signals:
     async def _begin(self, letter: Letter, origin: Origin) -> int:
         """Each process by itself: one that refuses what the signal brings does not keep the others from beginning."""
         begun = 0
-        for found in await self._store.find_waits(origin.tenant, "signal_start", letter.name):
+        for found in await self._delivery.starts(origin.tenant, "signal_start", letter.name):
             if id_text(found.aggregate) not in letter.starts:
                 continue
             try:
