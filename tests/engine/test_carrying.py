@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.models import line, message, service, wait
-from tests.engine.world import opened
+from tests.engine.world import ORIGIN, opened
 
 CARRIED = line(
     "carried", service("a", "t.one"), wait("answer", "m"), service("b", "t.two"), messages=(message("m", key="k"),)
@@ -20,7 +20,7 @@ async def test_a_call_ends_with_what_its_process_made_of_its_arguments(store_url
         call = await world.sandbox.call("t.carried", {"given": 7})
         assert call.state == "parked"
         await world.sandbox.run_until_idle()
-        from tests.engine.world import ORIGIN
+
         assert await world.engine.publish("m", "k", ORIGIN, data={"extra": "x"}) == "correlated"
         await world.sandbox.run_until_idle()
         call = await world.sandbox.status(call.id)
