@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from perdure.bpmn import model as m
 from perdure.bpmn.machine import arrivals, jobs, mending
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
@@ -98,9 +97,6 @@ def _begin(game: Game, plan: Plan, start: str) -> str:
     spot = plan.spots.get(start)
     if spot is None or spot.area != plan.process:
         return f"it has no start event '{start}'"
-    if isinstance(spot.node, m.Event) and spot.node.position != "start":
-        # An arm of a race that starts the process.
-        game.emit(e.Passed(start, ROOT))
     pass_event(game, start, ROOT)
     return ""
 

@@ -31,6 +31,10 @@ def _throw(game: Game, event: m.Event, scope: int, flow: str) -> None:
         number = game.enter(event.id, scope, "job", flow)
         make_job(game, number, event.type)
         return
+    if not event.triggers:
+        game.emit(e.Passed(event.id, scope, flow))
+        after_throw(game, event, scope)
+        return
     # While it throws, the token stands on the event: whoever catches may take it away.
     number = game.enter(event.id, scope, "wait", flow)
     for trigger in event.triggers:
