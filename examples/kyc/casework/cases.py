@@ -31,7 +31,7 @@ async def request_documents(call: Call) -> Result:
         request = {"case_id": case_id, "document": document, "status": "asked", "reminders": 0}
         await call.entities.create("document_request", request)
     await call.entities.update("kyc_case", case_id, {"status": "collecting"})
-    return Result({"requested_documents": wanted}, flags={"orch_docs_requested": True})
+    return Result({"requested_documents": wanted}, flags={"orch_docs_requested": bool(wanted)})
 
 
 @verb("kyc.cancel-document-request")
