@@ -65,6 +65,8 @@ class Job(Compact, frozen=True):
     flags: Flags = {}
     message: bytes = b""
     """For an intake: the payload that arrived, by its hash."""
+    definition: int = 0
+    """The first eight bytes of the bound verb's hash, for index rows."""
 
 
 class HumanTask(Compact, frozen=True):
