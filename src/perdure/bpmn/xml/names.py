@@ -21,10 +21,14 @@ NAMESPACES = {
 PREFIXES = {uri: prefix for prefix, uri in NAMESPACES.items()}
 
 
+SEPARATOR = "\x01"
+"""Between namespace and name as expat gives them: a character no XML can hold."""
+
+
 def usual(raw: str) -> str:
-    """`uri local` as expat gives it, with the usual prefix instead of the namespace."""
-    uri, space, local = raw.rpartition(" ")
-    if not space:
+    """A name as expat gives it, with the usual prefix instead of the namespace."""
+    uri, separator, local = raw.rpartition(SEPARATOR)
+    if not separator:
         return local
     prefix = PREFIXES.get(uri)
     return f"{{{uri}}}{local}" if prefix is None else f"{prefix}:{local}"

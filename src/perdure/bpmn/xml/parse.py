@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyexpat import ExpatError, ParserCreate, XMLParserType
 
 from perdure.bpmn.xml import limits
-from perdure.bpmn.xml.names import usual
+from perdure.bpmn.xml.names import SEPARATOR, usual
 from perdure.bpmn.xml.tag import Tag
 from perdure.errors import ModelError, Problem
 
@@ -24,7 +24,7 @@ class _Parsing:
         self._file = file
         self._data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
         # The encoding named in a text was that of the file it came from.
-        self._parser = ParserCreate("utf-8" if isinstance(data, str) else None, " ")
+        self._parser = ParserCreate("utf-8" if isinstance(data, str) else None, SEPARATOR)
         self._open: list[Tag] = []
         self._texts: list[list[str]] = []
         self._root: Tag | None = None
