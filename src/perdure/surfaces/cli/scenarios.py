@@ -1,0 +1,70 @@
+"""Commands about scenarios: run processes on virtual time and compare with what was expected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from perdure.surfaces.cli import output
+from perdure.surfaces.cli.exits import FAILED
+from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from perdure.testing.scenarios import Outcome
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    scenario = group("Test processes: models, stubbed verbs, virtual time, expectations.")
+    command(scenario, "run")(run)
+    app.add_typer(scenario, name="scenario", rich_help_panel="Processes")
+
+
+async def run(
+    settings: Settings,
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files or folders.", show_default=False)],
+    engine: Annotated[Literal["embedded"], typer.Option("--engine", help="What carries the processes.")] = "embedded",
+    junit: Annotated[str | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit's XML.")] = None,
+) -> None:
+    """Run scenario files. Exits 0 only if everything expected holds.
+
+    Each file has a SQLite store of its own, or with --store a tenant of its own there.
+    """
+    from perdure.testing.scenarios import find_scenarios, run_files
+    from perdure.testing.scenarios.reporting import junit as written
+    from perdure.testing.scenarios.reporting import plain
+
+    files = find_scenarios(paths)
+    with progress_bar(settings, "Scenarios") as progress:
+        outcomes = await run_files(files, settings.store or "", progress)
+    if junit is not None:
+        Path(junit).write_text(written(outcomes), encoding="utf-8")
+    output.show(settings, plain(outcomes), lambda: _picture(outcomes))
+    if not all(outcome.passed for outcome in outcomes):
+        raise typer.Exit(FAILED)
+
+
+def _picture(outcomes: list[Outcome]) -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    lines = [
+        Text(f"{'ok    ' if each.passed else 'FAILED'} {each.file}", "" if each.passed else "red") for each in outcomes
+    ]
+    told = [line for each, line in zip(outcomes, lines, strict=True) for line in (line, *map(_indented, each.failures))]
+    failed = sum(not each.passed for each in outcomes)
+    end = (
+        f"{output.counted(len(outcomes), 'scenario')}, {failed} failed"
+        if failed
+        else f"{output.counted(len(outcomes), 'scenario')}, all hold"
+    )
+    return Group(*told, Text(end, "red" if failed else "green"))
+
+
+def _indented(text: str) -> Any:
+    from rich.text import Text
+
+    return Text(f"       {text}")
