@@ -157,7 +157,7 @@ def _repeat(repeat: m.StandardLoop | m.MultiInstance | None) -> m.StandardLoop |
 def _condition(condition: Condition | None) -> Condition | None:
     if not isinstance(condition, Foreign):
         return condition
-    text = condition.text.strip()
+    text = condition.text.strip().removesuffix(">")  # one model has a stray one
     if found := _CONTAINS.fullmatch(text):
         return Compare(f"orch_test_has_{found[2]}", "=", not found[1])
     if found := _NUMBER.fullmatch(text):

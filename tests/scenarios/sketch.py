@@ -15,14 +15,17 @@
     process other      another process of the file
 
 Events take triggers: message NAME [key=VALUE], timer KIND TEXT, signal NAME, error [CODE], escalation [CODE],
-compensation [ACTIVITY], link NAME, condition TEXT, terminate, cancel; several are joined by `+`, `all` wants all of them.
+compensation [ACTIVITY], link NAME, condition TEXT, terminate, cancel; several are joined by `+`, `all` wants them all.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
+
+from msgspec.structs import replace
 
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions.parse import parse_condition
@@ -121,7 +124,7 @@ class _Sketch:
             test, words = condition(" ".join(words[at + 1 :])), words[:at]
         is_default = words[-1] == "default"
         chain = [word for word in (words[:-1] if is_default else words) if word != ">"]
-        for source, target in zip(chain, chain[1:], strict=False):
+        for source, target in pairwise(chain):
             id = f"{source}_{target}"
             id += f"_{sum(flow.id.startswith(id) for flow in flows)}" if any(flow.id == id for flow in flows) else ""
             flows.append(m.Flow(id=id, source=source, target=target, condition=test))
@@ -176,7 +179,7 @@ class _Sketch:
         triggers = tuple(self._trigger(part) for part in _split(words))
         return m.Event(**given, triggers=triggers, type=types[0] if types else "")
 
-    def _trigger(self, words: list[str]) -> m.Trigger:
+    def _trigger(self, words: list[str]) -> m.Trigger:  # noqa: PLR0912
         kind, rest = words[0], words[1:]
         first = rest[0] if rest else ""
         match kind:
@@ -216,9 +219,7 @@ class _Sketch:
 
 
 def _with_default(node: m.Node, flow: str) -> m.Node:
-    import msgspec
-
-    return msgspec.structs.replace(node, default=flow) if flow else node
+    return replace(node, default=flow) if flow else node
 
 
 def _split(words: list[str]) -> Iterator[list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from perdure.bpmn.lint.broken import broken
 from perdure.bpmn.lint.contract import Contract
 from perdure.bpmn.lint.findings import Finding, Note, Profile, Severity, Target
 from perdure.bpmn.lint.index import Index
@@ -18,7 +19,7 @@ def lint(
 ) -> list[Finding]:
     """Everything the rules find, in the order of the file. Rules that need a contract are silent without one."""
     index = Index(model, profile, target, contract)
-    found = list(_findings(index))
+    found = [*broken(model), *_findings(index)]
     return sorted(dict.fromkeys(found), key=_place)
 
 

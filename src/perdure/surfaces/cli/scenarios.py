@@ -41,7 +41,7 @@ async def run(
     with progress_bar(settings, "Scenarios") as progress:
         outcomes = await run_files(files, settings.store or "", progress)
     if junit is not None:
-        Path(junit).write_text(written(outcomes), encoding="utf-8")
+        _write(junit, written(outcomes))
     output.show(settings, plain(outcomes), lambda: _picture(outcomes))
     if not all(outcome.passed for outcome in outcomes):
         raise typer.Exit(FAILED)
@@ -51,20 +51,14 @@ def _picture(outcomes: list[Outcome]) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    lines = [
-        Text(f"{'ok    ' if each.passed else 'FAILED'} {each.file}", "" if each.passed else "red") for each in outcomes
-    ]
-    told = [line for each, line in zip(outcomes, lines, strict=True) for line in (line, *map(_indented, each.failures))]
+    lines: list[Text] = []
+    for each in outcomes:
+        lines.append(Text(f"{'ok    ' if each.passed else 'FAILED'} {each.file}", "" if each.passed else "red"))
+        lines.extend(Text(f"       {said}") for said in each.failures)
     failed = sum(not each.passed for each in outcomes)
-    end = (
-        f"{output.counted(len(outcomes), 'scenario')}, {failed} failed"
-        if failed
-        else f"{output.counted(len(outcomes), 'scenario')}, all hold"
-    )
-    return Group(*told, Text(end, "red" if failed else "green"))
+    end = f"{failed} failed" if failed else "all hold"
+    return Group(*lines, Text(f"{output.counted(len(outcomes), 'scenario')}, {end}", "red" if failed else "green"))
 
 
-def _indented(text: str) -> Any:
-    from rich.text import Text
-
-    return Text(f"       {text}")
+def _write(file: str, text: str) -> None:
+    Path(file).write_text(text, encoding="utf-8")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from perdure.bpmn import model as m
@@ -12,7 +13,6 @@ from perdure.bpmn.machine.process import first_time, next_time, no_cron
 from perdure.bpmn.machine.state import ENDED, Instance, Watch
 from perdure.sources import Micros
 from perdure.testing.scenarios.heads import Heads
-from perdure.testing.scenarios.values import Flags
 
 WORKER = 1
 INTAKE = "scenario.intake"
@@ -25,8 +25,9 @@ class Letter(NamedTuple):
     key: str
     id: str
     expires: Micros
-    data: dict[str, Any] = {}
-    flags: Flags = {}
+    data: Mapping[str, Any] = MappingProxyType({})
+    flags: Mapping[str, str | bool | int] = MappingProxyType({})
+    sender: bytes = b""
 
 
 class Board(Protocol):
@@ -76,7 +77,8 @@ class Mail:
         self._seen["signal", letter.id] = None
         waits = list(self._waits("signal", letter.name, ""))
         for id, watch in waits:
-            if watch.number in self._board.instances[id].watches:
+            # Its own instance has heard a signal when it threw it.
+            if id != letter.sender and watch.number in self._board.instances[id].watches:
                 self._correlate(id, watch, letter)
         return len(waits) + self._start("signal", letter)
 
@@ -104,21 +106,19 @@ class Mail:
                     yield id, watch
 
     def _correlate(self, id: bytes, watch: Watch, letter: Letter) -> None:
-        head = self._board.heads.merged(self._board.instances[id].head, letter.data) if letter.data else b""
-        self._board.command(
-            id,
-            c.Correlate(
-                watch=watch.number, message_id=letter.id, head=head, flags=letter.flags, writer=INTAKE, worker=WORKER
-            ),
+        head = self._board.heads.merged(self._board.instances[id].head, dict(letter.data)) if letter.data else b""
+        command = c.Correlate(
+            watch=watch.number, message_id=letter.id, head=head, flags=dict(letter.flags), writer=INTAKE, worker=WORKER
         )
+        self._board.command(id, command)
 
     def _start(self, kind: str, letter: Letter) -> int:
         count = 0
         for process, (plan, _) in list(self._board.latest.items()):
             for element, name in _starts(plan, kind):
                 if name == letter.name:
-                    head = self._board.heads.keep(letter.data)
-                    self._board.begin(process, start=element, message_id=letter.id, flags=letter.flags, head=head)
+                    head = self._board.heads.keep(dict(letter.data))
+                    self._board.begin(process, start=element, message_id=letter.id, flags=dict(letter.flags), head=head)
                     count += 1
         return count
 

@@ -241,12 +241,12 @@ class PureWorld:
         return True
 
     def _thrown(self, id: bytes, entry: e.Thrown) -> None:
-        message_id = f"perdure:{id_text(id)}/thrown/{entry.number}"
+        message_id = f"perdure:{id_text(id)}/{entry.kind}/{entry.number}"
         match entry.kind:
             case "message":
                 self._mail.publish(Letter(entry.name, entry.key, message_id, self.now))
             case "signal":
-                self._mail.broadcast(Letter(entry.name, "", message_id, self.now))
+                self._mail.broadcast(Letter(entry.name, "", message_id, self.now, sender=id))
             case "call":
                 self._call(id, entry)
             case "cancel_call":

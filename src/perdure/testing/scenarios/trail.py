@@ -55,4 +55,4 @@ class Trail:
 
     def _completed(self, job: e.JobMade | None) -> None:
         if job is not None and job.purpose != "intake":
-            self.ran.append(job.type)
+            self.ran.append(job.verb)

@@ -27,7 +27,5 @@ def check(index: Index) -> Iterator[Note]:
             continue
         if isinstance(host, (Gateway, Event)):
             yield Note(event.id, f"its host '{host.id}' is not an activity", "Attach it to an activity.")
-        elif index.room_of[host.id] is not index.room_of[event.id]:
-            yield Note(event.id, f"it is attached to '{host.id}' of another scope", "Draw it in the scope of its host.")
         elif host.is_for_compensation:
             yield Note(event.id, f"its host '{host.id}' is a compensation handler", "Remove it.")
