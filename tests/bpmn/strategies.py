@@ -153,7 +153,7 @@ def definitions(draw: st.DrawFn) -> Definitions:
     names = Names()
     for kind, ids in names.roots.items():
         ids += [names.new(kind) for _ in range(draw(st.integers(1, 2)))]
-    processes = tuple(draw(_process(names)) for _ in range(draw(st.integers(0, 2))))
+    processes = tuple(draw(_process(names)) for _ in range(draw(st.sampled_from([1, 2, 0]))))
     return Definitions(
         id=names.new("definitions"),
         namespace=draw(texts),
@@ -245,7 +245,7 @@ def _lanes(draw: st.DrawFn, names: Names, members: list[str], depth: int) -> tup
 
 @st.composite
 def _scope(draw: st.DrawFn, names: Names, depth: int) -> Scope:
-    ids = [names.new("node") for _ in range(draw(st.integers(0, 6)))]
+    ids = [names.new("node") for _ in range(draw(st.sampled_from([0, 2, 5, 8])))]
     flows = tuple(draw(_flow(names, ids)) for _ in range(draw(st.integers(0, 5)))) if ids else ()
     inside: list[Node] = []
     for id in ids:

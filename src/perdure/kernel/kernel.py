@@ -87,6 +87,9 @@ class Kernel:
         self._tasks: set[asyncio.Task[None]] = set()
         self._listeners: list[Listener] = []
 
+    def machine(self, kind: str) -> Machine[Any, Any, Any]:
+        return self._machines[kind]
+
     def listen(self, listener: Listener) -> None:
         self._listeners.append(listener)
 

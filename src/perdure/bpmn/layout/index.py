@@ -11,13 +11,15 @@ from perdure.bpmn.model import Bounds
 CELL = 120.0
 MOST_CELLS = 4_000
 """A box over more cells than that is kept aside and always looked at."""
+LONGEST = 10_000.0
+"""Pieces of line longer than that are not minded, or thousands of them would be asked about each time."""
 
 
 class Index:
     """Boxes that can be asked for by place."""
 
     def __init__(self) -> None:
-        self._cells: dict[tuple[int, int], list[Bounds]] = {}
+        self._cells: dict[tuple[int, int], dict[Bounds, None]] = {}
         self._large: list[Bounds] = []
 
     def add(self, bounds: Bounds) -> None:
@@ -26,12 +28,13 @@ class Index:
             self._large.append(bounds)
             return
         for cell in cells:
-            self._cells.setdefault(cell, []).append(bounds)
+            self._cells.setdefault(cell, {})[bounds] = None
 
     def add_line(self, points: tuple[Point, ...]) -> None:
         """A line as thin boxes."""
         for one, other in itertools.pairwise(points):
-            self.add(segment_box(one, other, 0.5))
+            if abs(one[0] - other[0]) + abs(one[1] - other[1]) < LONGEST:
+                self.add(segment_box(one, other, 0.5))
 
     def hits(self, bounds: Bounds) -> bool:
         """Whether any box overlaps this one."""

@@ -1,4 +1,4 @@
-"""References that do not hold and ids given twice: reading a file refuses them, other ways to a model are checked here."""
+"""What is broken in a model before any rule looks: findings of reading, under their own codes."""
 
 from __future__ import annotations
 

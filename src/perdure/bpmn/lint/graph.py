@@ -62,13 +62,15 @@ def entries(index: Index, room: Room) -> list[str]:
         for node in room.body.nodes
         if not index.incoming(node.id)
         and not (isinstance(node, SubProcess) and node.kind == "event")
-        and not (isinstance(node, Event) and node.position in ("boundary", "start"))
+        and not (isinstance(node, Event) and node.position == "boundary")
         and not (not isinstance(node, Event) and getattr(node, "is_for_compensation", False))
     ]
 
 
 def _join_room(graph: Graph, index: Index, room: Room) -> None:
     graph.after[room.id].extend((*entries(index, room), f"{room.id}/while"))
+    if not room.body.nodes:
+        graph.after[room.id].append(f"{room.id}/end")
     graph.after[f"{room.id}/while"].extend(boundary.id for boundary in index.boundaries.get(room.id, ()))
     if room.parent is not None:
         graph.after[f"{room.id}/while"].append(f"{room.parent.id}/while")

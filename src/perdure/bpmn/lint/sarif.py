@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from perdure.bpmn.lint.findings import Finding
 from perdure.bpmn.lint.rule import Rule
@@ -52,7 +53,7 @@ def _result(finding: Finding, rules: Sequence[Rule]) -> dict[str, Any]:
 def _location(finding: Finding) -> dict[str, Any]:
     location: dict[str, Any] = {}
     if finding.file:
-        place: dict[str, Any] = {"artifactLocation": {"uri": finding.file.replace("\\", "/")}}
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.file.replace("\\", "/"))}}
         if finding.line:
             place["region"] = {"startLine": finding.line, "startColumn": max(finding.column, 1)}
         location["physicalLocation"] = place

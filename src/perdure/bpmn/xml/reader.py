@@ -28,7 +28,7 @@ def read_model(data: bytes | str, file: str = "") -> Model:
         fact = f"its root is '{root.name[:80]}', not the definitions of BPMN 2.0"
         reading.report("BPM005", root, fact, "Save it as BPMN 2.0.")
         raise ModelError(reading.problems)
-    reading.ids = _ids(root)
+    reading.ids = _ids(reading, root)
     definitions = read_definitions(reading, root)
     diagram = read_diagram(reading, root)
     for fault in islice(reference_faults(definitions), MAX_PROBLEMS):
@@ -39,12 +39,17 @@ def read_model(data: bytes | str, file: str = "") -> Model:
     return Model(definitions=definitions, diagram=diagram, file=file, places=reading.places)
 
 
-def _ids(root: Tag) -> set[str]:
-    """Every id of the file: looked at before reading, since references may lead forward."""
-    found: set[str] = set()
+def _ids(reading: Reading, root: Tag) -> set[str]:
+    """Every id of the file, each given once: looked at before reading, since references may lead forward."""
+    found: dict[str, Tag] = {}
     open_tags = [root]
     while open_tags:
         tag = open_tags.pop()
-        found.add(tag.get("id"))
-        open_tags += tag.children
-    return found
+        if (id := tag.get("id")) and tag.name.startswith("bpmn:"):
+            first = found.setdefault(id, tag)
+            if first is not tag:
+                fact = f"its id is also that of the element in line {first.line}, column {first.column}"
+                reading.report("BPM007", tag, fact, "Rename one of the two.")
+        if tag.name != "bpmn:extensionElements":
+            open_tags += reversed(tag.children)
+    return set(found)

@@ -28,7 +28,7 @@ SEVERITIES = Severities("error", open="warning")
 
 
 def check(index: Index) -> Iterator[Note]:
-    for event, trigger in index.triggers(ErrorTrigger, "boundary", "start"):
+    for event, trigger in index.triggers(ErrorTrigger, "boundary", "start") if index.contract is not None else ():
         error = index.errors.get(trigger.error)
         if error is None or not error.code:
             continue

@@ -40,17 +40,11 @@ class Reading:
             self.problems.append(Problem(code, self.file, place.line, place.column, element, fact, hint))
 
     def id(self, tag: Tag) -> str:
-        """The id, which must be there and be the only one of its name."""
+        """The id, which must be there."""
         id = tag.get("id")
-        place = Place(tag.line, tag.column)
         if not id:
             self.report("BPM006", tag, f"a {_local(tag)} has no id", "Give it an id of its own.")
-        elif id in self.places:
-            first = self.places[id]
-            fact = f"its id is also that of the element in line {first.line}, column {first.column}"
-            self.report("BPM007", tag, fact, "Rename one of the two.")
-        else:
-            self.places[id] = place
+        self.places.setdefault(id, Place(tag.line, tag.column))
         return id
 
     def reference(self, tag: Tag, name: str) -> str:
