@@ -156,6 +156,7 @@ class Migrate(msgspec.Struct, frozen=True, kw_only=True):
     """Go on under another definition. `mapping` from old to new element ids; unnamed ones keep theirs."""
 
     definition: bytes
+    version: int = 0
     mapping: dict[str, str] = {}
     flags: dict[str, str] = {}
     """Flags that are called otherwise in the new definition, old to new."""

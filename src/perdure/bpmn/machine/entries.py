@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, Status, Undo, WatchKind
 
 ENTRY_VERSION = 1
@@ -84,10 +86,11 @@ class JobMade(Compact, frozen=True, tag=8):
     """A node waits for a worker."""
 
     number: int
-    type: str
+    verb: str
     run: int
     purpose: Literal["work", "intake", "undo"] = "work"
     message: bytes = b""
+    definition: int = 0
 
 
 class JobStarted(Compact, frozen=True, tag=9):
@@ -98,6 +101,8 @@ class JobStarted(Compact, frozen=True, tag=9):
     at: int
     worker: int
     interruptions: int = 0
+    flags: Flags = msgspec.field(default_factory=dict)
+    """What flags that are summed were when it began."""
 
 
 class JobCompleted(Compact, frozen=True, tag=10):

@@ -14,6 +14,7 @@ Status = Literal[
     "active", "suspended", "completed", "failed", "cancelled", "terminated", "compensating", "compensated",
     "compensation_failed",
 ]  # fmt: skip
+CONTAINERS: frozenset[str] = frozenset({"scope", "many", "loop", "undo"})
 ENDED: frozenset[str] = frozenset(
     {"completed", "failed", "cancelled", "terminated", "compensated", "compensation_failed"}
 )
@@ -65,6 +66,8 @@ class Job(Compact, frozen=True):
     flags: Flags = {}
     message: bytes = b""
     """For an intake: the payload that arrived, by its hash."""
+    definition: int = 0
+    """The first eight bytes of the bound verb's hash, for index rows."""
 
 
 class HumanTask(Compact, frozen=True):
