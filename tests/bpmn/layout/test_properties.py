@@ -24,7 +24,7 @@ from perdure.bpmn.model import (
 from tests.bpmn.layout.scenery import files
 
 pytestmark = pytest.mark.req("O1")
-CHECKED = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+CHECKED = settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 
 
 def boxes(diagram: Diagram) -> dict[str, Bounds]:

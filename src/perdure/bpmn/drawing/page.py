@@ -135,7 +135,7 @@ def _shapes(scene: _Scene, diagram: Diagram) -> Iterator[str]:
             case _:
                 layer = 1 if isinstance(found, SubProcess) else 4 if _is_attached(found) else 3
                 layers[layer].append(_grouped(scene, found.id, "node", draw_node(found, shape), found.name))
-    for edge in diagram.edges:
+    for edge in sorted(diagram.edges, key=lambda edge: edge.element in scene.marks.path):
         found = scene.elements[edge.element]
         match found:
             case Flow():
@@ -143,7 +143,7 @@ def _shapes(scene: _Scene, diagram: Diagram) -> Iterator[str]:
                 picture = draw_flow(found, edge, is_default, _is_conditional(found, scene), is_shared)
                 layers[2].append(_grouped(scene, found.id, "sequence", picture, found.name))
             case MessageFlow():
-                layers[2].append(_grouped(scene, found.id, "messages", draw_message_flow(found, edge)))
+                layers[4].append(_grouped(scene, found.id, "messages", draw_message_flow(found, edge)))
             case Association():
                 layers[2].append(_grouped(scene, found.id, "tie", draw_association(found, edge)))
             case _:
