@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
+from perdure.engines.embedded.definitions import Check
+from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines
+from perdure.engines.embedded.plans import Plans
 from perdure.errors import FencedError, PerdureError
 from perdure.journal import Machine
 from perdure.kernel.kernel import Aggregate, Kernel
@@ -55,13 +58,17 @@ class Runtime:
         sealer: Callable[[Store], Sealer] | None = None,
         identity: ProcessIdentity | None = None,
         is_driven: bool = False,
+        checks: Sequence[Check] = (),
     ) -> None:
         """`is_driven` when someone else moves the clock and calls the duties: no threads, no background tasks."""
         self.driver = driver
         self.sources = sources
         self.role = role
         self.catalogue = catalogue
-        self.machines: Mapping[str, Machine[Any, Any, Any]] = {RunbookMachine.kind: RunbookMachine()}
+        plans = Plans()
+        self.machines: Mapping[str, Machine[Any, Any, Any]] = {
+            RunbookMachine.kind: RunbookMachine(), **engine_machines(plans)
+        }  # fmt: skip
         self.store = Store(driver, sources)
         self.kernel = Kernel(self.store, self.machines, sources)
         self.is_driven = is_driven
@@ -73,6 +80,7 @@ class Runtime:
         self.conductor = Conductor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
         self.intake = Intake(self.conductor, sources)
         self.upkeep = Upkeep(self.conductor, sources)
+        self.engine = EmbeddedEngine(self.conductor, self.upkeep, self.store, plans, sources, checks)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
         self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
         self._keep_seconds = keep_seconds
@@ -217,8 +225,12 @@ class Runtime:
     def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
         for timer in aggregate.rows.timers:
             self.timers.arm(TimerFound(timer.due, aggregate.id, timer.step, timer.kind, aggregate.tenant))
-        for entry in entries:
-            if type(entry) in (Escalated, StepReady) or (aggregate.state.parent and type(entry) in _ENDS):
+        if aggregate.kind != RunbookMachine.kind:
+            if any(job.worker == 0 for job in aggregate.rows.jobs):
+                self._wake.set()
+        else:
+            awaited = _AWAITED | _ENDS if aggregate.state.parent else _AWAITED
+            if any(type(entry) in awaited for entry in entries):
                 self._wake.set()
         if self.driver.dialect == "postgres" and (self._announcing is None or self._announcing.done()):
             self._announcing = asyncio.ensure_future(self._announce())
@@ -230,4 +242,5 @@ class Runtime:
             log.debug("others were not told and will see it at their next look: %s", error)
 
 
+_AWAITED = frozenset({Escalated, StepReady})
 _ENDS = frozenset({StepCompleted, StepFailed, CallCancelled})

@@ -13,7 +13,11 @@ E = TypeVar("E")
 
 
 class ParkedRow(NamedTuple):
-    """A parked token that waits, or waited, for a completion under a key."""
+    """A parked token that waits, or waited, for a completion under a key.
+
+    Only calls own their key alone; what processes wait for (`kind` message, signal, task, message_start, signal_start)
+    may share one, and its row is gone when the wait is over.
+    """
 
     step: int
     token: int
@@ -21,6 +25,7 @@ class ParkedRow(NamedTuple):
     key: str
     status: int
     definition: int
+    kind: str = "call"
 
 
 class TimerRow(NamedTuple):
@@ -69,12 +74,14 @@ NO_ROWS = Rows()
 class Decision(NamedTuple):
     """What a command led to: entries to append, and what the caller is told.
 
-    When it `keeps` nothing, of what the command brought along only its arrival is remembered.
+    When it `keeps` nothing, of what the command brought along only its arrival is remembered. A machine that decides by
+    applying may hand over the `state` its entries lead to; it must be the one that `apply` gives.
     """
 
     entries: tuple[Any, ...]
     answer: str = "applied"
     keeps: bool = True
+    state: Any = None
 
 
 class Machine(Protocol[S, C_contra, E]):
@@ -93,6 +100,10 @@ class Machine(Protocol[S, C_contra, E]):
     def decode(self, data: bytes) -> S: ...
     def status(self, state: S) -> tuple[str, int]:
         """The state's name, and when it ended in microseconds for retention: 0 before that and once erased."""
+        ...
+
+    def payloads(self, state: S) -> tuple[tuple[bytes, ...], bool]:
+        """The hashes a state needs bytes for, and whether its data was erased: then it needs none."""
         ...
 
     @property

@@ -69,6 +69,7 @@ class _Decided(NamedTuple):
     submission: _Submission
     answer: str
     entries: tuple[Any, ...]
+    state: Any = None
 
 
 Listener = Callable[[Aggregate, tuple[Any, ...]], None]
@@ -85,6 +86,9 @@ class Kernel:
         self._waiting: dict[bytes, deque[_Submission]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._listeners: list[Listener] = []
+
+    def machine(self, kind: str) -> Machine[Any, Any, Any]:
+        return self._machines[kind]
 
     def listen(self, listener: Listener) -> None:
         self._listeners.append(listener)
@@ -231,8 +235,8 @@ class Kernel:
                 quiet.append(result)
             else:
                 decided.append(result)
-                for entry in result.entries:
-                    running = running._replace(state=machine.apply(running.state, entry))
+                if result.entries and len(submissions) > 1:
+                    running = running._replace(state=_after(machine, running.state, result))
         if len(decided) > 1 and (twin := _twin(decided)):
             return Conflict("inbox", twin)  # copies of one message: each by itself, so that all learn of the first
         if (quiet or refused) and not is_fresh:
@@ -282,7 +286,7 @@ class Kernel:
             return RejectedError(decision)
         if not decision.keeps and prepared.attachments is not None:
             prepared = Prepared(prepared.command, prepared.attachments.arrival())
-        return _Decided(_with(submission, prepared), decision.answer, decision.entries)
+        return _Decided(_with(submission, prepared), decision.answer, decision.entries, decision.state)
 
     @staticmethod
     def _brings(submission: _Submission) -> Attachments | None:
@@ -304,8 +308,7 @@ class Kernel:
                 attachments.append(prepared.attachments)
             if not each.entries:
                 continue
-            for entry in each.entries:
-                state = machine.apply(state, entry)
+            state = _after(machine, state, each)
             body = machine.records.encode(now, type(prepared.command).__name__, each.submission.origin, each.entries)
             head = link(head, body)
             version += 1
@@ -381,6 +384,15 @@ def _twin(decided: list[_Decided]) -> str:
         if inbox is not None:
             seen.add(inbox.message_id)
     return ""
+
+
+def _after(machine: Machine[Any, Any, Any], state: Any, decided: _Decided) -> Any:
+    """The state a decision leads to."""
+    if decided.state is not None:
+        return decided.state
+    for entry in decided.entries:
+        state = machine.apply(state, entry)
+    return state
 
 
 def _with(submission: _Submission, prepared: Prepared) -> _Submission:

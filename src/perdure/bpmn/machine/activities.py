@@ -1,0 +1,82 @@
+"""Tasks, subprocesses and calls: what an activity does when a token arrives."""
+
+from __future__ import annotations
+
+from perdure.bpmn import model as m
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.flow import complete
+from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.repetition import repeat
+from perdure.bpmn.machine.scopes import open_scope
+from perdure.bpmn.machine.state import NodeKind
+from perdure.bpmn.machine.values import text_of
+from perdure.bpmn.machine.watches import arm_boundaries, arm_message
+
+JOBS = frozenset({"service", "send", "script", "business_rule"})
+
+
+def arrive(game: Game, activity: m.Task | m.SubProcess | m.CallActivity, scope: int, flow: str) -> None:
+    if activity.repeat is not None:
+        repeat(game, activity.id, scope, flow, activity.repeat)
+    else:
+        begin(game, activity.id, scope, flow, 0)
+
+
+def begin(game: Game, element: str, parent: int, flow: str, iteration: int) -> None:
+    """One execution of an activity; boundary events of a repeating one are armed around all its iterations."""
+    if parent not in game.state.nodes:
+        return
+    node = game.spot(element).node
+    match node:
+        case m.Task():
+            _task(game, node, parent, flow, iteration)
+        case m.SubProcess():
+            number = _enter(game, element, parent, "scope", flow, iteration)
+            open_scope(game, number, node)
+        case m.CallActivity():
+            number = _enter(game, element, parent, "call", flow, iteration)
+            game.emit(e.Thrown(number, "call", node.process, "", element))
+        case _:
+            pass
+
+
+def _enter(game: Game, element: str, parent: int, kind: NodeKind, flow: str, iteration: int) -> int:
+    number = game.enter(element, parent, kind, flow, iteration)
+    if not iteration:
+        arm_boundaries(game, number, element)
+    return number
+
+
+def _task(game: Game, task: m.Task, parent: int, flow: str, iteration: int) -> None:
+    if task.kind == "user":
+        number = _enter(game, task.id, parent, "task", flow, iteration)
+        open_task(game, number, task)
+    elif task.kind == "receive":
+        number = _enter(game, task.id, parent, "wait", flow, iteration)
+        arm_message(game, number, task.id, task.message)
+    elif task.kind in JOBS and task.type:
+        number = _enter(game, task.id, parent, "job", flow, iteration)
+        make_job(game, number, task.type)
+    else:
+        number = game.enter(task.id, parent, "wait", flow, iteration)
+        if task.kind == "send" and task.message:
+            throw_message(game, task.message, task.id)
+        complete(game, number)
+
+
+def open_task(game: Game, number: int, task: m.Task) -> None:
+    values = [text_of(game, each) for each in (task.assignee, task.groups, task.users, task.due)]
+    game.emit(e.TaskOpened(number, *values))
+
+
+def make_job(game: Game, number: int, type: str, purpose: str = "work", message: bytes = b"") -> None:
+    element = game.state.nodes[number].element
+    run = game.state.runs.get(element, 0) + 1
+    game.emit(e.JobMade(number, type, run, purpose, message, game.plan.definition(type)))  # type: ignore[arg-type]
+    game.ready.append(number)
+
+
+def throw_message(game: Game, message: str, element: str) -> None:
+    found = game.plan.messages.get(message)
+    key = text_of(game, found.correlation) if found is not None else ""
+    game.emit(e.Thrown(game.state.next, "message", game.plan.message_name(message), key, element))

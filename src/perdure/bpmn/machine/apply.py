@@ -1,0 +1,324 @@
+"""How each entry changes an instance: one small function per entry, in one table. They change the instance given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.state import (
+    CONTAINERS,
+    ROOT,
+    STATE_VERSION,
+    Done,
+    HumanTask,
+    Incident,
+    Instance,
+    Job,
+    Many,
+    Node,
+    Watch,
+)
+from perdure.errors import InvariantBroken
+
+
+def apply(state: Instance | None, entry: e.Entry) -> Instance:
+    """The instance after an entry; the one given stays as it is."""
+    if type(entry) is e.InstanceStarted:
+        return started(entry)
+    if state is None:
+        raise InvariantBroken("apply", "entry", type(entry).__name__, "the instance has not been started")
+    after = state.copy()
+    TABLE[type(entry)](after, entry)
+    return after
+
+
+def started(entry: e.InstanceStarted) -> Instance:
+    root = Node(ROOT, entry.process, 0, "scope", entry.at)
+    return Instance(
+        STATE_VERSION, "active", entry.definition, entry.process, entry.process_version, entry.at, entry.principal,
+        entry.trace, entry.parent, entry.business_key, dict(entry.flags), entry.head, ROOT + 1, {ROOT: root}, {}, {},
+        idempotency_key=entry.idempotency_key,
+    )  # fmt: skip
+
+
+def _number(state: Instance, number: int) -> None:
+    if number >= state.next:
+        state.next = number + 1
+
+
+def _entered(state: Instance, entry: e.Entered) -> None:
+    _number(state, entry.number)
+    state.nodes[entry.number] = Node(
+        entry.number, entry.element, entry.parent, entry.kind, entry.at, entry.flow, entry.iteration
+    )
+
+
+def _nothing(state: Instance, entry: Any) -> None:
+    pass
+
+
+def _left(state: Instance, entry: e.Left) -> None:
+    gone = {entry.number: None}
+    for number in inside(state, entry.number):
+        gone[number] = None
+    for number in gone:
+        state.nodes.pop(number, None)
+    if state.watches:
+        for number in [watch.number for watch in state.watches.values() if watch.node in gone]:
+            del state.watches[number]
+
+
+def inside(state: Instance, number: int) -> list[int]:
+    """The nodes inside a node, outermost first. A node is always younger than the one around it."""
+    if state.nodes[number].kind not in CONTAINERS:
+        return []
+    around = {number: None}
+    for node in state.nodes.values():
+        if node.parent in around:
+            around[node.number] = None
+    del around[number]
+    return list(around)
+
+
+def _armed(state: Instance, entry: e.Armed) -> None:
+    _number(state, entry.number)
+    state.watches[entry.number] = Watch(
+        entry.number, entry.node, entry.event, entry.kind, entry.name, entry.key, entry.due, entry.cycle, entry.left,
+        entry.is_met,
+    )  # fmt: skip
+
+
+def _disarmed(state: Instance, entry: e.Disarmed) -> None:
+    state.watches.pop(entry.number, None)
+
+
+def _occurred(state: Instance, entry: e.Occurred) -> None:
+    watch = state.watches[entry.number]
+    if entry.stays:
+        state.watches[entry.number] = replace(watch, due=entry.due, left=entry.left)
+    else:
+        del state.watches[entry.number]
+
+
+def _watch_met(state: Instance, entry: e.WatchMet) -> None:
+    state.watches[entry.number] = replace(state.watches[entry.number], is_met=entry.is_met)
+
+
+def _job_made(state: Instance, entry: e.JobMade) -> None:
+    node = state.nodes[entry.number]
+    job = node.job
+    if job is not None and job.run == entry.run and job.type == entry.verb:
+        job = replace(job, status="ready", worker=0, retry_at=0)
+    else:
+        job = Job(entry.verb, entry.run, purpose=entry.purpose, message=entry.message, definition=entry.definition)
+        state.runs[node.element] = max(entry.run, state.runs.get(node.element, 0))
+    state.nodes[entry.number] = replace(node, kind="job", job=job)
+
+
+def _job(state: Instance, number: int) -> tuple[Node, Job]:
+    node = state.nodes[number]
+    assert node.job is not None
+    return node, node.job
+
+
+def _job_started(state: Instance, entry: e.JobStarted) -> None:
+    node, job = _job(state, entry.number)
+    base, since = (job.base, job.since) if job.base else (state.head, state.changes)
+    job = replace(
+        job, status="leased", attempt=entry.attempt, worker=entry.worker, started_at=entry.at, retry_at=0,
+        interruptions=entry.interruptions, base=base, since=since, flags=entry.flags,
+    )  # fmt: skip
+    state.nodes[entry.number] = replace(node, job=job)
+
+
+def _job_completed(state: Instance, entry: e.JobCompleted) -> None:
+    state.head = entry.head
+
+
+def _job_failed(state: Instance, entry: e.JobFailed) -> None:
+    node, job = _job(state, entry.number)
+    job = replace(
+        job, status="pending", attempt=entry.attempt, worker=0, retry_at=entry.retry_at, failure=entry.failure, base=b""
+    )
+    state.nodes[entry.number] = replace(node, job=job)
+
+
+def _flags_written(state: Instance, entry: e.FlagsWritten) -> None:
+    state.changes += 1
+    state.flags.update(entry.flags)
+    for name in entry.flags:
+        state.written[name] = (state.changes, entry.verb, entry.element)
+
+
+def _head_changed(state: Instance, entry: e.HeadChanged) -> None:
+    state.head = entry.head
+
+
+def _incident_raised(state: Instance, entry: e.IncidentRaised) -> None:
+    node = state.nodes[entry.number]
+    job = node.job
+    if job is not None and job.status != "pending":
+        job = replace(job, status="pending", worker=0, retry_at=0, base=b"")
+    incident = Incident(entry.code, entry.text, entry.at)
+    state.nodes[entry.number] = replace(node, job=job, incident=incident)
+
+
+def _incident_resolved(state: Instance, entry: e.IncidentResolved) -> None:
+    node = state.nodes[entry.number]
+    job = node.job
+    if job is not None and entry.how == "retried":
+        job = replace(job, attempt=0, interruptions=0)
+    state.nodes[entry.number] = replace(node, incident=None, job=job)
+
+
+def _task_opened(state: Instance, entry: e.TaskOpened) -> None:
+    task = HumanTask(entry.assignee, entry.groups, entry.users, entry.due, base=state.head)
+    state.nodes[entry.number] = replace(state.nodes[entry.number], task=task)
+
+
+def _task_claimed(state: Instance, entry: e.TaskClaimed) -> None:
+    node = state.nodes[entry.number]
+    assert node.task is not None
+    state.nodes[entry.number] = replace(node, task=replace(node.task, claimed_by=entry.by))
+
+
+def _task_reassigned(state: Instance, entry: e.TaskReassigned) -> None:
+    node = state.nodes[entry.number]
+    assert node.task is not None
+    groups = entry.groups or node.task.groups
+    task = replace(node.task, assignee=entry.to, groups=groups, claimed_by="")
+    state.nodes[entry.number] = replace(node, task=task)
+
+
+def _thrown(state: Instance, entry: e.Thrown) -> None:
+    if entry.kind in ("message", "signal", "escalation"):
+        _number(state, entry.number)
+
+
+def _iterated(state: Instance, entry: e.Iterated) -> None:
+    many = Many(entry.total, entry.started, entry.ended)
+    state.nodes[entry.number] = replace(state.nodes[entry.number], many=many)
+
+
+def _completed(state: Instance, entry: e.Completed) -> None:
+    scope = state.nodes[entry.scope]
+    state.nodes[entry.scope] = replace(scope, done=(*scope.done, entry.done))
+
+
+def _undoing(state: Instance, entry: e.Undoing) -> None:
+    state.nodes[entry.number] = replace(state.nodes[entry.number], undo=entry.undo)
+    if entry.scope:
+        state.nodes[entry.scope] = replace(state.nodes[entry.scope], done=entry.keeps)
+
+
+def _interrupted(state: Instance, entry: e.Interrupted) -> None:
+    state.nodes[entry.scope] = replace(state.nodes[entry.scope], is_interrupted=True)
+
+
+def _gateway_opened(state: Instance, entry: e.GatewayOpened) -> None:
+    state.nodes[entry.scope] = replace(state.nodes[entry.scope], opened=entry.opened)
+
+
+def _compensation_started(state: Instance, entry: e.CompensationStarted) -> None:
+    state.status = "compensating"
+    state.failure = entry.failure
+
+
+def _suspended(state: Instance, entry: e.InstanceSuspended) -> None:
+    state.before = state.status
+    state.status = "suspended"
+    state.suspended_at = entry.at
+
+
+def _resumed(state: Instance, entry: e.InstanceResumed) -> None:
+    state.status = state.before
+    state.suspended_at = 0
+    if not entry.shift:
+        return
+    for watch in list(state.watches.values()):
+        if watch.due:
+            state.watches[watch.number] = replace(watch, due=watch.due + entry.shift)
+    for node in list(state.nodes.values()):
+        if node.job is not None and node.job.retry_at:
+            state.nodes[node.number] = replace(node, job=replace(node.job, retry_at=node.job.retry_at + entry.shift))
+
+
+def _migrated(state: Instance, entry: e.InstanceMigrated) -> None:
+    names = entry.mapping
+    state.past = (*state.past, (state.definition, state.process_version, names))
+    state.definition, state.process, state.process_version = entry.definition, entry.process, entry.process_version
+    state.flags = dict(entry.flags)
+    state.written = {name: written for name, written in state.written.items() if name in entry.flags}
+    for node in list(state.nodes.values()):
+        renamed = replace(
+            node, element=names.get(node.element, node.element), done=tuple(_renamed(done, names) for done in node.done)
+        )
+        if node.number == ROOT:
+            renamed = replace(renamed, element=entry.process)
+        state.nodes[node.number] = renamed
+    for watch in list(state.watches.values()):
+        state.watches[watch.number] = replace(watch, event=names.get(watch.event, watch.event))
+    state.runs = {names.get(element, element): run for element, run in state.runs.items()}
+
+
+def _renamed(done: Done, names: dict[str, str]) -> Done:
+    return replace(
+        done, element=names.get(done.element, done.element), handler=names.get(done.handler, done.handler),
+        inner=tuple(_renamed(each, names) for each in done.inner),
+    )  # fmt: skip
+
+
+def _ended(state: Instance, entry: e.InstanceEnded) -> None:
+    state.status = entry.status
+    state.ended_at = entry.at
+    state.failure = entry.failure
+    state.nodes.clear()
+    state.watches.clear()
+
+
+def _erased(state: Instance, entry: e.PayloadErased) -> None:
+    state.erased_at = entry.at
+
+
+TABLE: dict[type, Callable[[Instance, Any], None]] = {
+    e.Entered: _entered,
+    e.Passed: _nothing,
+    e.Left: _left,
+    e.Armed: _armed,
+    e.Disarmed: _disarmed,
+    e.Occurred: _occurred,
+    e.JobMade: _job_made,
+    e.JobStarted: _job_started,
+    e.JobCompleted: _job_completed,
+    e.JobFailed: _job_failed,
+    e.JobDiscarded: _nothing,
+    e.FlagsWritten: _flags_written,
+    e.HeadChanged: _head_changed,
+    e.IncidentRaised: _incident_raised,
+    e.IncidentResolved: _incident_resolved,
+    e.TaskOpened: _task_opened,
+    e.TaskClaimed: _task_claimed,
+    e.TaskReassigned: _task_reassigned,
+    e.TaskCompleted: _nothing,
+    e.Thrown: _thrown,
+    e.ErrorThrown: _nothing,
+    e.Iterated: _iterated,
+    e.Completed: _completed,
+    e.Undoing: _undoing,
+    e.Interrupted: _interrupted,
+    e.GatewayOpened: _gateway_opened,
+    e.WatchMet: _watch_met,
+    e.CompensationStarted: _compensation_started,
+    e.InstanceSuspended: _suspended,
+    e.InstanceResumed: _resumed,
+    e.InstanceModified: _nothing,
+    e.InstanceMigrated: _migrated,
+    e.CancelRequested: _nothing,
+    e.InstanceEnded: _ended,
+    e.PayloadErased: _erased,
+    e.ProgressPosted: _nothing,
+    e.MessageIgnored: _nothing,
+}

@@ -1,0 +1,141 @@
+"""What comes from outside: messages and signals, timers, people's answers, ends of called processes."""
+
+from __future__ import annotations
+
+from perdure.bpmn.machine import commands as c
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.activities import make_job
+from perdure.bpmn.machine.faults import throw
+from perdure.bpmn.machine.flags import settled
+from perdure.bpmn.machine.flow import complete
+from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.occurring import occur
+from perdure.bpmn.machine.state import ENDED, Flags, HumanTask, Node
+from perdure.errors import Rejection
+
+CALL_FAILED = "call.failed"
+
+
+def correlate(game: Game, command: c.Correlate) -> str | Rejection:
+    watch = game.state.watches.get(command.watch)
+    if watch is None:
+        what = f"watch {command.watch}"
+        game.emit(e.MessageIgnored(game.now, what, command.message_id, "the wait has ended"))
+        return "ignored"
+    if game.state.status == "suspended":
+        return _suspended("correlate a message with")
+    fault = _bring(game, command.head, command.flags, command.writer, watch.event, watch.name)
+    if fault is not None:
+        return fault
+    occur(game, command.watch, command.message_id, command.message)
+    return "correlated"
+
+
+def _bring(
+    game: Game, head: bytes, flags: Flags, writer: str, element: str, by: str
+) -> Rejection | None:  # fmt: skip
+    """Merge what arrived; flags only from their declared writers."""
+    values, fault = settled(game, flags, writer, element)
+    if fault:
+        return Rejection("invalid", "apply what arrived at", "element", element, fault)
+    if head:
+        game.emit(e.HeadChanged(head, by))
+    game.write(values, writer, element)
+    return None
+
+
+def _suspended(do: str) -> Rejection:
+    return Rejection("wrong_state", do, "instance", "?", "it is suspended", "Resume it first.")
+
+
+def fire(game: Game, command: c.FireTimer) -> str:
+    """A timer; one that was disarmed, moved or has fired is over."""
+    if game.state.status == "suspended" or game.state.status in ENDED:
+        return "gone"
+    if command.kind == "watch":
+        watch = game.state.watches.get(command.number)
+        if watch is None or watch.due != command.due:
+            return "gone"
+        occur(game, watch.number)
+        return "fired"
+    node = game.state.nodes.get(command.number)
+    if node is None or node.job is None or node.job.status != "pending" or node.job.retry_at != command.due:
+        return "gone"
+    game.emit(e.JobMade(node.number, node.job.type, node.job.run, node.job.purpose, node.job.message))
+    game.ready.append(node.number)
+    return "fired"
+
+
+def _task(game: Game, number: int, do: str) -> tuple[Node, HumanTask] | Rejection:
+    node = game.state.nodes.get(number)
+    if node is None or node.task is None or node.kind != "task":
+        return Rejection(
+            "wrong_state", do, "task", str(number), "it is not open (any more)", "See `perdure tasks` for open ones."
+        )
+    return (node, node.task) if game.state.status != "suspended" else _suspended(do)
+
+
+def claim(game: Game, command: c.ClaimTask) -> str | Rejection:
+    found = _task(game, command.node, "claim")
+    if isinstance(found, Rejection):
+        return found
+    _, task = found
+    if command.by and task.claimed_by and task.claimed_by != command.by:
+        return Rejection("blocked", "claim", "task", str(command.node), f"'{task.claimed_by}' has it")
+    if task.claimed_by == command.by:
+        return "replayed"
+    game.emit(e.TaskClaimed(command.node, game.now, command.by))
+    return "claimed" if command.by else "unclaimed"
+
+
+def reassign(game: Game, command: c.ReassignTask, by: str) -> str | Rejection:
+    found = _task(game, command.node, "reassign")
+    if isinstance(found, Rejection):
+        return found
+    game.emit(e.TaskReassigned(command.node, game.now, command.to, by, command.groups))
+    return "reassigned"
+
+
+def complete_task(game: Game, command: c.CompleteTask) -> str | Rejection:
+    found = _task(game, command.node, "complete")
+    if isinstance(found, Rejection):
+        return found
+    node, task = found
+    if task.claimed_by and task.claimed_by != command.by:
+        return Rejection("blocked", "complete", "task", str(command.node), f"'{task.claimed_by}' has claimed it")
+    fault = _bring(game, command.head, command.flags, command.writer, node.element, command.by)
+    if fault is not None:
+        return fault
+    game.emit(e.TaskCompleted(node.number, game.now, command.by))
+    intake = game.spot(node.element).intake
+    if intake and command.message:
+        make_job(game, node.number, intake, "intake", command.message)
+    else:
+        complete(game, node.number)
+    return "completed"
+
+
+def escalate(game: Game, command: c.Escalate) -> str:
+    node = game.state.nodes.get(command.node)
+    if node is None or node.kind != "call":
+        return "gone"
+    throw(game, "escalation", command.code, node.number, node.element)
+    return "escalated"
+
+
+def end_call(game: Game, command: c.EndCall) -> str | Rejection:
+    node = game.state.nodes.get(command.node)
+    if node is None or node.kind != "call":
+        game.emit(e.MessageIgnored(game.now, f"node {command.node}", "", "the call has ended"))
+        return "ignored"
+    if command.status in ("completed", "terminated"):
+        if command.head:
+            game.emit(e.HeadChanged(command.head, node.element))
+        game.write(command.flags, "", node.element)
+        complete(game, node.number)
+        return "completed"
+    code = command.failure.code if command.failure is not None else command.status
+    if command.failure is None or not throw(game, "error", code, node.number, node.element):
+        text = command.failure.message if command.failure is not None else f"It was {command.status}."
+        game.incident(node.number, CALL_FAILED, f"The called process did not complete. {text}")
+    return "failed"

@@ -1,0 +1,217 @@
+"""What may be asked of an instance: imperative, complete, and without data (payloads by their hashes only).
+
+`worker` is the lease under which jobs that become ready are started in the same commit; 0 leaves them to anyone.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from perdure.bpmn.machine.state import Failure, Flags
+
+
+class StartInstance(msgspec.Struct, frozen=True, kw_only=True):
+    """Begin a process. `start` is the start event (or instantiating task) that occurred; empty for none events."""
+
+    definition: bytes
+    process: str
+    process_version: int
+    head: bytes
+    flags: Flags = {}
+    start: str = ""
+    message_id: str = ""
+    parent: str = ""
+    business_key: str = ""
+    idempotency_key: str = ""
+    worker: int = 0
+
+
+class LeaseJob(msgspec.Struct, frozen=True, kw_only=True):
+    """Take a ready or abandoned job. `abandoned` names the dead worker it is taken from."""
+
+    node: int
+    worker: int
+    abandoned: int = 0
+    redelivery: Literal["rerun", "incident"] = "rerun"
+
+
+class JobDone(msgspec.Struct, frozen=True):
+    """The handler returned: the head payload after merging its changes, and the flags it set."""
+
+    head: bytes
+    flags: Flags = {}
+
+
+class JobFault(msgspec.Struct, frozen=True):
+    """The attempt failed. Whether another follows is said by the policy pinned in the definition."""
+
+    failure: Failure
+    after_seconds: float | None = None
+
+
+class RecordJob(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one attempt."""
+
+    node: int
+    attempt: int
+    job_worker: int
+    outcome: JobDone | JobFault
+    worker: int = 0
+
+
+class Correlate(msgspec.Struct, frozen=True, kw_only=True):
+    """A message or signal for a watch. `head` is the payload with what it brought, merged; empty when it brought none.
+
+    When the wait has an intake verb, `message` is the hash of what arrived and the intake runs as a job.
+    `writer` is the intake verb on whose behalf `flags` are written.
+    """
+
+    watch: int
+    message_id: str
+    head: bytes = b""
+    message: bytes = b""
+    flags: Flags = {}
+    writer: str = ""
+    worker: int = 0
+
+
+class FireTimer(msgspec.Struct, frozen=True, kw_only=True):
+    """A timer is due: `kind` is `watch` (a timer event) or `retry` (a job); firing twice is firing once."""
+
+    number: int
+    kind: str
+    due: int
+    worker: int = 0
+
+
+class ClaimTask(msgspec.Struct, frozen=True, kw_only=True):
+    """Take a human task, or with an empty `by` give it back."""
+
+    node: int
+    by: str
+
+
+class ReassignTask(msgspec.Struct, frozen=True, kw_only=True):
+    node: int
+    to: str = ""
+    groups: str = ""
+
+
+class CompleteTask(msgspec.Struct, frozen=True, kw_only=True):
+    """End a human task; as with a message, flags come only through the task's intake verb."""
+
+    node: int
+    by: str
+    head: bytes = b""
+    message: bytes = b""
+    flags: Flags = {}
+    writer: str = ""
+    message_id: str = ""
+    worker: int = 0
+
+
+class EndCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A called process has ended: with a payload and flags, or with an error's code."""
+
+    node: int
+    status: str
+    head: bytes = b""
+    flags: Flags = {}
+    failure: Failure | None = None
+    worker: int = 0
+
+
+class Escalate(msgspec.Struct, frozen=True, kw_only=True):
+    """A called process, which goes on, threw an escalation that nothing in it caught."""
+
+    node: int
+    code: str
+    worker: int = 0
+
+
+class Cancel(msgspec.Struct, frozen=True, kw_only=True):
+    """Stop; compensates only when asked to."""
+
+    reason: str = ""
+    compensates: bool = False
+    worker: int = 0
+
+
+class Suspend(msgspec.Struct, frozen=True, kw_only=True):
+    reason: str = ""
+
+
+class Resume(msgspec.Struct, frozen=True, kw_only=True):
+    """`timers`: keep (what fell due meanwhile fires now) or shift (everything is later by the time suspended)."""
+
+    timers: Literal["keep", "shift"] = "keep"
+    worker: int = 0
+
+
+class Modify(msgspec.Struct, frozen=True, kw_only=True):
+    """Cancel tokens by their node and start new ones before elements; `flags` are set by hand, with a reason."""
+
+    cancels: tuple[int, ...] = ()
+    starts: tuple[str, ...] = ()
+    flags: Flags = {}
+    reason: str = ""
+    worker: int = 0
+
+
+class Migrate(msgspec.Struct, frozen=True, kw_only=True):
+    """Go on under another definition. `mapping` from old to new element ids; unnamed ones keep theirs."""
+
+    definition: bytes
+    version: int = 0
+    mapping: dict[str, str] = {}
+    flags: dict[str, str] = {}
+    """Flags that are called otherwise in the new definition, old to new."""
+    reason: str = ""
+    worker: int = 0
+
+
+class RaiseIncident(msgspec.Struct, frozen=True, kw_only=True):
+    node: int
+    code: str
+    text: str
+    attempt: int = 0
+    job_worker: int = 0
+
+
+class RetryIncident(msgspec.Struct, frozen=True, kw_only=True):
+    """Try again what is stuck, after editing flags where needed."""
+
+    node: int
+    flags: Flags = {}
+    reason: str = ""
+    worker: int = 0
+
+
+class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True):
+    """End what is stuck by hand: as if it had completed with these, or failed with a business error's code."""
+
+    node: int
+    head: bytes = b""
+    flags: Flags = {}
+    error: str = ""
+    reason: str = ""
+    worker: int = 0
+
+
+class PostProgress(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+
+
+class Erase(msgspec.Struct, frozen=True, kw_only=True):
+    """Remove the data of an ended instance and keep its history."""
+
+    reason: str
+
+
+Command = (
+    StartInstance | LeaseJob | RecordJob | Correlate | FireTimer | ClaimTask | ReassignTask | CompleteTask | EndCall
+    | Escalate | Cancel | Suspend | Resume | Modify | Migrate | RaiseIncident | RetryIncident | ResolveIncident
+    | PostProgress | Erase
+)  # fmt: skip

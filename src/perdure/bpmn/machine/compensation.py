@@ -1,0 +1,181 @@
+"""Compensation: what was done is undone, last first, one after the other; a failure does not stop the rest."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec.structs import replace
+
+from perdure.bpmn import model as m
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.activities import make_job
+from perdure.bpmn.machine.flow import leave
+from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.scopes import begin_at, clear, end
+from perdure.bpmn.machine.state import ROOT, Done, Failure, Node, Undo
+from perdure.bpmn.machine.watches import arm_subs
+
+FAILED = "compensation.failed"
+Then = Literal["leave", "cancel", "end", "none"]
+
+
+def undo(game: Game, element: str, scope: int, activity: str, then: Then) -> int:
+    """Begin to undo what a scope has done: all of it, or one activity. Returns the node that waits for it."""
+    target = _target(game, scope, activity)
+    done = game.state.nodes[target].done
+    queue = tuple(reversed([each for each in done if not activity or each.element == activity]))
+    keeps = tuple(each for each in done if activity and each.element != activity)
+    number = game.enter(element, scope, "undo")
+    game.emit(e.Undoing(number, Undo(queue, then), target, keeps))
+    game.touch(number)
+    return number
+
+
+def _target(game: Game, scope: int, activity: str) -> int:
+    """Whose work is undone: the scope's own, or, thrown in an event subprocess, that of the scope around it."""
+    nodes = game.state.nodes
+    current = scope
+    while current:
+        node = nodes[current]
+        has_any = any(not activity or each.element == activity for each in node.done)
+        if has_any or current == ROOT or not _is_event_subprocess(game, node):
+            return current
+        current = game.scope_of(current)
+    return scope
+
+
+def _is_event_subprocess(game: Game, node: Node) -> bool:
+    if node.kind != "scope":
+        return True
+    spot = game.plan.spots.get(node.element)
+    return spot is not None and isinstance(spot.node, m.SubProcess) and spot.node.kind == "event"
+
+
+def proceed(game: Game, number: int) -> None:
+    """Nothing runs for this compensation now: undo the next, or go on."""
+    node = game.state.nodes[number]
+    assert node.undo is not None
+    if not node.undo.queue:
+        _over(game, node, node.undo)
+        return
+    done, rest = node.undo.queue[0], node.undo.queue[1:]
+    game.emit(e.Undoing(number, replace(node.undo, queue=rest)))
+    _undo_one(game, number, done)
+    game.touch(number)
+
+
+def _undo_one(game: Game, number: int, done: Done) -> None:
+    if done.handler:
+        game.later("begin", done.handler, number, "", 0)
+    elif done.verb:
+        job = game.enter(done.element, number, "job", "", done.iteration)
+        make_job(game, job, done.verb, "undo")
+    elif done.element in game.plan.areas and game.plan.areas[done.element].undo:
+        _run_own(game, number, done)
+    else:
+        node = game.state.nodes[number]
+        assert node.undo is not None
+        game.emit(e.Undoing(number, replace(node.undo, queue=(*reversed(done.inner), *node.undo.queue))))
+
+
+def _run_own(game: Game, number: int, done: Done) -> None:
+    """A subprocess that says itself how it is undone, by an event subprocess that starts on compensation."""
+    sub = game.plan.areas[done.element].undo
+    scope = game.enter(sub, number, "scope")
+    for each in done.inner:
+        game.emit(e.Completed(scope, each))
+    arm_subs(game, scope, sub)
+    area = game.plan.areas[sub]
+    starts = tuple(node.id for node in area.nodes if isinstance(node, m.Event) and node.position == "start")
+    begin_at(game, scope, starts)
+    game.touch(scope)
+
+
+def note_failure(game: Game, number: int, what: str) -> None:
+    """One handler failed: the others still run, a person is told at the end."""
+    node = game.state.nodes[number]
+    assert node.undo is not None
+    game.emit(e.Undoing(number, replace(node.undo, failed=(*node.undo.failed, what))))
+
+
+def _over(game: Game, node: Node, over: Undo) -> None:
+    if over.then == "end":
+        status = "compensation_failed" if over.failed else "compensated"
+        end(game, status, game.state.failure)  # type: ignore[arg-type]
+        return
+    if over.failed:
+        text = f"Compensation failed for {', '.join(over.failed)}. Undo it by hand, then retry to go on."
+        game.incident(node.number, FAILED, text)
+        return
+    finish(game, node, over.then)
+
+
+def finish(game: Game, node: Node, then: str) -> None:
+    """Everything was undone: where the token goes now."""
+    if then == "cancel":
+        _leave_cancelled(game, node.parent)
+        return
+    game.emit(e.Left(node.number, "completed"))
+    if then == "leave":
+        leave(game, node.element, node.parent)
+    else:
+        game.touch(node.parent)
+
+
+def cancel_transaction(game: Game, scope: int, element: str) -> None:
+    """A cancel end event: what the transaction did is undone, then it is left by its cancel event."""
+    current = scope
+    while current != ROOT and not _is_transaction(game, current):
+        current = game.scope_of(current)
+    clear(game, current)
+    undo(game, element, current, "", "cancel")
+
+
+def _is_transaction(game: Game, number: int) -> bool:
+    spot = game.plan.spots.get(game.state.nodes[number].element)
+    return spot is not None and isinstance(spot.node, m.SubProcess) and spot.node.kind == "transaction"
+
+
+def _leave_cancelled(game: Game, number: int) -> None:
+    node = game.state.nodes[number]
+    if number == ROOT:
+        end(game, "terminated")
+        return
+    around = game.state.nodes[node.parent]
+    host = around if around.kind in ("many", "loop") and around.element == node.element else node
+    events = [
+        event
+        for event in game.spot(node.element).boundaries
+        if any(isinstance(trigger, m.CancelTrigger) for trigger in event.triggers)
+    ]
+    game.remove(host.number, "interrupted")
+    for event in events[:1]:
+        game.emit(e.Passed(event.id, host.parent))
+        leave(game, event.id, host.parent)
+    game.touch(host.parent)
+
+
+def compensate_instance(game: Game, failure: Failure | None) -> None:
+    """Everything the instance has done is undone, and it ends."""
+    queue = tuple(reversed(_everything(game, ROOT)))
+    game.emit(e.CompensationStarted(game.now, failure))
+    clear(game, ROOT)
+    for watch in list(game.state.watches.values()):
+        game.emit(e.Disarmed(watch.number))
+    number = game.enter(game.plan.process, ROOT, "undo")
+    game.emit(e.Undoing(number, Undo(queue, "end"), ROOT, ()))
+    game.touch(number)
+
+
+def _everything(game: Game, scope: int) -> list[Done]:
+    """What was done in a scope and, after it, in the scopes inside that had not ended."""
+    found = list(game.state.nodes[scope].done)
+    for child in game.children(scope):
+        if child.kind == "scope":
+            found.extend(_everything(game, child.number))
+        elif child.kind in ("many", "loop"):
+            for inner in game.children(child.number):
+                found.extend(_everything(game, inner.number) if inner.kind == "scope" else [])
+        elif child.kind == "undo" and child.undo is not None:
+            found.extend(reversed(child.undo.queue))
+    return found

@@ -1,0 +1,156 @@
+"""What each command leads to: a table of small functions over the board of the game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from perdure.bpmn.machine import arrivals, jobs, mending
+from perdure.bpmn.machine import commands as c
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.apply import started
+from perdure.bpmn.machine.game import Cron, Game
+from perdure.bpmn.machine.migration import migrate
+from perdure.bpmn.machine.moves import run
+from perdure.bpmn.machine.occurring import pass_event
+from perdure.bpmn.machine.plan import Plan
+from perdure.bpmn.machine.scopes import begin_at
+from perdure.bpmn.machine.state import ENDED, ROOT, Instance
+from perdure.bpmn.machine.watches import arm_subs
+from perdure.contracts import flag_faults
+from perdure.errors import Rejection
+from perdure.journal import Decision, Origin
+
+Answer = Decision | Rejection
+KEEPS_NOTHING = frozenset({"discarded", "ignored", "gone", "replayed"})
+
+
+def decide(
+    plans: Mapping[bytes, Plan],
+    state: Instance | None,
+    command: c.Command,
+    origin: Origin,
+    now: int,
+    chance: float,
+    cron: Cron,
+) -> Answer:
+    """Entries and an answer, or a rejection; never both."""
+    if isinstance(command, c.StartInstance):
+        return _start(plans, state, command, origin, now, cron)
+    if state is None:
+        return Rejection("not_found", "find", "instance", "?", "there is no such instance")
+    if isinstance(command, c.Erase):
+        return _erase(state, command, now)
+    if state.status in ENDED:
+        return _late(state, command, now)
+    game = Game(plans[state.definition], state.copy(), now, cron)
+    if isinstance(command, c.Migrate):
+        target = plans[command.definition]
+        answer = migrate(game, command, target, _version(state, command))
+    else:
+        answer = _TABLE[type(command)](game, command, origin, chance)
+    if isinstance(answer, Rejection):
+        return answer
+    if not game.entries and not game.moves and not game.ready:
+        return Decision((), answer, keeps=False)
+    run(game, getattr(command, "worker", 0) if not isinstance(command, c.LeaseJob) else 0)
+    return Decision(tuple(game.entries), answer, answer not in KEEPS_NOTHING, game.state)
+
+
+def _version(state: Instance, command: c.Migrate) -> int:
+    return command.version or state.process_version
+
+
+def _start(
+    plans: Mapping[bytes, Plan], state: Instance | None, command: c.StartInstance, origin: Origin, now: int, cron: Cron
+) -> Answer:  # fmt: skip
+    if state is not None:
+        return Decision((), "replayed", keeps=False)
+    plan = plans[command.definition]
+    flags = {**plan.initial_flags(), **command.flags}
+    faults = {} if plan.deployed.is_loose else flag_faults(plan.deployed.flags, command.flags)
+    if faults:
+        fact = "; ".join(f"{name}: {reason}" for name, reason in faults.items())
+        return Rejection("invalid", "start", "process", command.process, fact)
+    first = e.InstanceStarted(
+        command.definition, command.process, command.process_version, now, origin.principal, flags, command.head,
+        origin.trace, command.parent, command.business_key, command.start, command.idempotency_key,
+    )  # fmt: skip
+    game = Game(plan, started(first), now, cron)
+    game.entries.append(first)
+    arm_subs(game, ROOT, plan.process)
+    problem = _begin(game, plan, command.start)
+    if problem:
+        return Rejection("invalid", "start", "process", command.process, problem)
+    game.touch(ROOT)
+    run(game, command.worker)
+    return Decision(tuple(game.entries), "started", state=game.state)
+
+
+def _begin(game: Game, plan: Plan, start: str) -> str:
+    if not start:
+        starts = plan.areas[plan.process].starts
+        if not starts:
+            return "it has no start event that needs no trigger"
+        begin_at(game, ROOT, starts)
+        return ""
+    spot = plan.spots.get(start)
+    if spot is None or spot.area != plan.process:
+        return f"it has no start event '{start}'"
+    pass_event(game, start, ROOT)
+    return ""
+
+
+def _erase(state: Instance, command: c.Erase, now: int) -> Answer:
+    if state.erased_at:
+        return Decision((), "replayed", keeps=False)
+    if state.status not in ENDED:
+        fact = f"it is {state.status}"
+        return Rejection("wrong_state", "erase the data of", "instance", "?", fact, "Cancel it first.")
+    return Decision((e.PayloadErased(now, command.reason),), "erased")
+
+
+def _late(state: Instance, command: c.Command, now: int) -> Answer:
+    """The instance has ended: what still arrives is recorded where it matters, and never applied."""
+    match command:
+        case c.RecordJob():
+            entry = e.JobDiscarded(
+                command.node, command.attempt, now, command.job_worker, f"the instance is {state.status}"
+            )
+            return Decision((entry,), "discarded", keeps=False)
+        case c.Correlate():
+            why = f"the instance is {state.status}"
+            ignored = e.MessageIgnored(now, f"watch {command.watch}", command.message_id, why)
+            return Decision((ignored,), "ignored", keeps=False)
+        case c.FireTimer() | c.LeaseJob() | c.EndCall() | c.Escalate() | c.RaiseIncident():
+            return Decision((), "gone", keeps=False)
+        case c.Cancel():
+            return Decision((), "replayed", keeps=False)
+        case _:
+            return Rejection("wrong_state", "change", "instance", "?", f"it is {state.status}")
+
+
+def _post(game: Game, command: c.PostProgress) -> str:
+    game.emit(e.ProgressPosted(game.now, command.text))
+    return "posted"
+
+
+_TABLE: dict[type, Callable[[Game, Any, Origin, float], str | Rejection]] = {
+    c.LeaseJob: lambda game, command, origin, chance: jobs.lease(game, command),
+    c.RecordJob: lambda game, command, origin, chance: jobs.record(game, command, chance),
+    c.Correlate: lambda game, command, origin, chance: arrivals.correlate(game, command),
+    c.FireTimer: lambda game, command, origin, chance: arrivals.fire(game, command),
+    c.ClaimTask: lambda game, command, origin, chance: arrivals.claim(game, command),
+    c.ReassignTask: lambda game, command, origin, chance: arrivals.reassign(game, command, origin.principal),
+    c.CompleteTask: lambda game, command, origin, chance: arrivals.complete_task(game, command),
+    c.EndCall: lambda game, command, origin, chance: arrivals.end_call(game, command),
+    c.Escalate: lambda game, command, origin, chance: arrivals.escalate(game, command),
+    c.Cancel: lambda game, command, origin, chance: mending.cancel(game, command),
+    c.Suspend: lambda game, command, origin, chance: mending.suspend(game, command),
+    c.Resume: lambda game, command, origin, chance: mending.resume(game, command),
+    c.Modify: lambda game, command, origin, chance: mending.modify(game, command),
+    c.RaiseIncident: lambda game, command, origin, chance: mending.raise_incident(game, command),
+    c.RetryIncident: lambda game, command, origin, chance: mending.retry(game, command),
+    c.ResolveIncident: lambda game, command, origin, chance: mending.resolve(game, command),
+    c.PostProgress: lambda game, command, origin, chance: _post(game, command),
+}

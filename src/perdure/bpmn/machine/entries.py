@@ -1,0 +1,333 @@
+"""What can have happened to an instance: past tense, tagged by number, never changed once shipped."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, Status, Undo, WatchKind
+
+ENTRY_VERSION = 1
+How = Literal["completed", "interrupted", "cancelled", "consumed", "moved"]
+
+
+class InstanceStarted(Compact, frozen=True, tag=1):
+    definition: bytes
+    process: str
+    process_version: int
+    at: int
+    principal: str
+    flags: Flags
+    head: bytes
+    trace: str = ""
+    parent: str = ""
+    business_key: str = ""
+    start: str = ""
+    idempotency_key: str = ""
+
+
+class Entered(Compact, frozen=True, tag=2):
+    """A token stands on an element now."""
+
+    number: int
+    element: str
+    parent: int
+    kind: NodeKind
+    at: int
+    flow: str = ""
+    iteration: int = 0
+
+
+class Passed(Compact, frozen=True, tag=3):
+    """A token went through an element without stopping: a gateway, a none event, an event that occurred."""
+
+    element: str
+    parent: int
+    flow: str = ""
+
+
+class Left(Compact, frozen=True, tag=4):
+    """The token is gone from where it stood, and everything inside and armed on it with it."""
+
+    number: int
+    how: How
+
+
+class Armed(Compact, frozen=True, tag=5):
+    number: int
+    node: int
+    event: str
+    kind: WatchKind
+    name: str = ""
+    key: str = ""
+    due: int = 0
+    cycle: str = ""
+    left: int = 0
+    is_met: bool = False
+
+
+class Disarmed(Compact, frozen=True, tag=6):
+    number: int
+
+
+class Occurred(Compact, frozen=True, tag=7):
+    """What a watch waited for has happened. `due` and `left` are those of the next time, 0 when there is none."""
+
+    number: int
+    at: int
+    message_id: str = ""
+    due: int = 0
+    left: int = 0
+    stays: bool = False
+
+
+class JobMade(Compact, frozen=True, tag=8):
+    """A node waits for a worker."""
+
+    number: int
+    verb: str
+    run: int
+    purpose: Literal["work", "intake", "undo"] = "work"
+    message: bytes = b""
+    definition: int = 0
+
+
+class JobStarted(Compact, frozen=True, tag=9):
+    """The intent: a worker holds the job and its handler is about to run."""
+
+    number: int
+    attempt: int
+    at: int
+    worker: int
+    interruptions: int = 0
+    flags: Flags = msgspec.field(default_factory=dict)
+    """What flags that are summed were when it began."""
+
+
+class JobCompleted(Compact, frozen=True, tag=10):
+    number: int
+    at: int
+    head: bytes
+    verb: str
+
+
+class JobFailed(Compact, frozen=True, tag=11):
+    number: int
+    attempt: int
+    at: int
+    failure: Failure
+    retry_at: int = 0
+
+
+class JobDiscarded(Compact, frozen=True, tag=12):
+    """A worker reported after its job was superseded: recorded, not applied."""
+
+    number: int
+    attempt: int
+    at: int
+    worker: int
+    why: str
+
+
+class FlagsWritten(Compact, frozen=True, tag=13):
+    """Flags after merging, and who wrote them."""
+
+    flags: Flags
+    verb: str
+    element: str
+
+
+class HeadChanged(Compact, frozen=True, tag=14):
+    """New data was merged: the head payload's hash now."""
+
+    head: bytes
+    by: str
+
+
+class IncidentRaised(Compact, frozen=True, tag=15):
+    number: int
+    at: int
+    code: str
+    text: str
+
+
+class IncidentResolved(Compact, frozen=True, tag=16):
+    number: int
+    at: int
+    how: Literal["retried", "completed", "failed", "cancelled"]
+    reason: str = ""
+
+
+class TaskOpened(Compact, frozen=True, tag=17):
+    number: int
+    assignee: str = ""
+    groups: str = ""
+    users: str = ""
+    due: str = ""
+
+
+class TaskClaimed(Compact, frozen=True, tag=18):
+    """`by` holds the task now; empty when it was given back."""
+
+    number: int
+    at: int
+    by: str
+
+
+class TaskReassigned(Compact, frozen=True, tag=19):
+    number: int
+    at: int
+    to: str
+    by: str
+    groups: str = ""
+
+
+class TaskCompleted(Compact, frozen=True, tag=20):
+    number: int
+    at: int
+    by: str
+
+
+class Thrown(Compact, frozen=True, tag=21):
+    """Something left the instance, under a number that makes its id: a message, a signal, a call, its cancelling,
+    an escalation for whoever called.
+    """
+
+    number: int
+    kind: Literal["message", "signal", "call", "cancel_call", "escalation"]
+    name: str
+    key: str = ""
+    element: str = ""
+
+
+class ErrorThrown(Compact, frozen=True, tag=22):
+    """A business error or an escalation and the event that caught it; empty when none did."""
+
+    kind: Literal["error", "escalation"]
+    code: str
+    element: str
+    caught_by: str = ""
+
+
+class Iterated(Compact, frozen=True, tag=23):
+    """Where the iterations of an activity are."""
+
+    number: int
+    total: int
+    started: int
+    ended: int
+
+
+class Completed(Compact, frozen=True, tag=24):
+    """An activity that can be undone has completed in a scope."""
+
+    scope: int
+    done: Done
+
+
+class Undoing(Compact, frozen=True, tag=25):
+    """Compensation of a scope as it stands: `forgets` are the positions in the scope's done that it takes over."""
+
+    number: int
+    undo: Undo
+    scope: int = 0
+    keeps: tuple[Done, ...] = ()
+
+
+class Interrupted(Compact, frozen=True, tag=26):
+    """An interrupting event subprocess took over a scope."""
+
+    scope: int
+
+
+class GatewayOpened(Compact, frozen=True, tag=27):
+    """A complex gateway of a scope fired, or was reset: the tokens it still swallows, as `gateway flow`."""
+
+    scope: int
+    opened: tuple[str, ...]
+
+
+class WatchMet(Compact, frozen=True, tag=28):
+    """One of several things that must all happen has; or a condition became true or false."""
+
+    number: int
+    is_met: bool
+
+
+class CompensationStarted(Compact, frozen=True, tag=29):
+    """The whole instance is being undone, because of a failure or because someone asked."""
+
+    at: int
+    failure: Failure | None = None
+
+
+class InstanceSuspended(Compact, frozen=True, tag=30):
+    at: int
+    reason: str = ""
+
+
+class InstanceResumed(Compact, frozen=True, tag=31):
+    """Timers were kept, or shifted by the time it was suspended."""
+
+    at: int
+    shift: int = 0
+
+
+class InstanceModified(Compact, frozen=True, tag=32):
+    at: int
+    reason: str
+    cancelled: tuple[int, ...] = ()
+    started: tuple[str, ...] = ()
+
+
+class InstanceMigrated(Compact, frozen=True, tag=33):
+    """Tokens stand on the elements of another definition now; `watches` go on under their new events."""
+
+    at: int
+    definition: bytes
+    process: str
+    process_version: int
+    mapping: dict[str, str]
+    flags: Flags
+    reason: str = ""
+
+
+class CancelRequested(Compact, frozen=True, tag=34):
+    at: int
+    reason: str = ""
+
+
+class InstanceEnded(Compact, frozen=True, tag=35):
+    at: int
+    status: Status
+    failure: Failure | None = None
+
+
+class PayloadErased(Compact, frozen=True, tag=36):
+    at: int
+    reason: str
+
+
+class ProgressPosted(Compact, frozen=True, tag=37):
+    at: int
+    text: str
+
+
+class MessageIgnored(Compact, frozen=True, tag=38):
+    """Something arrived for a wait that had ended: recorded, not applied."""
+
+    at: int
+    what: str
+    message_id: str
+    why: str
+
+
+Entry = (
+    InstanceStarted | Entered | Passed | Left | Armed | Disarmed | Occurred | JobMade | JobStarted | JobCompleted
+    | JobFailed | JobDiscarded | FlagsWritten | HeadChanged | IncidentRaised | IncidentResolved | TaskOpened
+    | TaskClaimed | TaskReassigned | TaskCompleted | Thrown | ErrorThrown | Iterated | Completed | Undoing
+    | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
+    | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
+    | MessageIgnored
+)  # fmt: skip

@@ -1,0 +1,108 @@
+"""Events that tokens reach: catch events wait, throw and end events throw."""
+
+from __future__ import annotations
+
+from perdure.bpmn import model as m
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.activities import make_job, throw_message
+from perdure.bpmn.machine.compensation import cancel_transaction, undo
+from perdure.bpmn.machine.faults import throw
+from perdure.bpmn.machine.flow import ended, leave
+from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.occurring import occur
+from perdure.bpmn.machine.scopes import end, terminate
+from perdure.bpmn.machine.state import Failure
+from perdure.bpmn.machine.watches import WATCHED, arm
+
+
+def arrive(game: Game, event: m.Event, scope: int, flow: str) -> None:
+    if event.position in ("throw", "end"):
+        _throw(game, event, scope, flow)
+    elif any(isinstance(trigger, WATCHED) for trigger in event.triggers):
+        number = game.enter(event.id, scope, "wait", flow)
+        arm(game, number, event)
+    else:
+        game.emit(e.Passed(event.id, scope, flow))
+        leave(game, event.id, scope)
+
+
+def _throw(game: Game, event: m.Event, scope: int, flow: str) -> None:
+    if event.type and any(isinstance(trigger, m.MessageTrigger) for trigger in event.triggers):
+        number = game.enter(event.id, scope, "job", flow)
+        make_job(game, number, event.type)
+        return
+    if not event.triggers:
+        game.emit(e.Passed(event.id, scope, flow))
+        after_throw(game, event, scope)
+        return
+    # While it throws, the token stands on the event: whoever catches may take it away.
+    number = game.enter(event.id, scope, "wait", flow)
+    for trigger in event.triggers:
+        if number not in game.state.nodes:
+            return
+        _throw_one(game, event, trigger, number, scope)
+    if number in game.state.nodes:
+        game.emit(e.Left(number, "completed"))
+        after_throw(game, event, scope)
+
+
+def after_throw(game: Game, event: m.Event, scope: int) -> None:
+    if event.position == "throw" and not any(isinstance(each, m.LinkTrigger) for each in event.triggers):
+        leave(game, event.id, scope)
+    else:
+        ended(game, scope)
+
+
+def _throw_one(game: Game, event: m.Event, trigger: m.Trigger, number: int, scope: int) -> None:
+    match trigger:
+        case m.MessageTrigger(message):
+            throw_message(game, message, event.id)
+        case m.SignalTrigger(signal):
+            _signal(game, game.plan.signal_name(signal), event.id)
+        case m.EscalationTrigger(escalation):
+            throw(game, "escalation", game.plan.escalation_code(escalation), number, event.id)
+        case m.ErrorTrigger(error):
+            _error(game, game.plan.error_code(error), number, event.id)
+        case m.LinkTrigger(name):
+            _link(game, name, event.id, scope)
+        case m.CompensationTrigger(activity, waits):
+            game.emit(e.Left(number, "completed"))
+            _compensate(game, event, activity, waits, scope)
+        case m.TerminateTrigger():
+            terminate(game, scope)
+        case m.CancelTrigger():
+            cancel_transaction(game, scope, event.id)
+        case _:
+            pass
+
+
+def _signal(game: Game, name: str, element: str) -> None:
+    """Who listens in this instance hears it at once; everyone else when it is committed."""
+    game.emit(e.Thrown(game.state.next, "signal", name, "", element))
+    for watch in list(game.state.watches.values()):
+        if watch.kind == "signal" and watch.name == name and watch.number in game.state.watches:
+            occur(game, watch.number)
+
+
+def _error(game: Game, code: str, number: int, element: str) -> None:
+    if not throw(game, "error", code, number, element):
+        text = f"The process threw the error '{code}' at '{element}' and nothing caught it."
+        end(game, "failed", Failure("permanent_business", code, text))
+
+
+def _link(game: Game, name: str, element: str, scope: int) -> None:
+    area = game.spot(element).area
+    catch = game.plan.links.get((area, name))
+    if catch is None:
+        game.stuck(element, scope, "link.missing", f"No link event '{name}' catches what '{element}' throws.")
+        return
+    game.emit(e.Passed(catch, scope))
+    leave(game, catch, scope)
+
+
+def _compensate(game: Game, event: m.Event, activity: str, waits: bool, scope: int) -> None:
+    if waits:
+        undo(game, event.id, scope, activity, "leave" if event.position == "throw" else "none")
+        return
+    undo(game, event.id, scope, activity, "none")
+    after_throw(game, event, scope)

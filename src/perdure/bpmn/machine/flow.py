@@ -1,0 +1,119 @@
+"""Leaving: which flows a token takes, and what an activity's end means to what is around it."""
+
+from __future__ import annotations
+
+from perdure.bpmn import model as m
+from perdure.bpmn.conditions import flags_of, holds
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.state import Done, Node
+
+NO_WAY_OUT = "gateway.no_way_out"
+
+
+def leave(game: Game, element: str, scope: int) -> None:
+    """A token leaves an activity or event: by every flow without a condition and every one whose condition holds."""
+    spot = game.spot(element)
+    if not spot.out:
+        ended(game, scope)
+        return
+    default = getattr(spot.node, "default", "")
+    taken = [flow for flow in spot.out if flow.id != default and _is_open(game, flow)]
+    if default and not any(flow.condition is not None for flow in taken):
+        taken.extend(flow for flow in spot.out if flow.id == default)
+    if not taken:
+        no_way_out(game, element, scope)
+        return
+    send(game, taken, scope)
+
+
+def ended(game: Game, scope: int) -> None:
+    """A token came to its end."""
+    node = game.state.nodes[scope]
+    if node.kind == "scope" and node.many is not None:
+        game.later("ad_hoc", scope)
+    game.touch(scope)
+
+
+def _is_open(game: Game, flow: m.Flow) -> bool:
+    return flow.condition is None or holds(flow.condition, game.state.flags)
+
+
+def send(game: Game, flows: list[m.Flow] | tuple[m.Flow, ...], scope: int) -> None:
+    for flow in flows:
+        game.go(flow.target, scope, flow.id)
+
+
+def no_way_out(game: Game, element: str, scope: int) -> None:
+    read = sorted({name for flow in game.spot(element).out if flow.condition for name in flags_of(flow.condition)})
+    values = ", ".join(f"{name} is {game.state.flags.get(name)!r}" for name in read)
+    game.stuck(
+        element, scope, NO_WAY_OUT,
+        f"No flow out of '{element}' is open ({values or 'no condition holds'}) and there is no default. "
+        "Set the flag by hand and retry, or give the gateway a default flow.",
+    )  # fmt: skip
+
+
+def complete(game: Game, number: int) -> None:
+    """An activity has done its work: the token goes on, or the iterations around it are counted."""
+    node = game.state.nodes[number]
+    parent = game.state.nodes[node.parent]
+    if parent.kind not in ("many", "loop") or parent.element != node.element:
+        remember(game, node)
+        game.emit(e.Left(number, "completed"))
+        follow(game, node.element, node.parent)
+        return
+    remember(game, node)
+    game.emit(e.Left(number, "completed"))
+    game.later("iterated", parent.number)
+
+
+def follow(game: Game, element: str, container: int) -> None:
+    """What comes after an element that ended inside a container."""
+    if (game.state.nodes[container].kind == "undo" and not game.spot(element).out) or _is_event_subprocess(
+        game, element
+    ):
+        game.touch(container)
+    else:
+        leave(game, element, container)
+
+
+def _is_event_subprocess(game: Game, element: str) -> bool:
+    node = game.spot(element).node
+    return isinstance(node, m.SubProcess) and node.kind == "event"
+
+
+def remember(game: Game, node: Node) -> None:
+    """What can be undone later is noted in the scope, in the order of completion."""
+    spot = game.spot(node.element)
+    if node.kind in ("many", "loop"):
+        return
+    done = _done(game, node, spot.handler)
+    scope = game.scope_of(node.number)
+    if done is not None and scope and not _is_undoing(game, node):
+        game.emit(e.Completed(scope, done))
+
+
+def _is_undoing(game: Game, node: Node) -> bool:
+    """What runs as part of compensation is not itself undone."""
+    nodes = game.state.nodes
+    current = node.parent
+    while current:
+        if nodes[current].kind == "undo":
+            return True
+        if nodes[current].kind == "scope":
+            return False
+        current = nodes[current].parent
+    return False
+
+
+def _done(game: Game, node: Node, handler: str) -> Done | None:
+    spot = game.spot(node.element)
+    if handler:
+        return Done(node.element, handler, node.done, "", node.iteration)
+    if isinstance(spot.node, m.SubProcess):
+        can_undo = node.done or game.plan.areas[node.element].undo
+        return Done(node.element, "", node.done, "", node.iteration) if can_undo and spot.node.kind != "event" else None
+    if isinstance(spot.node, m.Task) and spot.node.type in game.plan.deployed.compensation:
+        return Done(node.element, "", (), game.plan.deployed.compensation[spot.node.type], node.iteration)
+    return None

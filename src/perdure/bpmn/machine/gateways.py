@@ -1,0 +1,163 @@
+"""Gateways: where tokens part and meet.
+
+| kind | a token arrives | it goes on |
+|---|---|---|
+| exclusive | passes at once | by the first flow whose condition holds, else the default |
+| parallel | waits until there is one from every incoming flow | by every flow |
+| inclusive | waits until no other token can still arrive | by every flow whose condition holds, else the default |
+| complex | waits until its activation condition holds; later ones are swallowed | as inclusive |
+| event | waits for the first of the events behind it | by that event |
+"""
+
+from __future__ import annotations
+
+from perdure.bpmn import model as m
+from perdure.bpmn.conditions import holds
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.flow import no_way_out, send
+from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.plan import Spot
+from perdure.bpmn.machine.state import Node
+from perdure.bpmn.machine.watches import arm, arm_message
+
+
+def arrive(game: Game, gateway: m.Gateway, scope: int, flow: str) -> None:
+    spot = game.spot(gateway.id)
+    if gateway.kind == "event":
+        _race(game, spot, scope, flow)
+    elif gateway.kind == "exclusive" or (gateway.kind != "complex" and len(spot.into) <= 1):
+        _pass(game, spot, scope, flow)
+    elif gateway.kind == "complex":
+        _complex(game, gateway, spot, scope, flow)
+    else:
+        game.enter(gateway.id, scope, "join", flow)
+        if gateway.kind == "parallel":
+            _synchronise(game, spot, scope)
+
+
+def _pass(game: Game, spot: Spot, scope: int, flow: str = "") -> None:
+    game.emit(e.Passed(spot.id, scope, flow))
+    depart(game, spot, scope)
+
+
+def depart(game: Game, spot: Spot, scope: int) -> None:
+    """By which flows a token leaves a gateway."""
+    gateway = spot.node
+    assert isinstance(gateway, m.Gateway)
+    if not spot.out:
+        game.touch(scope)
+    elif gateway.kind == "parallel":
+        send(game, spot.out, scope)
+    elif gateway.kind == "exclusive":
+        _choose(game, spot, gateway.default, scope, most=1)
+    else:
+        _choose(game, spot, gateway.default, scope, most=len(spot.out))
+
+
+def _choose(game: Game, spot: Spot, default: str, scope: int, most: int) -> None:
+    flags = game.state.flags
+    taken: list[m.Flow] = []
+    for flow in spot.out:
+        if flow.id != default and (flow.condition is None or holds(flow.condition, flags)):
+            taken.append(flow)
+            if len(taken) == most:
+                break
+    if not taken:
+        taken = [flow for flow in spot.out if flow.id == default]
+    if taken:
+        send(game, taken, scope)
+    else:
+        no_way_out(game, spot.id, scope)
+
+
+def _arrived(game: Game, gateway: str, scope: int) -> dict[str, list[Node]]:
+    """Tokens that wait at a join, by the flow they came on, first come first."""
+    found: dict[str, list[Node]] = {}
+    for node in game.state.nodes.values():
+        if node.element == gateway and node.parent == scope and node.kind == "join":
+            found.setdefault(node.flow, []).append(node)
+    return found
+
+
+def _synchronise(game: Game, spot: Spot, scope: int) -> None:
+    arrived = _arrived(game, spot.id, scope)
+    if all(flow.id in arrived for flow in spot.into):
+        _consume(game, spot, scope, [arrived[flow.id][0] for flow in spot.into])
+
+
+def _consume(game: Game, spot: Spot, scope: int, tokens: list[Node]) -> None:
+    for token in tokens:
+        game.emit(e.Left(token.number, "consumed"))
+    _pass(game, spot, scope)
+
+
+def ripe(game: Game) -> bool:
+    """Whether a join that waits for what may still come need not wait any more; if so, it fires."""
+    for node in list(game.state.nodes.values()):
+        if node.kind == "join":
+            spot = game.spot(node.element)
+            kind = spot.node.kind if isinstance(spot.node, m.Gateway) else ""
+            if kind == "inclusive" and _none_can_come(game, spot, node.parent):
+                arrived = _arrived(game, spot.id, node.parent)
+                _consume(game, spot, node.parent, [tokens[0] for tokens in arrived.values()])
+                return True
+        elif node.opened:
+            _reset(game, node)
+    return False
+
+
+def _none_can_come(game: Game, spot: Spot, scope: int) -> bool:
+    arrived = _arrived(game, spot.id, scope)
+    upstream = game.plan.upstream(spot.id)
+    empty = [upstream[flow.id] for flow in spot.into if flow.id not in arrived]
+    full = [upstream[flow.id] for flow in spot.into if flow.id in arrived]
+    for node in game.state.nodes.values():
+        if node.parent != scope or node.element == spot.id:
+            continue
+        if any(node.element in each for each in empty) and not any(node.element in each for each in full):
+            return False
+    return True
+
+
+def _complex(game: Game, gateway: m.Gateway, spot: Spot, scope: int, flow: str) -> None:
+    opened = game.state.nodes[scope].opened
+    name = f"{gateway.id} {flow}"
+    if name in opened:
+        game.emit(e.GatewayOpened(scope, tuple(each for each in opened if each != name)))
+        game.touch(scope)
+        return
+    game.enter(gateway.id, scope, "join", flow)
+    arrived = _arrived(game, gateway.id, scope)
+    tokens = [token for each in arrived.values() for token in each]
+    if gateway.activation is None:
+        is_active = all(each.id in arrived for each in spot.into)
+    else:
+        is_active = holds(gateway.activation, {**game.state.flags, m.ACTIVATION_COUNT: len(tokens)})
+    if is_active:
+        swallows = tuple(f"{gateway.id} {each.id}" for each in spot.into if each.id not in arrived)
+        if swallows:
+            game.emit(e.GatewayOpened(scope, (*opened, *swallows)))
+        _consume(game, spot, scope, tokens)
+
+
+def _reset(game: Game, scope: Node) -> None:
+    """A complex gateway that fired swallows what still comes, until nothing can come."""
+    kept = []
+    for name in scope.opened:
+        gateway, _, flow = name.partition(" ")
+        before = game.plan.upstream(gateway).get(flow, frozenset())
+        if any(node.parent == scope.number and node.element in before for node in game.state.nodes.values()):
+            kept.append(name)
+    if len(kept) != len(scope.opened):
+        game.emit(e.GatewayOpened(scope.number, tuple(kept)))
+
+
+def _race(game: Game, spot: Spot, scope: int, flow: str) -> None:
+    """Every event behind the gateway is awaited; the first one that occurs wins."""
+    number = game.enter(spot.id, scope, "gate", flow)
+    for each in spot.out:
+        target = game.spot(each.target).node
+        if isinstance(target, m.Event):
+            arm(game, number, target)
+        elif isinstance(target, m.Task):
+            arm_message(game, number, target.id, target.message)

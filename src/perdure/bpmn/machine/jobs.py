@@ -1,0 +1,156 @@
+"""Jobs: how a worker takes one, what its result or failure leads to, and what happens to late ones."""
+
+from __future__ import annotations
+
+from perdure.bpmn import model as m
+from perdure.bpmn.machine import commands as c
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.compensation import compensate_instance, note_failure
+from perdure.bpmn.machine.events import after_throw
+from perdure.bpmn.machine.faults import throw
+from perdure.bpmn.machine.flags import SUB_VERB_COUNT, settled
+from perdure.bpmn.machine.flow import complete
+from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.moves import start_job
+from perdure.bpmn.machine.occurring import pass_event
+from perdure.bpmn.machine.state import Failure, Job, Node
+
+MAX_INTERRUPTIONS = 5
+"""How often one attempt may be cut off by a dying process before a person must look."""
+SECOND = 1_000_000
+EXHAUSTED = "job.retries_exhausted"
+CONTRACT = "job.contract"
+UNCAUGHT = "error.uncaught"
+INTERRUPTED = "job.interrupted"
+
+
+def lease(game: Game, command: c.LeaseJob) -> str:
+    """Hand a ready or abandoned job to a worker; the answer says what became of it."""
+    node = game.state.nodes.get(command.node)
+    job = node.job if node is not None else None
+    if node is None or job is None or node.incident is not None or game.state.status == "suspended":
+        return "gone"
+    if job.status == "ready" and not command.abandoned:
+        start_job(game, node.number, command.worker)
+        return "leased"
+    if job.status != "leased" or job.worker != command.abandoned or not command.abandoned:
+        return "gone"
+    if command.redelivery == "incident" or job.interruptions + 1 >= MAX_INTERRUPTIONS:
+        text = (
+            f"'{job.type}' was interrupted in attempt {job.attempt} and nobody knows how far it came. "
+            "Find out, then retry it or resolve it by hand."
+        )
+        game.incident(node.number, INTERRUPTED, text)
+        return "incident"
+    start_job(game, node.number, command.worker, job.interruptions + 1)
+    return "leased"
+
+
+def record(game: Game, command: c.RecordJob, chance: float) -> str:
+    node = game.state.nodes.get(command.node)
+    job = node.job if node is not None else None
+    if node is None or job is None or not _is_current(job, command):
+        why = "its token is gone" if node is None else "another attempt has taken its place"
+        game.emit(e.JobDiscarded(command.node, command.attempt, game.now, command.job_worker, why))
+        return "discarded"
+    if isinstance(command.outcome, c.JobDone):
+        flags, fault = settled(game, command.outcome.flags, job.type, node.element, job)
+        if not fault:
+            _done(game, node, job, command.outcome.head, flags)
+            return "applied"
+        failure = Failure("permanent_contract", CONTRACT, f"'{job.type}' returned what it may not: {fault}.")
+        fail(game, node, job, failure, None, chance)
+        return "applied"
+    fail(game, node, job, command.outcome.failure, command.outcome.after_seconds, chance)
+    return "applied"
+
+
+def _is_current(job: Job, command: c.RecordJob) -> bool:
+    return job.status == "leased" and job.attempt == command.attempt and job.worker == command.job_worker
+
+
+def _done(game: Game, node: Node, job: Job, head: bytes, flags: dict[str, str | bool | int]) -> None:
+    game.emit(e.JobCompleted(node.number, game.now, head, job.type))
+    if SUB_VERB_COUNT in game.plan.contracts:
+        flags = {SUB_VERB_COUNT: int(game.state.flags.get(SUB_VERB_COUNT, 0)) + 1, **flags}
+    game.write(flags, job.type, node.element)
+    finish(game, node, job)
+
+
+def finish(game: Game, node: Node, job: Job) -> None:
+    """The work of a node is done: where its token goes."""
+    spot = game.spot(node.element)
+    if job.purpose == "undo":
+        game.emit(e.Left(node.number, "completed"))
+        game.touch(node.parent)
+    elif isinstance(spot.node, m.Event):
+        game.emit(e.Left(node.number, "completed"))
+        if spot.node.position in ("throw", "end"):
+            after_throw(game, spot.node, node.parent)
+        else:
+            pass_event(game, node.element, node.parent)
+    else:
+        complete(game, node.number)
+
+
+def fail(
+    game: Game, node: Node, job: Job, failure: Failure, after_seconds: float | None, chance: float
+) -> None:  # fmt: skip
+    """A failed attempt: again by policy, to the event that catches it, or to a person."""
+    policy = game.plan.policy(job.type, node.element)
+    if policy.allows(job.attempt, failure.kind):
+        delay = after_seconds if after_seconds is not None else policy.delay_seconds(job.attempt, chance)
+        game.emit(e.JobFailed(node.number, job.attempt, game.now, failure, max(1, game.now + int(delay * SECOND))))
+        return
+    game.emit(e.JobFailed(node.number, job.attempt, game.now, failure))
+    if failure.kind == "permanent_business":
+        business(game, node, failure)
+    elif _undoer(game, node):
+        _failed_undo(game, node)
+    else:
+        code = CONTRACT if failure.kind == "permanent_contract" else EXHAUSTED
+        game.incident(node.number, code, _text(job, failure, code))
+
+
+def _text(job: Job, failure: Failure, code: str) -> str:
+    how = f"failed in {job.attempt} attempts" if code == EXHAUSTED else "broke its contract"
+    return f"'{job.type}' {how}: {failure.message} Mend the cause and retry, or resolve it by hand."
+
+
+def business(game: Game, node: Node, failure: Failure) -> None:
+    """A business error takes its event; else everything is compensated where that is declared; else a person looks."""
+    undoer = _undoer(game, node)
+    if undoer and not any(True for _ in game.spot(node.element).boundaries):
+        _failed_undo(game, node)
+        return
+    if throw(game, "error", failure.code, node.number, node.element):
+        return
+    if game.plan.can_undo and game.state.status == "active":
+        compensate_instance(game, failure)
+        return
+    text = (
+        f"The business error '{failure.code}' of '{node.element}' is caught by no event: {failure.message} "
+        "Model a boundary error event, or resolve it by hand."
+    )
+    game.incident(node.number, UNCAUGHT, text)
+
+
+def _undoer(game: Game, node: Node) -> int:
+    """The compensation a node runs for; 0 when it runs for none."""
+    nodes = game.state.nodes
+    current = node.parent
+    while current:
+        if nodes[current].kind == "undo":
+            return current
+        current = nodes[current].parent
+    return 0
+
+
+def _failed_undo(game: Game, node: Node) -> None:
+    undoer = _undoer(game, node)
+    inside = node
+    while inside.parent != undoer:
+        inside = game.state.nodes[inside.parent]
+    game.remove(inside.number, "cancelled")
+    note_failure(game, undoer, node.element)
+    game.touch(undoer)

@@ -1,0 +1,140 @@
+"""The instance machine: decisions, application and rows behind the contract of the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec.structs import replace
+
+from perdure.bpmn.machine.apply import apply
+from perdure.bpmn.machine.commands import Command
+from perdure.bpmn.machine.decide import decide
+from perdure.bpmn.machine.entries import ENTRY_VERSION, Entry, InstanceEnded, Thrown
+from perdure.bpmn.machine.game import Cron, no_cron
+from perdure.bpmn.machine.plan import Plan
+from perdure.bpmn.machine.state import ENDED, STATE_VERSION, Instance, Node, Watch
+from perdure.errors import Rejection
+from perdure.journal import (
+    NO_ROWS,
+    Decision,
+    IncidentRow,
+    JobRow,
+    Notice,
+    Origin,
+    ParkedRow,
+    RecordCodec,
+    Rows,
+    TimerRow,
+    Upcaster,
+    read_form,
+)
+from perdure.sources import id_text
+
+NOTICE = "perdure:"
+THROWN = "thrown"
+INSTANCE_ENDED = "instance_ended"
+STATE_UPCASTERS: tuple[Upcaster, ...] = ()
+ENTRY_UPCASTERS: tuple[Upcaster, ...] = ()
+
+
+class InstanceMachine:
+    """Pure: the same plans, state, command, time and chance always give the same entries.
+
+    Only decisions need the plan of the instance's definition; the journal is replayed without any.
+    """
+
+    kind: ClassVar[str] = "instance"
+    semantics: ClassVar[int] = 1
+
+    def __init__(self, plans: Mapping[bytes, Plan], cron: Cron = no_cron) -> None:
+        self.plans = plans
+        self._cron = cron
+        self.records: RecordCodec[Entry] = RecordCodec(Entry, ENTRY_VERSION, ENTRY_UPCASTERS)
+        self._encoder = msgspec.msgpack.Encoder()
+        self._decoder = msgspec.msgpack.Decoder(Instance)
+
+    def decide(
+        self, id: bytes, state: Instance | None, command: Command, origin: Origin, now: int, chance: float
+    ) -> Decision | Rejection:
+        decision = decide(self.plans, state, command, origin, now, chance, self._cron)
+        if isinstance(decision, Rejection) and decision.id == "?":
+            return replace(decision, id=id_text(id))
+        return decision
+
+    def apply(self, state: Instance | None, entry: Entry) -> Instance:
+        return apply(state, entry)
+
+    def status(self, state: Instance) -> tuple[str, int]:
+        return state.status, 0 if state.erased_at else state.ended_at
+
+    def encode(self, state: Instance) -> bytes:
+        return self._encoder.encode(state)
+
+    def decode(self, data: bytes) -> Instance:
+        return read_form(data, self._decoder, STATE_VERSION, STATE_UPCASTERS)
+
+    def rows(self, id: bytes, state: Instance) -> Rows:
+        if state.status in ENDED:
+            return NO_ROWS
+        letters = id_text(id)
+        nodes, is_open = state.nodes.values(), state.status != "suspended"
+        parked = [*_waits(state.watches.values())] if is_open else []
+        parked.extend(_task_row(letters, node) for node in nodes if node.kind == "task")
+        timers = [*_timers(state)] if is_open else []
+        jobs = [row for node in nodes if (row := _job_row(node, is_open)) is not None]
+        incidents = [
+            IncidentRow(node.number, node.incident.code, node.incident.opened_at)
+            for node in nodes
+            if node.incident is not None
+        ]
+        return Rows(tuple(parked), tuple(timers), tuple(jobs), tuple(incidents))
+
+    def notices(self, id: bytes, state: Instance, entries: tuple[Any, ...]) -> tuple[Notice, ...]:
+        found: list[Notice] = []
+        for entry in entries:
+            if type(entry) is Thrown:
+                found.append(Notice(f"{NOTICE}{id_text(id)}/{entry.kind}/{entry.number}", THROWN))
+            elif type(entry) is InstanceEnded and state.parent:
+                found.append(Notice(f"{NOTICE}{id_text(id)}/ended", INSTANCE_ENDED))
+        return tuple(found)
+
+    def payloads(self, state: Instance) -> tuple[tuple[bytes, ...], bool]:
+        """The payloads the state refers to, and whether they were erased."""
+        hashes = [state.head] if state.head else []
+        for node in state.nodes.values():
+            if node.job is not None:
+                hashes.extend(hash for hash in (node.job.base, node.job.message) if hash)
+            if node.task is not None and node.task.base:
+                hashes.append(node.task.base)
+        return tuple(dict.fromkeys(hashes)), bool(state.erased_at)
+
+
+def _waits(watches: Any) -> Iterator[ParkedRow]:
+    watch: Watch
+    for watch in watches:
+        if watch.kind in ("message", "signal"):
+            yield ParkedRow(watch.node, watch.number, watch.name, watch.key, 0, 0, watch.kind)
+
+
+def _task_row(letters: str, node: Node) -> ParkedRow:
+    return ParkedRow(node.number, 0, node.element, f"{letters}:{node.number}", 0, 0, "task")
+
+
+def _timers(state: Instance) -> Iterator[TimerRow]:
+    for watch in state.watches.values():
+        if watch.due:
+            yield TimerRow(watch.number, "watch", watch.due)
+    for node in state.nodes.values():
+        if node.job is not None and node.job.retry_at and node.job.status == "pending":
+            yield TimerRow(node.number, "retry", node.job.retry_at)
+
+
+def _job_row(node: Node, is_open: bool) -> JobRow | None:
+    job = node.job
+    if job is None or node.kind != "job" or node.incident is not None:
+        return None
+    if job.status == "leased":
+        return JobRow(node.number, job.worker, job.definition)
+    return JobRow(node.number, 0, job.definition) if job.status == "ready" and is_open else None

@@ -1,0 +1,200 @@
+"""What people do when something is stuck: retry, resolve, edit flags, suspend, resume, cancel, modify."""
+
+from __future__ import annotations
+
+from perdure.bpmn import model as m
+from perdure.bpmn.machine import commands as c
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.compensation import FAILED, compensate_instance, finish
+from perdure.bpmn.machine.flags import settled
+from perdure.bpmn.machine.flow import NO_WAY_OUT, complete, leave
+from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.gateways import depart
+from perdure.bpmn.machine.jobs import business
+from perdure.bpmn.machine.jobs import finish as finish_job
+from perdure.bpmn.machine.scopes import end
+from perdure.bpmn.machine.state import ROOT, Failure, Flags, Node
+from perdure.bpmn.machine.watches import INVALID, rearm
+from perdure.errors import Rejection
+
+BY_HAND = "by hand"
+
+
+def raise_incident(game: Game, command: c.RaiseIncident) -> str | Rejection:
+    node = game.state.nodes.get(command.node)
+    if node is None or node.incident is not None:
+        return "gone"
+    job = node.job
+    if command.attempt and (job is None or (job.attempt, job.worker) != (command.attempt, command.job_worker)):
+        return "gone"
+    game.incident(node.number, command.code, command.text)
+    return "raised"
+
+
+def _stuck(game: Game, number: int, do: str) -> Node | Rejection:
+    node = game.state.nodes.get(number)
+    if node is None or node.incident is None:
+        return Rejection("not_found", do, "incident", str(number), "there is no open incident on that token")
+    return node
+
+
+def _edit(game: Game, flags: Flags) -> Rejection | None:
+    values, fault = settled(game, flags, "", BY_HAND, by_hand=True)
+    if fault:
+        return Rejection("invalid", "edit", "flags", ", ".join(flags), fault)
+    game.write(values, "", BY_HAND)
+    return None
+
+
+def retry(game: Game, command: c.RetryIncident) -> str | Rejection:
+    node = _stuck(game, command.node, "retry")
+    if isinstance(node, Rejection):
+        return node
+    if refused := _edit(game, command.flags):
+        return refused
+    assert node.incident is not None
+    code = node.incident.code
+    game.emit(e.IncidentResolved(node.number, game.now, "retried", command.reason))
+    if node.kind == "stuck":
+        _again(game, node, code)
+    elif node.kind == "undo" and code == FAILED and node.undo is not None:
+        finish(game, game.state.nodes[node.number], node.undo.then)
+    else:
+        _go_on(game, node, code)
+    return "retried"
+
+
+def _again(game: Game, node: Node, code: str) -> None:
+    """A token that found no way out looks again; one that could not begin arrives again."""
+    game.emit(e.Left(node.number, "moved"))
+    spot = game.spot(node.element)
+    if code != NO_WAY_OUT:
+        game.go(node.element, node.parent, node.flow)
+    elif isinstance(spot.node, m.Gateway):
+        depart(game, spot, node.parent)
+    else:
+        leave(game, node.element, node.parent)
+
+
+def _go_on(game: Game, node: Node, code: str) -> None:
+    if code == INVALID:
+        rearm(game, node.number)
+        game.touch(node.number)
+    current = game.state.nodes[node.number]
+    if current.job is not None and current.incident is None:
+        job = current.job
+        game.emit(e.JobMade(node.number, job.type, job.run, job.purpose, job.message))
+        game.ready.append(node.number)
+    elif current.kind == "call" and current.incident is None:
+        element = game.spot(node.element).node
+        assert isinstance(element, m.CallActivity)
+        game.emit(e.Left(node.number, "moved"))
+        game.go(node.element, node.parent, node.flow)
+
+
+def resolve(game: Game, command: c.ResolveIncident) -> str | Rejection:
+    node = _stuck(game, command.node, "resolve")
+    if isinstance(node, Rejection):
+        return node
+    if refused := _edit(game, command.flags):
+        return refused
+    how: str = "failed" if command.error else "completed"
+    game.emit(e.IncidentResolved(node.number, game.now, how, command.reason))  # type: ignore[arg-type]
+    if command.head:
+        game.emit(e.HeadChanged(command.head, BY_HAND))
+    node = game.state.nodes[node.number]
+    if command.error:
+        failure = Failure("permanent_business", command.error, command.reason or "resolved by hand")
+        business(game, node, failure)
+    elif node.kind == "undo" and node.undo is not None:
+        finish(game, node, node.undo.then)
+    elif node.kind == "stuck":
+        game.emit(e.Left(node.number, "cancelled"))
+        game.touch(node.parent)
+    elif node.job is not None:
+        finish_job(game, node, node.job)
+    else:
+        complete(game, node.number)
+    return "resolved"
+
+
+def suspend(game: Game, command: c.Suspend) -> str | Rejection:
+    if game.state.status == "suspended":
+        return "replayed"
+    game.emit(e.InstanceSuspended(game.now, command.reason))
+    return "suspended"
+
+
+def resume(game: Game, command: c.Resume) -> str | Rejection:
+    if game.state.status != "suspended":
+        return Rejection("wrong_state", "resume", "instance", "?", f"it is {game.state.status}")
+    shift = game.now - game.state.suspended_at if command.timers == "shift" else 0
+    game.emit(e.InstanceResumed(game.now, shift))
+    for node in game.state.nodes.values():
+        if node.job is not None and node.job.status == "ready":
+            game.ready.append(node.number)
+    return "resumed"
+
+
+def cancel(game: Game, command: c.Cancel) -> str | Rejection:
+    game.emit(e.CancelRequested(game.now, command.reason))
+    if command.compensates and game.state.status in ("active", "suspended"):
+        compensate_instance(game, None)
+        return "compensating"
+    end(game, "cancelled")
+    return "cancelled"
+
+
+def modify(game: Game, command: c.Modify) -> str | Rejection:
+    """Take tokens away and put new ones before elements, in one commit."""
+    problem = _modifiable(game, command)
+    if problem:
+        return Rejection("invalid", "modify", "instance", "?", problem, "See `perdure instances show` for its tokens.")
+    if refused := _edit(game, command.flags):
+        return refused
+    scopes = {element: _scope_for(game, element) for element in command.starts}
+    game.emit(e.InstanceModified(game.now, command.reason, command.cancels, command.starts))
+    for number in command.cancels:
+        if number in game.state.nodes:
+            parent = game.state.nodes[number].parent
+            game.remove(number, "cancelled")
+            game.touch(parent)
+    for element in command.starts:
+        scope = scopes[element]
+        assert isinstance(scope, int)
+        game.go(element, scope)
+    return "modified"
+
+
+def _modifiable(game: Game, command: c.Modify) -> str:
+    for number in command.cancels:
+        if number == ROOT or number not in game.state.nodes:
+            return f"there is no token {number}"
+    for element in command.starts:
+        scope = _scope_for(game, element)
+        if isinstance(scope, str):
+            return scope
+        if any(scope == number or _is_within(game, scope, number) for number in command.cancels):
+            return f"'{element}' would start inside a token that is cancelled"
+    return ""
+
+
+def _is_within(game: Game, number: int, outer: int) -> bool:
+    current = game.state.nodes[number].parent
+    while current:
+        if current == outer:
+            return True
+        current = game.state.nodes[current].parent
+    return False
+
+
+def _scope_for(game: Game, element: str) -> int | str:
+    spot = game.plan.spots.get(element)
+    if spot is None:
+        return f"the process has no element '{element}'"
+    if isinstance(spot.node, m.Event) and spot.node.position in ("start", "boundary"):
+        return f"no token can be put before '{element}', a {spot.node.position} event"
+    found = [node.number for node in game.state.nodes.values() if node.kind == "scope" and node.element == spot.area]
+    if len(found) == 1:
+        return found[0]
+    return f"its scope '{spot.area}' is {'not active' if not found else 'active more than once'}"

@@ -1,0 +1,113 @@
+"""Migration: tokens go on under another definition, with their timers and correlation kept."""
+
+from __future__ import annotations
+
+from perdure.bpmn import model as m
+from perdure.bpmn.machine import commands as c
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.plan import Plan
+from perdure.bpmn.machine.state import ROOT, Flags, Instance
+from perdure.bpmn.machine.watches import rearm
+from perdure.errors import Rejection
+
+
+def migrate(game: Game, command: c.Migrate, target: Plan, version: int) -> str | Rejection:
+    names = _names(game.state, target, command.mapping)
+    problems = [*_problems(game, target, names, command.mapping), *_flag_problems(game.state, target, command.flags)]
+    if problems:
+        return Rejection(
+            "invalid", "migrate", "instance", "?", "; ".join(problems[:20]),
+            "Map active elements to ones of their kind."
+        )  # fmt: skip
+    for watch in list(game.state.watches.values()):
+        if not _keeps(game.plan, target, watch.event, names):
+            game.emit(e.Disarmed(watch.number))
+    flags = _flags(game.state, target, command.flags)
+    game.emit(
+        e.InstanceMigrated(game.now, target.hash, target.process, version, names, flags, command.reason)
+    )  # fmt: skip
+    game.plan = target
+    for number in list(game.state.nodes):
+        if game.state.nodes[number].incident is None:
+            rearm(game, number)
+    game.is_flagged = True
+    return "migrated"
+
+
+def _names(state: Instance, target: Plan, mapping: dict[str, str]) -> dict[str, str]:
+    """The whole mapping of what the instance stands on, listens to or may undo."""
+    used = {node.element: None for node in state.nodes.values() if node.number != ROOT}
+    used.update({watch.event: None for watch in state.watches.values()})
+    for node in state.nodes.values():
+        for done in node.done:
+            used[done.element] = None
+            used[done.handler] = None
+    named = {element: mapping.get(element, element) for element in used if element}
+    return {**mapping, **named}
+
+
+def _problems(game: Game, target: Plan, names: dict[str, str], mapping: dict[str, str]) -> list[str]:
+    found = [f"'{new}' is not an element of the new version" for new in mapping.values() if new not in target.spots]
+    for node in game.state.nodes.values():
+        if node.number == ROOT or node.element == game.plan.process:
+            continue
+        new = names[node.element]
+        if new not in target.spots:
+            found.append(f"'{node.element}' has a token and is not mapped")
+            continue
+        before, after = game.spot(node.element), target.spots[new]
+        if _kind(before.node) != _kind(after.node):
+            found.append(f"'{node.element}' is a {_kind(before.node)} and '{new}' is a {_kind(after.node)}")
+        area = names.get(before.area, before.area) if before.area != game.plan.process else target.process
+        if after.area != area:
+            found.append(f"'{new}' stands in '{after.area}' and not in '{area}'")
+    return found
+
+
+def _kind(node: m.Node) -> str:
+    match node:
+        case m.Task():
+            return f"{node.kind} task {_repeats(node)}".strip()
+        case m.SubProcess():
+            return f"{node.kind} subprocess {_repeats(node)}".strip()
+        case m.CallActivity():
+            return f"call activity {_repeats(node)}".strip()
+        case m.Gateway():
+            return f"{node.kind} gateway"
+        case m.Event():
+            return f"{node.position} event"
+
+
+def _repeats(node: m.Task | m.SubProcess | m.CallActivity) -> str:
+    return "" if node.repeat is None else f"({type(node.repeat).__name__})"
+
+
+def _keeps(before: Plan, target: Plan, event: str, names: dict[str, str]) -> bool:
+    """Whether a wait goes on: its event exists in the new version and listens for the same kind of thing."""
+    new = target.spots.get(names.get(event, event))
+    if new is None:
+        return False
+    old = before.spots[event].node
+    if isinstance(old, m.Event) and isinstance(new.node, m.Event):
+        kinds = [type(trigger) for trigger in old.triggers]
+        return kinds == [type(trigger) for trigger in new.node.triggers] and old.position == new.node.position
+    return type(old) is type(new.node)
+
+
+def _flag_problems(state: Instance, target: Plan, renames: dict[str, str]) -> list[str]:
+    found = []
+    for name, value in state.flags.items():
+        contract = target.contracts.get(renames.get(name, name))
+        if contract is not None and (fault := contract.fault(value)):
+            found.append(f"flag '{name}': {fault}")
+    return found
+
+
+def _flags(state: Instance, target: Plan, renames: dict[str, str]) -> Flags:
+    flags = target.initial_flags()
+    for name, value in state.flags.items():
+        new = renames.get(name, name)
+        if new in flags or target.deployed.is_loose:
+            flags[new] = value
+    return flags

@@ -1,0 +1,94 @@
+"""The game itself: tokens move until each stands where only the outside can move it on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from perdure.bpmn import model as m
+from perdure.bpmn.machine import activities, compensation, events, gateways, occurring, repetition, scopes
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.game import Game
+
+MAX_MOVES = 50_000
+"""How many moves one command may cause before a person must look: a cycle without a wait would never end."""
+ENDLESS = "moves.endless"
+
+
+def arrive(game: Game, element: str, scope: int, flow: str) -> None:
+    """A token arrives at an element; in a scope that is gone it is gone as well."""
+    if scope not in game.state.nodes:
+        return
+    node = game.spot(element).node
+    match node:
+        case m.Gateway():
+            gateways.arrive(game, node, scope, flow)
+        case m.Event():
+            events.arrive(game, node, scope, flow)
+        case _:
+            activities.arrive(game, node, scope, flow)
+
+
+MOVES: dict[str, Callable[..., None]] = {
+    "arrive": arrive,
+    "begin": activities.begin,
+    "iterated": repetition.iterated,
+    "ad_hoc": scopes.ad_hoc,
+}
+
+
+def run(game: Game, worker: int) -> None:
+    """Move until nothing moves by itself; then lease what became ready to the worker, if one is named."""
+    while game.state.ended_at == 0:
+        if game.moves:
+            _move(game, game.moves.popleft())
+        elif not (gateways.ripe(game) or occurring.conditions(game) or _close_one(game)):
+            break
+    if worker and game.state.status in ("active", "compensating"):
+        _lease(game, worker)
+
+
+def _move(game: Game, move: tuple[Any, ...]) -> None:
+    game.moved += 1
+    if game.moved <= MAX_MOVES:
+        MOVES[move[0]](game, *move[1:])
+    elif move[0] == "arrive" and move[2] in game.state.nodes:
+        text = f"After {MAX_MOVES:,} moves tokens still did not come to rest: a cycle without a wait leads here."
+        game.stuck(move[1], move[2], ENDLESS, text, move[3])
+
+
+def _close_one(game: Game) -> bool:
+    """Whether a container that was touched is empty; if so, what comes after it happens."""
+    while game.touched:
+        number = next(reversed(game.touched))
+        del game.touched[number]
+        node = game.state.nodes.get(number)
+        if node is None or node.incident is not None or not game.is_empty(number):
+            continue
+        if node.kind == "undo":
+            compensation.proceed(game, number)
+            return True
+        if node.kind == "scope":
+            scopes.close(game, number)
+            return True
+    return False
+
+
+def _lease(game: Game, worker: int) -> None:
+    for number in game.ready:
+        node = game.state.nodes.get(number)
+        if node is not None and node.job is not None and node.job.status == "ready" and node.incident is None:
+            start_job(game, number, worker)
+
+
+def start_job(game: Game, number: int, worker: int, interruptions: int = 0) -> None:
+    """The intent, with what summed flags were."""
+    job = game.state.nodes[number].job
+    assert job is not None
+    summed = {
+        name: game.state.flags.get(name, 0)
+        for name, contract in game.plan.contracts.items()
+        if contract.merge == "sum"
+    }  # fmt: skip
+    attempt = job.attempt if interruptions else job.attempt + 1
+    game.emit(e.JobStarted(number, attempt, game.now, worker, interruptions, summed))

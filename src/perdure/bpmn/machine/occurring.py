@@ -1,0 +1,113 @@
+"""Occurring: what a watch waited for has happened."""
+
+from __future__ import annotations
+
+from perdure.bpmn import model as m
+from perdure.bpmn.conditions import Condition, holds
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.activities import make_job
+from perdure.bpmn.machine.flow import complete, leave
+from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.scopes import begin_sub, interrupt_scope
+from perdure.bpmn.machine.state import Node, Watch
+from perdure.bpmn.machine.values import next_due
+
+
+def occur(game: Game, number: int, message_id: str = "", message: bytes = b"") -> None:
+    """The token, or another one, goes on by the event. `message` is what arrived, for an intake verb to look at."""
+    watch = game.state.watches[number]
+    node = game.state.nodes[watch.node]
+    spot = game.spot(watch.event)
+    event = spot.node if isinstance(spot.node, m.Event) else None
+    if event is not None and event.is_parallel and len(event.triggers) > 1 and not _all_met(game, watch):
+        return
+    intake = spot.intake if message else ""
+    if event is None or event.position == "catch":
+        _occur_here(game, watch, node, message_id, intake, message)
+    elif event.position == "boundary":
+        _occur_at_boundary(game, watch, node, event, message_id)
+        _go_on(game, event.id, node.parent, intake, message)
+    else:
+        _note(game, watch, message_id, stays=not event.is_interrupting)
+        if event.is_interrupting:
+            interrupt_scope(game, node.number)
+        _go_on(game, event.id, node.number, intake, message)
+
+
+def _all_met(game: Game, watch: Watch) -> bool:
+    """Of an event that needs all its triggers: whether this was the last."""
+    game.emit(e.WatchMet(watch.number, True))
+    same = [each for each in game.state.watches.values() if each.node == watch.node and each.event == watch.event]
+    return all(each.is_met for each in same)
+
+
+def _note(game: Game, watch: Watch, message_id: str, *, stays: bool) -> None:
+    """A watch that is not interrupting goes on listening; a timer only when it has a cycle with times left."""
+    due, left = 0, 0
+    if stays and watch.kind == "timer":
+        stays = bool(watch.cycle) and watch.left != 0
+        if stays:
+            due = next_due(watch.cycle, watch.due, watch.left, game.now, game.cron)
+            left = watch.left if watch.left < 0 else watch.left - 1
+            stays = due > 0
+    game.emit(e.Occurred(watch.number, game.now, message_id, due, left, stays))
+
+
+def _occur_here(game: Game, watch: Watch, node: Node, message_id: str, intake: str, message: bytes) -> None:
+    """The event the token itself stands before: a catch event, a receive task, or an arm of a race."""
+    _note(game, watch, message_id, stays=False)
+    if node.kind == "gate":
+        game.emit(e.Left(node.number, "completed"))
+        _go_on(game, watch.event, node.parent, intake, message)
+    elif intake:
+        make_job(game, node.number, intake, "intake", message)
+    else:
+        complete(game, node.number)
+
+
+def _occur_at_boundary(game: Game, watch: Watch, node: Node, event: m.Event, message_id: str) -> None:
+    _note(game, watch, message_id, stays=not event.is_interrupting)
+    if event.is_interrupting:
+        game.remove(node.number, "interrupted")
+
+
+def _go_on(game: Game, event: str, scope: int, intake: str, message: bytes) -> None:
+    """After the event: at once, or when its intake has looked at what arrived."""
+    if intake:
+        number = game.enter(event, scope, "job")
+        make_job(game, number, intake, "intake", message)
+    else:
+        pass_event(game, event, scope)
+
+
+def pass_event(game: Game, event: str, scope: int) -> None:
+    """The event is behind the token now."""
+    spot = game.spot(event)
+    if isinstance(spot.node, m.Event) and spot.node.position == "start" and spot.area != game.plan.process:
+        begin_sub(game, scope, spot.area, event)
+    else:
+        game.emit(e.Passed(event, scope))
+        leave(game, event, scope)
+
+
+def conditions(game: Game) -> bool:
+    """Whether a condition that is watched has become true; if so, its event occurs."""
+    if not game.is_flagged:
+        return False
+    for watch in list(game.state.watches.values()):
+        if watch.kind != "condition":
+            continue
+        is_true = holds(_condition(game, watch), game.state.flags)
+        if is_true != watch.is_met:
+            game.emit(e.WatchMet(watch.number, is_true))
+            if is_true:
+                occur(game, watch.number)
+                return True
+    game.is_flagged = False
+    return False
+
+
+def _condition(game: Game, watch: Watch) -> Condition:
+    event = game.spot(watch.event).node
+    assert isinstance(event, m.Event)
+    return next(each.condition for each in event.triggers if isinstance(each, m.ConditionalTrigger))

@@ -1,0 +1,133 @@
+"""Scopes: how a process or subprocess begins, and what happens when nothing stands inside it any more."""
+
+from __future__ import annotations
+
+from perdure.bpmn import model as m
+from perdure.bpmn.conditions import holds
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.flow import complete, leave
+from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.state import ROOT, Failure, Many, Status
+from perdure.bpmn.machine.watches import arm_subs
+
+
+def open_scope(game: Game, number: int, node: m.SubProcess) -> None:
+    arm_subs(game, number, node.id)
+    starts = game.plan.areas[node.id].starts
+    if node.kind == "ad_hoc":
+        game.emit(e.Iterated(number, len(starts), 0, 0))
+        _open_ad_hoc(game, number, node, starts)
+    else:
+        begin_at(game, number, starts)
+    game.touch(number)
+
+
+def begin_at(game: Game, scope: int, starts: tuple[str, ...]) -> None:
+    for start in starts:
+        node = game.spot(start).node
+        if isinstance(node, m.Event) and node.position == "start":
+            game.emit(e.Passed(start, scope))
+            leave(game, start, scope)
+        else:
+            game.go(start, scope)
+
+
+def _open_ad_hoc(game: Game, number: int, node: m.SubProcess, starts: tuple[str, ...]) -> None:
+    first = starts[:1] if node.ordering == "sequential" else starts
+    game.emit(e.Iterated(number, len(starts), len(first), 0))
+    for start in first:
+        game.go(start, number)
+
+
+def ad_hoc(game: Game, number: int) -> None:
+    """Something inside an ad-hoc subprocess ended: it may be complete, or the next one may begin."""
+    scope = game.state.nodes.get(number)
+    if scope is None or scope.many is None:
+        return
+    node = game.spot(scope.element).node
+    assert isinstance(node, m.SubProcess)
+    many = Many(scope.many.total, scope.many.started, scope.many.ended + 1)
+    game.emit(e.Iterated(number, many.total, many.started, many.ended))
+    given = {**game.state.flags, m.COMPLETED_COUNT: many.ended}
+    is_over = node.completion is not None and holds(node.completion, given)
+    if is_over:
+        _close_ad_hoc(game, number, node, many)
+    elif node.ordering == "sequential" and many.started < many.total:
+        game.emit(e.Iterated(number, many.total, many.started + 1, many.ended))
+        game.go(game.plan.areas[scope.element].starts[many.started], number)
+
+
+def _close_ad_hoc(game: Game, number: int, node: m.SubProcess, many: Many) -> None:
+    if node.cancels_remaining:
+        for child in game.children(number):
+            game.remove(child.number, "interrupted")
+    # Nothing more begins: what has not been started counts as started.
+    game.emit(e.Iterated(number, many.total, many.total, many.ended))
+    game.touch(number)
+
+
+def close(game: Game, number: int) -> None:
+    """Nothing stands inside a scope any more."""
+    if number == ROOT:
+        end(game, "completed")
+    else:
+        complete(game, number)
+
+
+def end(game: Game, status: Status, failure: Failure | None = None) -> None:
+    """The instance is over, and whatever it still held is gone."""
+    for node in list(game.state.nodes.values()):
+        if node.kind == "call":
+            game.emit(e.Thrown(node.number, "cancel_call", node.element))
+    game.moves.clear()
+    game.touched.clear()
+    game.emit(e.InstanceEnded(game.now, status, failure))
+
+
+def clear(game: Game, scope: int) -> None:
+    """Everything inside a scope is gone; the scope itself stays."""
+    for child in game.children(scope):
+        if child.number in game.state.nodes:
+            game.remove(child.number, "interrupted")
+    drop_tokens(game, scope)
+
+
+def drop_tokens(game: Game, scope: int) -> None:
+    """Tokens on their way inside a scope go no further."""
+    kept = [move for move in game.moves if not _is_inside(game, move, scope)]
+    game.moves.clear()
+    game.moves.extend(kept)
+
+
+def _is_inside(game: Game, move: tuple[object, ...], scope: int) -> bool:
+    where = move[2] if move[0] in ("arrive", "begin") else move[1]
+    return where == scope or (isinstance(where, int) and where not in game.state.nodes)
+
+
+def begin_sub(game: Game, scope: int, sub: str, start: str) -> None:
+    """An event subprocess begins because its start event occurred."""
+    number = game.enter(sub, scope, "scope")
+    arm_subs(game, number, sub)
+    game.emit(e.Passed(start, number))
+    leave(game, start, number)
+    game.touch(number)
+
+
+def interrupt_scope(game: Game, scope: int) -> None:
+    """An interrupting event subprocess takes over: everything else in the scope is gone, and no other may begin."""
+    clear(game, scope)
+    area = game.plan.areas[game.state.nodes[scope].element]
+    starts = {start.id for _, start in area.subs}
+    for watch in list(game.state.watches.values()):
+        if watch.node == scope and watch.event in starts:
+            game.emit(e.Disarmed(watch.number))
+    game.emit(e.Interrupted(scope))
+
+
+def terminate(game: Game, scope: int) -> None:
+    """A terminate end event: its scope is over at once."""
+    clear(game, scope)
+    if scope == ROOT:
+        end(game, "terminated")
+    else:
+        game.touch(scope)

@@ -1,0 +1,202 @@
+"""What an instance is at one moment: nodes where tokens stand, and watches for what may happen to them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from perdure.contracts import FailureClass
+
+STATE_VERSION = 1
+
+Status = Literal[
+    "active", "suspended", "completed", "failed", "cancelled", "terminated", "compensating", "compensated",
+    "compensation_failed",
+]  # fmt: skip
+CONTAINERS: frozenset[str] = frozenset({"scope", "many", "loop", "undo"})
+ENDED: frozenset[str] = frozenset(
+    {"completed", "failed", "cancelled", "terminated", "compensated", "compensation_failed"}
+)
+Flags = dict[str, str | bool | int]
+
+NodeKind = Literal[
+    "scope", "many", "loop", "job", "task", "wait", "gate", "join", "call", "undo", "stuck",
+]  # fmt: skip
+"""scope: the process, a subprocess · many, loop: around iterations · job: for a worker · task: for a person ·
+wait: a catch event or receive task · gate: an event-based gateway · join: a token that arrived at a join ·
+call: a called process · undo: compensation under way · stuck: a gateway or event that found no way out."""
+
+WatchKind = Literal["message", "timer", "signal", "condition"]
+ROOT = 1
+"""The number of the node that is the process itself."""
+
+
+class Compact(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A value stored as an array."""
+
+
+class Failure(Compact, frozen=True):
+    """Why an attempt or an instance failed: its class, a stable code, and words an operator can act on."""
+
+    kind: FailureClass
+    code: str
+    message: str
+
+
+class Job(Compact, frozen=True):
+    """A service task waiting for, or leased to, a worker, and the frame of its latest execution.
+
+    `run` tells executions of one element apart: it counts them over loops and iterations, and makes the job's key.
+    `base` is the head payload it started from, `since` the number of the flag change before it.
+    """
+
+    type: str
+    run: int
+    status: Literal["ready", "leased", "pending"] = "ready"
+    attempt: int = 0
+    worker: int = 0
+    started_at: int = 0
+    retry_at: int = 0
+    failure: Failure | None = None
+    interruptions: int = 0
+    base: bytes = b""
+    since: int = 0
+    purpose: Literal["work", "intake", "undo"] = "work"
+    flags: Flags = {}
+    message: bytes = b""
+    """For an intake: the payload that arrived, by its hash."""
+    definition: int = 0
+    """The first eight bytes of the bound verb's hash, for index rows."""
+
+
+class HumanTask(Compact, frozen=True):
+    """A user task. Assignment was frozen when the task opened."""
+
+    assignee: str = ""
+    groups: str = ""
+    users: str = ""
+    due: str = ""
+    claimed_by: str = ""
+    base: bytes = b""
+
+
+class Many(Compact, frozen=True):
+    """Iterations of an activity: how many there are to be, have been started and have ended."""
+
+    total: int
+    started: int = 0
+    ended: int = 0
+
+
+class Incident(Compact, frozen=True):
+    """Stuck, needs a person: what happened and what would help."""
+
+    code: str
+    text: str
+    opened_at: int
+
+
+class Done(Compact, frozen=True):
+    """An activity that completed and can be undone. A subprocess carries what was done inside it."""
+
+    element: str
+    handler: str = ""
+    inner: tuple[Done, ...] = ()
+    verb: str = ""
+    iteration: int = 0
+    base: bytes = b""
+
+
+class Undo(Compact, frozen=True):
+    """Compensation under way: what is still to be undone, last first, and what goes on afterwards."""
+
+    queue: tuple[Done, ...]
+    then: Literal["leave", "cancel", "end", "none"] = "leave"
+    failed: tuple[str, ...] = ()
+
+
+class Node(Compact, frozen=True):
+    """Where a token stands. `parent` is the node of its scope, or of the iterations around it."""
+
+    number: int
+    element: str
+    parent: int
+    kind: NodeKind
+    at: int = 0
+    flow: str = ""
+    iteration: int = 0
+    job: Job | None = None
+    task: HumanTask | None = None
+    many: Many | None = None
+    undo: Undo | None = None
+    incident: Incident | None = None
+    done: tuple[Done, ...] = ()
+    is_interrupted: bool = False
+    """An interrupting event subprocess has begun: no other starts in this scope any more."""
+    opened: tuple[str, ...] = ()
+    """For a scope: complex gateways that have fired and wait for their other tokens, as `gateway flow`."""
+
+
+class Watch(Compact, frozen=True):
+    """Something that may happen to a node: its own event, a boundary event, an arm of a race, an event subprocess.
+
+    `node` is the node it is armed on, `event` the BPMN event (or receive task) that occurs. `key` and `due` were frozen
+    when it was armed. `cycle` says how it repeats, `left` how often it still may (-1: without end).
+    """
+
+    number: int
+    node: int
+    event: str
+    kind: WatchKind
+    name: str = ""
+    key: str = ""
+    due: int = 0
+    cycle: str = ""
+    left: int = 0
+    is_met: bool = False
+
+
+class Instance(msgspec.Struct, array_like=True):
+    """The aggregate. Decisions work on a private copy; nobody else changes one."""
+
+    version: int
+    status: Status
+    definition: bytes
+    process: str
+    process_version: int
+    started_at: int
+    principal: str
+    trace: str
+    parent: str
+    business_key: str
+    flags: Flags
+    head: bytes
+    next: int
+    nodes: dict[int, Node]
+    watches: dict[int, Watch]
+    runs: dict[str, int]
+    """How often each element that makes jobs was scheduled."""
+    changes: int = 0
+    written: dict[str, tuple[int, str, str]] = {}
+    """Per flag that was written: the number of the change, the verb and the element that made it."""
+    ended_at: int = 0
+    erased_at: int = 0
+    failure: Failure | None = None
+    suspended_at: int = 0
+    before: Status = "active"
+    """What a suspended instance was."""
+    past: tuple[tuple[bytes, int, dict[str, str]], ...] = ()
+    """Definitions it was migrated from: hash, version, and the mapping that was used."""
+    idempotency_key: str = ""
+
+    def copy(self) -> Instance:
+        return msgspec.structs.replace(
+            self, nodes=dict(self.nodes), watches=dict(self.watches), flags=dict(self.flags), runs=dict(self.runs),
+            written=dict(self.written),
+        )  # fmt: skip
+
+
+def job_key(letters: str, element: str, run: int) -> str:
+    """The stable name of one execution of a service task: the idempotency key its handler sees."""
+    return f"{letters}/{element}/{run}"

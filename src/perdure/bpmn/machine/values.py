@@ -1,0 +1,104 @@
+"""What literals, flags and timers of a model mean at one moment."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import NamedTuple
+
+from perdure.bpmn import model as m
+from perdure.bpmn.machine.game import Game
+from perdure.contracts import DurationError, is_date_time, parse_duration
+
+SECOND = 1_000_000
+MAX_ITERATIONS = 1_000_000
+MAX_AT_ONCE = 1_000
+"""Iterations that run in parallel all stand in the instance at once; more are asked to run one after the other."""
+_CYCLE = re.compile(r"R(\d{0,6})/(?:(\d{4}-[^/]+)/)?(P[^/]+)")
+
+
+class Moment(NamedTuple):
+    """When a timer is due, how it repeats, and how often still (-1: without end); or what is wrong with it."""
+
+    due: int = 0
+    cycle: str = ""
+    left: int = 0
+    fault: str = ""
+
+
+def text_of(game: Game, value: m.Value | None) -> str:
+    """The text of a literal or of a flag; nothing else evaluates."""
+    if value is None or value.kind == "foreign":
+        return ""
+    if value.kind == "literal":
+        return value.text
+    found = game.state.flags.get(value.text, "")
+    return ("true" if found else "false") if isinstance(found, bool) else str(found)
+
+
+def count_of(game: Game, value: m.Value, *, is_sequential: bool) -> int | str:
+    """A cardinality, or what is wrong with it."""
+    most = MAX_ITERATIONS if is_sequential else MAX_AT_ONCE
+    text = text_of(game, value)
+    if not re.fullmatch(r"\d{1,9}", text):
+        return f"'{text or value.text}' is not a number of iterations"
+    number = int(text)
+    return number if number <= most else f"{number:,} iterations are more than {most:,}"
+
+
+def moment_of(game: Game, trigger: m.TimerTrigger) -> Moment:
+    """When a timer that is armed now is due."""
+    text = text_of(game, trigger.value).strip()
+    match trigger.kind:
+        case "duration":
+            return _after(game.now, text)
+        case "date":
+            return _date(text)
+        case "cycle":
+            return cycle_start(text, game.now, game.cron)
+
+
+def _after(now: int, text: str) -> Moment:
+    try:
+        return Moment(now + int(parse_duration(text) * SECOND))
+    except DurationError as error:
+        return Moment(fault=f"'{text}' is not a duration: {error.fact}")
+
+
+def _date(text: str) -> Moment:
+    if not is_date_time(text):
+        return Moment(fault=f"'{text}' is not a date and time with offset")
+    return Moment(_micros(text))
+
+
+def _micros(text: str) -> int:
+    return max(1, round(datetime.fromisoformat(text).timestamp() * SECOND))
+
+
+def cycle_start(text: str, now: int, cron: object) -> Moment:
+    """The first time of a cycle: `R3/PT10M`, `R/2026-01-01T00:00:00Z/P1D` or a cron expression."""
+    match = _CYCLE.fullmatch(text)
+    if match is None:
+        due = cron(text, now) if callable(cron) and not text.startswith("R") else 0
+        return Moment(due, text, -1) if due else Moment(fault=f"'{text}' is not a cycle such as R3/PT10M")
+    times, begin, length = match.groups()
+    left = int(times) - 1 if times else -1
+    if times and int(times) == 0:
+        return Moment(fault=f"'{text}' never happens")
+    if begin is not None:
+        start = _date(begin)
+        return start if start.fault else Moment(start.due, f"R/{length}", left)
+    first = _after(now, length)
+    if not first.fault and first.due <= now:
+        return Moment(fault=f"'{text}' repeats without waiting")
+    return first if first.fault else Moment(first.due, f"R/{length}", left)
+
+
+def next_due(cycle: str, due: int, left: int, now: int, cron: object) -> int:
+    """The time after `due`. Of a cycle without end, times that were missed are passed over."""
+    match = _CYCLE.fullmatch(cycle)
+    if match is None:
+        found = cron(cycle, max(due, now)) if callable(cron) else 0
+        return found if isinstance(found, int) else 0
+    step = int(parse_duration(match.group(3)) * SECOND)
+    return due + step * ((now - due) // step + 1 if left < 0 and now > due else 1)
