@@ -119,6 +119,7 @@ class Sandbox(Perdure):
         """Until nothing is left to do now."""
         for _ in range(MAX_ROUNDS):
             await self.runtime.conductor.finish_jobs(None)
+            await self.runtime.engine.messages.drain()
             await self.runtime.timers.fire_due(self.clock.now())
             if not await self.runtime.look_after() and self.runtime.conductor.is_idle:
                 return
