@@ -48,7 +48,7 @@ def attached(scope: Scope) -> set[str]:
 @given(files())
 def test_everything_has_its_place_once(definitions: Definitions) -> None:
     diagram = lay_out(definitions)
-    drawn = [each.element for each in (*diagram.shapes, *diagram.edges)]
+    drawn = [shape.element for shape in diagram.shapes] + [edge.element for edge in diagram.edges]
     assert len(drawn) == len(set(drawn))
     wanted: set[str] = set()
     for process in definitions.processes:

@@ -138,7 +138,7 @@ def _put_slot(shapes: list[Shape], edges: list[Edge], slot: Slot | None, x: floa
 def _shelve(block: Block, slots: list[Slot], top: float) -> None:
     """Rows of what no flow reaches, below the rest."""
     area = sum((slot.left + slot.right + GAP) * (slot.above + slot.below + GAP) for slot in slots)
-    limit = max(block.width, math.sqrt(area) * 1.6)
+    limit = max(block.width, 300.0, math.sqrt(area) * 1.6)
     x, y, deepest = 0.0, top, 0.0
     for slot in slots:
         width, height = slot.left + slot.right, slot.above + slot.below

@@ -11,6 +11,7 @@ from perdure.surfaces.cli import (
     audits,
     calls,
     databases,
+    drawings,
     linting,
     measuring,
     people,
@@ -24,7 +25,7 @@ from perdure.surfaces.cli.failures import usage_error
 from perdure.surfaces.cli.options import group
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
-ROOMS = (projects, verbs, linting, scenarios, calls, arrivals, people, worker, audits, databases, measuring)
+ROOMS = (projects, verbs, linting, drawings, scenarios, calls, arrivals, people, worker, audits, databases, measuring)
 
 
 def application() -> typer.Typer:
