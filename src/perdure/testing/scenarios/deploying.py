@@ -8,9 +8,13 @@ from hashlib import sha256
 import msgspec
 
 from perdure.bpmn.machine.definition import Binding, Deployed
-from perdure.bpmn.model import Definitions, Event, Process, Task, nodes
+from perdure.bpmn.model import Definitions, Event, Model, Process, Task, nodes
+from perdure.bpmn.xml import read_model
 from perdure.contracts import FlagContract, FlagType
-from perdure.testing.scenarios.values import Flags, Message, Scenario, Signal, Start
+from perdure.errors import PerdureError
+from perdure.testing.scenarios.values import Deploy, Flags, Message, Scenario, Signal, Start
+from perdure.verbs import Catalogue, Execution, VerbDefinition
+from perdure.verbs.canonical import VERB_NAME
 
 
 def deployed_from(definitions: Definitions, process: Process, scenario: Scenario) -> Deployed:
@@ -18,8 +22,37 @@ def deployed_from(definitions: Definitions, process: Process, scenario: Scenario
     return Deployed(
         process=process, messages=definitions.messages, signals=definitions.signals, errors=definitions.errors,
         escalations=definitions.escalations, profile=scenario.profile, is_loose=True, flags=flag_contracts(scenario),
-        bindings={type: Binding(verb=type, retry=scenario.retry) for type in task_types(process)},
+        bindings={type: Binding(verb=stub_name(type), retry=scenario.retry) for type in task_types(process)},
     )  # fmt: skip
+
+
+def stub_verbs(scenario: Scenario) -> tuple[Catalogue, dict[str, str]]:
+    """A catalogue with a verb for every task type of the models, and the task type each verb stands for."""
+    types: dict[str, str] = {}
+    for type in dict.fromkeys(each for model in _models(scenario) for each in _all_types(model)):
+        types[stub_name(type)] = type
+    execution = Execution(retry=scenario.retry)
+    return Catalogue(VerbDefinition(name=name, execution=execution) for name in types), types
+
+
+def stub_name(type: str) -> str:
+    """The task type itself where it can be a verb's name; two that mean the same verb stay two here."""
+    is_name = VERB_NAME.fullmatch(type) and "_" not in type
+    return type if is_name else f"scenario.stub-{sha256(type.encode()).hexdigest()[:12]}"
+
+
+def _models(scenario: Scenario) -> Iterator[Model]:
+    paths = [scenario.model, *(step.model for step in scenario.steps if isinstance(step, Deploy))]
+    for path in paths:
+        try:
+            yield read_model(path.read_bytes(), str(path))
+        except PerdureError:
+            continue  # its deployment will be refused
+
+
+def _all_types(model: Model) -> Iterator[str]:
+    for process in model.definitions.executable():
+        yield from task_types(process)
 
 
 def definition_hash(deployed: Deployed) -> bytes:
