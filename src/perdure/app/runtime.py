@@ -134,6 +134,7 @@ class Runtime:
         if self._renewing is not None:
             self._renewing.cancel()
             await asyncio.gather(self._renewing, return_exceptions=True)
+        await self.engine.messages.drain()
         await self.kernel.drain()
         await self.conductor.finish_jobs(0)
         if self._announcing is not None:
@@ -149,7 +150,7 @@ class Runtime:
     async def look_after(self) -> int:
         """One round of upkeep; returns how much was done."""
         await self.lease.reap()
-        return await self.upkeep.take_over() + await self.upkeep.deliver()
+        return await self.upkeep.take_over() + await self.upkeep.deliver() + await self.engine.messages.sweep()
 
     async def _look_after(self) -> None:
         while True:

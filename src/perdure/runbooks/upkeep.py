@@ -256,11 +256,12 @@ class Upkeep:
         """Retention: the data of calls that ended long ago is erased, their history stays."""
         before: Micros = self._sources.now() - int(keep_seconds * SECOND)
         erased = 0
-        for id, tenant in await self._store.ended(before, most):
-            try:
-                erased += await self.erase(id, Origin(tenant, PLATFORM), "retention") == "erased"
-            except (QuarantinedError, RejectedError):
-                continue  # a damaged one stays for a person to look at
+        for kind in (KIND, *self._others):
+            for id, tenant in await self._store.ended(before, most, kind):
+                try:
+                    erased += await self.erase(id, Origin(tenant, PLATFORM), "retention") == "erased"
+                except (QuarantinedError, RejectedError):
+                    continue  # a damaged one stays for a person to look at
         return erased
 
     async def erase(self, id: Id, origin: Origin, reason: str) -> str:

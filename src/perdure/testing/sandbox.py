@@ -128,6 +128,7 @@ class Sandbox(Perdure):
         conductor = self.runtime.conductor
         for _ in range(MAX_ROUNDS):
             await self.clock.until_asleep(conductor.tasks)
+            await self.runtime.engine.messages.drain()
             await self.runtime.timers.fire_due(self.clock.now())
             if not await self.runtime.look_after() and all(each in self.clock.asleep for each in conductor.tasks()):
                 return

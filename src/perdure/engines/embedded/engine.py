@@ -25,6 +25,8 @@ from perdure.engines.embedded.definitions import Check, Definitions, version_vie
 from perdure.engines.embedded.duties import InstanceDuties, ProcessDuties
 from perdure.engines.embedded.instances import INDEX, Instances, Told
 from perdure.engines.embedded.jobs import Jobs
+from perdure.engines.embedded.letters import MESSAGE, SIGNAL
+from perdure.engines.embedded.mail import Mail
 from perdure.engines.embedded.messages import Messages
 from perdure.engines.embedded.notices import Notices
 from perdure.engines.embedded.payloads import Payloads
@@ -36,7 +38,7 @@ from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.conductor import Conductor
 from perdure.runbooks.state import Pin
 from perdure.runbooks.upkeep import Upkeep
-from perdure.sources import Sources
+from perdure.sources import Id, Sources
 from perdure.verbs import Verb
 
 MAX_PROCESSES = 1000
@@ -67,11 +69,15 @@ class EmbeddedEngine:
         self.arrivals = Arrivals(self.instances)
         self.people = People(self.instances, self.arrivals)
         self.changes = Changes(self.instances)
-        self.messages = Messages(self.instances, self.arrivals)
+        mail = Mail(self.instances, self.arrivals)
+        self.messages = Messages(
+            conductor.kernel, store, machine, sources, ask=self.instances.ask, merge=mail.merge, start=mail.start
+        )
         self.notices = Notices(self.instances, self.changes, self.messages)
         upkeep.join(InstanceMachine.kind, InstanceDuties(self.instances, self.jobs, self.changes))
         upkeep.join(ProcessMachine.kind, ProcessDuties(self.instances))
         upkeep.receive(self.notices.kinds, self.notices.deliver)
+        upkeep.receive((MESSAGE, SIGNAL), self._go_on)
         conductor.carry(self.carrier)
         self.find_model: Callable[[str, Origin], Any] | None = None
 
@@ -82,6 +88,9 @@ class EmbeddedEngine:
             await self.find_model(process, origin)
         version = await self.definitions.choose(process, None, origin)
         return Pin(process, version.number, version.hash)
+
+    async def _go_on(self, tenant: str, message_id: str, kind: str, aggregate: Id) -> bool:
+        return await self.messages.deliver(tenant, message_id)
 
     # --- processes -----------------------------------------------------------------------------------------------
 
@@ -194,23 +203,26 @@ class EmbeddedEngine:
         self, name: str, key: str, origin: Origin, *, message_id: str = "", ttl_seconds: float = 0,
         data: Mapping[str, Any] | None = None, flags: Flags | None = None, writer: str = "",
     ) -> MessageOutcome:  # fmt: skip
-        return await self.messages.publish(
+        receipt = await self.messages.publish(
             name, key, origin, message_id=message_id, ttl_seconds=ttl_seconds, data=data, flags=flags, writer=writer
         )  # fmt: skip
+        return receipt.outcome
 
     async def correlate(
         self, name: str, key: str, origin: Origin, *, message_id: str = "", data: Mapping[str, Any] | None = None,
         flags: Flags | None = None, writer: str = "",
     ) -> MessageOutcome:  # fmt: skip
-        return await self.messages.correlate(
+        receipt = await self.messages.correlate(
             name, key, origin, message_id=message_id, data=data, flags=flags, writer=writer
         )  # fmt: skip
+        return receipt.outcome
 
     async def signal(
         self, name: str, origin: Origin, *, message_id: str = "", data: Mapping[str, Any] | None = None,
         flags: Flags | None = None,
     ) -> int:  # fmt: skip
-        return await self.messages.signal(name, origin, message_id=message_id, data=data, flags=flags)
+        told = await self.messages.signal(name, origin, message_id=message_id, data=data, flags=flags)
+        return told.reached
 
     # --- people --------------------------------------------------------------------------------------------------
 

@@ -13,16 +13,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any
 
 from perdure.bpmn.machine.entries import Thrown
 from perdure.bpmn.machine.machine import INSTANCE_ENDED, THROWN
 from perdure.bpmn.machine.process import START_FIRED, ProcessState, start_of
 from perdure.bpmn.machine.state import Instance
-from perdure.engine import Flags, MessageOutcome, StartRequest
+from perdure.engine import StartRequest
 from perdure.engines.embedded.calls import Calls
 from perdure.engines.embedded.changes import Changes
 from perdure.engines.embedded.instances import Instances
+from perdure.engines.embedded.messages import Messages
 from perdure.engines.embedded.steps import Steps
 from perdure.errors import PerdureError
 from perdure.journal import Origin
@@ -38,25 +39,13 @@ PAYLOAD = "payload"
 """The property of a throwing element that names the fields its message carries."""
 
 
-class Publisher(Protocol):
-    """What thrown messages and signals are handed to."""
-
-    async def publish(
-        self, name: str, key: str, origin: Origin, *, message_id: str = "", ttl_seconds: float = 0,
-        data: Any = None, flags: Flags | None = None, writer: str = "",
-    ) -> MessageOutcome: ...  # fmt: skip
-    async def signal(
-        self, name: str, origin: Origin, *, message_id: str = "", data: Any = None, flags: Flags | None = None
-    ) -> int: ...
-
-
 class Notices:
     """Delivers at once what this process commits; upkeep delivers what others left."""
 
-    def __init__(self, instances: Instances, changes: Changes, publisher: Publisher) -> None:
+    def __init__(self, instances: Instances, changes: Changes, messages: Messages) -> None:
         self._instances = instances
         self._changes = changes
-        self._publisher = publisher
+        self._messages = messages
         self._calls = Calls(instances, changes)
         self._steps = Steps(instances, changes)
         self._deliveries: dict[str, Callable[[str, str, Id], Awaitable[bool]]] = {
@@ -108,11 +97,11 @@ class Notices:
         data = await self._carried(aggregate, thrown.element)
         own = f"{message_id}/sent"
         if kind == "message":
-            await self._publisher.publish(
-                thrown.name, thrown.key, origin, message_id=own, ttl_seconds=TTL_SECONDS, data=data
+            await self._messages.publish(
+                thrown.name, thrown.key, origin, message_id=own, ttl_seconds=TTL_SECONDS, data=data, is_own=True
             )  # fmt: skip
         else:
-            await self._publisher.signal(thrown.name, origin, message_id=own, data=data)
+            await self._messages.signal(thrown.name, origin, message_id=own, data=data, is_own=True)
         await self._instances.settle(tenant, settles)
         return True
 
