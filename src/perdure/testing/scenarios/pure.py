@@ -12,6 +12,7 @@ from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.plan import Plan, plan_of
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.bpmn.model import Model
+from perdure.engines.embedded.notices import TTL_SECONDS
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin, TimerRow
 from perdure.sources import SECOND, Micros, id_text, parse_id
@@ -248,7 +249,8 @@ class PureWorld:
         message_id = f"perdure:{id_text(id)}/{entry.kind}/{entry.number}"
         match entry.kind:
             case "message":
-                self._mail.publish(Letter(entry.name, entry.key, message_id, self.now))
+                expires = self.now + int(TTL_SECONDS * SECOND)
+                self._mail.publish(Letter(entry.name, entry.key, message_id, expires))
             case "signal":
                 self._mail.broadcast(Letter(entry.name, "", message_id, self.now, sender=id))
             case "call":
