@@ -22,7 +22,7 @@ from perdure.testing.faults import FaultyDriver
 from perdure.testing.sandbox import Sandbox, quiet_driver
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.checking import refusal_of
-from perdure.testing.scenarios.deploying import deployed_from, stub_verbs
+from perdure.testing.scenarios.deploying import contracts_of, deployed_from, stub_verbs
 from perdure.testing.scenarios.mail import INTAKE
 from perdure.testing.scenarios.stubs import Stubs
 from perdure.testing.scenarios.trail import Trail
@@ -77,8 +77,9 @@ class EmbeddedWorld:
         refusal = refusal_of(model, self._scenario)
         if refusal is not None:
             return refusal
+        contracts = contracts_of(model, self._scenario)
         for process in model.definitions.executable():
-            deployed = deployed_from(model.definitions, process, self._scenario)
+            deployed = deployed_from(model.definitions, process, self._scenario, contracts)
             try:
                 made = await self._engine.deploy(
                     model, self._origin, process=process.id, profile=self._scenario.profile, deployed=deployed

@@ -19,7 +19,7 @@ from perdure.sources import SECOND, Micros, id_text, parse_id
 from perdure.testing.clock import VirtualSources
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.checking import refusal_of
-from perdure.testing.scenarios.deploying import definition_hash, deployed_from
+from perdure.testing.scenarios.deploying import contracts_of, definition_hash, deployed_from
 from perdure.testing.scenarios.heads import Heads
 from perdure.testing.scenarios.mail import Letter, Mail
 from perdure.testing.scenarios.playing import play
@@ -130,8 +130,9 @@ class PureWorld:
         refusal = refusal_of(model, self._scenario)
         if refusal is not None:
             return refusal
+        contracts = contracts_of(model, self._scenario)
         for process in model.definitions.executable():
-            deployed = deployed_from(model.definitions, process, self._scenario)
+            deployed = deployed_from(model.definitions, process, self._scenario, contracts)
             plan = plan_of(deployed, definition_hash(deployed))
             version = self._latest[process.id][1] + 1 if process.id in self._latest else 1
             self._plans[plan.hash] = plan
