@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from perdure.app.views import ErrorView, EventView
+from perdure.app.views import CarrierView, ErrorView, EventView, IncidentView
 from perdure.bpmn.machine.entries import Entered, JobCompleted, JobMade, Left
 from perdure.bpmn.machine.state import Instance, Node, Watch
 from perdure.bpmn.model import CallActivity, Task
@@ -46,16 +46,6 @@ class WaitView(msgspec.Struct, frozen=True):
     due_at: str | None = None
 
 
-class IncidentView(msgspec.Struct, frozen=True):
-    """What is stuck and needs a person; `token` is its number."""
-
-    token: int
-    element: str
-    code: str
-    text: str
-    since: str | None
-
-
 class InstanceView(msgspec.Struct, frozen=True):
     """A running or ended process as everyone sees it."""
 
@@ -82,19 +72,6 @@ class InstanceView(msgspec.Struct, frozen=True):
     suspended_at: str | None = None
     erased_at: str | None = None
     sequence: int = 0
-
-
-class CarrierView(msgspec.Struct, frozen=True):
-    """The process that carries a call, as far as it has come."""
-
-    process: str
-    version: int
-    definition: str
-    instance: str
-    state: str
-    progress: str
-    completed: list[str] = []
-    incidents: list[IncidentView] = []
 
 
 class TaskView(msgspec.Struct, frozen=True):
