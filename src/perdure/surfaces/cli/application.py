@@ -11,7 +11,7 @@ from perdure.surfaces.cli import (
     audits,
     calls,
     databases,
-    drawings,
+    drawing,
     instances,
     linting,
     measuring,
@@ -30,7 +30,7 @@ from perdure.surfaces.cli.options import group
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 ROOMS = (
-    projects, verbs, linting, drawings, scenarios, calls, arrivals, people, tasks, processes, instances, messages,
+    projects, verbs, linting, scenarios, drawing, calls, arrivals, people, tasks, processes, instances, messages,
     worker, audits, databases, measuring,
 )  # fmt: skip
 
