@@ -27,9 +27,9 @@ def check(index: Index) -> Iterator[Note]:
         if extension.name in _PATHS:
             source, target = _PATHS[extension.name]
             if not extension.attributes.get("source", "").startswith(source):
-                yield Note(element, f"a mapping does not begin at {source}", f"Map {source}… to {target}….")
+                yield Note(element, f"a mapping does not begin at '{source}'", f"Map {source}… to {target}….")
             if not extension.attributes.get("target", "").startswith(target):
-                yield Note(element, f"a mapping does not lead to {target}", f"Map {source}… to {target}….")
+                yield Note(element, f"a mapping does not lead to '{target}'", f"Map {source}… to {target}….")
         elif extension.name == "ameide:header" and not _KEY.fullmatch(extension.attributes.get("key", "")):
             key = extension.attributes.get("key", "")
             yield Note(element, f"the key '{key[:80]}' of a header is not in lower case", "Write it in lower case.")
