@@ -26,6 +26,8 @@ MessageOutcome = Literal["correlated", "buffered", "started", "no_subscription",
 nobody, wanted by several (taken by none), or known already."""
 
 Flags = Mapping[str, str | bool | int]
+InstanceName = Id | str
+"""An instance by its id, or by the letters people see."""
 
 
 class Deployment(msgspec.Struct, frozen=True):
@@ -54,13 +56,13 @@ class ProcessVersion(msgspec.Struct, frozen=True):
 class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What begins an instance. At most one of `idempotency_key` and `parent` names it for repeats.
 
-    `start` is the start event that occurred, empty for none events; `version` 0 is the latest.
+    `start` is the start event that occurred, empty for none events; without a `version` it is the latest.
     """
 
     process: str
-    version: int = 0
-    data: dict[str, Any] | None = None
-    flags: dict[str, str | bool | int] = {}
+    version: int | None = None
+    data: Mapping[str, Any] | None = None
+    flags: Flags | None = None
     start: str = ""
     business_key: str = ""
     idempotency_key: str = ""
@@ -114,18 +116,24 @@ class Engine(Protocol):
     async def versions(self, process: str, origin: Origin) -> Sequence[ProcessVersion]: ...
     async def retire(self, process: str, version: int, origin: Origin, *, reason: str = "") -> None: ...
 
-    async def start(self, request: StartRequest, origin: Origin) -> Held: ...
-    async def read(self, instance: str, origin: Origin) -> Held: ...
-    async def history(self, instance: str, origin: Origin) -> Sequence[tuple[int, int, tuple[Any, ...]]]: ...
-    async def cancel(self, instance: str, origin: Origin, *, reason: str = "", compensate: bool = False) -> Held: ...
-    async def suspend(self, instance: str, origin: Origin, *, reason: str = "") -> Held: ...
-    async def resume(self, instance: str, origin: Origin, *, shift_timers: bool = False) -> Held: ...
+    async def start(
+        self, process: str, origin: Origin, *, version: int | None = None, data: Mapping[str, Any] | None = None,
+        flags: Flags | None = None, start: str = "", business_key: str = "", idempotency_key: str = "",
+        parent: str = "",
+    ) -> Held: ...  # fmt: skip
+    async def read(self, instance: InstanceName, origin: Origin) -> Held: ...
+    async def history(self, instance: InstanceName, origin: Origin) -> Sequence[tuple[int, int, tuple[Any, ...]]]: ...
+    async def cancel(
+        self, instance: InstanceName, origin: Origin, *, reason: str = "", compensate: bool = False
+    ) -> Held: ...
+    async def suspend(self, instance: InstanceName, origin: Origin, *, reason: str = "") -> Held: ...
+    async def resume(self, instance: InstanceName, origin: Origin, *, shift_timers: bool = False) -> Held: ...
     async def modify(
-        self, instance: str, origin: Origin, *, cancel: Sequence[int] = (), start: Sequence[str] = (),
+        self, instance: InstanceName, origin: Origin, *, cancel: Sequence[int] = (), start: Sequence[str] = (),
         flags: Flags | None = None, reason: str = "",
     ) -> Held: ...  # fmt: skip
     async def migrate(
-        self, instance: str, origin: Origin, *, process: str = "", version: int = 0,
+        self, instance: InstanceName, origin: Origin, *, process: str = "", version: int = 0,
         mapping: Mapping[str, str] | None = None, flags: Mapping[str, str] | None = None, reason: str = "",
         dry_run: bool = False,
     ) -> MigrationPlan: ...  # fmt: skip
@@ -144,18 +152,18 @@ class Engine(Protocol):
     ) -> int: ...  # fmt: skip
 
     async def complete_task(
-        self, instance: str, node: int, origin: Origin, *, data: Mapping[str, Any] | None = None,
+        self, instance: InstanceName, node: int, origin: Origin, *, data: Mapping[str, Any] | None = None,
         flags: Flags | None = None, writer: str = "", message_id: str = "",
     ) -> Held: ...  # fmt: skip
-    async def claim_task(self, instance: str, node: int, origin: Origin, *, release: bool = False) -> Held: ...
+    async def claim_task(self, instance: InstanceName, node: int, origin: Origin, *, release: bool = False) -> Held: ...
     async def reassign_task(
-        self, instance: str, node: int, origin: Origin, *, to: str = "", groups: str = ""
+        self, instance: InstanceName, node: int, origin: Origin, *, to: str = "", groups: str = ""
     ) -> Held: ...
 
     async def retry_incident(
-        self, instance: str, node: int, origin: Origin, *, flags: Flags | None = None, reason: str = ""
+        self, instance: InstanceName, node: int, origin: Origin, *, flags: Flags | None = None, reason: str = ""
     ) -> Held: ...
     async def resolve_incident(
-        self, instance: str, node: int, origin: Origin, *, data: Mapping[str, Any] | None = None,
+        self, instance: InstanceName, node: int, origin: Origin, *, data: Mapping[str, Any] | None = None,
         flags: Flags | None = None, error: str = "", reason: str = "",
     ) -> Held: ...  # fmt: skip

@@ -34,4 +34,4 @@ def test_the_machine_leaves_the_trace_of_a_conforming_engine(case: Case, corpus:
 def assert_conforms(case: Case, outcome: v.Outcome) -> None:
     expected = Counter(case.expect)
     assert not outcome.failures, outcome.failures
-    assert log_of(outcome.actual) == expected, outcome.actual
+    assert log_of(case, outcome.actual) == expected, outcome.actual

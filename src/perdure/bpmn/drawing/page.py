@@ -14,7 +14,7 @@ from perdure.bpmn.drawing.overlay import overlay
 from perdure.bpmn.drawing.style import style_sheet
 from perdure.bpmn.drawing.svg import element, escaped, group, number, rectangle
 from perdure.bpmn.layout import lay_out
-from perdure.bpmn.layout.pieces import cover
+from perdure.bpmn.layout.pieces import Point, cover
 from perdure.bpmn.model import (
     Activity,
     Annotation,
@@ -43,6 +43,8 @@ Drawable = Node | Flow | Association | Annotation | Lane | Participant | Message
 class _Scene(msgspec.Struct, frozen=True):
     elements: dict[str, Drawable]
     defaults: frozenset[str]
+    shared: frozenset[str]
+    """Flows that begin on one line with others."""
     marks: Marks
 
 
@@ -61,7 +63,7 @@ def draw(model: Model, marks: Marks | None = None, *, title: str = "") -> str:
             if each.element in elements and each.element not in hidden and len(each.points) > 1
         ),
     )
-    scene = _Scene(elements, frozenset(_defaults(elements)), marks)
+    scene = _Scene(elements, frozenset(_defaults(elements)), frozenset(_shared(diagram)), marks)
     return _framed(diagram, [*_shapes(scene, diagram), overlay(diagram, marks)], title)
 
 
@@ -96,6 +98,14 @@ def _defaults(elements: dict[str, Drawable]) -> Iterator[str]:
             yield found.default
 
 
+def _shared(diagram: Diagram) -> Iterator[str]:
+    beginnings: dict[tuple[Point, bool, bool, bool], list[str]] = {}
+    for edge in diagram.edges:
+        (x, y), (next_x, next_y) = edge.points[:2]
+        beginnings.setdefault(((x, y), next_x > x, next_x < x, next_y > y), []).append(edge.element)
+    return (element for together in beginnings.values() if len(together) > 1 for element in together)
+
+
 def _hidden(diagram: Diagram, elements: dict[str, Drawable]) -> set[str]:
     """What is inside of a collapsed subprocess."""
     hidden: set[str] = set()
@@ -113,9 +123,11 @@ def _shapes(scene: _Scene, diagram: Diagram) -> Iterator[str]:
         found = scene.elements[shape.element]
         match found:
             case Participant():
-                layers[0].append(_grouped(scene, found.id, "pool", draw_pool(found.name, shape, not found.process)))
+                layers[0].append(
+                    _grouped(scene, found.id, "participant", draw_pool(found.name, shape, not found.process))
+                )
             case Lane():
-                layers[0].append(_grouped(scene, found.id, "lane", draw_lane(found.name, shape)))
+                layers[0].append(_grouped(scene, found.id, "band", draw_lane(found.name, shape)))
             case Annotation():
                 layers[3].append(_grouped(scene, found.id, "artifact", draw_annotation(found, shape)))
             case Flow() | Association() | MessageFlow():
@@ -127,7 +139,8 @@ def _shapes(scene: _Scene, diagram: Diagram) -> Iterator[str]:
         found = scene.elements[edge.element]
         match found:
             case Flow():
-                picture = draw_flow(found, edge, found.id in scene.defaults, _is_conditional(found, scene))
+                is_default, is_shared = found.id in scene.defaults, found.id in scene.shared
+                picture = draw_flow(found, edge, is_default, _is_conditional(found, scene), is_shared)
                 layers[2].append(_grouped(scene, found.id, "sequence", picture, found.name))
             case MessageFlow():
                 layers[2].append(_grouped(scene, found.id, "messages", draw_message_flow(found, edge)))

@@ -283,6 +283,9 @@ class ProcessMachine:
     def status(self, state: ProcessState) -> tuple[str, int]:
         return ("active" if state.latest() is not None else "retired"), 0
 
+    def payloads(self, state: ProcessState) -> tuple[tuple[bytes, ...], bool]:
+        return tuple(each.hash for each in state.versions), False
+
 
 def start_of(message_id: str) -> tuple[int, int]:
     """Version and index that a start notice is about."""

@@ -30,6 +30,7 @@ def write_model(model: Model) -> str:
     definitions = model.definitions
     root = Tag("bpmn:definitions", {"id": definitions.id, "targetNamespace": definitions.namespace, **_PLATFORM})
     root.with_children(*_roots(definitions))
+    root.with_children(*_referred(definitions, set(_ids(root))))
     diagram = lay_out(definitions) if model.diagram is None else model.diagram
     root.with_children(*diagram_tags(diagram, definitions, dict.fromkeys(_ids(root), 1)))
     return render(root, model.file or "model.bpmn")
@@ -47,7 +48,6 @@ def _roots(definitions: Definitions) -> Iterator[Tag]:
     for escalation in definitions.escalations:
         attributes = given(id=escalation.id, name=escalation.name, escalationCode=escalation.code)
         yield Tag("bpmn:escalation", attributes)
-    yield from _referred(definitions)
 
 
 def _collaboration(collaboration: Collaboration) -> Tag:
@@ -75,15 +75,17 @@ def _message(message: Message) -> Tag:
     return tag.with_children(kept.elements(modelled), *kept.standard)
 
 
-def _referred(definitions: Definitions) -> Iterator[Tag]:
+def _referred(definitions: Definitions, taken: set[str]) -> Iterator[Tag]:
     """Data stores and category values that annotations refer to; their texts are the annotations'."""
-    texts = {(each.kind, each.reference): each.text for each in _annotations(definitions) if each.reference}
-    for (kind, reference), text in texts.items():
-        if kind == "data_store_reference":
-            yield Tag("bpmn:dataStore", given(id=reference, name=text))
-        elif kind == "group":
-            value = Tag("bpmn:categoryValue", given(id=reference, value=text))
+    for each in _annotations(definitions):
+        if not each.reference or each.reference in taken:
+            continue
+        if each.kind == "data_store_reference":
+            yield Tag("bpmn:dataStore", given(id=each.reference, name=each.text))
+        elif each.kind == "group":
+            value = Tag("bpmn:categoryValue", given(id=each.reference, value=each.text))
             yield Tag("bpmn:category").with_children(value)
+        taken.add(each.reference)
 
 
 def _annotations(definitions: Definitions) -> Iterator[Annotation]:

@@ -65,9 +65,13 @@ class PureWorld:
         self._mail = Mail(self)
         self._jobs = Jobs(self, Stubs(scenario.verbs), self._heads)
         self._origin = Origin()
-        self.trail = Trail()
+        self._trail = Trail()
 
     # --- what the parts of this world ask of it ---------------------------------------------------------------
+
+    @property
+    def trail(self) -> Trail:
+        return self._trail
 
     @property
     def now(self) -> Micros:
@@ -251,6 +255,9 @@ class PureWorld:
                 self._call(id, entry)
             case "cancel_call":
                 self._cancel_called(f"node:{id_text(id)}:{entry.number}")
+            case "escalation":
+                if (caller := self._caller(id)) is not None:
+                    self.command(caller[0], c.Escalate(node=caller[1], code=entry.name, worker=WORKER))
 
     def _call(self, id: bytes, entry: e.Thrown) -> None:
         parent = self._states[id]
@@ -262,18 +269,19 @@ class PureWorld:
                 self.command(id, c.Cancel(reason="the call was cancelled", worker=WORKER))
 
     def _ended(self, id: bytes) -> None:
-        state = self._states[id]
-        kind, _, rest = state.parent.partition(":")
-        if kind != "node":
-            return
-        letters, _, node = rest.partition(":")
-        parent = parse_id(letters)
-        if self._states[parent].status not in ENDED:
+        state, caller = self._states[id], self._caller(id)
+        if caller is not None and self._states[caller[0]].status not in ENDED:
             command = c.EndCall(
-                node=int(node), status=state.status, head=state.head, flags=state.flags, failure=state.failure,
+                node=caller[1], status=state.status, head=state.head, flags=state.flags, failure=state.failure,
                 worker=WORKER,
             )  # fmt: skip
-            self.command(parent, command)
+            self.command(caller[0], command)
+
+    def _caller(self, id: bytes) -> tuple[bytes, int] | None:
+        """The instance and node that called this one."""
+        kind, _, rest = self._states[id].parent.partition(":")
+        letters, _, node = rest.partition(":")
+        return (parse_id(letters), int(node)) if kind == "node" else None
 
     def _fire_due(self) -> bool:
         due = [

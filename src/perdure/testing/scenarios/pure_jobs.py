@@ -12,6 +12,7 @@ from perdure.errors import MergeConflictError
 from perdure.sources import SECOND, Micros, id_text
 from perdure.testing.scenarios.heads import Heads
 from perdure.testing.scenarios.stubs import Stubs
+from perdure.testing.scenarios.trail import Trail
 from perdure.testing.scenarios.values import Behaviour
 
 WORKER = 1
@@ -24,6 +25,8 @@ class Board(Protocol):
     def now(self) -> Micros: ...
     @property
     def instances(self) -> dict[bytes, Instance]: ...
+    @property
+    def trail(self) -> Trail: ...
     def command(self, id: bytes, command: Any, by: str = "") -> None: ...
 
 
@@ -52,7 +55,7 @@ class Jobs:
         if node is None or node.job is None or node.job.attempt != entry.attempt or node.job.status != "leased":
             return
         key = job_key(id_text(id), node.element, node.job.run)
-        does = self._stubs.take(node.job.type, key, entry.attempt)
+        does = self._stubs.take(node.job.type, key, self._board.trail.execution(key))
         ends_at = self._board.now + int(does.takes_seconds * SECOND)
         self._running.append(_Running(ends_at, id, entry.number, entry.attempt, does))
 

@@ -15,12 +15,12 @@ class Stubs:
         self._given: dict[tuple[str, str, int], Behaviour] = {}
         self._counts: dict[str, int] = {}
 
-    def take(self, type: str, key: str, attempt: int) -> Behaviour:
-        """What the verb does in this attempt at this job."""
-        execution = (type, key, attempt)
-        known = self._given.get(execution)
+    def take(self, type: str, key: str, execution: int) -> Behaviour:
+        """What the verb does in this execution of the job; `execution` counts retries, not redeliveries."""
+        about = (type, key, execution)
+        known = self._given.get(about)
         if known is None:
-            known = self._given[execution] = self._next(type)
+            known = self._given[about] = self._next(type)
         return known
 
     def _next(self, type: str) -> Behaviour:

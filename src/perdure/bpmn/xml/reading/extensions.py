@@ -55,7 +55,7 @@ def read_extras(
             elif found.setdefault(child.name, child) is not child:
                 reading.report("BPM015", tag, f"it has two {child.name}", "Remove one.")
     kept = [residual(found[name], known, extras.PARTS) for name, known in extras.MODELLED.items() if name in found]
-    rest = [_odd_attributes(tag), *kept, *others, *_odd_children(reading, tag, handled)]
+    rest = [_odd_attributes(tag), *kept, *others, *_standard(reading, tag, handled)]
     return Extras(found, tuple(each for each in rest if each is not None))
 
 
@@ -88,13 +88,14 @@ def _odd_attributes(tag: Tag) -> Extension | None:
     return Extension(extras.ATTRIBUTES, odd) if odd else None
 
 
-def _odd_children(reading: Reading, tag: Tag, handled: frozenset[str]) -> list[Extension]:
+def _standard(reading: Reading, tag: Tag, handled: frozenset[str]) -> list[Extension]:
+    """Standard content that is kept; other content that is not handled is reported."""
     handled |= _EVERYWHERE
-    unread = [child for child in tag.children if child.name not in handled]
+    unread = [child for child in tag.children if child.name.startswith("bpmn:") and child.name not in handled]
     for child in unread:
-        if child.name.startswith("bpmn:") and child.name not in KEPT:
+        if child.name not in KEPT:
             refuse(reading, child, SCOPE_CONTENT)
-    return [extension(child) for child in unread if child.name in KEPT or not child.name.startswith("bpmn:")]
+    return [extension(child) for child in unread if child.name in KEPT]
 
 
 def refuse(reading: Reading, tag: Tag, expected: frozenset[str]) -> None:
@@ -113,7 +114,9 @@ def refuse(reading: Reading, tag: Tag, expected: frozenset[str]) -> None:
 
 
 def _extension_elements(tag: Tag) -> list[Tag]:
-    return [child for holder in tag.all("bpmn:extensionElements") for child in holder.children]
+    """What is in `extensionElements`, and what should be: some tools leave that element out."""
+    found = [child for holder in tag.all("bpmn:extensionElements") for child in holder.children]
+    return found + [child for child in tag.children if not child.name.startswith("bpmn:")]
 
 
 def _table(reading: Reading, tag: Tag, part: str, key: str) -> dict[str, str]:
