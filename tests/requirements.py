@@ -19,6 +19,7 @@ REQUIREMENTS: dict[str, str] = {
     "V16": "Failures are told apart: some are tried again, some are yours to model, some stop and wait for a person.",
     "V17": "What waits is kept in the same database as the work; restarting anything loses nothing.",
     "V18": "Everything that happens to a step is in its stream of events, in order, and nothing else is.",
+    "V19": "Messages meet their wait once, whoever comes first; what nobody takes in time is kept for a person to see.",
     "V29": "A verb that was quick can become a long one by its YAML alone, and no caller has to change.",
     "V31": "Everything belongs to one tenant, and nothing is seen or touched across tenants.",
     "V33": "Branches bring changes that are merged by path; two that change one path without a rule are refused.",
