@@ -1,5 +1,14 @@
 """Conditions: one grammar in two spellings, typed against the flag contract."""
 
+from perdure.bpmn.conditions.check import Fault, FaultKind, condition_faults, undeclared
+from perdure.bpmn.conditions.parse import (
+    MAX_CONDITION_DEPTH,
+    MAX_CONDITION_LENGTH,
+    both,
+    either,
+    parse_condition,
+)
+from perdure.bpmn.conditions.show import Spelling, show_condition, show_literal
 from perdure.bpmn.conditions.tree import (
     Among,
     Both,
@@ -15,15 +24,27 @@ from perdure.bpmn.conditions.tree import (
 )
 
 __all__ = [
+    "MAX_CONDITION_DEPTH",
+    "MAX_CONDITION_LENGTH",
     "Among",
     "Both",
     "Compare",
     "Comparison",
     "Condition",
     "Either",
+    "Fault",
+    "FaultKind",
     "Foreign",
     "Not",
     "Scalar",
+    "Spelling",
+    "both",
+    "condition_faults",
+    "either",
     "flags_of",
     "holds",
+    "parse_condition",
+    "show_condition",
+    "show_literal",
+    "undeclared",
 ]

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.state import (
+    CONTAINERS,
     ROOT,
     STATE_VERSION,
     Done,
@@ -80,9 +81,6 @@ def inside(state: Instance, number: int) -> list[int]:
             around[node.number] = None
     del around[number]
     return list(around)
-
-
-CONTAINERS = frozenset({"scope", "many", "loop", "undo"})
 
 
 def _armed(state: Instance, entry: e.Armed) -> None:
@@ -196,7 +194,7 @@ def _task_reassigned(state: Instance, entry: e.TaskReassigned) -> None:
 
 
 def _thrown(state: Instance, entry: e.Thrown) -> None:
-    if entry.kind in ("message", "signal"):
+    if entry.kind in ("message", "signal", "escalation"):
         _number(state, entry.number)
 
 

@@ -14,6 +14,7 @@ Status = Literal[
     "active", "suspended", "completed", "failed", "cancelled", "terminated", "compensating", "compensated",
     "compensation_failed",
 ]  # fmt: skip
+CONTAINERS: frozenset[str] = frozenset({"scope", "many", "loop", "undo"})
 ENDED: frozenset[str] = frozenset(
     {"completed", "failed", "cancelled", "terminated", "compensated", "compensation_failed"}
 )

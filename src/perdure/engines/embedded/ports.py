@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from perdure.kernel.ports import AggregateFound, Buffered, BufferedFound, Conflict, Unit, WaitFound
-from perdure.runbooks.ports import DeadLetter, Message
+from perdure.kernel.ports import AggregateFound, Buffered, BufferedFound, Conflict, RecordRow, Unit, WaitFound
+from perdure.runbooks.ports import DeadLetter, Message, RunbookStore
 from perdure.sources import Id, Micros
 
 FROM_THE_NEWEST = b"\xff" * 17
@@ -72,3 +72,9 @@ class ProcessStore(Protocol):
     async def ended(self, before: Micros, most: int, kind: str = "runbook") -> list[tuple[Id, str]]:
         """What ended before a time and was not erased."""
         ...
+
+
+class EngineStore(RunbookStore, ProcessStore, Protocol):
+    """Everything the engine reads and writes."""
+
+    async def history(self, aggregate: Id, after: int, previous: bytes) -> list[RecordRow]: ...
