@@ -108,6 +108,17 @@ class Problem(msgspec.Struct, frozen=True):
         return f"{self.where()}: {self.code}:{field} {self.reason}.{hint}"
 
 
+class ModelError(DefinitionError):
+    """A process model that cannot be read or written; `field` of each problem is the id of the element."""
+
+    code = "model.invalid"
+
+    def __init__(self, problems: list[Problem], do: str = "read") -> None:
+        first = problems[0]
+        PerdureError.__init__(self, do, "model", first.where(), first.reason, first.hint)
+        self.problems = problems
+
+
 class SchemaViolationError(PerdureError):
     """Data that does not fit its schema; `violations` lists each with its path."""
 

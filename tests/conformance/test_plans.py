@@ -15,7 +15,9 @@ HOT = (
     *ORDER, "load_aggregate", "aggregate_versions", "taken_starts", "known_messages", "taken_keys", "entity_versions",
     "find_tokens", "read_payload", "due_timers", "list_parked", "list_incidents", "list_dead", "pending_inbox",
     "read_message", "read_idempotency", "find_index", "ended_aggregates", "check_fence", "beat", "read_records",
-    "parked_by_definition", "read_entity", "list_entities", "journal_since",
+    "parked_by_definition", "read_entity", "list_entities", "journal_since", "find_waits", "newest_wait", "list_tasks",
+    "buffered_messages", "buffered_page", "expired_messages", "bury_message", "early_letters", "list_aggregates",
+    "list_aggregates_in", "list_indexed", "count_indexed",
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from perdure.errors import BusinessError, Transient
 from perdure.journal import Origin
 from perdure.kernel.kernel import Prepared
-from perdure.kernel.ports import Attachments
+from perdure.kernel.ports import PENDING, Attachments, InboxRow, Unit
 from perdure.payload import canonical, digest
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND
@@ -28,6 +28,7 @@ VERBS = FOLDER / "verbs.yaml"
 KEY = SigningKey(Ed25519PrivateKey.from_private_bytes(b"a key for the fixtures and for n"))
 GONE = 900_000
 """A worker that no longer exists."""
+KEPT = 30 * 86_400 * 1_000_000
 
 
 def path_of(schema: int) -> Path:
@@ -81,6 +82,16 @@ async def fill(sandbox: Sandbox) -> None:
     await sandbox.call("old.broken")
     await _leave(sandbox, "old.notify", 0)
     await _leave(sandbox, "old.notify", GONE)
+    await _keep(sandbox, "m-kept")
+
+
+async def _keep(sandbox: Sandbox, message_id: str) -> None:
+    """A message that is kept until a process waits for it."""
+    now = sandbox.clock.now()
+    row = InboxRow(
+        "default", message_id, "message", "case-9", now, PENDING, "buffered", None, b"[]", "documents", now + KEPT
+    )  # fmt: skip
+    await sandbox.runtime.store.commit(Unit("default", None, attachments=[Attachments(inbox=row)], at=now))
 
 
 async def _leave(sandbox: Sandbox, name: str, worker: int) -> None:

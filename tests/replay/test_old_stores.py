@@ -16,7 +16,7 @@ from perdure.store.migrations import migrations, newest, statements
 from perdure.testing.clock import START, VirtualSources
 from perdure.testing.sandbox import Sandbox
 from tests.conformance.stores import Raw
-from tests.replay.old_store import KEY, VERBS, Handlers, load, path_of
+from tests.replay.old_store import KEPT, KEY, VERBS, Handlers, load, path_of
 
 SCHEMAS = range(1, newest("sqlite") + 1)
 WRITTEN = START + 8 * 86_400_000_000
@@ -107,6 +107,15 @@ async def test_what_waited_in_an_old_store_goes_on(old_url: str) -> None:
         assert await sandbox.parked() == []
         assert {view.state for view in await calls(sandbox)} == {"completed", "failed", "cancelled"}
         assert await whole(sandbox)
+
+
+@pytest.mark.req("P8", "V19")
+async def test_a_message_kept_in_an_old_store_is_kept_until_its_time_is_over(old_url: str, schema: int) -> None:
+    async with reopened(old_url) as sandbox:
+        store, now = sandbox.runtime.store, sandbox.clock.now()
+        kept = await store.buffered_messages("default", "documents", "case-9", now)
+        assert [each.message_id for each in kept] == (["m-kept"] if schema > 1 else [])
+        assert await store.buffered_messages("default", "documents", "case-9", now + KEPT) == []
 
 
 async def calls(sandbox: Sandbox) -> list[CallView]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from perdure.contracts import FlagContract, RetryPolicy
+from perdure.payload import data_hash
 from perdure.verbs import Catalogue, load_catalogue, load_text
+from perdure.verbs.definition import VerbContract
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SHARED = Path(__file__).parents[2].parent / "shared"
@@ -53,6 +56,25 @@ def test_flag_contracts_are_read_with_their_writers_and_merge_rules(canonical: C
     assert flags["orch_decision"].writers == ("lending.record-decision",)
     assert flags["orch_rounds"].starting_value() == 0
     assert flags["orch_patience"].format == "duration"
+
+
+@pytest.mark.req("V3")
+def test_what_a_verb_promises_to_processes_is_read(domains: Catalogue) -> None:
+    text = "{name: a.b, contract: {writes_flags: [orch_x, orch.y-z], may_raise: [NOT_FOUND]}}"
+    promised = load_text(text).get("a.b").definition
+    assert promised.contract == VerbContract(("orch_x", "orch_y_z"), ("NOT_FOUND",))
+    assert load_text("{name: a.b}").get("a.b").definition.contract is None
+    assert domains.get("claims.create-claim").definition.contract == VerbContract((), ("DUPLICATE",))
+
+
+@pytest.mark.req("V3")
+def test_a_promise_is_part_of_the_hash_and_its_absence_is_not() -> None:
+    silent = load_text("{name: a.b}").get("a.b").definition
+    promised = load_text("{name: a.b, contract: {}}").get("a.b").definition
+    assert promised.content_hash != silent.content_hash
+    whole = msgspec.to_builtins(silent)
+    before = {key: value for key, value in whole.items() if key not in ("file", "line", "contract")}
+    assert silent.content_hash == data_hash(before)
 
 
 @pytest.mark.req("X14")

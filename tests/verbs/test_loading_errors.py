@@ -55,6 +55,25 @@ CASES = {
         "not one of benign",
         "'requires_confirmation'",
     ),
+    "unknown promise": Case(
+        VERB + "  contract: {write_flags: []}\n", "contract.unknown_key", (2, 14), "'write_flags'", "'writes_flags'"
+    ),
+    "promised flag": Case(
+        VERB + "  contract: {writes_flags: [approved]}\n", "contract.name", (2, 29), "not named orch_", "orch_approved"
+    ),
+    "promised flag of a number": Case(
+        VERB + "  contract: {writes_flags: [5]}\n", "contract.wrong_type", (2, 29), "expected text, found a number"
+    ),
+    "promised error": Case(
+        VERB + "  contract: {may_raise: [5]}\n", "contract.wrong_type", (2, 26), "expected text, found a number"
+    ),
+    "promise of a durable verb": Case(
+        DURABLE + "  contract: {may_raise: [NO]}\n",
+        "verb.wrong_kind",
+        (4, 13),
+        "this one is durable",
+        "execution.flags",
+    ),
     "duplicate verb": Case(VERB + "- name: a.b\n", "verb.duplicate", (2, 9), "already declared", "on line 1"),
     "duplicate by spelling": Case("- name: a.b-c\n- name: a.b_c\n", "verb.duplicate", (2, 9), "already declared"),
     "kind": Case(VERB + "  execution: {kind: durabel}\n", "execution.unknown_value", (2, 21), "'durabel'", "'durable'"),

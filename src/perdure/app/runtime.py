@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
+from perdure.app.models import ProjectModels, lint_check
+from perdure.engines.embedded.definitions import Check
+from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines
+from perdure.engines.embedded.plans import Plans
 from perdure.errors import FencedError, PerdureError
-from perdure.journal import Machine
+from perdure.journal import Machine, Origin
 from perdure.kernel.kernel import Aggregate, Kernel
 from perdure.runbooks.conductor import Conductor
 from perdure.runbooks.entries import CallCancelled, Escalated, StepCompleted, StepFailed, StepReady
@@ -55,13 +59,18 @@ class Runtime:
         sealer: Callable[[Store], Sealer] | None = None,
         identity: ProcessIdentity | None = None,
         is_driven: bool = False,
+        checks: Sequence[Check] | None = None,
     ) -> None:
         """`is_driven` when someone else moves the clock and calls the duties: no threads, no background tasks."""
         self.driver = driver
         self.sources = sources
         self.role = role
         self.catalogue = catalogue
-        self.machines: Mapping[str, Machine[Any, Any, Any]] = {RunbookMachine.kind: RunbookMachine()}
+        plans = Plans()
+        given = (lint_check(catalogue),) if checks is None else checks
+        self.machines: Mapping[str, Machine[Any, Any, Any]] = {
+            RunbookMachine.kind: RunbookMachine(), **engine_machines(plans)
+        }  # fmt: skip
         self.store = Store(driver, sources)
         self.kernel = Kernel(self.store, self.machines, sources)
         self.is_driven = is_driven
@@ -73,6 +82,7 @@ class Runtime:
         self.conductor = Conductor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
         self.intake = Intake(self.conductor, sources)
         self.upkeep = Upkeep(self.conductor, sources)
+        self.engine = EmbeddedEngine(self.conductor, self.upkeep, self.store, plans, sources, given)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
         self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
         self._keep_seconds = keep_seconds
@@ -97,6 +107,12 @@ class Runtime:
         except BaseException:
             await self.stop()
             raise
+
+    async def bring(self, models: ProjectModels, origin: Origin) -> None:
+        """Deploy what a project's model files hold and the store does not; other tenants get them when they call."""
+        self.engine.find_model = models.finder(self.engine)
+        if self.role != "reader":
+            await models.deploy(self.engine, origin)
 
     async def _set_clock(self) -> None:
         """The store's clock counts; a machine's own may drift from it, or be set, while a process runs."""
@@ -126,6 +142,7 @@ class Runtime:
         if self._renewing is not None:
             self._renewing.cancel()
             await asyncio.gather(self._renewing, return_exceptions=True)
+        await self.engine.messages.drain()
         await self.kernel.drain()
         await self.conductor.finish_jobs(0)
         if self._announcing is not None:
@@ -141,7 +158,7 @@ class Runtime:
     async def look_after(self) -> int:
         """One round of upkeep; returns how much was done."""
         await self.lease.reap()
-        return await self.upkeep.take_over() + await self.upkeep.deliver()
+        return await self.upkeep.take_over() + await self.upkeep.deliver() + await self.engine.messages.sweep()
 
     async def _look_after(self) -> None:
         while True:
@@ -217,8 +234,12 @@ class Runtime:
     def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
         for timer in aggregate.rows.timers:
             self.timers.arm(TimerFound(timer.due, aggregate.id, timer.step, timer.kind, aggregate.tenant))
-        for entry in entries:
-            if type(entry) in (Escalated, StepReady) or (aggregate.state.parent and type(entry) in _ENDS):
+        if aggregate.kind != RunbookMachine.kind:
+            if any(job.worker == 0 for job in aggregate.rows.jobs):
+                self._wake.set()
+        else:
+            awaited = _AWAITED | _ENDS if aggregate.state.parent else _AWAITED
+            if any(type(entry) in awaited for entry in entries):
                 self._wake.set()
         if self.driver.dialect == "postgres" and (self._announcing is None or self._announcing.done()):
             self._announcing = asyncio.ensure_future(self._announce())
@@ -230,4 +251,5 @@ class Runtime:
             log.debug("others were not told and will see it at their next look: %s", error)
 
 
+_AWAITED = frozenset({Escalated, StepReady})
 _ENDS = frozenset({StepCompleted, StepFailed, CallCancelled})

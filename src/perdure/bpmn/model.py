@@ -348,11 +348,15 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagram(msgspec.Struct, frozen=True, kw_only=True):
-    """The drawing of one file. `plane` is the id of the collaboration or process it shows."""
+    """The drawing of one file. `plane` is the id of the collaboration or process it shows.
+
+    `inner` are the drawings of collapsed subprocesses, each on a plane of its own.
+    """
 
     plane: str
     shapes: tuple[Shape, ...] = ()
     edges: tuple[Edge, ...] = ()
+    inner: tuple[Diagram, ...] = ()
 
 
 class Place(msgspec.Struct, frozen=True):

@@ -102,5 +102,9 @@ class Machine(Protocol[S, C_contra, E]):
         """The state's name, and when it ended in microseconds for retention: 0 before that and once erased."""
         ...
 
+    def payloads(self, state: S) -> tuple[tuple[bytes, ...], bool]:
+        """The hashes a state needs bytes for, and whether its data was erased: then it needs none."""
+        ...
+
     @property
     def records(self) -> RecordCodec[E]: ...

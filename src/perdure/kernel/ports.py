@@ -9,7 +9,7 @@ import msgspec
 
 from perdure.errors import QuarantinedError
 from perdure.journal import Notice, Rows
-from perdure.sources import Id
+from perdure.sources import Id, Micros
 
 PENDING, APPLIED, DEAD, DISCARDED = range(4)
 INBOX_STATES = ("pending", "applied", "dead", "discarded")
@@ -35,6 +35,9 @@ class InboxRow(NamedTuple):
     answer: str
     aggregate: bytes | None
     body: bytes | None
+    name: str = ""
+    expires_at: int = 0
+    """For a message that is kept until someone waits for it: when its time is over."""
 
 
 class IndexRow(NamedTuple):
@@ -125,6 +128,49 @@ class Found(NamedTuple):
     status: int
 
 
+class WaitFound(NamedTuple):
+    """What a process waits for; `number` is the place to go on from, and smaller for those that wait longer."""
+
+    aggregate: Id
+    step: int
+    token: int
+    name: str
+    key: str
+    number: int
+
+
+class Buffered(NamedTuple):
+    """A message kept until someone waits for it."""
+
+    message_id: str
+    received_at: Micros
+    expires_at: Micros
+    number: int
+
+
+class BufferedFound(NamedTuple):
+    """A kept message in a list over all tenants. `is_awaited` says whether someone waits for it by now."""
+
+    tenant: str
+    message_id: str
+    name: str
+    key: str
+    expires_at: Micros
+    number: int = 0
+    is_awaited: bool = False
+
+
+class AggregateFound(NamedTuple):
+    """An aggregate in a list, checked."""
+
+    id: Id
+    kind: str
+    version: int
+    status: str
+    ended_at: Micros
+    state: bytes
+
+
 class Units(Protocol):
     """The store as the kernel sees it."""
 
@@ -137,7 +183,7 @@ class Units(Protocol):
         ...
 
     async def find_tokens(self, tenant: str, key: str) -> Sequence[Found]:
-        """Tokens under a key, those that wait first."""
+        """Tokens of calls under a key, those that wait first."""
         ...
 
     async def commit(self, unit: Unit) -> Conflict | None:

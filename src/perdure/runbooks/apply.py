@@ -19,6 +19,7 @@ from perdure.runbooks.state import (
     Amendment,
     Frame,
     Incident,
+    Pin,
     Runbook,
     RunbookState,
     Step,
@@ -186,6 +187,13 @@ def _amendment_approved(state: Runbook, entry: e.AmendmentApproved) -> Runbook:
     return replace(state, amendments=tuple(amendments), steps=(step, *state.steps[1:]))
 
 
+def _process_asked(state: Runbook, entry: e.ProcessAsked) -> Runbook:
+    pin = Pin(entry.process, entry.process_version, entry.definition)
+    return _with_step(
+        state, entry.step, replace(state.steps[entry.step - 1], carrier=pin), state.status, state.ended_at
+    )
+
+
 def _payload_erased(state: Runbook, entry: e.PayloadErased) -> Runbook:
     return replace(state, erased_at=entry.at)
 
@@ -210,4 +218,5 @@ _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.AmendmentProposed: _amendment_proposed,
     e.AmendmentApproved: _amendment_approved,
     e.PayloadErased: _payload_erased,
+    e.ProcessAsked: _process_asked,
 }

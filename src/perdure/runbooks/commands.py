@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from perdure.contracts import RetryPolicy
-from perdure.runbooks.state import Failure
+from perdure.runbooks.state import Failure, Pin
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -24,6 +24,8 @@ class Park(msgspec.Struct, frozen=True):
     key: str = ""
     timeout_seconds: float | None = None
     escalation: str = ""
+    carrier: Pin | None = None
+    """The process that is to be started for it."""
 
 
 class Fail(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 import msgspec
@@ -19,7 +19,7 @@ from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
 from perdure.runbooks.machine import RunbookMachine
 from perdure.runbooks.ports import RunbookStore
-from perdure.runbooks.state import WAITING, Failure, Runbook, Step, step_id
+from perdure.runbooks.state import WAITING, Failure, Pin, Runbook, Step, step_id
 from perdure.sources import Id, Sources, id_text
 from perdure.verbs import Catalogue, Verb
 from perdure.work.lease import Lease
@@ -40,6 +40,8 @@ log = logging.getLogger("perdure")
 
 
 Claim = Callable[[Aggregate], Awaitable[None]]
+Carry = Callable[[Verb, Origin], Awaitable[Pin]]
+"""Which version of its process carries a durable verb now; a rejection when there is none."""
 
 
 class Conductor:
@@ -59,6 +61,7 @@ class Conductor:
         self._hashes: dict[str, bytes] = {}
         self._turns = Turns()
         self._claims: list[Claim] = []
+        self._carry: Carry | None = None
         kernel.listen(self._on_commit)
 
     # --- calling -------------------------------------------------------------------------------------------------
@@ -134,36 +137,39 @@ class Conductor:
     ) -> tuple[c.StartCall, Attachments]:
         brought = Attachments(payloads=[(cargo.hash, cargo.data)], index=index_rows(verb, cargo.value))
         command = c.StartCall(verb.name, verb.version, self.definition(verb), cargo.hash, worker=self.lease.number)
+        carrier = await self._carrier(verb, origin)
         if not self.router.has_step(verb):
-            return msgspec.structs.replace(command, outcome=self._park(verb, cargo.value, id)), brought
+            return msgspec.structs.replace(command, outcome=self._park(verb, cargo.value, id, carrier)), brought
         if (verb.execution.effects == "external" or not waits) and not self._is_immediate(verb):
             return command, brought
         made = await self.router.run(verb, self._handed(verb, cargo.value, origin, id, 1, 1))
-        return msgspec.structs.replace(command, outcome=self._outcome(verb, made, cargo.value, id, brought)), brought
+        outcome = self._outcome(verb, made, cargo.value, id, brought, carrier)
+        return msgspec.structs.replace(command, outcome=outcome), brought
 
     def _is_immediate(self, verb: Verb) -> bool:
         handler = self.router.handler(verb)
         return handler is not None and handler.built_in
 
     def _outcome(
-        self, verb: Verb, made: Produced | Failed, args: Any, id: Id, brought: Attachments, step: int = 1
-    ) -> c.AttemptOutcome:
+        self, verb: Verb, made: Produced | Failed, args: Any, id: Id, brought: Attachments, carrier: Pin | None,
+        step: int = 1,
+    ) -> c.AttemptOutcome:  # fmt: skip
         if isinstance(made, Failed):
             return c.Fail(Failure(made.kind, made.code, made.message), verb.execution.retry, made.after_seconds)
         brought.entities.extend(made.entities)
         if made.parks:
-            return self._park(verb, args, id, step)
+            return self._park(verb, args, id, carrier, step)
         brought.payloads.append((made.cargo.hash, made.cargo.data))
         brought.index.extend(index_rows(verb, made.cargo.value))
         return c.Done(made.cargo.hash, made.flags)
 
-    def _park(self, verb: Verb, args: Any, id: Id, step: int = 1) -> c.Park:
+    def _park(self, verb: Verb, args: Any, id: Id, carrier: Pin | None = None, step: int = 1) -> c.Park:
         execution = verb.execution
         key = ""
         if execution.correlation_key != "$step_id":
             letters = id_text(id)
             key = verb.correlation_key({**args, "step_id": step_id(letters, step), "call_id": letters})
-        return c.Park(verb.name, key, execution.timeout_seconds, execution.escalation or "")
+        return c.Park(verb.name, key, execution.timeout_seconds, execution.escalation or "", carrier)
 
     def _handed(self, verb: Verb, args: Any, origin: Origin, id: Id, step: int, attempt: int) -> dict[str, Any]:
         letters = id_text(id)
@@ -229,6 +235,13 @@ class Conductor:
             "Complete or cancel that one first, or use another correlation key.",
         )  # fmt: skip
 
+    def carry(self, carry: Carry) -> None:
+        """Let processes carry the durable verbs that name one."""
+        self._carry = carry
+
+    async def _carrier(self, verb: Verb, origin: Origin) -> Pin | None:
+        return await self._carry(verb, origin) if self._carry is not None and verb.execution.process else None
+
     def claim(self, claim: Claim) -> None:
         """Be told of every call that parks after its handler ran: its answer may have come before."""
         self._claims.append(claim)
@@ -247,9 +260,12 @@ class Conductor:
                     watcher.set_result(aggregate)
 
     def _spawn(self, aggregate: Aggregate, step: int, attempt: int, worker: int) -> None:
-        name = (aggregate.id, step, attempt, worker)
+        self.employ((aggregate.id, step, attempt, worker), lambda: self._execute(aggregate, step, attempt, worker))
+
+    def employ(self, name: JobName, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run something in the background, once under its name: it counts as a job, whatever kind of work it is."""
         if name not in self._jobs:
-            task = asyncio.create_task(self._execute(aggregate, step, attempt, worker))
+            task = asyncio.create_task(work())
             self._jobs[name] = task
             task.add_done_callback(lambda ended: self._ended(name, ended))
 
@@ -338,7 +354,7 @@ class Conductor:
         worker: int,
     ) -> Answer:  # fmt: skip
         brought = Attachments()
-        outcome = self._outcome(verb, made, args, id, brought, step)
+        outcome = self._outcome(verb, made, args, id, brought, await self._carrier(verb, origin), step)
 
         async def record() -> Answer:
             if worker != self.lease.number:

@@ -9,7 +9,7 @@ from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
-from perdure.runbooks.state import ENDED, TOKEN_STATES, WAITING, Failure, Runbook, Step, Token
+from perdure.runbooks.state import ENDED, TOKEN_STATES, WAITING, Failure, Pin, Runbook, Step, Token
 
 MAX_INTERRUPTIONS = 5
 """How often one attempt may be cut off by a dying process before a person must look."""
@@ -54,9 +54,15 @@ def _outcome(step: int, attempt: int, outcome: c.AttemptOutcome, now: int, chanc
         return (e.StepCompleted(step, now, outcome.result, outcome.flags),)
     if type(outcome) is c.Park:
         due = now + int(outcome.timeout_seconds * SECOND) if outcome.timeout_seconds is not None else 0
-        return (e.StepParked(step, now, outcome.name, outcome.key, due, outcome.escalation),)
+        parked = e.StepParked(step, now, outcome.name, outcome.key, due, outcome.escalation)
+        pin = outcome.carrier
+        return (parked, e.ProcessAsked(step, now, *_pinned(pin))) if pin is not None else (parked,)
     assert type(outcome) is c.Fail
     return _failed(step, attempt, outcome, now, chance)
+
+
+def _pinned(pin: Pin) -> tuple[str, int, bytes]:
+    return pin.process, pin.version, pin.definition
 
 
 def _failed(step: int, attempt: int, outcome: c.Fail, now: int, chance: float) -> tuple[e.Entry, ...]:

@@ -165,11 +165,21 @@ class StepReady(Compact, frozen=True, tag=20):
     at: int
 
 
+class ProcessAsked(Compact, frozen=True, tag=21):
+    """The step is carried by a process: an instance of this version is begun for it."""
+
+    step: int
+    at: int
+    process: str
+    process_version: int
+    definition: bytes
+
+
 Entry = (
     CallStarted | AttemptStarted | AttemptFailed | AttemptDiscarded | StepCompleted | StepFailed | StepParked
     | CompletionReceived | CompletionIgnored | TimedOut | Escalated | IncidentRaised | IncidentResolved
     | CancelRequested | CallCancelled | ProgressPosted | AmendmentProposed | AmendmentApproved | PayloadErased
-    | StepReady
+    | StepReady | ProcessAsked
 )  # fmt: skip
 
 

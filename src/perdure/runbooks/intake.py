@@ -293,6 +293,8 @@ def _check(completion: Completion, message_id: str) -> None:
 
 def own_tokens(aggregate: Aggregate, key: str) -> list[Found]:
     """The tokens of a call that its own id or a step's stands for, the newest of each step first."""
+    if aggregate.kind != KIND:
+        return []
     letters = id_text(aggregate.id)
     return [
         Found(aggregate.id, number, position, token.name, token.status)

@@ -25,7 +25,16 @@ from perdure.journal import (
 from perdure.runbooks.apply import apply
 from perdure.runbooks.commands import Command
 from perdure.runbooks.decide import decide
-from perdure.runbooks.entries import ENTRY_VERSION, CallCancelled, Entry, Escalated, StepCompleted, StepFailed
+from perdure.runbooks.entries import (
+    ENTRY_VERSION,
+    CallCancelled,
+    CompletionReceived,
+    Entry,
+    Escalated,
+    ProcessAsked,
+    StepCompleted,
+    StepFailed,
+)
 from perdure.runbooks.state import ENDED, STATE_VERSION, WAITING, Runbook, Step, Token, short, step_id
 from perdure.sources import id_text
 
@@ -33,9 +42,15 @@ ESCALATION = "escalation"
 CHILD_ENDED = "child_ended"
 ESCALATION_OVER = "escalation_over"
 OVER = "/over"
+PROCESS_ASKED = "process_asked"
+PROCESS_OVER = "process_over"
+PROCESS = "/process"
+INSTANCE_ENDED = "/ended"
 NOTICE = "perdure:"
 """How the message ids between aggregates begin; nobody else may use such."""
-STATE_UPCASTERS: tuple[Upcaster, ...] = ()
+STATE_UPCASTERS: tuple[Upcaster, ...] = (
+    Upcaster(1, lambda form: [2, *form[1:]]),  # steps carried by a process say so; before, there were none
+)
 ENTRY_UPCASTERS: tuple[Upcaster, ...] = ()
 
 
@@ -61,6 +76,12 @@ class RunbookMachine:
 
     def status(self, state: Runbook) -> tuple[str, int]:
         return state.status, 0 if state.erased_at else state.ended_at
+
+    def payloads(self, state: Runbook) -> tuple[tuple[bytes, ...], bool]:
+        hashes = {step.input for step in state.steps}
+        hashes.update(step.result for step in state.steps if step.result is not None)
+        hashes.update(amendment.hash for amendment in state.amendments)
+        return tuple(hashes), bool(state.erased_at)
 
     def encode(self, state: Runbook) -> bytes:
         return self._encoder.encode(state)
@@ -88,12 +109,30 @@ class RunbookMachine:
                 # Numbered by its token: an escalation that is tried again is another one.
                 token = len(state.steps[entry.step - 1].tokens)
                 found.append(Notice(f"{NOTICE}{step_id(id_text(id), entry.step)}/{ESCALATION}/{token}", ESCALATION))
+            elif kind is ProcessAsked:
+                found.append(Notice(f"{NOTICE}{step_id(id_text(id), entry.step)}{PROCESS}", PROCESS_ASKED))
             elif kind in (StepCompleted, StepFailed, CallCancelled):
                 if state.parent:
                     found.append(Notice(f"{NOTICE}{id_text(id)}/{CHILD_ENDED}", CHILD_ENDED))
+                if not _is_told_by_instance(entries):
+                    found.extend(_processes_over(id, state))
                 if state.steps[-1].tokens or len(state.steps) > 1:
                     found.extend(_over(id, state))
         return tuple(found)
+
+
+def _is_told_by_instance(entries: tuple[Any, ...]) -> bool:
+    """Whether the step ended because its process did: then that need not be told."""
+    return any(type(entry) is CompletionReceived and entry.message_id.endswith(INSTANCE_ENDED) for entry in entries)
+
+
+def _processes_over(id: bytes, state: Runbook) -> list[Notice]:
+    """Steps that ended in another way than by their process: the instance has nothing left to do."""
+    return [
+        Notice(f"{NOTICE}{step_id(id_text(id), number)}{PROCESS}{OVER}", PROCESS_OVER)
+        for number, step in enumerate(state.steps, 1)
+        if step.status in ENDED and step.carrier is not None
+    ]
 
 
 def _over(id: bytes, state: Runbook) -> list[Notice]:

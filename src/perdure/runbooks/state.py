@@ -8,7 +8,7 @@ import msgspec
 
 from perdure.contracts import FailureClass
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 
 StepState = Literal["pending", "ready", "running", "parked", "completed", "failed", "cancelled"]
 RunbookState = Literal["ready", "executing", "parked", "completed", "failed", "escalated", "cancelled"]
@@ -76,6 +76,14 @@ class Amendment(Compact, frozen=True):
     approved_by: str = ""
 
 
+class Pin(Compact, frozen=True):
+    """The process that carries a step, pinned when the step was asked for."""
+
+    process: str
+    version: int
+    definition: bytes
+
+
 class Step(Compact, frozen=True):
     """One asking of one verb, pinned to the definition it was asked under."""
 
@@ -92,6 +100,7 @@ class Step(Compact, frozen=True):
     incident: Incident | None = None
     progress: str = ""
     flags: Flags = msgspec.field(default_factory=dict)
+    carrier: Pin | None = None
 
 
 class Runbook(Compact, frozen=True):

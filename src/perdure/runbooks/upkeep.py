@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -29,12 +29,16 @@ from perdure.runbooks.state import WAITING, Failure, Runbook, short
 from perdure.sources import SECOND, Id, Micros, Sources, derive_id, id_text
 from perdure.verbs import Verb
 from perdure.verbs.definition import same_verb_name
-from perdure.work.ports import JobFound, TimerFound
+from perdure.work.ports import Duties, JobFound, TimerFound
 from perdure.work.router import Cargo
 
 PAGE = 500
 PLATFORM = "perdure"
 MISSING = "definition.missing"
+
+
+Deliver = Callable[[str, str, str, Id], Awaitable[bool]]
+"""Acts on a notice (tenant, message id, kind, aggregate); False when it has to wait."""
 
 
 class Upkeep:
@@ -47,11 +51,28 @@ class Upkeep:
         self._sources = sources
         self._served: dict[int, Verb | None] = {}
         self._idle_jobs: set[tuple[bytes, int]] = set()
+        self._others: dict[str, Duties] = {}
+        self._deliveries: dict[str, Deliver] = {}
+
+    def join(self, kind: str, duties: Duties) -> None:
+        """Look after the aggregates of another kind as well."""
+        self._others[kind] = duties
+
+    def receive(self, kinds: Iterable[str], deliver: Deliver) -> None:
+        """Hand notices of these kinds to someone else."""
+        self._deliveries.update(dict.fromkeys(kinds, deliver))
+
+    async def _other(self, id: Id, origin: Origin) -> Duties | None:
+        """Who looks after an aggregate; None when it is a call."""
+        return self._others.get((await self._kernel.recall(id, origin)).kind) if self._others else None
 
     async def fire(self, timer: TimerFound) -> None:
         """A timer is due. A retry is leased to this process only when it can run the verb."""
         origin = Origin(timer.tenant, PLATFORM)
         try:
+            if (other := await self._other(timer.aggregate, origin)) is not None:
+                await other.fire(timer)
+                return
             worker = self._conductor.lease.number
             if timer.kind == "retry" and await self._serves(timer.aggregate, timer.step, origin) is None:
                 worker = 0
@@ -92,6 +113,8 @@ class Upkeep:
     async def _lease(self, job: JobFound) -> bool:
         origin = Origin(job.tenant, PLATFORM)
         try:
+            if (other := await self._other(job.aggregate, origin)) is not None:
+                return await other.lease(job)
             if job.definition not in self._served:
                 self._served[job.definition] = await self._serves(job.aggregate, job.step, origin)
             verb = self._served[job.definition]
@@ -120,6 +143,8 @@ class Upkeep:
                         done += await self._child_ended(tenant, message_id, aggregate)
                     elif kind == ESCALATION_OVER:
                         done += await self._escalation_over(tenant, message_id, aggregate)
+                    elif (deliver := self._deliveries.get(kind)) is not None:
+                        done += await deliver(tenant, message_id, kind, aggregate)
                 except (QuarantinedError, RejectedError):
                     continue
         return done
@@ -231,14 +256,17 @@ class Upkeep:
         """Retention: the data of calls that ended long ago is erased, their history stays."""
         before: Micros = self._sources.now() - int(keep_seconds * SECOND)
         erased = 0
-        for id, tenant in await self._store.ended(before, most):
-            try:
-                erased += await self.erase(id, Origin(tenant, PLATFORM), "retention") == "erased"
-            except (QuarantinedError, RejectedError):
-                continue  # a damaged one stays for a person to look at
+        for kind in (KIND, *self._others):
+            for id, tenant in await self._store.ended(before, most, kind):
+                try:
+                    erased += await self.erase(id, Origin(tenant, PLATFORM), "retention") == "erased"
+                except (QuarantinedError, RejectedError):
+                    continue  # a damaged one stays for a person to look at
         return erased
 
     async def erase(self, id: Id, origin: Origin, reason: str) -> str:
+        if (other := await self._other(id, origin)) is not None:
+            return await other.erase(id, origin.tenant, origin.principal, reason)
         prepared = Prepared(c.Erase(reason), Attachments(erases=True))
         return (await self._kernel.ask(KIND, id, origin, prepared)).answer
 
@@ -275,6 +303,8 @@ class Upkeep:
 
     async def _raise_missing(self, id: Id, step: int, tenant: str) -> bool:
         try:
+            if (other := await self._other(id, Origin(tenant))) is not None:
+                return await other.miss(id, step, tenant)
             aggregate = await self._kernel.read(id, Origin(tenant))
         except (RejectedError, QuarantinedError):
             return False
@@ -303,6 +333,8 @@ class Upkeep:
             return Prepared(c.RetryIncident(step, self._conductor.lease.number))
 
         try:
+            if (other := await self._other(id, origin)) is not None:
+                return await other.heal(id, step, origin.tenant)
             if await self._serves(id, step, origin) is None:
                 return False
             await self._kernel.ask(KIND, id, origin, prepare)

@@ -11,8 +11,8 @@ from perdure.store.checks import checksum, slot
 
 ORDER = (
     "put_aggregate", "add_records", "erase_payloads", "add_payloads", "remove_timers", "add_timers", "remove_jobs",
-    "put_jobs", "remove_incidents", "put_incidents", "put_parked", "add_idempotency", "add_inbox", "settle_inbox",
-    "remove_index", "add_index", "put_entities", "add_entity_history",
+    "put_jobs", "remove_incidents", "put_incidents", "remove_parked", "put_parked", "add_idempotency", "add_inbox",
+    "settle_inbox", "remove_index", "add_index", "put_entities", "add_entity_history",
 )  # fmt: skip
 """The order statements run in: the same everywhere, so that overlapping batches cannot deadlock."""
 
@@ -31,7 +31,7 @@ def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str
         for notice in unit.notices:
             if (unit.id, notice.message_id) in repeated:
                 continue
-            row = (unit.tenant, notice.message_id, notice.kind, "", unit.at, PENDING, "", unit.id, None)
+            row = (unit.tenant, notice.message_id, notice.kind, "", unit.at, PENDING, "", unit.id, None, "", 0)
             _add(batch, "add_inbox", row)
     return batch
 
@@ -90,13 +90,16 @@ def _by_step(
 
 
 def _parked_rows(batch: Batch, unit: Unit, id: bytes) -> None:
-    changed = [row for row in unit.after.parked if row not in unit.before.parked]
+    known, kept = set(unit.before.parked), set(unit.after.parked)
+    changed = [row for row in unit.after.parked if row not in known]
+    for row in unit.before.parked:
+        if row.kind != "call" and row not in kept:
+            _add(batch, "remove_parked", (id, row.step, row.token))
     # A token that stops waiting frees its key before another takes it.
     for row in sorted(changed, key=lambda row: row.status == 0):
-        place = slot(row.status, id, row.step, row.token)
+        step, token, name, key, status, definition, kind = row
         _add(
-            batch, "put_parked",
-            (id, row.step, row.token, unit.tenant, row.name, row.key, place, row.status, row.definition),
+            batch, "put_parked", (id, step, token, unit.tenant, name, key, slot(row, id), status, definition, kind)
         )  # fmt: skip
 
 

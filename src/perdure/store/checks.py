@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b, sha256
 
 from perdure.errors import QuarantinedError
-from perdure.journal import link
+from perdure.journal import ParkedRow, link
 from perdure.kernel.ports import Loaded, RecordRow
 from perdure.sources import Id, id_text
 
@@ -18,9 +18,9 @@ def checksum(
     return blake2b(id + head + text + state, digest_size=16).digest()
 
 
-def slot(status: int, aggregate: bytes, step: int, token: int) -> bytes:
-    """Empty while a token waits; afterwards its own place, so that the key is free again."""
-    return b"" if status == 0 else b"%s%d.%d" % (aggregate, step, token)
+def slot(row: ParkedRow, aggregate: bytes) -> bytes:
+    """Empty while a call waits; otherwise the token's own place, so that the key is free for others."""
+    return b"" if row.status == 0 and row.kind == "call" else b"%s%d.%d" % (aggregate, row.step, row.token)
 
 
 AggregateRow = tuple[bytes, str, str, int, str, int, bytes, bytes, bytes]

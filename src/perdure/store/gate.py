@@ -55,11 +55,11 @@ def claims_of(units: Iterable[Unit]) -> Claims:
 def _new_keys(unit: Unit) -> list[tuple[str, str, str]]:
     if not unit.after.parked:
         return []
-    before = {(row.step, row.token) for row in unit.before.parked if row.status == 0}
+    before = {(row.step, row.token) for row in unit.before.parked if row.status == 0 and row.kind == "call"}
     return [
         (unit.tenant, row.key, row.name)
         for row in unit.after.parked
-        if row.status == 0 and (row.step, row.token) not in before
+        if row.status == 0 and row.kind == "call" and (row.step, row.token) not in before
     ]
 
 

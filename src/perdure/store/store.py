@@ -11,15 +11,15 @@ from perdure.sources import Id, Micros, Sources
 from perdure.store.checks import checked, checked_chain, checked_entity, checked_payload, damaged
 from perdure.store.ports import Driver, Row
 from perdure.store.recent import RecentPayloads
+from perdure.store.waits import Waits
 from perdure.work.ports import Beat, EntityFound, EntityVersion, JobFound, TimerFound, WorkerRow
 
 
-class Store:
+class Store(Waits):
     """Everything is read checked: a row that fails is quarantined and named, and nothing else stops."""
 
     def __init__(self, driver: Driver, sources: Sources) -> None:
-        self.driver = driver
-        self._sources = sources
+        super().__init__(driver, sources)
         self._recent = RecentPayloads()
 
     async def commit(self, unit: Unit) -> Conflict | None:
@@ -41,13 +41,6 @@ class Store:
         except QuarantinedError as error:
             await self.quarantine(error)
             raise
-
-    async def quarantine(self, error: QuarantinedError) -> None:
-        """Remember what was found damaged, so that lists show it."""
-        await self.driver.write(
-            "add_quarantine", aggregate=error.data["aggregate"], place=error.data["place"], fact=error.fact,
-            found_at=self._sources.now(),
-        )  # fmt: skip
 
     async def quarantined(self, most: int = 1000) -> list[Row]:
         return await self.driver.fetch("list_quarantine", most=most)
@@ -114,7 +107,7 @@ class Store:
 
     async def pending_messages(self, after: int, most: int) -> list[tuple[int, str, str, str, Id]]:
         rows = await self.driver.fetch("pending_inbox", after=after, most=most)
-        return [(number, tenant, message, kind, Id(bytes(id))) for number, tenant, message, kind, id in rows]
+        return [(number, tenant, message, kind, Id(bytes(id or b""))) for number, tenant, message, kind, id in rows]
 
     async def dead_letters(self, tenant: str, most: int) -> list[DeadLetter]:
         return [DeadLetter(*row) for row in await self.driver.fetch("list_dead", tenant=tenant, most=most)]
@@ -142,8 +135,8 @@ class Store:
         rows = await self.driver.fetch("find_index", tenant=tenant, verb=verb, field=field, value=value, most=most)
         return [Id(bytes(row[0])) for row in rows]
 
-    async def ended(self, before: Micros, most: int) -> list[tuple[Id, str]]:
-        rows = await self.driver.fetch("ended_aggregates", before=before, most=most)
+    async def ended(self, before: Micros, most: int, kind: str = "runbook") -> list[tuple[Id, str]]:
+        rows = await self.driver.fetch("ended_aggregates", before=before, kind=kind, most=most)
         return [(Id(bytes(id)), tenant) for id, tenant in rows]
 
     async def read_entity(self, tenant: str, entity: str, key: str) -> EntityFound | None:

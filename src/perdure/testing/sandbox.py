@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from perdure.app.config import Config
-from perdure.app.perdure import Perdure, load_definitions
+from perdure.app.perdure import Perdure, load_definitions, load_models
 from perdure.app.runtime import Runtime
 from perdure.contracts import parse_duration
 from perdure.errors import InvariantBroken
@@ -45,7 +45,8 @@ class Sandbox(Perdure):
     def from_config(cls, config: Config, **changes: Any) -> Any:
         """`open` with the verbs and handlers of a `perdure.yaml`, in memory unless a `url` is given."""
         settings: dict[str, Any] = {
-            "definitions": config.definitions, "handlers": config.handlers, "environment": config.environment,
+            "definitions": config.definitions, "models": config.models, "handlers": config.handlers,
+            "environment": config.environment,
         }  # fmt: skip
         return cls.open(changes.pop("url", "sqlite://"), **{**settings, **changes})
 
@@ -56,6 +57,7 @@ class Sandbox(Perdure):
         url: str = "sqlite://",
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
+        models: Sequence[str | Path] | None = None,
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -66,7 +68,7 @@ class Sandbox(Perdure):
     ) -> AsyncIterator[Sandbox]:
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
-            url, definitions=definitions, handlers=handlers, environment=environment, tenant=tenant,
+            url, definitions=definitions, models=models, handlers=handlers, environment=environment, tenant=tenant,
             principal=principal, clock=clock or VirtualSources(seed), driver=driver,
         )  # fmt: skip
         try:
@@ -80,6 +82,7 @@ class Sandbox(Perdure):
         url: str,
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
+        models: Sequence[str | Path] | None = None,
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -95,6 +98,11 @@ class Sandbox(Perdure):
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True
         )
         await runtime.start()
+        try:
+            await runtime.bring(load_models(definitions, models), Origin(tenant, principal))
+        except BaseException:
+            await runtime.stop()
+            raise
         return cls(runtime, Origin(tenant, principal))
 
     async def advance(self, duration: str) -> None:
@@ -119,6 +127,7 @@ class Sandbox(Perdure):
         """Until nothing is left to do now."""
         for _ in range(MAX_ROUNDS):
             await self.runtime.conductor.finish_jobs(None)
+            await self.runtime.engine.messages.drain()
             await self.runtime.timers.fire_due(self.clock.now())
             if not await self.runtime.look_after() and self.runtime.conductor.is_idle:
                 return

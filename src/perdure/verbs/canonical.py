@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from perdure.contracts import CONSEQUENCE_TIERS
-from perdure.verbs.definition import CRUD, MAX_INDEX, Execution, Sentences, VerbDefinition
-from perdure.verbs.execution import read_execution
+from perdure.verbs.definition import CRUD, MAX_INDEX, Execution, Sentences, VerbContract, VerbDefinition
+from perdure.verbs.execution import flag_name, read_execution
 from perdure.verbs.fields import Fields
 from perdure.verbs.nodes import Node, Report
 from perdure.verbs.schema import CompiledSchema, SchemaFault
@@ -56,11 +56,16 @@ class VerbReader:
             execution=_with_columns(read_execution(execution), fields) if execution else Execution(),
             index=tuple(argument_name(word) for word in fields.texts("index")),
             metadata=fields.data("metadata"),
+            contract=_contract(fields),
             file=self._file,
             line=node.line,
         )
         if len(definition.index) > MAX_INDEX:
             fields.wrong(fields.get("index"), "index", f"at most {MAX_INDEX} names may be indexed")
+        if definition.contract is not None and definition.execution.kind == "durable":
+            reason = "'contract' is what a sync verb promises to the processes it serves and this one is durable"
+            hint = "A durable verb declares its flags under execution.flags."
+            fields.wrong(fields.get("contract"), "wrong_kind", reason, hint)
         return Draft(definition, fields)
 
     def _name(self, fields: Fields) -> tuple[str, str]:
@@ -121,6 +126,14 @@ class VerbReader:
                     at = _locate(node, ["properties", name, "default"])
                     fields.wrong(at, "default", f"the default of '{name}' does not fit: {violation.reason}")
         return schema
+
+
+def _contract(fields: Fields) -> VerbContract | None:
+    part = fields.child("contract", "contract")
+    if part is None:
+        return None
+    flags = tuple(flag_name(each.value, each, part) for each in part.items("writes_flags") if part.is_text(each))
+    return VerbContract(writes_flags=flags, may_raise=part.texts("may_raise"))
 
 
 def arguments_node(fields: Fields) -> Node:

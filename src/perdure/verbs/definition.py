@@ -57,6 +57,13 @@ class Sentences(msgspec.Struct, frozen=True):
     clarify: dict[str, str] = {}
 
 
+class VerbContract(msgspec.Struct, frozen=True):
+    """What a sync verb tells the processes it serves: the flags it may write and the business errors it may raise."""
+
+    writes_flags: tuple[str, ...] = ()
+    may_raise: tuple[str, ...] = ()
+
+
 class VerbDefinition(msgspec.Struct, frozen=True):
     """Everything declared about one version of one verb; both schemas are complete JSON Schema 2020-12."""
 
@@ -73,6 +80,8 @@ class VerbDefinition(msgspec.Struct, frozen=True):
     index: tuple[str, ...] = ()
     metadata: dict[str, Any] = {}
     override: str | None = None
+    contract: VerbContract | None = None
+    """None when nothing was promised: it may then write and raise whatever its process allows."""
     file: str = ""
     line: int = 0
 
@@ -81,6 +90,9 @@ class VerbDefinition(msgspec.Struct, frozen=True):
         """`sha256:` of the whole definition, policies and bindings included; where it was written is not part of it."""
         whole = msgspec.to_builtins(self)
         del whole["file"], whole["line"]
+        if self.contract is None:
+            # A verb that promises nothing keeps the hash it had before promises could be written.
+            del whole["contract"]
         return data_hash(whole)
 
 

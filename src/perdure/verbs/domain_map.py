@@ -84,6 +84,8 @@ class DomainReader:
         children = {key: child for key in _SAME if (child := fields.get(key)) is not None}
         children["name"] = node.beside(f"{domain}.{name}")
         children["execution"] = self._execution(domain, name, fields)
+        if (contract := fields.child("contract", "domain_contract")) is not None:
+            children["contract"] = _promised(contract)
         if "output_schema" not in children and (output := self._returned(fields)) is not None:
             children["output_schema"] = output
         metadata = dict(fields.mapping("metadata"))
@@ -158,3 +160,10 @@ class DomainReader:
         at = returns.node
         named = at.with_children({argument_name(returns.text("name")): at.with_children({"type": at.value["type"]})})
         return at.with_children({"properties": named})
+
+
+def _promised(contract: Fields) -> Node:
+    """What lint and proof use of a contract; the rest of it is a note."""
+    errors = contract.get("may_raise") or contract.get("may_raise_errors")
+    found = {"writes_flags": contract.get("writes_flags"), "may_raise": errors}
+    return contract.node.with_children({key: child for key, child in found.items() if child is not None})

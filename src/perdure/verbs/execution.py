@@ -220,11 +220,8 @@ def _failure_classes(fields: Fields) -> tuple[FailureClass, ...]:
 def read_flag(written: str, node: Node, owner: Fields) -> FlagContract:
     """One flag contract; `orch.x` is another spelling of `orch_x`."""
     fields = Fields(node, "flag", owner.file, owner.report)
-    name = re.sub(r"^orch\.", "orch_", written).replace("-", "_")
-    if not FLAG_NAME.fullmatch(name):
-        fields.wrong(node, "name", f"the flag '{written}' is not named orch_<words>", "Write e.g. orch_approved.")
     flag = FlagContract(
-        name=name,
+        name=flag_name(written, node, fields),
         type=fields.word("type", _FLAG_TYPES, "string"),
         values=fields.texts("values"),
         initial=_initial(fields),
@@ -235,6 +232,14 @@ def read_flag(written: str, node: Node, owner: Fields) -> FlagContract:
     )
     _check_flag(fields, flag)
     return flag
+
+
+def flag_name(written: str, node: Node, fields: Fields) -> str:
+    """The name of a flag as it is kept, whichever way it was written."""
+    name = re.sub(r"^orch\.", "orch_", written).replace("-", "_")
+    if not FLAG_NAME.fullmatch(name):
+        fields.wrong(node, "name", f"the flag '{written[:80]}' is not named orch_<words>", "Write e.g. orch_approved.")
+    return name
 
 
 def _initial(fields: Fields) -> str | bool | int | None:

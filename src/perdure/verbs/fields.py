@@ -120,7 +120,7 @@ class Fields:
             return ()
         if isinstance(node.value, str):
             return (node.value,)
-        return tuple(child.value for child in self.items(key) if self._is_text(child))
+        return tuple(child.value for child in self.items(key) if self.is_text(child))
 
     def items(self, key: str) -> list[Node]:
         node = self.get(key)
@@ -141,7 +141,7 @@ class Fields:
         return {}
 
     def text_mapping(self, key: str) -> dict[str, str]:
-        return {name: child.value for name, child in self.mapping(key).items() if self._is_text(child)}
+        return {name: child.value for name, child in self.mapping(key).items() if self.is_text(child)}
 
     def data(self, key: str) -> dict[str, Any]:
         """A free mapping, kept as it is."""
@@ -154,7 +154,7 @@ class Fields:
     def missing(self, key: str) -> None:
         self.wrong(self.node, "missing_key", f"'{key}' is missing")
 
-    def _is_text(self, node: Node) -> bool:
+    def is_text(self, node: Node) -> bool:
         if isinstance(node.value, str):
             return True
         self.wrong(node, "wrong_type", f"expected text, found {node.kind()}", "Put it in quotes.")

@@ -75,10 +75,13 @@ ACCEPTED_KEYS = MappingProxyType(
                 "output_schema",
                 "consequence",
                 "execution",
+                "contract",
                 "index",
                 "metadata",
             ]
         ),
+        "contract": frozenset({"writes_flags", "may_raise"}),
+        "domain_contract": frozenset({"writes_flags", "may_raise", "may_raise_errors", "reads_flags", "correlation"}),
         "sentences": frozenset({"step", "summary", "clarify"}),
         "execution": frozenset(
             [

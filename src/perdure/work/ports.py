@@ -40,6 +40,25 @@ class JobFound(NamedTuple):
     definition: int
 
 
+class Duties(Protocol):
+    """What the aggregates of one kind need of a worker, besides running their own commands."""
+
+    async def fire(self, timer: TimerFound) -> None: ...
+    async def lease(self, job: JobFound) -> bool:
+        """Take a job nobody holds; True when it is ours now."""
+        ...
+
+    async def miss(self, id: Id, step: int, tenant: str) -> bool:
+        """No live worker has what a job needs: a person must see it. True when that was new."""
+        ...
+
+    async def heal(self, id: Id, step: int, tenant: str) -> bool:
+        """What a job missed may be here now; True when it goes on."""
+        ...
+
+    async def erase(self, id: Id, tenant: str, principal: str, reason: str) -> str: ...
+
+
 class Leases(Protocol):
     """Leases of worker processes. `set_fence` names the lease every unit is written under."""
 

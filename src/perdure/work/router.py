@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
-from perdure.contracts import FailureClass, check_flags
+from perdure.contracts import FailureClass, FlagContract, check_flags
 from perdure.errors import (
     BusinessError,
     PayloadTooLargeError,
@@ -116,11 +116,18 @@ class Router:
         handler = self.handler(verb)
         return handler is not None and handler.name != PARK
 
-    async def run(self, verb: Verb, call: dict[str, Any]) -> Produced | Failed:
-        """One attempt. Never raises what the handler raised; cancellation passes through."""
+    async def run(
+        self, verb: Verb, call: dict[str, Any], contracts: Iterable[FlagContract] | None = None, is_loose: bool = False
+    ) -> Produced | Failed:
+        """One attempt. Never raises what the handler raised; cancellation passes through.
+
+        Flags are checked against the verb's own contracts, or against those of the process it runs for.
+        """
         entities = self._entities(call["tenant"], call["principal"], verb, call["idempotency_key"])
         try:
             value, flags = await self._run(verb, call, entities)
+            if flags and not is_loose:
+                check_flags(verb.execution.flags if contracts is None else contracts, flags)
             return self._checked(verb, value, flags, entities.writes())
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
@@ -154,8 +161,6 @@ class Router:
     def _checked(self, verb: Verb, value: Any, flags: dict[str, Any], writes: tuple[EntityWrite, ...]) -> Produced:
         handler = self.handler(verb)
         parks = handler is None or handler.name == PARK or (verb.is_durable and handler.name != INSTANT_COMPLETE)
-        if flags:
-            check_flags(verb.execution.flags, flags)
         if parks:
             return Produced(Cargo(b"", b"", None), flags, writes, True)
         return Produced(self.outgoing(verb, value), flags, writes, False)

@@ -194,7 +194,7 @@ def _task_reassigned(state: Instance, entry: e.TaskReassigned) -> None:
 
 
 def _thrown(state: Instance, entry: e.Thrown) -> None:
-    if entry.kind in ("message", "signal"):
+    if entry.kind in ("message", "signal", "escalation"):
         _number(state, entry.number)
 
 

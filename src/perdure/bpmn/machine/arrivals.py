@@ -115,6 +115,14 @@ def complete_task(game: Game, command: c.CompleteTask) -> str | Rejection:
     return "completed"
 
 
+def escalate(game: Game, command: c.Escalate) -> str:
+    node = game.state.nodes.get(command.node)
+    if node is None or node.kind != "call":
+        return "gone"
+    throw(game, "escalation", command.code, node.number, node.element)
+    return "escalated"
+
+
 def end_call(game: Game, command: c.EndCall) -> str | Rejection:
     node = game.state.nodes.get(command.node)
     if node is None or node.kind != "call":

@@ -123,6 +123,14 @@ class EndCall(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
+class Escalate(msgspec.Struct, frozen=True, kw_only=True):
+    """A called process, which goes on, threw an escalation that nothing in it caught."""
+
+    node: int
+    code: str
+    worker: int = 0
+
+
 class Cancel(msgspec.Struct, frozen=True, kw_only=True):
     """Stop; compensates only when asked to."""
 
@@ -204,6 +212,6 @@ class Erase(msgspec.Struct, frozen=True, kw_only=True):
 
 Command = (
     StartInstance | LeaseJob | RecordJob | Correlate | FireTimer | ClaimTask | ReassignTask | CompleteTask | EndCall
-    | Cancel | Suspend | Resume | Modify | Migrate | RaiseIncident | RetryIncident | ResolveIncident | PostProgress
-    | Erase
+    | Escalate | Cancel | Suspend | Resume | Modify | Migrate | RaiseIncident | RetryIncident | ResolveIncident
+    | PostProgress | Erase
 )  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from perdure.bpmn import model as m
 from perdure.bpmn.machine import arrivals, jobs, mending
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
@@ -98,9 +97,6 @@ def _begin(game: Game, plan: Plan, start: str) -> str:
     spot = plan.spots.get(start)
     if spot is None or spot.area != plan.process:
         return f"it has no start event '{start}'"
-    if isinstance(spot.node, m.Event) and spot.node.position != "start":
-        # An arm of a race that starts the process.
-        game.emit(e.Passed(start, ROOT))
     pass_event(game, start, ROOT)
     return ""
 
@@ -126,7 +122,7 @@ def _late(state: Instance, command: c.Command, now: int) -> Answer:
             why = f"the instance is {state.status}"
             ignored = e.MessageIgnored(now, f"watch {command.watch}", command.message_id, why)
             return Decision((ignored,), "ignored", keeps=False)
-        case c.FireTimer() | c.LeaseJob() | c.EndCall() | c.RaiseIncident():
+        case c.FireTimer() | c.LeaseJob() | c.EndCall() | c.Escalate() | c.RaiseIncident():
             return Decision((), "gone", keeps=False)
         case c.Cancel():
             return Decision((), "replayed", keeps=False)
@@ -148,6 +144,7 @@ _TABLE: dict[type, Callable[[Game, Any, Origin, float], str | Rejection]] = {
     c.ReassignTask: lambda game, command, origin, chance: arrivals.reassign(game, command, origin.principal),
     c.CompleteTask: lambda game, command, origin, chance: arrivals.complete_task(game, command),
     c.EndCall: lambda game, command, origin, chance: arrivals.end_call(game, command),
+    c.Escalate: lambda game, command, origin, chance: arrivals.escalate(game, command),
     c.Cancel: lambda game, command, origin, chance: mending.cancel(game, command),
     c.Suspend: lambda game, command, origin, chance: mending.suspend(game, command),
     c.Resume: lambda game, command, origin, chance: mending.resume(game, command),

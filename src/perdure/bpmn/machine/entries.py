@@ -190,10 +190,12 @@ class TaskCompleted(Compact, frozen=True, tag=20):
 
 
 class Thrown(Compact, frozen=True, tag=21):
-    """Something left the instance, under a number that makes its id: a message, a signal, a call, its cancelling."""
+    """Something left the instance, under a number that makes its id: a message, a signal, a call, its cancelling,
+    an escalation for whoever called.
+    """
 
     number: int
-    kind: Literal["message", "signal", "call", "cancel_call"]
+    kind: Literal["message", "signal", "call", "cancel_call", "escalation"]
     name: str
     key: str = ""
     element: str = ""

@@ -36,7 +36,7 @@ def _fault(game: Game, name: str, value: object, writer: str, element: str, by_h
     fault = contract.fault(value)
     if fault:
         return fault
-    if by_hand:
+    if by_hand or game.plan.deployed.is_loose:
         return ""
     return _writer_fault(game, contract, writer) or _once_fault(game, contract, value, element)
 
@@ -77,7 +77,8 @@ def _merged(game: Game, name: str, value: str | bool | int, element: str, job: J
     rule = contract.merge if contract is not None else None
     match rule:
         case None:
-            is_free = contract is None or present == value or before[2] == element
+            is_loose = contract is None or game.plan.deployed.is_loose
+            is_free = is_loose or present == value or before[2] == element
             return value if is_free else None
         case "any":
             return bool(present) or bool(value)

@@ -100,7 +100,7 @@ def fail(
     policy = game.plan.policy(job.type, node.element)
     if policy.allows(job.attempt, failure.kind):
         delay = after_seconds if after_seconds is not None else policy.delay_seconds(job.attempt, chance)
-        game.emit(e.JobFailed(node.number, job.attempt, game.now, failure, game.now + max(1, int(delay * SECOND))))
+        game.emit(e.JobFailed(node.number, job.attempt, game.now, failure, max(1, game.now + int(delay * SECOND))))
         return
     game.emit(e.JobFailed(node.number, job.attempt, game.now, failure))
     if failure.kind == "permanent_business":

@@ -47,7 +47,7 @@ def _note(game: Game, watch: Watch, message_id: str, *, stays: bool) -> None:
     if stays and watch.kind == "timer":
         stays = bool(watch.cycle) and watch.left != 0
         if stays:
-            due = next_due(watch.cycle, watch.due, game.now, game.cron)
+            due = next_due(watch.cycle, watch.due, watch.left, game.now, game.cron)
             left = watch.left if watch.left < 0 else watch.left - 1
             stays = due > 0
     game.emit(e.Occurred(watch.number, game.now, message_id, due, left, stays))

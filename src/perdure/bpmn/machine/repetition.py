@@ -23,7 +23,7 @@ def repeat(game: Game, element: str, scope: int, flow: str, how: m.StandardLoop 
         is_over = how.is_tested_before and not _goes_on(game, how, 0)
         _finish(game, number) if is_over else _begin(game, number, 1)
         return
-    total = count_of(game, how.cardinality)
+    total = count_of(game, how.cardinality, is_sequential=how.is_sequential)
     if isinstance(total, str):
         game.stuck(element, scope, CARDINALITY, f"'{element}' cannot begin: {total}. Correct it and retry.", flow)
         return

@@ -11,7 +11,9 @@ from perdure.bpmn.machine.game import Game
 from perdure.contracts import DurationError, is_date_time, parse_duration
 
 SECOND = 1_000_000
-MAX_ITERATIONS = 10_000
+MAX_ITERATIONS = 1_000_000
+MAX_AT_ONCE = 1_000
+"""Iterations that run in parallel all stand in the instance at once; more are asked to run one after the other."""
 _CYCLE = re.compile(r"R(\d{0,6})/(?:(\d{4}-[^/]+)/)?(P[^/]+)")
 
 
@@ -34,13 +36,14 @@ def text_of(game: Game, value: m.Value | None) -> str:
     return ("true" if found else "false") if isinstance(found, bool) else str(found)
 
 
-def count_of(game: Game, value: m.Value) -> int | str:
+def count_of(game: Game, value: m.Value, *, is_sequential: bool) -> int | str:
     """A cardinality, or what is wrong with it."""
+    most = MAX_ITERATIONS if is_sequential else MAX_AT_ONCE
     text = text_of(game, value)
     if not re.fullmatch(r"\d{1,9}", text):
         return f"'{text or value.text}' is not a number of iterations"
     number = int(text)
-    return number if number <= MAX_ITERATIONS else f"{number:,} iterations are more than {MAX_ITERATIONS:,}"
+    return number if number <= most else f"{number:,} iterations are more than {most:,}"
 
 
 def moment_of(game: Game, trigger: m.TimerTrigger) -> Moment:
@@ -91,11 +94,11 @@ def cycle_start(text: str, now: int, cron: object) -> Moment:
     return first if first.fault else Moment(first.due, f"R/{length}", left)
 
 
-def next_due(cycle: str, due: int, now: int, cron: object) -> int:
-    """The time after `due`; times long past are passed over, one is never in the past twice."""
+def next_due(cycle: str, due: int, left: int, now: int, cron: object) -> int:
+    """The time after `due`. Of a cycle without end, times that were missed are passed over."""
     match = _CYCLE.fullmatch(cycle)
     if match is None:
         found = cron(cycle, max(due, now)) if callable(cron) else 0
         return found if isinstance(found, int) else 0
     step = int(parse_duration(match.group(3)) * SECOND)
-    return due + step
+    return due + step * ((now - due) // step + 1 if left < 0 and now > due else 1)

@@ -18,8 +18,7 @@ CHECKED_TOGETHER = 32
 async def compare_rows(reader: Reader, id: bytes, tenant: str, rows: Rows) -> list[Finding]:
     """What differs between derived and stored rows of one aggregate, except timers at times no timer of it is due."""
     parked = [
-        (each.step, each.token, tenant, each.name, each.key, slot(each.status, id, each.step, each.token),
-         each.status, each.definition)
+        (each.step, each.token, tenant, each.name, each.key, slot(each, id), each.status, each.definition, each.kind)
         for each in rows.parked
     ]  # fmt: skip
     jobs = [(each.step, tenant, each.worker, each.definition) for each in rows.jobs]

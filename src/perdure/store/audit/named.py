@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from perdure.runbooks.state import Runbook
+from perdure.journal import Machine
 
 HASH_BYTES = 32
 
@@ -17,23 +17,9 @@ class Named(NamedTuple):
     is_erased: bool
 
 
-def named_by(machine: Any, state: Any) -> Named:
-    """What a state names. A machine of another kind says so itself, by a method `payloads(state)`."""
-    if isinstance(state, Runbook):
-        return _named_by_runbook(state)
-    if hasattr(machine, "payloads"):
-        needed, is_erased = machine.payloads(state)
-        return Named(frozenset(needed), is_erased)
-    return Named(frozenset(), False)
-
-
-def _named_by_runbook(state: Runbook) -> Named:
-    if state.erased_at:
-        return Named(frozenset(), True)
-    hashes = {step.input for step in state.steps}
-    hashes.update(step.result for step in state.steps if step.result is not None)
-    hashes.update(amendment.hash for amendment in state.amendments)
-    return Named(frozenset(hashes), False)
+def named_by(machine: Machine[Any, Any, Any], state: Any) -> Named:
+    hashes, is_erased = machine.payloads(state)
+    return Named(frozenset(() if is_erased else hashes), is_erased)
 
 
 def hashes_in(value: Any) -> Iterator[bytes]:

@@ -15,7 +15,18 @@ ON CONFLICT (id) DO UPDATE SET version = excluded.version, status = excluded.sta
 
 -- name: ended_aggregates
 -- Ended before a time and not yet erased, oldest first, for retention.
-SELECT id, tenant FROM aggregate WHERE ended_at > 0 AND ended_at < :before ORDER BY ended_at LIMIT :most;
+SELECT id, tenant FROM aggregate WHERE ended_at > 0 AND ended_at < :before AND kind = :kind ORDER BY ended_at LIMIT :most;
+
+-- name: list_aggregates
+-- Instances or processes of a tenant, newest first, a page at a time.
+SELECT id, tenant, kind, version, status, ended_at, state, head, checksum FROM aggregate
+WHERE kind <> 'runbook' AND tenant = :tenant AND kind = :kind AND id < :before ORDER BY id DESC LIMIT :most;
+
+-- name: list_aggregates_in
+-- The same in one status.
+SELECT id, tenant, kind, version, status, ended_at, state, head, checksum FROM aggregate
+WHERE kind <> 'runbook' AND tenant = :tenant AND kind = :kind AND status = :status AND id < :before
+ORDER BY id DESC LIMIT :most;
 
 -- name: scan_aggregates
 -- All aggregates in the order of their ids, a page at a time, for audits.

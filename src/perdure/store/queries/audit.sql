@@ -46,7 +46,8 @@ SELECT number, hash, data FROM payload WHERE aggregate = :aggregate AND number >
 
 -- name: parked_columns
 -- All tokens of one aggregate with everything that is derived from its state.
-SELECT step, token, tenant, name, key, slot, status, definition FROM parked WHERE aggregate = :aggregate ORDER BY step, token;
+SELECT step, token, tenant, name, key, slot, status, definition, kind FROM parked
+WHERE aggregate = :aggregate ORDER BY step, token;
 
 -- name: timer_columns
 -- The timers of one aggregate at one time.
@@ -146,7 +147,7 @@ SELECT aggregate, number, hash, data FROM payload WHERE aggregate > :after AND a
 
 -- name: parked_between
 -- The tokens of the aggregates between two ids, with everything that is derived from a state.
-SELECT aggregate, step, token, tenant, name, key, slot, status, definition FROM parked
+SELECT aggregate, step, token, tenant, name, key, slot, status, definition, kind FROM parked
 WHERE aggregate > :after AND aggregate <= :until;
 
 -- name: jobs_between

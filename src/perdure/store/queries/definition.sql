@@ -22,7 +22,7 @@ WHERE NOT EXISTS (
   SELECT 1 FROM serves JOIN worker ON worker.number = serves.worker AND worker.is_fenced = 0
   WHERE serves.definition = definition.short
 ) AND (
-  EXISTS (SELECT 1 FROM parked WHERE parked.definition = definition.short AND parked.status = 0)
+  EXISTS (SELECT 1 FROM parked WHERE parked.definition = definition.short AND parked.kind = 'call' AND parked.status = 0)
   OR EXISTS (SELECT 1 FROM job WHERE job.definition = definition.short)
 );
 

@@ -1,7 +1,7 @@
 -- name: add_inbox
 -- What arrived, once per message id.
-INSERT INTO inbox (tenant, message_id, kind, key, received_at, status, answer, aggregate, body)
-VALUES (:tenant, :message_id, :kind, :key, :received_at, :status, :answer, :aggregate, :body);
+INSERT INTO inbox (tenant, message_id, kind, key, received_at, status, answer, aggregate, body, name, expires_at)
+VALUES (:tenant, :message_id, :kind, :key, :received_at, :status, :answer, :aggregate, :body, :name, :expires_at);
 
 -- name: known_messages
 -- Which message ids of a batch have arrived before, for the gate.
@@ -12,8 +12,9 @@ SELECT tenant, message_id, answer, aggregate FROM inbox WHERE (tenant, message_i
 UPDATE inbox SET status = 1, answer = 'applied', body = NULL WHERE (tenant, message_id) IN (SELECT * FROM (VALUES (:tenant, :message_id)));
 
 -- name: pending_inbox
--- Messages between aggregates that still have to be acted on.
-SELECT number, tenant, message_id, kind, aggregate FROM inbox WHERE status = 0 AND number > :after ORDER BY number LIMIT :most;
+-- Messages between aggregates, and broadcasts, that still have to be acted on.
+SELECT number, tenant, message_id, kind, aggregate FROM inbox
+WHERE status = 0 AND expires_at = 0 AND number > :after ORDER BY number LIMIT :most;
 
 -- name: list_dead
 -- Dead letters of a tenant, oldest first.
@@ -23,14 +24,38 @@ WHERE status = 2 AND tenant = :tenant ORDER BY received_at, number LIMIT :most;
 -- name: early_letters
 -- Dead letters under a key since a time: answers that came before their call had parked.
 SELECT message_id FROM inbox WHERE status = 2 AND tenant = :tenant AND received_at >= :since AND key = :key
-ORDER BY received_at, number LIMIT 20;
+AND kind = 'completion' ORDER BY received_at, number LIMIT 20;
 
 -- name: read_message
 -- One message by its id.
-SELECT message_id, kind, key, received_at, status, answer, aggregate, body FROM inbox
-WHERE tenant = :tenant AND message_id = :message_id;
+SELECT message_id, kind, key, received_at, status, answer, aggregate, body, name, expires_at
+FROM inbox WHERE tenant = :tenant AND message_id = :message_id;
 
 -- name: mark_message
 -- A person decided about a dead letter.
 UPDATE inbox SET status = :status, answer = :answer, body = NULL
 WHERE tenant = :tenant AND message_id = :message_id AND status = 2 RETURNING message_id;
+
+-- name: buffered_messages
+-- Messages kept until someone waits for them, by name and key, oldest first; those whose time is over are left out.
+SELECT message_id, received_at, expires_at, number FROM inbox
+WHERE status = 0 AND expires_at > 0 AND tenant = :tenant AND name = :name AND key = :key AND expires_at > :now
+AND number > :after ORDER BY number LIMIT :most;
+
+-- name: buffered_page
+-- Kept messages of all tenants whose time is not over, a page at a time, and whether someone waits for them by now.
+SELECT tenant, message_id, name, key, expires_at, number, EXISTS (
+  SELECT 1 FROM parked WHERE parked.kind <> 'call' AND parked.tenant = inbox.tenant AND parked.kind = 'message'
+  AND parked.name = inbox.name AND parked.key = inbox.key
+) FROM inbox WHERE status = 0 AND expires_at > 0 AND (expires_at, number) > (:after_expiry, :after)
+ORDER BY expires_at, number LIMIT :most;
+
+-- name: expired_messages
+-- Kept messages that nobody waited for in time, earliest first.
+SELECT tenant, message_id, name, key, expires_at FROM inbox
+WHERE status = 0 AND expires_at > 0 AND expires_at <= :now ORDER BY expires_at, number LIMIT :most;
+
+-- name: bury_message
+-- A kept message becomes a dead letter, unless someone took it first.
+UPDATE inbox SET status = 2, answer = :answer
+WHERE tenant = :tenant AND message_id = :message_id AND status = 0 RETURNING message_id;

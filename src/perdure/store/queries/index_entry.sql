@@ -15,3 +15,17 @@ ORDER BY aggregate DESC LIMIT :most;
 -- name: index_of
 -- The index rows of one aggregate, for audits.
 SELECT verb, field, value FROM index_entry WHERE aggregate = :aggregate ORDER BY field, value;
+
+-- name: list_indexed
+-- Aggregates by one field's value with their rows, newest first, a page at a time.
+SELECT one.id, one.tenant, one.kind, one.version, one.status, one.ended_at, one.state, one.head, one.checksum
+FROM index_entry JOIN aggregate AS one ON one.id = index_entry.aggregate
+WHERE index_entry.tenant = :tenant AND index_entry.verb = :verb AND index_entry.field = :field
+AND index_entry.value = :value AND index_entry.aggregate < :before
+ORDER BY index_entry.aggregate DESC LIMIT :most;
+
+-- name: count_indexed
+-- How many aggregates there are for each value of one field, by status.
+SELECT index_entry.value, one.status, count(*) FROM index_entry JOIN aggregate AS one ON one.id = index_entry.aggregate
+WHERE index_entry.tenant = :tenant AND index_entry.verb = :verb AND index_entry.field = :field
+GROUP BY index_entry.value, one.status ORDER BY index_entry.value, one.status;

@@ -6,13 +6,25 @@ from typing import Any
 
 import typer
 
-from perdure.surfaces.cli import arrivals, audits, calls, databases, measuring, people, projects, verbs, worker
+from perdure.surfaces.cli import (
+    arrivals,
+    audits,
+    calls,
+    databases,
+    linting,
+    measuring,
+    people,
+    projects,
+    scenarios,
+    verbs,
+    worker,
+)
 from perdure.surfaces.cli.exits import INTERRUPTED
 from perdure.surfaces.cli.failures import usage_error
 from perdure.surfaces.cli.options import group
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
-ROOMS = (projects, verbs, calls, arrivals, people, worker, audits, databases, measuring)
+ROOMS = (projects, verbs, linting, scenarios, calls, arrivals, people, worker, audits, databases, measuring)
 
 
 def application() -> typer.Typer:

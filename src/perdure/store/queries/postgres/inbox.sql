@@ -1,8 +1,8 @@
 -- name: add_inbox
 -- Differs because a batch is one statement with an array for each column.
-INSERT INTO inbox (tenant, message_id, kind, key, received_at, status, answer, aggregate, body)
+INSERT INTO inbox (tenant, message_id, kind, key, received_at, status, answer, aggregate, body, name, expires_at)
 SELECT * FROM unnest(:tenant::text[], :message_id::text[], :kind::text[], :key::text[], :received_at::bigint[],
-  :status::bigint[], :answer::text[], :aggregate::bytea[], :body::bytea[]);
+  :status::bigint[], :answer::text[], :aggregate::bytea[], :body::bytea[], :name::text[], :expires_at::bigint[]);
 
 -- name: known_messages
 -- Differs because a batch is one statement with an array for each column.

@@ -1,0 +1,240 @@
+"""What surfaces show of instances and processes: plain values, the same in Python and in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from perdure.app.views import CarrierView, ErrorView, EventView, IncidentView
+from perdure.bpmn.machine.entries import Entered, JobCompleted, JobMade, Left
+from perdure.bpmn.machine.state import Instance, Node, Watch
+from perdure.bpmn.model import CallActivity, Task
+from perdure.engines.embedded.instances import Told
+from perdure.engines.embedded.plans import Definition
+from perdure.journal import Record
+from perdure.kernel.kernel import Aggregate
+from perdure.payload import digest_text
+from perdure.runbooks.entries import TIMES
+from perdure.sources import id_text, iso
+
+
+class TokenView(msgspec.Struct, frozen=True):
+    """Where a token stands; `number` names it for incidents, tasks and modifications."""
+
+    number: int
+    element: str
+    name: str
+    kind: str
+    since: str | None
+    iteration: int = 0
+    verb: str = ""
+    attempt: int = 0
+    assignee: str = ""
+    groups: str = ""
+    claimed_by: str = ""
+
+
+class WaitView(msgspec.Struct, frozen=True):
+    """What an instance waits for: kind is message, signal, timer, condition, task, job or retry."""
+
+    kind: str
+    element: str
+    text: str
+    key: str = ""
+    due_at: str | None = None
+
+
+class InstanceView(msgspec.Struct, frozen=True):
+    """A running or ended process as everyone sees it."""
+
+    id: str
+    process: str
+    version: int
+    definition: str
+    state: str
+    progress: str
+    flags: dict[str, str | bool | int] = {}
+    data: Any = None
+    tokens: list[TokenView] = []
+    waits: list[WaitView] = []
+    incidents: list[IncidentView] = []
+    completed: list[str] = []
+    """The sub-verbs that have completed, in their order."""
+    error: ErrorView | None = None
+    parent: str = ""
+    business_key: str = ""
+    tenant: str = ""
+    principal: str = ""
+    started_at: str | None = None
+    ended_at: str | None = None
+    suspended_at: str | None = None
+    erased_at: str | None = None
+    sequence: int = 0
+
+
+class TaskView(msgspec.Struct, frozen=True):
+    """A human task; its `key` completes it."""
+
+    key: str
+    instance: str
+    token: int
+    process: str
+    element: str
+    name: str
+    assignee: str = ""
+    groups: str = ""
+    users: str = ""
+    due: str = ""
+    claimed_by: str = ""
+    since: str | None = None
+    number: int = 0
+
+
+class Past(msgspec.Struct):
+    """What an instance's history says that its state does not."""
+
+    elements: set[str]
+    verbs: list[str]
+
+
+def past_of(history: Iterable[Told]) -> Past:
+    """The elements whose work has completed, and the sub-verbs that did it."""
+    past = Past(set(), [])
+    standing: dict[int, str] = {}
+    works: set[int] = set()
+    for told in history:
+        for entry in told.entries:
+            if isinstance(entry, Entered):
+                standing[entry.number] = entry.element
+            elif isinstance(entry, JobMade) and entry.purpose == "work":
+                works.add(entry.number)
+            elif isinstance(entry, JobCompleted) and entry.number in works:
+                past.verbs.append(entry.verb)
+            elif isinstance(entry, Left) and entry.how == "completed" and entry.number in standing:
+                past.elements.add(standing[entry.number])
+    return past
+
+
+def instance_view(aggregate: Aggregate, definition: Definition, past: Past, data: Any) -> InstanceView:
+    state: Instance = aggregate.state
+    failure = state.failure
+    return InstanceView(
+        id=id_text(aggregate.id), process=state.process, version=state.process_version,
+        definition=digest_text(state.definition), state=state.status, progress=progress_of(state, definition, past),
+        flags=state.flags, data=data, tokens=[_token(each, definition) for each in _shown(state)],
+        waits=waits_of(state, definition), incidents=incidents_of(state),
+        completed=past.verbs,
+        error=ErrorView(failure.kind, failure.code, failure.message) if failure is not None else None,
+        parent=state.parent, business_key=state.business_key, tenant=aggregate.tenant, principal=state.principal,
+        started_at=iso(state.started_at), ended_at=iso(state.ended_at or None),
+        suspended_at=iso(state.suspended_at or None) if state.status == "suspended" else None,
+        erased_at=iso(state.erased_at or None), sequence=aggregate.version,
+    )  # fmt: skip
+
+
+def carrier_view(aggregate: Aggregate, definition: Definition, past: Past) -> CarrierView:
+    state: Instance = aggregate.state
+    return CarrierView(
+        state.process, state.process_version, digest_text(state.definition), id_text(aggregate.id), state.status,
+        progress_of(state, definition, past), past.verbs, incidents_of(state),
+    )  # fmt: skip
+
+
+def progress_of(state: Instance, definition: Definition, past: Past) -> str:
+    """`3 of 5 steps complete, waiting for document upload`."""
+    steps = _steps(definition)
+    done = len(steps & past.elements)
+    text = f"{done} of {len(steps)} steps complete"
+    if state.status == "active":
+        waiting = list(dict.fromkeys(wait.text for wait in waits_of(state, definition)))
+        return f"{text}, waiting for {', '.join(waiting)}" if waiting else text
+    return text if state.status == "completed" else f"{text}, {state.status.replace('_', ' ')}"
+
+
+def _steps(definition: Definition) -> set[str]:
+    return {
+        id
+        for id, node in definition.elements.items()
+        if isinstance(node, Task | CallActivity) and not node.is_for_compensation
+    }
+
+
+def waits_of(state: Instance, definition: Definition) -> list[WaitView]:
+    """What would move the instance on, boundary events left out: they are exceptions, not what it waits for."""
+    found = [_node_wait(node, definition) for node in state.nodes.values() if node.kind in ("job", "task", "call")]
+    own = [watch for watch in state.watches.values() if state.nodes[watch.node].kind in ("wait", "gate")]
+    found.extend(_watch_wait(watch, definition) for watch in own)
+    return found
+
+
+def _node_wait(node: Node, definition: Definition) -> WaitView:
+    job = node.job
+    due = iso(job.retry_at or None) if job is not None else None
+    kind = "retry" if due else node.kind
+    return WaitView(kind, node.element, _name(node.element, definition), due_at=due)
+
+
+def _watch_wait(watch: Watch, definition: Definition) -> WaitView:
+    return WaitView(watch.kind, watch.event, _name(watch.event, definition), watch.key, iso(watch.due or None))
+
+
+def incidents_of(state: Instance) -> list[IncidentView]:
+    return [
+        IncidentView(node.number, node.element, node.incident.code, node.incident.text, iso(node.incident.opened_at))
+        for node in state.nodes.values()
+        if node.incident is not None
+    ]
+
+
+def task_view(aggregate: Aggregate, node: Node, definition: Definition, number: int = 0) -> TaskView:
+    task, letters = node.task, id_text(aggregate.id)
+    assert task is not None
+    return TaskView(
+        f"{letters}:{node.number}", letters, node.number, aggregate.state.process, node.element,
+        _name(node.element, definition), task.assignee, task.groups, task.users, task.due, task.claimed_by,
+        iso(node.at), number,
+    )  # fmt: skip
+
+
+def instance_events(sequence: int, record: Record[Any]) -> list[EventView]:
+    return [
+        EventView(
+            sequence, iso(record.at), type(entry).__name__, record.command, record.principal,
+            msgspec.to_builtins({name: _plain(name, getattr(entry, name)) for name in entry.__struct_fields__}),
+            record.trace,
+        )
+        for entry in record.entries
+    ]  # fmt: skip
+
+
+def _plain(name: str, value: Any) -> Any:
+    if isinstance(value, bytes):
+        return digest_text(value) if value else ""
+    if name in TIMES and isinstance(value, int):
+        return iso(value or None)
+    if isinstance(value, msgspec.Struct):
+        return {field: _plain(field, getattr(value, field)) for field in value.__struct_fields__}
+    return [_plain("", each) for each in value] if isinstance(value, tuple) else value
+
+
+def _shown(state: Instance) -> list[Node]:
+    return [node for node in state.nodes.values() if node.parent]
+
+
+def _token(node: Node, definition: Definition) -> TokenView:
+    job, task = node.job, node.task
+    return TokenView(
+        node.number, node.element, _name(node.element, definition), node.kind, iso(node.at), node.iteration,
+        job.type if job is not None else "", job.attempt if job is not None else 0,
+        task.assignee if task is not None else "", task.groups if task is not None else "",
+        task.claimed_by if task is not None else "",
+    )  # fmt: skip
+
+
+def _name(element: str, definition: Definition) -> str:
+    """The name of an element in a sentence: as it is written, its first letter small unless it is an abbreviation."""
+    node = definition.elements.get(element)
+    name = (node.name if node is not None else "") or element
+    return name[0].lower() + name[1:] if len(name) > 1 and name[1:2].islower() else name

@@ -1,0 +1,148 @@
+"""Lint over files: which models there are, which verbs belong to them, and what the rules find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from perdure.app.config import CONFIG_NAME, load_config
+from perdure.app.contracts import contract_of
+from perdure.bpmn.lint import Contract, Finding, Profile, Target, lint
+from perdure.bpmn.model import Model
+from perdure.bpmn.xml import read_model
+from perdure.errors import DefinitionError, ModelError, Problem, RejectedError, Rejection, RejectionCode
+from perdure.verbs import Catalogue, load_catalogue
+
+MODELS = (".bpmn",)
+VERBS = (".yaml", ".yml")
+
+
+class LintReport(msgspec.Struct, frozen=True):
+    """What was found in which models; `contracts` names the verb of each process, or none."""
+
+    models: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    contracts: dict[str, str | None] = {}
+
+    def has_errors(self) -> bool:
+        return any(finding.severity == "error" for finding in self.findings)
+
+
+def lint_paths(
+    paths: Iterable[Path], catalogue: Catalogue | None, profile: Profile = "hollow", target: Target = "embedded"
+) -> LintReport:
+    """Lint every model among the files and folders.
+
+    Without a catalogue, the verbs of a model are those of the YAML files named beside it, else of the project around
+    it, else of the YAML files in its folder.
+    """
+    given = list(paths)
+    named = [path for path in given if path.suffix in VERBS]
+    if named:
+        catalogue = load_catalogue(named)
+    return _lint_all(list(_models(given)), _Verbs(catalogue), profile, target)
+
+
+def _lint_all(files: list[Path], verbs: _Verbs, profile: Profile, target: Target) -> LintReport:
+    findings: list[Finding] = []
+    contracts: dict[str, str | None] = {}
+    for file in files:
+        try:
+            model = read_model(_bytes(file), str(file))
+        except ModelError as error:
+            findings.extend(map(finding_of, error.problems))
+            continue
+        for contract in _contracts(model, verbs.beside(file), contracts):
+            findings.extend(lint(model, profile=profile, target=target, contract=contract))
+    return LintReport(tuple(map(str, files)), tuple(dict.fromkeys(findings)), contracts)
+
+
+def _contracts(model: Model, verbs: Catalogue, named: dict[str, str | None]) -> list[Contract | None]:
+    """The contracts of the processes of a file; none at all when no verb names any of them."""
+    found: list[Contract | None] = []
+    for process in model.definitions.executable():
+        contract = contract_of(verbs, process.id)
+        named[process.id] = None if contract is None else contract.verb
+        if contract is not None:
+            found.append(contract)
+    return found or [None]
+
+
+def finding_of(problem: Problem) -> Finding:
+    """A problem of reading, as lint tells it."""
+    return Finding(
+        code=problem.code, severity=problem.severity, fact=problem.reason, hint=problem.hint, element=problem.field,
+        line=problem.line, column=problem.column, file=problem.file,
+    )  # fmt: skip
+
+
+class _Verbs:
+    """The verbs of each folder, read once."""
+
+    def __init__(self, given: Catalogue | None) -> None:
+        self._given = given
+        self._known: dict[Path, Catalogue] = {}
+
+    def beside(self, file: Path) -> Catalogue:
+        if self._given is not None:
+            return self._given
+        folder = file.resolve().parent
+        if folder not in self._known:
+            self._known[folder] = _project_verbs(folder) or _folder_verbs(folder)
+        return self._known[folder]
+
+
+def _project_verbs(folder: Path) -> Catalogue | None:
+    for above in (folder, *folder.parents):
+        file = above / CONFIG_NAME
+        if file.is_file():
+            config = load_config(file)
+            return load_catalogue(list(config.definitions), config.environment)
+    return None
+
+
+def _folder_verbs(folder: Path) -> Catalogue:
+    """The verbs of the YAML files in a folder; files that hold something else are left alone."""
+    files = sorted(path for path in folder.iterdir() if path.suffix in VERBS)
+    together = _readable(files)
+    if together is not None:
+        return together
+    apart = [_readable([file]) for file in files]
+    return Catalogue(verb.definition for verbs in apart if verbs is not None for verb in verbs)
+
+
+def _readable(files: list[Path]) -> Catalogue | None:
+    try:
+        return load_catalogue(files)
+    except DefinitionError:
+        return None
+
+
+def _models(paths: Iterable[Path]) -> Iterator[Path]:
+    seen: set[Path] = set()
+    for path in paths:
+        for file in _below(path):
+            if file not in seen:
+                seen.add(file)
+                yield file
+
+
+def _below(path: Path) -> list[Path]:
+    if path.is_dir():
+        return sorted(file for file in path.rglob("*") if file.suffix in MODELS and file.is_file())
+    if not path.exists():
+        raise _refused("not_found", path, "there is no such file or folder")
+    return [] if path.suffix in VERBS else [path]
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise _refused("invalid", file, str(error)) from error
+
+
+def _refused(code: RejectionCode, path: Path, fact: str) -> RejectedError:
+    return RejectedError(Rejection(code, "lint", "model", str(path), fact))

@@ -1,0 +1,124 @@
+"""Models of a project: read from its files, judged by lint, deployed when they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from perdure.bpmn.lint import Contract, VerbContract, lint
+from perdure.bpmn.lint.findings import Finding
+from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.model import Model, nodes
+from perdure.bpmn.xml import read_model
+from perdure.engine import Deployment
+from perdure.engines.embedded.binding import carrier_of
+from perdure.engines.embedded.definitions import Check
+from perdure.engines.embedded.engine import EmbeddedEngine
+from perdure.errors import DefinitionError, Problem
+from perdure.journal import Origin
+from perdure.verbs import Catalogue, Verb
+
+SUFFIXES = (".bpmn", ".bpmn20.xml")
+FOLDER = "models"
+
+
+def default_places(definitions: Iterable[str | Path]) -> list[Path]:
+    """The folders `models` beside the verbs, where there are any."""
+    found: dict[Path, None] = {}
+    for definition in map(Path, definitions):
+        for folder in (definition if definition.is_dir() else definition.parent, definition.parent):
+            if (folder / FOLDER).is_dir():
+                found[folder / FOLDER] = None
+    return list(found)
+
+
+def model_files(places: Iterable[str | Path]) -> list[Path]:
+    """Model files named, or found in the folders named, in the order of their names."""
+    files: dict[Path, None] = {}
+    for place in map(Path, places):
+        listed = sorted(place.rglob("*")) if place.is_dir() else [place]
+        files.update({file: None for file in listed if not place.is_dir() or file.name.endswith(SUFFIXES)})
+    return list(files)
+
+
+def load_model(path: Path) -> Model:
+    try:
+        return read_model(path.read_bytes(), str(path))
+    except OSError as error:
+        raise DefinitionError([Problem("model.unreadable", str(path), 1, 1, "", str(error))]) from error
+
+
+class ProjectModels:
+    """The processes a project brings along, by their ids."""
+
+    def __init__(self, models: Sequence[Model]) -> None:
+        self._models: dict[str, Model] = {}
+        for model in models:
+            for process in model.definitions.executable():
+                self._models[process.id] = model
+
+    @classmethod
+    def load(cls, places: Iterable[str | Path]) -> ProjectModels:
+        return cls([load_model(path) for path in model_files(places)])
+
+    async def deploy(self, engine: EmbeddedEngine, origin: Origin) -> list[Deployment]:
+        """Every process, each anew only when it changed."""
+        return [await engine.deploy(model, origin, process=id) for id, model in self._models.items()]
+
+    def finder(self, engine: EmbeddedEngine) -> Callable[[str, Origin], Any]:
+        """Deploys a process for a tenant that calls for it first."""
+
+        async def find(process: str, origin: Origin) -> None:
+            model = self._models.get(process)
+            if model is not None:
+                await engine.deploy(model, origin, process=process)
+
+        return find
+
+
+def lint_check(catalogue: Catalogue) -> Check:
+    """The rules as a gate: what lints clean deploys, what does not is refused."""
+
+    def check(model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
+        verb = carrier_of(deployed.process.id, catalogue)
+        declared = contract if isinstance(contract, Contract) else contract_of(verb, catalogue) if verb else None
+        found = lint(model, profile=deployed.profile, contract=declared)
+        return [problem_of(each) for each in found if _concerns(each, model, deployed)]
+
+    return check
+
+
+def _concerns(finding: Finding, model: Model, deployed: Deployed) -> bool:
+    """Whether a finding is about the process that is deployed, and not about another one of the same file."""
+    others = [each for each in model.definitions.processes if each.id != deployed.process.id]
+    foreign = {each.id for each in others} | {node.id for each in others for node in nodes(each.body)}
+    return finding.severity != "info" and finding.element not in foreign
+
+
+def problem_of(finding: Finding) -> Problem:
+    severity: Any = "error" if finding.severity == "error" else "warning"
+    return Problem(
+        finding.code, finding.file, finding.line, finding.column, finding.element, finding.fact, finding.hint, severity
+    )
+
+
+def contract_of(verb: Verb, catalogue: Catalogue) -> Contract:
+    """What a durable verb declares about its process, as lint and proof read it."""
+    execution = verb.execution
+    return Contract(
+        verb=verb.name, process=execution.process or "", sub_verbs=execution.sub_verbs,
+        compensation=dict(execution.compensation), flags=execution.flags,
+        verbs=tuple(_verb_contract(each) for each in catalogue),
+        processes=tuple(each.execution.process for each in catalogue if each.execution.process),
+    )  # fmt: skip
+
+
+def _verb_contract(verb: Verb) -> VerbContract:
+    outputs = tuple(verb.output.properties) if verb.output is not None and verb.output.properties else None
+    promised = verb.definition.contract
+    return VerbContract(
+        name=verb.name, is_durable=verb.is_durable, effects=verb.execution.effects, outputs=outputs,
+        writes_flags=promised.writes_flags if promised is not None else None,
+        errors=promised.may_raise if promised is not None else None,
+    )  # fmt: skip

@@ -1,0 +1,7 @@
+"""Where everything stands: a left-to-right layout for any process, computed the same way every time."""
+
+from __future__ import annotations
+
+from perdure.bpmn.layout.pools import lay_out as lay_out
+
+__all__ = ["lay_out"]

@@ -1,0 +1,47 @@
+"""Runs the rules over a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.bpmn.lint.broken import broken
+from perdure.bpmn.lint.contract import Contract
+from perdure.bpmn.lint.findings import Finding, Note, Profile, Severity, Target
+from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.rules import RULES
+from perdure.bpmn.model import Model, Place
+
+_ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+def lint(
+    model: Model, *, profile: Profile = "hollow", target: Target = "embedded", contract: Contract | None = None
+) -> list[Finding]:
+    """Everything the rules find, in the order of the file. Rules that need a contract are silent without one."""
+    index = Index(model, profile, target, contract)
+    found = [*broken(model), *_findings(index)]
+    return sorted(dict.fromkeys(found), key=_place)
+
+
+def has_errors(findings: list[Finding]) -> bool:
+    """Whether anything found stops a deployment."""
+    return any(finding.severity == "error" for finding in findings)
+
+
+def _findings(index: Index) -> Iterator[Finding]:
+    for rule in RULES:
+        severity = rule.SEVERITIES.of(index.profile, index.target)
+        if severity is not None:
+            yield from (_finding(index, rule.CODE, severity, note) for note in rule.check(index))
+
+
+def _finding(index: Index, code: str, severity: Severity, note: Note) -> Finding:
+    place = index.model.places.get(note.element, Place(0, 0))
+    return Finding(
+        code=code, severity=severity, fact=note.fact, hint=note.hint, element=note.element,
+        line=place.line, column=place.column, file=index.model.file,
+    )  # fmt: skip
+
+
+def _place(finding: Finding) -> tuple[int, int, int, str, str]:
+    return finding.line, finding.column, _ORDER[finding.severity], finding.code, finding.element

@@ -1,0 +1,22 @@
+"""Camunda 8 has no events with several triggers.
+
+Use an event-based gateway, or one boundary event for each trigger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.bpmn.lint.findings import Note, Severities
+from perdure.bpmn.lint.index import Index
+
+CODE = "PRT103"
+NAME = "camunda-multiple-event"
+SEVERITIES = Severities("error", targets=("camunda",))
+
+
+def check(index: Index) -> Iterator[Note]:
+    for event in index.events():
+        if len(event.triggers) > 1:
+            fact = f"it has {len(event.triggers)} triggers, and Camunda 8 takes one"
+            yield Note(event.id, fact, "Use an event-based gateway, or one event for each trigger.")

@@ -1,0 +1,24 @@
+"""Camunda 8 has no standard loop.
+
+Draw the loop with an exclusive gateway, or use a multi-instance activity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.bpmn.lint.findings import Note, Severities
+from perdure.bpmn.lint.index import Index
+from perdure.bpmn.model import (
+    StandardLoop,
+)
+
+CODE = "PRT104"
+NAME = "camunda-standard-loop"
+SEVERITIES = Severities("error", targets=("camunda",))
+
+
+def check(index: Index) -> Iterator[Note]:
+    for node in index.activities():
+        if isinstance(node.repeat, StandardLoop):
+            yield Note(node.id, "Camunda 8 has no standard loop", "Draw the loop with an exclusive gateway.")

@@ -1,0 +1,34 @@
+"""A compensation boundary event is not joined to one handler.
+
+An association joins it to the activity that undoes the work. Without it nothing would be undone, and a flow from it
+is never taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.bpmn.lint.findings import Note, Severities
+from perdure.bpmn.lint.index import Index
+from perdure.bpmn.model import (
+    CompensationTrigger,
+    Event,
+    Gateway,
+)
+
+CODE = "BPM146"
+NAME = "compensation-handler-missing"
+SEVERITIES = Severities("error")
+
+
+def check(index: Index) -> Iterator[Note]:
+    for event, _ in index.triggers(CompensationTrigger, "boundary"):
+        handlers = [node for node in index.handlers_of(event) if not isinstance(node, (Event, Gateway))]
+        if len(handlers) != 1:
+            fact = f"it is joined to {len(handlers)} compensation handlers"
+            yield Note(event.id, fact, "Join it to exactly one activity by an association.")
+        for handler in handlers:
+            if not handler.is_for_compensation:
+                yield Note(handler.id, "it undoes work and is not marked for compensation", "Mark it for compensation.")
+        if index.outgoing(event.id):
+            yield Note(event.id, "a flow leaves a compensation event", "Join the handler by an association instead.")

@@ -1,0 +1,45 @@
+"""A condition says more than a comparison of flags with literals.
+
+Conditions compare `orch_*` flags with literals and join comparisons by `and`, `or` and `not(...)`. Nothing else is
+ever evaluated, in any profile, so a decision that needs more is made by a verb, which sets a flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.bpmn.conditions import (
+    Both,
+    Condition,
+    Either,
+    Foreign,
+    Not,
+)
+from perdure.bpmn.lint.findings import Note, Severities
+from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.reads import conditions
+
+CODE = "HOL002"
+NAME = "condition-outside-grammar"
+SEVERITIES = Severities("error")
+
+
+def check(index: Index) -> Iterator[Note]:
+    for test in conditions(index):
+        for foreign in _foreign(test.condition):
+            place = f" (character {foreign.offset + 1} of `{_short(foreign.text)}`)"
+            yield Note(test.element, f"its condition is outside the grammar: {foreign.fact}{place}", foreign.hint)
+
+
+def _foreign(condition: Condition) -> Iterator[Foreign]:
+    if isinstance(condition, Foreign):
+        yield condition
+    elif isinstance(condition, (Both, Either)):
+        for part in condition.parts:
+            yield from _foreign(part)
+    elif isinstance(condition, Not):
+        yield from _foreign(condition.part)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:79]}…"

@@ -1,0 +1,29 @@
+"""The key of a wait is not a string flag that is written once.
+
+The key is frozen when the wait opens; a flag that may change afterwards would no longer name the wait. Declare it
+`type: string` and `once: true`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.bpmn.lint.findings import Note, Severities
+from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.reads import uses
+
+CODE = "CON104"
+NAME = "correlation-flag"
+SEVERITIES = Severities("error", open="warning")
+
+
+def check(index: Index) -> Iterator[Note]:
+    for use in uses(index):
+        flag = index.flags.get(use.value.text) if use.role == "correlation" and use.value.kind == "flag" else None
+        if flag is None:
+            continue
+        if flag.type != "string":
+            fact = f"its correlation key '{flag.name}' is of type {flag.type}"
+            yield Note(use.element, fact, "Declare the flag with type: string.")
+        if not flag.once:
+            yield Note(use.element, f"its correlation key '{flag.name}' may be written again", "Declare once: true.")

@@ -1,0 +1,52 @@
+"""An event is of a kind that does not exist at its place.
+
+Errors are not thrown in mid-flow, timers do not end a process, terminate only ends. The reference of elements lists
+which events exist where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.bpmn.lint.findings import Note, Severities
+from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.texts import trigger_kind
+from perdure.bpmn.model import (
+    Event,
+)
+
+CODE = "BPM140"
+NAME = "event-kind"
+SEVERITIES = Severities("error")
+
+
+_KINDS: dict[str, frozenset[str]] = {
+    "start": frozenset(("message", "timer", "signal", "conditional")),
+    "event subprocess start": frozenset(
+        ("message", "timer", "signal", "conditional", "error", "escalation", "compensation")
+    ),
+    "catch": frozenset(("message", "timer", "signal", "conditional", "link")),
+    "throw": frozenset(("message", "signal", "escalation", "compensation", "link")),
+    "boundary": frozenset(
+        ("message", "timer", "signal", "conditional", "error", "escalation", "compensation", "cancel")
+    ),
+    "end": frozenset(("message", "signal", "error", "escalation", "compensation", "terminate", "cancel")),
+}
+_NEEDS_TRIGGER = frozenset(("catch", "boundary"))
+
+
+def check(index: Index) -> Iterator[Note]:
+    for event in index.events():
+        place = _place(index, event)
+        for trigger in event.triggers:
+            kind = trigger_kind(trigger)
+            if kind not in _KINDS[place]:
+                fact = f"there is no {kind} {place} event"
+                yield Note(event.id, fact, f"Kinds that exist: {', '.join(sorted(_KINDS[place]))}.")
+        if not event.triggers and place in _NEEDS_TRIGGER:
+            yield Note(event.id, f"a {place} event must say what it waits for", "Choose what it waits for.")
+
+
+def _place(index: Index, event: Event) -> str:
+    is_event_start = event.position == "start" and index.room_of[event.id].kind() == "event"
+    return "event subprocess start" if is_event_start else event.position

@@ -1,0 +1,22 @@
+"""A listener runs code that no one sees in the diagram.
+
+Execution and task listeners are work beside the path. Draw a service task where the work happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.bpmn.lint.findings import Note, Severities
+from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.texts import all_extensions
+
+CODE = "HOL009"
+NAME = "listener"
+SEVERITIES = Severities("error")
+
+
+def check(index: Index) -> Iterator[Note]:
+    for element, extension in all_extensions(index):
+        if extension.name.partition(":")[2].lower().endswith(("listener", "listeners")):
+            yield Note(element, f"it has a listener ({extension.name})", "Draw a service task where the work happens.")

@@ -1,0 +1,28 @@
+"""A gateway may find no way out.
+
+Without a default flow, the conditions must cover every value the flags can have. Otherwise some instance stops here
+with an incident. Add a default flow, or the condition that is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.bpmn.lint.coverage import covers
+from perdure.bpmn.lint.findings import Note, Severities
+from perdure.bpmn.lint.index import Index
+
+CODE = "BPM113"
+NAME = "no-way-out"
+SEVERITIES = Severities("error", open="warning", contract="warning")
+
+
+def check(index: Index) -> Iterator[Note]:
+    for gateway in index.gateways("exclusive", "inclusive", "complex"):
+        outgoing = index.outgoing(gateway.id)
+        tests = [flow.condition for flow in outgoing if flow.condition is not None]
+        if gateway.default or not tests or len(tests) < len(outgoing):
+            continue
+        if covers(tests, index.flags) is False:
+            fact = "it has no default flow and its conditions do not cover every value"
+            yield Note(gateway.id, fact, "Make one flow the default.")

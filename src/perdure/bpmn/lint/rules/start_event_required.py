@@ -1,0 +1,24 @@
+"""A process or subprocess has no start event.
+
+Without one it is not said where a token begins. A receive task or event gateway that instantiates counts as a start;
+an ad-hoc subprocess has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.bpmn.lint.findings import Note, Severities
+from perdure.bpmn.lint.index import Index
+
+CODE = "BPM104"
+NAME = "start-event-required"
+SEVERITIES = Severities("error")
+
+
+def check(index: Index) -> Iterator[Note]:
+    for room in index.rooms:
+        if room.kind() == "ad_hoc" or not room.body.nodes:
+            continue
+        if not index.starts(room) and not any(index.is_instantiating(node) for node in room.body.nodes):
+            yield Note(room.id, "it has no start event", "Add a start event.")

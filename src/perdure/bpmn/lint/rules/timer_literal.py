@@ -1,0 +1,28 @@
+"""A timer is set to something that is not a time.
+
+Durations are ISO 8601 (`P14D`, `PT2H`), dates are RFC 3339 with offset, cycles are `R3/PT10M`, `R/PT1H` or cron.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.bpmn.lint.findings import Note, Severities
+from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.timers import timer_fault
+from perdure.bpmn.model import (
+    TimerTrigger,
+)
+
+CODE = "BPM144"
+NAME = "timer-literal"
+SEVERITIES = Severities("error")
+
+
+def check(index: Index) -> Iterator[Note]:
+    for event, timer in index.triggers(TimerTrigger):
+        if timer.value.kind != "literal":
+            continue
+        fault = timer_fault(timer.kind, timer.value.text.strip())
+        if fault:
+            yield Note(event.id, f"its timer `{timer.value.text[:60]}` is not a {timer.kind}: {fault}", "Correct it.")

@@ -1,0 +1,85 @@
+"""Small things many rules ask: texts and extensions anywhere in a model, near names, what waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+from perdure.bpmn.conditions import Foreign
+from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.reads import conditions, uses
+from perdure.bpmn.model import (
+    Event,
+    Extension,
+    Gateway,
+    MessageTrigger,
+    Node,
+    SignalTrigger,
+    Task,
+    TimerTrigger,
+    Trigger,
+)
+
+
+def all_extensions(index: Index) -> Iterator[tuple[str, Extension]]:
+    """Every extension we give no meaning to, however deep, with the element it belongs to."""
+    holders: list[tuple[str, tuple[Extension, ...]]] = [
+        *((process.id, process.extensions) for process in index.processes),
+        *((node.id, node.extensions) for node in index.nodes.values()),
+        *((flow.id, flow.extensions) for flow in index.flows.values()),
+        *((message.id, message.extensions) for message in index.definitions.messages),
+    ]
+    for element, extensions in holders:
+        waiting = list(extensions)
+        while waiting:
+            extension = waiting.pop()
+            yield element, extension
+            waiting.extend(extension.children)
+
+
+def all_texts(index: Index) -> Iterator[tuple[str, str, str]]:
+    """Every text that could be evaluated somewhere, with its element and where it stands in it."""
+    for test in conditions(index):
+        if isinstance(test.condition, Foreign):
+            yield test.element, "condition", test.condition.text
+    for use in uses(index):
+        yield use.element, use.role.replace("_", " "), use.value.text
+    for node in index.nodes.values():
+        yield from _node_texts(node)
+    for element, extension in all_extensions(index):
+        for text in (extension.text, *extension.attributes.values()):
+            yield element, f"extension {extension.name}", text
+
+
+def _node_texts(node: Node) -> Iterator[tuple[str, str, str]]:
+    if isinstance(node, (Task, Event)):
+        for key, value in node.headers.items():
+            yield node.id, f"header '{key}'", f"{key} {value}"
+    if isinstance(node, Task):
+        yield node.id, "script", node.script
+    if not isinstance(node, Gateway):
+        for mapping in node.mappings:
+            yield node.id, "mapping", mapping.target
+    for key, value in node.properties.items():
+        yield node.id, f"property '{key}'", f"{key} {value}"
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A question naming what was probably meant, or nothing."""
+    near = get_close_matches(name, list(names), n=1)
+    return f"Did you mean '{near[0]}'?" if near else ""
+
+
+def is_wait(node: Node) -> bool:
+    """Whether a token rests here for something from outside or for time."""
+    if isinstance(node, Event):
+        waits = (MessageTrigger, SignalTrigger, TimerTrigger)
+        return node.position == "catch" and any(isinstance(trigger, waits) for trigger in node.triggers)
+    if isinstance(node, Gateway):
+        return node.kind == "event"
+    return isinstance(node, Task) and node.kind in ("receive", "user")
+
+
+def trigger_kind(trigger: Trigger) -> str:
+    """The word for what triggers an event."""
+    return str(type(trigger).__struct_config__.tag)

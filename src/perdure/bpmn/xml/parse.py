@@ -1,0 +1,126 @@
+"""Untrusted bytes read into tags: no document types, entities or outside references, everything within limits."""
+
+from __future__ import annotations
+
+from pyexpat import ExpatError, ParserCreate, XMLParserType
+
+from perdure.bpmn.xml import limits
+from perdure.bpmn.xml.names import SEPARATOR, usual
+from perdure.bpmn.xml.tag import Tag
+from perdure.errors import ModelError, Problem
+
+_CHUNK_BYTES = 64 * 1024
+_ENCODINGS = frozenset(("utf-8", "utf-16", "utf-16le", "utf-16be", "us-ascii", "iso-8859-1"))
+_DOCTYPE_HINT = "Remove the document type: a model needs none, and none is read."
+
+
+def parse_tags(data: bytes | str, file: str) -> Tag:
+    """The root element. Raises ModelError with the one problem that ended the reading."""
+    return _Parsing(data, file).root()
+
+
+class _Parsing:
+    def __init__(self, data: bytes | str, file: str) -> None:
+        self._file = file
+        self._data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+        # The encoding named in a text was that of the file it came from.
+        self._parser = ParserCreate("utf-8" if isinstance(data, str) else None, SEPARATOR)
+        self._open: list[Tag] = []
+        self._texts: list[list[str]] = []
+        self._root: Tag | None = None
+        self._count = 0
+        self._names: dict[str, str] = {}
+        self._listen(self._parser)
+
+    def _listen(self, parser: XMLParserType) -> None:
+        parser.buffer_text = True
+        parser.buffer_size = _CHUNK_BYTES
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
+        parser.XmlDeclHandler = self._declaration
+        parser.StartDoctypeDeclHandler = self._doctype
+        parser.EntityDeclHandler = self._doctype
+        parser.ProcessingInstructionHandler = self._instruction
+
+    def root(self) -> Tag:
+        size = len(self._data)
+        if size > limits.MAX_BYTES:
+            raise self._refusal("BPM003", f"it has {size:,} bytes and may have {limits.MAX_BYTES:,}", at=(1, 1))
+        try:
+            self._feed()
+        except ExpatError as error:
+            raise self._malformed(error) from None
+        except (ValueError, LookupError):
+            fact = "its encoding cannot be read"
+            raise self._refusal("BPM001", fact, "Save it as UTF-8.", at=(1, 1)) from None
+        assert self._root is not None
+        return self._root
+
+    def _feed(self) -> None:
+        # In pieces, so that a refusal ends the work instead of the end of the file.
+        for start in range(0, len(self._data), _CHUNK_BYTES):
+            self._parser.Parse(self._data[start : start + _CHUNK_BYTES], False)
+            if start + _CHUNK_BYTES - self._parser.CurrentByteIndex > limits.MAX_TAG_BYTES:
+                raise self._refusal("BPM003", f"a tag or comment has more than {limits.MAX_TAG_BYTES:,} bytes")
+        self._parser.Parse(b"", True)
+
+    def _start(self, raw: str, attributes: dict[str, str]) -> None:
+        self._count += 1
+        if self._count > limits.MAX_ELEMENTS:
+            raise self._refusal("BPM003", f"it has more than {limits.MAX_ELEMENTS:,} elements")
+        if len(self._open) >= limits.MAX_DEPTH:
+            raise self._refusal("BPM004", f"its elements nest deeper than {limits.MAX_DEPTH}")
+        tag = Tag(self._name(raw), self._attributes(attributes))
+        tag.line, tag.column = self._here()
+        if self._open:
+            self._open[-1].children.append(tag)
+        else:
+            self._root = tag
+        self._open.append(tag)
+        self._texts.append([])
+
+    def _end(self, raw: str) -> None:
+        tag, text = self._open.pop(), "".join(self._texts.pop())
+        # White space between elements is nobody's text.
+        tag.text = "" if tag.children and text.isspace() else text
+
+    def _text(self, text: str) -> None:
+        self._texts[-1].append(text)
+
+    def _attributes(self, attributes: dict[str, str]) -> dict[str, str]:
+        if len(attributes) > limits.MAX_ATTRIBUTES:
+            fact = f"an element has {len(attributes):,} attributes and may have {limits.MAX_ATTRIBUTES}"
+            raise self._refusal("BPM003", fact)
+        for name, text in attributes.items():
+            if len(text) > limits.MAX_ATTRIBUTE_LENGTH or len(name) > limits.MAX_ATTRIBUTE_LENGTH:
+                fact = f"an attribute has more than {limits.MAX_ATTRIBUTE_LENGTH:,} characters"
+                raise self._refusal("BPM003", fact)
+        return {self._name(name): text for name, text in attributes.items()}
+
+    def _name(self, raw: str) -> str:
+        name = self._names.get(raw)
+        if name is None:
+            name = self._names[raw] = usual(raw)
+        return name
+
+    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
+        if encoding is not None and encoding.lower() not in _ENCODINGS:
+            raise self._refusal("BPM001", f"its encoding '{encoding[:40]}' is not read", "Save it as UTF-8.")
+
+    def _doctype(self, *declared: object) -> None:
+        raise self._refusal("BPM002", "it declares a document type or an entity", _DOCTYPE_HINT)
+
+    def _instruction(self, target: str, data: str) -> None:
+        raise self._refusal("BPM002", f"it holds the processing instruction '{target[:40]}'", "Remove it.")
+
+    def _malformed(self, error: ExpatError) -> ModelError:
+        fact = f"it is not well-formed XML: {error.args[0].partition(':')[0]}"
+        return self._refusal("BPM001", fact, at=(error.lineno, error.offset + 1))
+
+    def _here(self) -> tuple[int, int]:
+        return self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
+
+    def _refusal(self, code: str, fact: str, hint: str = "", at: tuple[int, int] | None = None) -> ModelError:
+        line, column = at or self._here()
+        return ModelError([Problem(code, self._file, line, column, "", fact, hint)])

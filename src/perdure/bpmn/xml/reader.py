@@ -1,0 +1,55 @@
+"""XML in: a file of BPMN 2.0, plain or with the extension elements of the Modeler, read into the process model."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from perdure.bpmn.model import Model, Place
+from perdure.bpmn.xml.limits import MAX_PROBLEMS
+from perdure.bpmn.xml.parse import parse_tags
+from perdure.bpmn.xml.reading.context import Reading
+from perdure.bpmn.xml.reading.diagrams import read_diagram
+from perdure.bpmn.xml.reading.roots import read_definitions
+from perdure.bpmn.xml.references import reference_faults
+from perdure.bpmn.xml.tag import Tag
+from perdure.errors import ModelError
+
+UNNAMED = "model.bpmn"
+
+
+def read_model(data: bytes | str, file: str = "") -> Model:
+    """The model of a file. Raises ModelError with every problem found, each with its line and column.
+
+    Nothing outside the bytes is ever looked at, and time and memory are bounded by their number.
+    """
+    root = parse_tags(data, file or UNNAMED)
+    reading = Reading(file or UNNAMED)
+    if root.name != "bpmn:definitions":
+        fact = f"its root is '{root.name[:80]}', not the definitions of BPMN 2.0"
+        reading.report("BPM005", root, fact, "Save it as BPMN 2.0.")
+        raise ModelError(reading.problems)
+    reading.ids = _ids(reading, root)
+    definitions = read_definitions(reading, root)
+    diagram = read_diagram(reading, root)
+    for fault in islice(reference_faults(definitions), MAX_PROBLEMS):
+        place = reading.places.get(fault.element, Place(root.line, root.column))
+        reading.report_at(fault.code, fault.element, place, fault.fact, fault.hint)
+    if reading.problems:
+        raise ModelError(sorted(reading.problems, key=lambda problem: (problem.line, problem.column)))
+    return Model(definitions=definitions, diagram=diagram, file=file, places=reading.places)
+
+
+def _ids(reading: Reading, root: Tag) -> set[str]:
+    """Every id of the file, each given once: looked at before reading, since references may lead forward."""
+    found: dict[str, Tag] = {}
+    open_tags = [root]
+    while open_tags:
+        tag = open_tags.pop()
+        if (id := tag.get("id")) and tag.name.startswith("bpmn:"):
+            first = found.setdefault(id, tag)
+            if first is not tag:
+                fact = f"its id is also that of the element in line {first.line}, column {first.column}"
+                reading.report("BPM007", tag, fact, "Rename one of the two.")
+        if tag.name != "bpmn:extensionElements":
+            open_tags += reversed(tag.children)
+    return set(found)

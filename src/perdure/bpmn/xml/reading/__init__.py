@@ -1,0 +1,1 @@
+"""XML into the process model: one module per family of elements."""

@@ -1,0 +1,88 @@
+"""Drawings in: shapes and edges of the elements that are in the file; what draws something else is passed over."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from perdure.bpmn.model import Bounds, Diagram, Edge, Shape
+from perdure.bpmn.xml.names import SUB_PROCESSES
+from perdure.bpmn.xml.reading.context import Reading
+from perdure.bpmn.xml.tag import Tag
+
+_BOUNDS = ("x", "y", "width", "height")
+
+
+def read_diagram(reading: Reading, root: Tag) -> Diagram | None:
+    """The drawing of the file. Further planes, which collapsed subprocesses have, are `inner` ones."""
+    planes = [plane for each in root.all("bpmndi:BPMNDiagram") for plane in each.all("bpmndi:BPMNPlane")]
+    drawn = [plane for plane in planes if reading.reference(plane, "bpmnElement") in reading.places]
+    if not drawn:
+        return None
+    collapsed = _sub_processes(root)
+    first, *others = (_plane(reading, plane, collapsed) for plane in drawn)
+    return Diagram(plane=first.plane, shapes=first.shapes, edges=first.edges, inner=tuple(others))
+
+
+def _sub_processes(root: Tag) -> set[str]:
+    """Ids of subprocesses: they are drawn collapsed unless the drawing says otherwise."""
+    found: set[str] = set()
+    open_tags = list(root.all("bpmn:process"))
+    while open_tags:
+        children = list(open_tags.pop().all(*SUB_PROCESSES))
+        found.update(child.get("id") for child in children)
+        open_tags += children
+    return found
+
+
+def _plane(reading: Reading, plane: Tag, collapsed: set[str]) -> Diagram:
+    shapes = (_shape(reading, tag, collapsed) for tag in plane.all("bpmndi:BPMNShape"))
+    edges = (_edge(reading, tag) for tag in plane.all("bpmndi:BPMNEdge"))
+    return Diagram(
+        plane=reading.reference(plane, "bpmnElement"),
+        shapes=tuple(shape for shape in shapes if shape is not None),
+        edges=tuple(edge for edge in edges if edge is not None),
+    )
+
+
+def _shape(reading: Reading, tag: Tag, collapsed: set[str]) -> Shape | None:
+    element = reading.reference(tag, "bpmnElement")
+    bounds = _bounds(reading, tag)
+    if element not in reading.places or bounds is None:
+        return None
+    return Shape(
+        element=element,
+        bounds=bounds,
+        is_expanded=reading.boolean(tag, "isExpanded", element not in collapsed),
+        is_horizontal=reading.boolean(tag, "isHorizontal", True),
+        label=_label(reading, tag),
+    )
+
+
+def _edge(reading: Reading, tag: Tag) -> Edge | None:
+    element = reading.reference(tag, "bpmnElement")
+    if element not in reading.places:
+        return None
+    points = tuple((_float(reading, each, "x"), _float(reading, each, "y")) for each in tag.all("di:waypoint"))
+    return Edge(element=element, points=points, label=_label(reading, tag))
+
+
+def _label(reading: Reading, tag: Tag) -> Bounds | None:
+    label = tag.first("bpmndi:BPMNLabel")
+    return None if label is None else _bounds(reading, label)
+
+
+def _bounds(reading: Reading, tag: Tag) -> Bounds | None:
+    bounds = tag.first("dc:Bounds")
+    return None if bounds is None else Bounds(*(_float(reading, bounds, name) for name in _BOUNDS))
+
+
+def _float(reading: Reading, tag: Tag, name: str) -> float:
+    text = tag.get(name)
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if isfinite(number):
+        return number
+    reading.report("BPM014", tag, f"{name} of a drawing is '{text[:40]}', not a number", "Write a number.")
+    return 0.0

@@ -1,0 +1,134 @@
+"""Extension elements in: those with a place in the process model by name, all the rest kept."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from perdure.bpmn.model import Extension, Mapping
+from perdure.bpmn.xml import extras
+from perdure.bpmn.xml.names import KEPT, NOT_SUPPORTED, SCOPE_CONTENT
+from perdure.bpmn.xml.reading.context import Reading
+from perdure.bpmn.xml.tag import Tag
+from perdure.bpmn.xml.values import parse_value
+
+_EVERYWHERE = frozenset(("bpmn:documentation", "bpmn:extensionElements", "bpmn:incoming", "bpmn:outgoing"))
+_NOTHING = Tag("")
+
+
+class Extras(NamedTuple):
+    """What an element has beyond plain BPMN."""
+
+    modelled: dict[str, Tag]
+    rest: tuple[Extension, ...]
+
+    def get(self, name: str) -> Tag:
+        """The modelled element of that name, an empty one where there is none."""
+        return self.modelled.get(name, _NOTHING)
+
+    def properties(self, reading: Reading) -> dict[str, str]:
+        return _table(reading, self.get("zeebe:properties"), "zeebe:property", "name")
+
+    def headers(self, reading: Reading) -> dict[str, str]:
+        return _table(reading, self.get("zeebe:taskHeaders"), "zeebe:header", "key")
+
+    def mappings(self) -> tuple[Mapping, ...]:
+        tags = self.get("zeebe:ioMapping").all("zeebe:input", "zeebe:output")
+        return tuple(_mapping(tag) for tag in tags)
+
+    def task_type(self) -> str:
+        """The type of the work; the contract profile's element says it as well."""
+        contract = next((each.attributes for each in self.rest if each.name == "ameide:taskDefinition"), {})
+        return self.get("zeebe:taskDefinition").get("type") or contract.get("type", "")
+
+
+def read_extras(
+    reading: Reading, tag: Tag, modelled: frozenset[str], handled: frozenset[str], holders: tuple[Tag, ...] = ()
+) -> Extras:
+    """`modelled` names what has a place, `handled` the standard children read elsewhere."""
+    found: dict[str, Tag] = {}
+    others: list[Extension] = []
+    for holder in (tag, *holders):
+        for child in _extension_elements(holder):
+            if child.name not in modelled:
+                others.append(extension(child))
+            elif found.setdefault(child.name, child) is not child:
+                reading.report("BPM015", tag, f"it has two {child.name}", "Remove one.")
+    kept = [residual(found[name], known, extras.PARTS) for name, known in extras.MODELLED.items() if name in found]
+    rest = [_odd_attributes(tag), *kept, *others, *_standard(reading, tag, handled)]
+    return Extras(found, tuple(each for each in rest if each is not None))
+
+
+def extension(tag: Tag) -> Extension:
+    """The element as it is, white space around its text aside."""
+    return Extension(tag.name, tag.attributes, tag.text.strip(), tuple(map(extension, tag.children)))
+
+
+def residual(tag: Tag, known: tuple[str, ...], parts: frozenset[str]) -> Extension | None:
+    """What an element has beyond what the process model holds of it."""
+    attributes = {name: text for name, text in tag.attributes.items() if name not in known}
+    children = tuple(extension(child) for child in tag.children if child.name not in parts)
+    return Extension(tag.name, attributes, "", children) if attributes or children else None
+
+
+def documentation(tag: Tag) -> str:
+    return "\n".join(each.text for each in tag.all("bpmn:documentation"))
+
+
+def odd_attributes(tag: Tag) -> dict[str, str]:
+    return {
+        name: text
+        for name, text in tag.attributes.items()
+        if name not in extras.KNOWN_ATTRIBUTES and text not in extras.WITHOUT_MEANING.get(name, ())
+    }
+
+
+def _odd_attributes(tag: Tag) -> Extension | None:
+    odd = odd_attributes(tag)
+    return Extension(extras.ATTRIBUTES, odd) if odd else None
+
+
+def _standard(reading: Reading, tag: Tag, handled: frozenset[str]) -> list[Extension]:
+    """Standard content that is kept; other content that is not handled is reported."""
+    handled |= _EVERYWHERE
+    unread = [child for child in tag.children if child.name.startswith("bpmn:") and child.name not in handled]
+    for child in unread:
+        if child.name not in KEPT:
+            refuse(reading, child, SCOPE_CONTENT)
+    return [extension(child) for child in unread if child.name in KEPT]
+
+
+def refuse(reading: Reading, tag: Tag, expected: frozenset[str]) -> None:
+    """Reports an element of BPMN's namespace that has no business where it stands."""
+    if reading.is_full():
+        return
+    local = tag.name.removeprefix("bpmn:")[:80]
+    if tag.name in NOT_SUPPORTED:
+        reading.report("BPM013", tag, f"a {local} has no place in a process here", "Remove it.")
+    elif tag.name in expected or tag.name in KEPT:
+        reading.report("BPM012", tag, f"a {local} does not belong where it stands", "Move or remove it.")
+    else:
+        near = get_close_matches(local, [name.removeprefix("bpmn:") for name in sorted(expected)], 1)
+        hint = f"Did you mean '{near[0]}'?" if near else "Correct its name, or remove it."
+        reading.report("BPM012", tag, f"BPMN 2.0 has no element '{local}'", hint)
+
+
+def _extension_elements(tag: Tag) -> list[Tag]:
+    """What is in `extensionElements`, and what should be: some tools leave that element out."""
+    found = [child for holder in tag.all("bpmn:extensionElements") for child in holder.children]
+    return found + [child for child in tag.children if not child.name.startswith("bpmn:")]
+
+
+def _table(reading: Reading, tag: Tag, part: str, key: str) -> dict[str, str]:
+    table: dict[str, str] = {}
+    for each in tag.all(part):
+        name = each.get(key)
+        if name in table:
+            reading.report("BPM015", each, f"the {key} '{name[:80]}' is given twice", "Remove one.")
+        table[name] = each.get("value")
+    return table
+
+
+def _mapping(tag: Tag) -> Mapping:
+    direction = "input" if tag.name == "zeebe:input" else "output"
+    return Mapping(direction, parse_value(tag.get("source")), tag.get("target"))  # type: ignore[arg-type]

@@ -1,0 +1,138 @@
+"""Flow nodes in: tasks, call activities, gateways and events. Subprocesses are read with the scopes they are."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from perdure.bpmn.model import CallActivity, Event, Gateway, GatewayKind, Position, Task, TaskKind
+from perdure.bpmn.xml import extras
+from perdure.bpmn.xml.reading.context import Reading
+from perdure.bpmn.xml.reading.extensions import documentation, read_extras
+from perdure.bpmn.xml.reading.repeats import LOOP_TAGS, read_repeat
+from perdure.bpmn.xml.reading.triggers import TRIGGER_TAGS, condition_of, definitions_of, read_trigger
+from perdure.bpmn.xml.tag import Tag
+
+TASK_KINDS: dict[str, TaskKind] = {
+    "bpmn:task": "none",
+    "bpmn:serviceTask": "service",
+    "bpmn:sendTask": "send",
+    "bpmn:receiveTask": "receive",
+    "bpmn:userTask": "user",
+    "bpmn:manualTask": "manual",
+    "bpmn:scriptTask": "script",
+    "bpmn:businessRuleTask": "business_rule",
+}
+GATEWAY_KINDS: dict[str, GatewayKind] = {
+    "bpmn:exclusiveGateway": "exclusive",
+    "bpmn:parallelGateway": "parallel",
+    "bpmn:inclusiveGateway": "inclusive",
+    "bpmn:eventBasedGateway": "event",
+    "bpmn:complexGateway": "complex",
+}
+POSITIONS: dict[str, Position] = {
+    "bpmn:startEvent": "start",
+    "bpmn:intermediateCatchEvent": "catch",
+    "bpmn:intermediateThrowEvent": "throw",
+    "bpmn:boundaryEvent": "boundary",
+    "bpmn:endEvent": "end",
+}
+_OF_TASK = LOOP_TAGS | {"bpmn:script"}
+_OF_GATEWAY = frozenset(("bpmn:activationCondition",))
+_INTERRUPTS: dict[Position, Literal["isInterrupting", "cancelActivity"]] = {
+    "start": "isInterrupting",
+    "boundary": "cancelActivity",
+}
+
+
+def read_task(reading: Reading, tag: Tag) -> Task:
+    extra = read_extras(reading, tag, extras.OF_TASK, _OF_TASK)
+    repeat = read_repeat(reading, tag)
+    people, schedule = extra.get("zeebe:assignmentDefinition"), extra.get("zeebe:taskSchedule")
+    form = extra.get("zeebe:formDefinition")
+    script = tag.first("bpmn:script")
+    return Task(
+        id=reading.id(tag),
+        name=tag.get("name"),
+        documentation=documentation(tag),
+        properties=extra.properties(reading),
+        extensions=extra.rest + repeat.rest,
+        default=tag.get("default"),
+        repeat=repeat.how,
+        is_for_compensation=reading.boolean(tag, "isForCompensation"),
+        mappings=extra.mappings(),
+        kind=TASK_KINDS[tag.name],
+        type=extra.task_type(),
+        retries=reading.number(extra.get("zeebe:taskDefinition"), "retries"),
+        headers=extra.headers(reading),
+        message=reading.reference(tag, "messageRef"),
+        is_instantiating=reading.boolean(tag, "instantiate"),
+        script="" if script is None else script.text,
+        script_language=tag.get("scriptFormat"),
+        is_native="zeebe:userTask" in extra.modelled,
+        assignee=reading.value(people, "assignee"),
+        groups=reading.value(people, "candidateGroups"),
+        users=reading.value(people, "candidateUsers"),
+        due=reading.value(schedule, "dueDate"),
+        follow_up=reading.value(schedule, "followUpDate"),
+        priority=reading.value(extra.get("zeebe:priorityDefinition"), "priority"),
+        form=form.get("formId") or form.get("formKey"),
+    )
+
+
+def read_call(reading: Reading, tag: Tag) -> CallActivity:
+    extra = read_extras(reading, tag, extras.OF_CALL, LOOP_TAGS)
+    repeat = read_repeat(reading, tag)
+    return CallActivity(
+        id=reading.id(tag),
+        name=tag.get("name"),
+        documentation=documentation(tag),
+        properties=extra.properties(reading),
+        extensions=extra.rest + repeat.rest,
+        default=tag.get("default"),
+        repeat=repeat.how,
+        is_for_compensation=reading.boolean(tag, "isForCompensation"),
+        mappings=extra.mappings(),
+        process=extra.get("zeebe:calledElement").get("processId") or reading.reference(tag, "calledElement"),
+    )
+
+
+def read_gateway(reading: Reading, tag: Tag) -> Gateway:
+    extra = read_extras(reading, tag, extras.OF_NODE, _OF_GATEWAY)
+    return Gateway(
+        id=reading.id(tag),
+        name=tag.get("name"),
+        documentation=documentation(tag),
+        properties=extra.properties(reading),
+        extensions=extra.rest,
+        kind=GATEWAY_KINDS[tag.name],
+        default=tag.get("default"),
+        activation=condition_of(tag, "bpmn:activationCondition"),
+        is_instantiating=reading.boolean(tag, "instantiate"),
+    )
+
+
+def read_event(reading: Reading, tag: Tag) -> Event:
+    definitions = definitions_of(reading, tag)
+    extra = read_extras(reading, tag, extras.OF_EVENT, TRIGGER_TAGS, definitions)
+    position = POSITIONS[tag.name]
+    interrupts = _INTERRUPTS.get(position)
+    return Event(
+        id=reading.id(tag),
+        name=tag.get("name"),
+        documentation=documentation(tag),
+        properties=extra.properties(reading),
+        extensions=extra.rest,
+        position=position,
+        triggers=tuple(read_trigger(reading, each) for each in definitions),
+        is_parallel=reading.boolean(tag, "parallelMultiple"),
+        attached_to=_host(reading, tag) if position == "boundary" else "",
+        is_interrupting=interrupts is None or reading.boolean(tag, interrupts, True),
+        type=extra.task_type(),
+        retries=reading.number(extra.get("zeebe:taskDefinition"), "retries"),
+        headers=extra.headers(reading),
+        mappings=extra.mappings(),
+    )
+
+
+def _host(reading: Reading, tag: Tag) -> str:
+    return reading.resolve(reading.required(tag, "attachedToRef"))

@@ -1,0 +1,62 @@
+"""Loop characteristics in: standard loops and multiple instances."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from perdure.bpmn.model import Extension, MultiInstance, StandardLoop, Value
+from perdure.bpmn.xml import extras
+from perdure.bpmn.xml.reading.context import Reading
+from perdure.bpmn.xml.reading.extensions import extension, odd_attributes
+from perdure.bpmn.xml.reading.triggers import condition_of
+from perdure.bpmn.xml.tag import Tag
+from perdure.bpmn.xml.values import parse_cardinality, parse_collection
+
+LOOP_TAGS = frozenset((extras.STANDARD_LOOP, extras.MULTI_INSTANCE))
+_READ = frozenset(("bpmn:loopCardinality", "bpmn:completionCondition", "bpmn:extensionElements", "bpmn:documentation"))
+
+
+class Repeat(NamedTuple):
+    how: StandardLoop | MultiInstance | None
+    rest: tuple[Extension, ...] = ()
+    """What the loop has beyond what the process model holds."""
+
+
+def read_repeat(reading: Reading, tag: Tag) -> Repeat:
+    loops = list(tag.all(*LOOP_TAGS))
+    if len(loops) > 1:
+        reading.report("BPM015", tag, "it repeats in two ways", "Keep one kind of loop.")
+    if not loops:
+        return Repeat(None)
+    if loops[0].name == extras.STANDARD_LOOP:
+        return Repeat(_standard(reading, loops[0]))
+    return _multi_instance(reading, loops[0])
+
+
+def _standard(reading: Reading, tag: Tag) -> StandardLoop:
+    condition = condition_of(tag, "bpmn:loopCondition")
+    return StandardLoop(condition, reading.boolean(tag, "testBefore"), reading.number(tag, "loopMaximum"))
+
+
+def _multi_instance(reading: Reading, tag: Tag) -> Repeat:
+    found = [child for holder in tag.all("bpmn:extensionElements") for child in holder.children]
+    zeebe = next((child for child in found if child.name == extras.LOOP), Tag(extras.LOOP))
+    how = MultiInstance(
+        _cardinality(tag, zeebe), reading.boolean(tag, "isSequential"), condition_of(tag, "bpmn:completionCondition")
+    )
+    attributes = {name: text for name, text in zeebe.attributes.items() if name != "inputCollection"}
+    rest = [Extension(extras.LOOP, attributes)] if attributes else []
+    odd = tuple(extension(child) for child in tag.children if child.name not in _READ)
+    if odd or odd_attributes(tag):
+        rest.append(Extension(extras.MULTI_INSTANCE, odd_attributes(tag), "", odd))
+    return Repeat(how, tuple(rest))
+
+
+def _cardinality(tag: Tag, zeebe: Tag) -> Value:
+    if collection := zeebe.get("inputCollection"):
+        return parse_collection(collection)
+    cardinality = tag.first("bpmn:loopCardinality")
+    if cardinality is not None:
+        return parse_cardinality(cardinality.text)
+    data = tag.first("bpmn:loopDataInputRef")
+    return Value("") if data is None else Value(data.text.strip(), "foreign")

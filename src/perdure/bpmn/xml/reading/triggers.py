@@ -1,0 +1,91 @@
+"""Event definitions in: what an event waits for or brings about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from perdure.bpmn.conditions.parse import parse_condition
+from perdure.bpmn.conditions.tree import Condition
+from perdure.bpmn.model import (
+    CancelTrigger,
+    CompensationTrigger,
+    ConditionalTrigger,
+    ErrorTrigger,
+    EscalationTrigger,
+    LinkTrigger,
+    MessageTrigger,
+    SignalTrigger,
+    TerminateTrigger,
+    TimerKind,
+    TimerTrigger,
+    Trigger,
+    Value,
+)
+from perdure.bpmn.xml.names import EVENT_DEFINITIONS
+from perdure.bpmn.xml.reading.context import Reading
+from perdure.bpmn.xml.tag import Tag
+from perdure.bpmn.xml.values import parse_value
+
+_TIMERS: dict[str, TimerKind] = {
+    "bpmn:timeDuration": "duration",
+    "bpmn:timeDate": "date",
+    "bpmn:timeCycle": "cycle",
+}
+_REFERENCE = "bpmn:eventDefinitionRef"
+TRIGGER_TAGS = frozenset((*EVENT_DEFINITIONS, _REFERENCE))
+
+
+def definitions_of(reading: Reading, event: Tag) -> tuple[Tag, ...]:
+    """The event definitions of an event; those that stand at the root are looked up."""
+    found = [_resolved(reading, event, child) for child in event.all(*EVENT_DEFINITIONS, _REFERENCE)]
+    return tuple(each for each in found if each is not None)
+
+
+def read_trigger(reading: Reading, tag: Tag) -> Trigger:
+    return _READERS[tag.name](reading, tag)
+
+
+def condition_of(tag: Tag, name: str) -> Condition | None:
+    """The condition that stands in a child of that name, if there is such a child."""
+    child = tag.first(name)
+    return None if child is None else parse_condition(child.text.strip())
+
+
+def _resolved(reading: Reading, event: Tag, child: Tag) -> Tag | None:
+    if child.name != _REFERENCE:
+        return child
+    wanted = reading.resolve(child.text)
+    if wanted not in reading.definitions:
+        reading.report("BPM008", event, f"its event definition '{wanted[:80]}' is not at the root of the file")
+    return reading.definitions.get(wanted)
+
+
+def _timer(reading: Reading, tag: Tag) -> Trigger:
+    times = list(tag.all(*_TIMERS))
+    if len(times) > 1:
+        reading.report("BPM015", tag, "a timer has more than one time", "Keep a duration, a date or a cycle.")
+    if not times:
+        return TimerTrigger("duration", Value(""))
+    return TimerTrigger(_TIMERS[times[0].name], parse_value(times[0].text))
+
+
+def _compensation(reading: Reading, tag: Tag) -> Trigger:
+    return CompensationTrigger(reading.reference(tag, "activityRef"), reading.boolean(tag, "waitForCompletion", True))
+
+
+def _conditional(reading: Reading, tag: Tag) -> Trigger:
+    return ConditionalTrigger(condition_of(tag, "bpmn:condition") or parse_condition(""))
+
+
+_READERS: dict[str, Callable[[Reading, Tag], Trigger]] = {
+    "bpmn:messageEventDefinition": lambda reading, tag: MessageTrigger(reading.reference(tag, "messageRef")),
+    "bpmn:timerEventDefinition": _timer,
+    "bpmn:signalEventDefinition": lambda reading, tag: SignalTrigger(reading.reference(tag, "signalRef")),
+    "bpmn:errorEventDefinition": lambda reading, tag: ErrorTrigger(reading.reference(tag, "errorRef")),
+    "bpmn:escalationEventDefinition": lambda reading, tag: EscalationTrigger(reading.reference(tag, "escalationRef")),
+    "bpmn:compensateEventDefinition": _compensation,
+    "bpmn:linkEventDefinition": lambda _, tag: LinkTrigger(tag.get("name")),
+    "bpmn:conditionalEventDefinition": _conditional,
+    "bpmn:terminateEventDefinition": lambda *_: TerminateTrigger(),
+    "bpmn:cancelEventDefinition": lambda *_: CancelTrigger(),
+}

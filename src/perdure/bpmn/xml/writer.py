@@ -1,0 +1,102 @@
+"""XML out: the process model as the Camunda Modeler would save it, with its drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.bpmn.layout import lay_out
+from perdure.bpmn.model import Annotation, Collaboration, Definitions, Message, Model, scopes
+from perdure.bpmn.xml import extras
+from perdure.bpmn.xml.tag import Tag
+from perdure.bpmn.xml.values import show_value
+from perdure.bpmn.xml.writing.diagrams import diagram_tags
+from perdure.bpmn.xml.writing.extensions import Kept
+from perdure.bpmn.xml.writing.render import render
+from perdure.bpmn.xml.writing.scopes import annotation_tag, association_tag, process_tag
+from perdure.bpmn.xml.writing.triggers import given
+
+_PLATFORM = {
+    "exporter": "Perdure",
+    "modeler:executionPlatform": "Camunda Cloud",
+    "modeler:executionPlatformVersion": "8.6.0",
+}
+
+
+def write_model(model: Model) -> str:
+    """The file of a model, the same for the same model; a model without a drawing is laid out.
+
+    Raises ModelError for a character or a name that XML cannot carry.
+    """
+    definitions = model.definitions
+    root = Tag("bpmn:definitions", {"id": definitions.id, "targetNamespace": definitions.namespace, **_PLATFORM})
+    root.with_children(*_roots(definitions))
+    root.with_children(*_referred(definitions, set(_ids(root))))
+    diagram = lay_out(definitions) if model.diagram is None else model.diagram
+    root.with_children(*diagram_tags(diagram, definitions, dict.fromkeys(_ids(root), 1)))
+    return render(root, model.file or "model.bpmn")
+
+
+def _roots(definitions: Definitions) -> Iterator[Tag]:
+    if definitions.collaboration is not None:
+        yield _collaboration(definitions.collaboration)
+    yield from map(process_tag, definitions.processes)
+    yield from map(_message, definitions.messages)
+    for signal in definitions.signals:
+        yield Tag("bpmn:signal", given(id=signal.id, name=signal.name))
+    for error in definitions.errors:
+        yield Tag("bpmn:error", given(id=error.id, name=error.name, errorCode=error.code))
+    for escalation in definitions.escalations:
+        attributes = given(id=escalation.id, name=escalation.name, escalationCode=escalation.code)
+        yield Tag("bpmn:escalation", attributes)
+
+
+def _collaboration(collaboration: Collaboration) -> Tag:
+    tag = Tag("bpmn:collaboration", given(id=collaboration.id))
+    for participant in collaboration.participants:
+        attributes = given(id=participant.id, name=participant.name, processRef=participant.process)
+        tag.with_children(Tag("bpmn:participant", attributes))
+    for flow in collaboration.message_flows:
+        attributes = given(
+            id=flow.id, name=flow.name, sourceRef=flow.source, targetRef=flow.target, messageRef=flow.message
+        )
+        tag.with_children(Tag("bpmn:messageFlow", attributes))
+    return tag.with_children(
+        *map(annotation_tag, collaboration.annotations), *map(association_tag, collaboration.associations)
+    )
+
+
+def _message(message: Message) -> Tag:
+    kept = Kept(message.extensions, extras.OF_MESSAGE)
+    modelled = {}
+    if message.correlation is not None:
+        key = show_value(message.correlation)
+        modelled["zeebe:subscription"] = Tag("zeebe:subscription", {"correlationKey": key})
+    tag = Tag("bpmn:message", {**given(id=message.id, name=message.name), **kept.attributes})
+    return tag.with_children(kept.elements(modelled), *kept.standard)
+
+
+def _referred(definitions: Definitions, taken: set[str]) -> Iterator[Tag]:
+    """Data stores and category values that annotations refer to; their texts are the annotations'."""
+    for each in _annotations(definitions):
+        if not each.reference or each.reference in taken:
+            continue
+        if each.kind == "data_store_reference":
+            yield Tag("bpmn:dataStore", given(id=each.reference, name=each.text))
+        elif each.kind == "group":
+            value = Tag("bpmn:categoryValue", given(id=each.reference, value=each.text))
+            yield Tag("bpmn:category").with_children(value)
+        taken.add(each.reference)
+
+
+def _annotations(definitions: Definitions) -> Iterator[Annotation]:
+    if definitions.collaboration is not None:
+        yield from definitions.collaboration.annotations
+    for process in definitions.processes:
+        for scope in scopes(process.body):
+            yield from scope.annotations
+
+
+def _ids(root: Tag) -> Iterator[str]:
+    yield root.get("id")
+    for child in root.children:
+        yield from _ids(child)

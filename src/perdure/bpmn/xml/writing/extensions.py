@@ -1,0 +1,96 @@
+"""Extension elements out: what the process model holds joined with what was kept of the same element."""
+
+from __future__ import annotations
+
+from perdure.bpmn.model import Event, Extension, Mapping, Task, Value
+from perdure.bpmn.xml import extras
+from perdure.bpmn.xml.names import KEPT
+from perdure.bpmn.xml.tag import Tag
+from perdure.bpmn.xml.values import show_value
+
+Modelled = dict[str, Tag]
+
+
+class Kept:
+    """The extensions of one element, by where they are written."""
+
+    def __init__(self, extensions: tuple[Extension, ...], modelled: frozenset[str]) -> None:
+        self.attributes: dict[str, str] = {}
+        self.residuals: dict[str, Extension] = {}
+        self.standard: list[Tag] = []
+        self.others: list[Tag] = []
+        for each in extensions:
+            if each.name == extras.ATTRIBUTES:
+                self.attributes |= each.attributes
+            elif each.name in modelled and each.name not in self.residuals:
+                self.residuals[each.name] = each
+            elif each.name in KEPT:
+                self.standard.append(_tag(each))
+            else:
+                self.others.append(_tag(each))
+
+    def elements(self, modelled: Modelled) -> Tag | None:
+        """The `extensionElements`; none where there is nothing to put in."""
+        found = [self.joined(name, modelled.get(name)) for name in extras.MODELLED]
+        children = [tag for tag in (*found, *self.others) if tag is not None]
+        return Tag("bpmn:extensionElements").with_children(*children) if children else None
+
+    def joined(self, name: str, tag: Tag | None) -> Tag | None:
+        """An element of ours with what was kept of it."""
+        kept = self.residuals.get(name)
+        if kept is None:
+            return tag
+        joined = Tag(name, {**({} if tag is None else tag.attributes), **kept.attributes})
+        return joined.with_children(*(() if tag is None else tag.children), *map(_tag, kept.children))
+
+
+def properties(table: dict[str, str]) -> Modelled:
+    return _filled("zeebe:properties", [Tag("zeebe:property", {"name": n, "value": v}) for n, v in table.items()])
+
+
+def mappings(mapped: tuple[Mapping, ...]) -> Modelled:
+    tags = [Tag(f"zeebe:{m.direction}", {"source": show_value(m.source), "target": m.target}) for m in mapped]
+    return _filled("zeebe:ioMapping", tags)
+
+
+def work(node: Task | Event) -> Modelled:
+    """What a worker is told: type, retries and headers."""
+    headers = [Tag("zeebe:header", {"key": key, "value": value}) for key, value in node.headers.items()]
+    attributes = {"type": node.type} if node.type else {}
+    if node.retries is not None:
+        attributes["retries"] = str(node.retries)
+    return _given("zeebe:taskDefinition", attributes) | _filled("zeebe:taskHeaders", headers)
+
+
+def people(task: Task, kept: Kept) -> Modelled:
+    """Who may do a human task, and when."""
+    found = {"zeebe:userTask": Tag("zeebe:userTask")} if task.is_native else {}
+    found |= _values(
+        "zeebe:assignmentDefinition", assignee=task.assignee, candidateGroups=task.groups, candidateUsers=task.users
+    )
+    found |= _values("zeebe:taskSchedule", dueDate=task.due, followUpDate=task.follow_up)
+    found |= _values("zeebe:priorityDefinition", priority=task.priority)
+    return found | _form(task.form, kept)
+
+
+def _form(form: str, kept: Kept) -> Modelled:
+    residual = kept.residuals.get("zeebe:formDefinition")
+    has_key = residual is not None and residual.attributes.get("formKey") == form
+    return _given("zeebe:formDefinition", {"formId": form} if form and not has_key else {})
+
+
+def _values(name: str, **values: Value | None) -> Modelled:
+    return _given(name, {key: show_value(value) for key, value in values.items() if value is not None})
+
+
+def _given(name: str, attributes: dict[str, str]) -> Modelled:
+    return {name: Tag(name, attributes)} if attributes else {}
+
+
+def _filled(name: str, children: list[Tag]) -> Modelled:
+    return {name: Tag(name).with_children(*children)} if children else {}
+
+
+def _tag(extension: Extension) -> Tag:
+    tag = Tag(extension.name, extension.attributes, extension.text)
+    return tag.with_children(*map(_tag, extension.children))

@@ -1,0 +1,1 @@
+"""Engines: what can carry a process, each behind the one contract of `perdure.engine`."""

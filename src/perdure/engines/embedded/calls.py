@@ -1,0 +1,136 @@
+"""Calls: a call activity begins an instance of another process and goes on when that has ended."""
+
+from __future__ import annotations
+
+from perdure.bpmn.machine.commands import EndCall, RaiseIncident
+from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.entries import InstanceStarted, Thrown
+from perdure.bpmn.machine.state import Flags, Instance
+from perdure.engine import StartRequest
+from perdure.engines.embedded.changes import Changes
+from perdure.engines.embedded.instances import Instances, child_id
+from perdure.engines.embedded.merging import Change, changed, difference, place_of
+from perdure.errors import (
+    MergeConflictError,
+    PayloadTooLargeError,
+    RejectedError,
+    SchemaViolationError,
+)
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate, Prepared
+from perdure.kernel.ports import PENDING, Attachments
+from perdure.payload import Envelope
+from perdure.runbooks.machine import NOTICE
+from perdure.sources import id_text, iso, parse_id
+
+PLATFORM = "perdure"
+CANNOT_CALL = "call.cannot_start"
+
+
+class Calls:
+    """Between two instances: neither is touched in the commit of the other."""
+
+    def __init__(self, instances: Instances, changes: Changes) -> None:
+        self._instances = instances
+        self._changes = changes
+
+    async def begin(self, parent: Aggregate, thrown: Thrown, message_id: str) -> bool:
+        """The called process begins with the caller's data and the flags both declare."""
+        state: Instance = parent.state
+        origin = Origin(parent.tenant, state.principal, state.trace)
+        settles = Attachments(settles=(parent.tenant, message_id))
+        node = state.nodes.get(thrown.number)
+        if node is None or node.kind != "call":
+            await self._instances.settle(parent.tenant, settles)
+            return True
+        try:
+            version = await self._instances.definitions.choose(thrown.name, None, origin)
+            definition = await self._instances.definitions.load(thrown.name, version.hash, parent.tenant)
+            request = StartRequest(
+                process=thrown.name, version=version.number, data=await self._instances.data(parent),
+                flags=shared_flags(state.flags, definition.deployed), business_key=state.business_key,
+                parent=f"node:{id_text(parent.id)}:{thrown.number}",
+            )  # fmt: skip
+            await self._instances.start(request, origin, brought=settles)
+        except (RejectedError, SchemaViolationError, PayloadTooLargeError) as error:
+            command = RaiseIncident(
+                node=thrown.number, code=CANNOT_CALL, text=f"The called process could not be started. {error}"
+            )
+            await self._instances.ask(parent.id, origin, lambda _: Prepared(command, settles))
+        return True
+
+    async def cancel(self, parent: Aggregate, node: int, message_id: str) -> bool:
+        """The call activity is gone: what it called is cancelled."""
+        origin = Origin(parent.tenant, PLATFORM)
+        begun_by = f"{NOTICE}{id_text(parent.id)}/call/{node}"
+        begun = await self._instances.store.message(parent.tenant, begun_by)
+        if begun is not None and begun.status == PENDING:
+            return False  # it is settled first, and then nothing is begun any more
+        child = child_id(parent.tenant, f"node:{id_text(parent.id)}:{node}")
+        brought = Attachments(settles=(parent.tenant, message_id))
+        try:
+            await self._changes.cancel(child, origin, reason="what called it has ended", brought=brought)
+        except RejectedError:  # it was never begun
+            await self._instances.settle(parent.tenant, Attachments(settles=(parent.tenant, message_id)))
+        return True
+
+    async def ended(self, child: Aggregate, parent: str, message_id: str) -> bool:
+        """The called process has ended: what it changed comes back, and the call activity goes on."""
+        letters, _, number = parent.partition(":")
+        id, node = parse_id(letters, "instance"), int(number)
+        origin = Origin(child.tenant, PLATFORM)
+        first = await self._first(child)
+        last = await self._instances.payloads.open(child.id, child.state.head) if not child.state.erased_at else first
+
+        def make(aggregate: Aggregate) -> Prepared:
+            return self._returned(aggregate, node, child, first, last, (child.tenant, message_id))
+
+        try:
+            await self._instances.ask(id, origin, make)
+        except RejectedError:  # nothing waits for it any more
+            await self._instances.settle(child.tenant, Attachments(settles=(child.tenant, message_id)))
+        return True
+
+    def _returned(
+        self, aggregate: Aggregate, node: int, child: Aggregate, first: Envelope, last: Envelope,
+        settles: tuple[str, str],
+    ) -> Prepared:  # fmt: skip
+        state: Instance = child.state
+        brought = Attachments(settles=settles)
+        worker = self._instances.worker_of(aggregate)
+        waiting = aggregate.state.nodes.get(node)
+        failure = state.failure
+        head, flags = b"", {}
+        if waiting is not None and state.status in ("completed", "terminated"):
+            patch = difference(first.data, last.data)
+            change = Change(patch, waiting.element, id_text(child.id), iso(state.ended_at) or "", state.process)
+            try:
+                current = self._instances.payloads.held(aggregate.id, aggregate.state.head)
+                envelope = changed(current, first, change, place_of(aggregate.state, waiting)) if patch else None
+                if envelope is not None:
+                    sealed = self._instances.payloads.seal(aggregate.id, envelope, self._instances.budget(aggregate))
+                    brought.payloads.append(sealed)
+                    head = sealed.hash
+            except (MergeConflictError, PayloadTooLargeError) as error:
+                return Prepared(RaiseIncident(node=node, code=error.code, text=str(error)), brought)
+            flags = self._flags(aggregate, state)
+        command = EndCall(
+            node=node, status=state.status, head=head, flags=flags, failure=failure, worker=worker
+        )  # fmt: skip
+        return Prepared(command, brought)
+
+    def _flags(self, parent: Aggregate, child: Instance) -> Flags:
+        """The flags the called process wrote, of those both declare."""
+        written = {name: child.flags[name] for name in child.written if name in child.flags}
+        return shared_flags(written, self._instances.definition(parent).deployed)
+
+    async def _first(self, child: Aggregate) -> Envelope:
+        """The payload the called process began with."""
+        record = self._instances.machine.records.decode((await self._instances.store.records(child.id, 0, 1))[0].body)
+        started = next(entry for entry in record.entries if isinstance(entry, InstanceStarted))
+        return await self._instances.payloads.open(child.id, started.head)
+
+
+def shared_flags(flags: Flags, deployed: Deployed) -> Flags:
+    declared = {contract.name for contract in deployed.flags}
+    return {name: value for name, value in flags.items() if deployed.is_loose or name in declared}

@@ -1,0 +1,173 @@
+"""Changes: running instances are cancelled, suspended, resumed, modified, migrated, brought back and erased."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from perdure.bpmn.machine.commands import Cancel, Erase, Migrate, Modify, PostProgress, Resume, Suspend
+from perdure.bpmn.machine.state import Instance, Watch
+from perdure.engine import Flags, InstanceName, MigrationPlan, Move
+from perdure.engines.embedded.instances import Instances, Make, instance_id
+from perdure.engines.embedded.plans import Definition
+from perdure.errors import RejectedError, Rejection
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate, Prepared
+from perdure.kernel.ports import Attachments
+from perdure.payload import digest_text
+from perdure.sources import id_text
+
+
+class Changes:
+    """Each is one command, journalled with who asked and why."""
+
+    def __init__(self, instances: Instances) -> None:
+        self._instances = instances
+
+    async def cancel(
+        self, instance: InstanceName, origin: Origin, *, reason: str = "", compensate: bool = False,
+        brought: Attachments | None = None,
+    ) -> Aggregate:  # fmt: skip
+        """Stop; what was done stays done unless it is asked to be undone."""
+
+        def make(aggregate: Aggregate) -> Prepared:
+            worker = self._instances.worker_of(aggregate)
+            return Prepared(Cancel(reason=reason, compensates=compensate, worker=worker), brought)
+
+        return await self._told(instance, origin, make)
+
+    async def suspend(self, instance: InstanceName, origin: Origin, *, reason: str = "") -> Aggregate:
+        return await self._told(instance, origin, lambda _: Prepared(Suspend(reason=reason)))
+
+    async def resume(self, instance: InstanceName, origin: Origin, *, shift_timers: bool = False) -> Aggregate:
+        """Go on; what fell due meanwhile fires now, unless every timer is shifted by the time suspended."""
+
+        def make(aggregate: Aggregate) -> Prepared:
+            timers = "shift" if shift_timers else "keep"
+            return Prepared(Resume(timers=timers, worker=self._instances.worker_of(aggregate)))  # type: ignore[arg-type]
+
+        return await self._told(instance, origin, make)
+
+    async def modify(
+        self, instance: InstanceName, origin: Origin, *, cancel: Sequence[int] = (), start: Sequence[str] = (),
+        flags: Flags | None = None, reason: str = "",
+    ) -> Aggregate:  # fmt: skip
+        def make(aggregate: Aggregate) -> Prepared:
+            return Prepared(Modify(
+                cancels=tuple(cancel), starts=tuple(start), flags=dict(flags or {}), reason=reason,
+                worker=self._instances.worker_of(aggregate),
+            ))  # fmt: skip
+
+        return await self._told(instance, origin, make)
+
+    async def post_progress(self, instance: InstanceName, text: str, origin: Origin) -> Aggregate:
+        return await self._told(instance, origin, lambda _: Prepared(PostProgress(text=text)))
+
+    async def erase(self, instance: InstanceName, origin: Origin, reason: str) -> str:
+        """Remove the data of an ended instance; its history stays and still verifies."""
+        id = instance_id(instance)
+        prepared = Prepared(Erase(reason=reason), Attachments(erases=True))
+        answer = await self._instances.ask(id, origin, lambda _: prepared)
+        self._instances.payloads.forget(id)
+        return answer.answer
+
+    # --- migrating -----------------------------------------------------------------------------------------------
+
+    async def migrate(
+        self,
+        instance: InstanceName,
+        origin: Origin,
+        *,
+        process: str = "",
+        version: int | None = None,
+        mapping: Mapping[str, str] | None = None,
+        flags: Mapping[str, str] | None = None,
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> MigrationPlan:
+        """Go on under another version, the latest unless one is named; `dry_run` only says what would happen."""
+        aggregate = await self._instances.read(instance, origin)
+        state: Instance = aggregate.state
+        target = process or state.process
+        found = await self._instances.definitions.choose(target, version, origin)
+        definition = await self._instances.definitions.load(target, found.hash, origin.tenant)
+        command = Migrate(
+            definition=found.hash, version=found.number, mapping=dict(mapping or {}), flags=dict(flags or {}),
+            reason=reason, worker=self._instances.worker(definition),
+        )  # fmt: skip
+        return await self._migrate(aggregate, command, definition, found.number, origin, dry_run)
+
+    async def migrate_back(
+        self, instance: InstanceName, origin: Origin, *, reason: str = "", dry_run: bool = False
+    ) -> MigrationPlan:
+        """To the definition before the last migration, by the inverse of its mapping."""
+        aggregate = await self._instances.read(instance, origin)
+        state: Instance = aggregate.state
+        if not state.past:
+            fact = "it was never migrated"
+            raise RejectedError(Rejection("wrong_state", "migrate back", "instance", id_text(aggregate.id), fact))
+        hash, number, mapping = state.past[-1]
+        definition = await self._instances.definitions.load(state.process, hash, origin.tenant)
+        command = Migrate(
+            definition=hash, version=number, mapping={new: old for old, new in mapping.items()},
+            reason=reason or "back", worker=self._instances.worker(definition),
+        )  # fmt: skip
+        return await self._migrate(aggregate, command, definition, number, origin, dry_run)
+
+    async def _migrate(
+        self, aggregate: Aggregate, command: Migrate, definition: Definition, number: int, origin: Origin, is_dry: bool
+    ) -> MigrationPlan:
+        await self._instances.loaded(aggregate)
+        before: Instance = aggregate.state
+        if is_dry:
+            after = self._decided(aggregate, command, origin)
+        else:
+            answer = await self._instances.ask(aggregate.id, origin, lambda _: Prepared(command))
+            assert answer.aggregate is not None
+            after = answer.aggregate.state
+        plan = MigrationPlan(
+            id_text(aggregate.id), definition.deployed.process.id, number, digest_text(definition.hash), is_dry=is_dry
+        )
+        return _differences(plan, before, after)
+
+    def _decided(self, aggregate: Aggregate, command: Migrate, origin: Origin) -> Instance:
+        """The state a command would lead to, without anything being committed."""
+        machine, sources = self._instances.machine, self._instances.sources
+        decision = machine.decide(aggregate.id, aggregate.state, command, origin, sources.now(), 0.5)
+        if isinstance(decision, Rejection):
+            raise RejectedError(decision)
+        if decision.state is not None:
+            after: Instance = decision.state
+            return after
+        state: Instance = aggregate.state.copy()
+        for entry in decision.entries:
+            state = machine.apply(state, entry)
+        return state
+
+    async def _told(self, instance: InstanceName, origin: Origin, make: Make) -> Aggregate:
+        answer = await self._instances.ask(instance_id(instance), origin, make)
+        assert answer.aggregate is not None
+        return answer.aggregate
+
+
+def _differences(plan: MigrationPlan, before: Instance, after: Instance) -> MigrationPlan:
+    moves = tuple(
+        Move(number, node.element, after.nodes[number].element if number in after.nodes else "")
+        for number, node in sorted(before.nodes.items())
+        if node.parent
+    )
+    kept = [watch for number, watch in sorted(after.watches.items()) if _is_kept(before.watches.get(number), watch)]
+    numbers = {watch.number for watch in kept}
+    return replace(
+        plan,
+        moves=moves,
+        kept_timers=tuple(watch.event for watch in kept if watch.kind == "timer"),
+        kept_messages=tuple(watch.event for watch in kept if watch.kind != "timer"),
+        ended_waits=tuple(each.event for number, each in sorted(before.watches.items()) if number not in numbers),
+        new_waits=tuple(each.event for number, each in sorted(after.watches.items()) if number not in numbers),
+    )
+
+
+def _is_kept(before: Watch | None, after: Watch) -> bool:
+    return before is not None and (before.kind, before.key, before.due) == (after.kind, after.key, after.due)

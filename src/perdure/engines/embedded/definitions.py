@@ -1,0 +1,167 @@
+"""Definitions: processes are deployed, versions chosen, and plans loaded by their hash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from perdure.bpmn.machine.definition import Deployed, Profile
+from perdure.bpmn.machine.process import (
+    Deploy,
+    ProcessMachine,
+    ProcessState,
+    SetStatus,
+    Version,
+    VersionStatus,
+    start_fault,
+)
+from perdure.bpmn.model import Model
+from perdure.engine import Deployment, ProcessVersion
+from perdure.engines.embedded.binding import Carried, bind, carried_by, carrier_of, choose_process, starts_of
+from perdure.engines.embedded.cron import next_cron
+from perdure.engines.embedded.plans import Definition, MissingPlan, Plans, definition_of
+from perdure.engines.embedded.ports import EngineStore
+from perdure.errors import DefinitionError, InvariantBroken, Problem, RejectedError, Rejection
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate, Kernel, Prepared
+from perdure.kernel.ports import Attachments
+from perdure.payload import canonical, digest, digest_text
+from perdure.sources import Id, iso
+from perdure.verbs import Catalogue
+
+KIND = ProcessMachine.kind
+
+Check = Callable[[Model, Deployed, Any], Sequence[Problem]]
+"""Judges a process before it is deployed; errors among the problems refuse it."""
+
+
+def process_id(tenant: str, process: str) -> Id:
+    """The aggregate of a process: the same wherever and by whomever it is deployed."""
+    return Id(digest(f"{tenant}\0process\0{process}".encode())[:16])
+
+
+class Definitions:
+    """What is deployed. `checks` are lint and proof, handed in by whoever puts the platform together."""
+
+    def __init__(
+        self, kernel: Kernel, store: EngineStore, catalogue: Catalogue, plans: Plans, checks: Sequence[Check] = ()
+    ) -> None:
+        self._kernel = kernel
+        self._store = store
+        self._catalogue = catalogue
+        self.plans = plans
+        self._checks = tuple(checks)
+
+    async def deploy(
+        self, model: Model, origin: Origin, *, process: str = "", profile: Profile = "hollow", contract: Any = None,
+        deployed: Deployed | None = None,
+    ) -> Deployment:  # fmt: skip
+        """Check, bind, store. The same content again is the same version."""
+        if deployed is None:
+            chosen = choose_process(model.definitions, process)
+            carried = self._carried(chosen.id, contract)
+            deployed = bind(model.definitions, chosen, profile, carried, self._catalogue)
+        findings = [problem for check in self._checks for problem in check(model, deployed, contract)]
+        findings += _start_problems(deployed, model.file)
+        if errors := [problem for problem in findings if problem.severity == "error"]:
+            raise DefinitionError(errors)
+        data = canonical(msgspec.to_builtins(deployed))
+        definition = definition_of(deployed, digest(data))
+        state, is_new = await self._record(definition, data, origin)
+        version = state.with_hash(definition.hash)
+        assert version is not None
+        self.plans.keep(definition)
+        hash = digest_text(definition.hash)
+        return Deployment(deployed.process.id, version.number, hash, tuple(findings), is_new)
+
+    def _carried(self, process: str, contract: Any) -> Carried | None:
+        if contract is not None:
+            return Carried(verb=contract.verb, flags=contract.flags, compensation=dict(contract.compensation))
+        verb = carrier_of(process, self._catalogue)
+        return carried_by(verb) if verb is not None else None
+
+    async def _record(self, definition: Definition, data: bytes, origin: Origin) -> tuple[ProcessState, bool]:
+        deployed = definition.deployed
+        id = process_id(origin.tenant, deployed.process.id)
+        command = Deploy(
+            process=deployed.process.id, hash=definition.hash, starts=starts_of(deployed), verb=deployed.verb
+        )
+        prepared = Prepared(command, Attachments(payloads=[(definition.hash, data)]))
+        try:
+            answer = await self._kernel.ask(KIND, id, origin, prepared)
+        except RejectedError as error:
+            if error.rejection.code != "not_found":
+                raise
+            answer = await self._kernel.start(KIND, id, origin, prepared)
+            if answer.conflict is not None:  # someone else deployed it first at the same moment
+                answer = await self._kernel.ask(KIND, id, origin, prepared)
+        assert answer.aggregate is not None
+        return answer.aggregate.state, bool(answer.entries)
+
+    async def find(self, process: str, origin: Origin) -> Aggregate | None:
+        try:
+            return await self._kernel.read(process_id(origin.tenant, process), origin)
+        except RejectedError:
+            return None
+
+    async def choose(self, process: str, version: int | None, origin: Origin, *, is_pinned: bool = False) -> Version:
+        """The version a new instance takes: the one asked for unless it is retired, else the latest active one.
+
+        What was pinned before a version was retired still begins under it.
+        """
+        aggregate = await self.find(process, origin)
+        if aggregate is None:
+            hint = "Deploy it first: `perdure models deploy`."
+            raise RejectedError(Rejection("not_found", "start", "process", process, "it is not deployed", hint))
+        state: ProcessState = aggregate.state
+        found = state.latest() if version is None else state.number(version)
+        if found is None:
+            fact = "every version of it is retired" if version is None else f"it has no version {version}"
+            raise RejectedError(Rejection("not_found", "start", "process", process, fact))
+        if found.status == "retired" and not is_pinned:
+            fact = f"version {found.number} is retired"
+            raise RejectedError(Rejection("wrong_state", "start", "process", process, fact))
+        return found
+
+    async def load(self, process: str, hash: bytes, tenant: str) -> Definition:
+        """A deployed process by its hash, from memory or from the store."""
+        try:
+            return self.plans.definition(hash)
+        except MissingPlan:
+            data = await self._store.payload(process_id(tenant, process), hash)
+        if data is None:
+            raise InvariantBroken("load", "process", process, f"nothing is stored under {digest_text(hash)}")
+        definition = definition_of(msgspec.json.decode(data, type=Deployed), hash)
+        self.plans.keep(definition)
+        return definition
+
+    async def versions(self, process: str, origin: Origin) -> list[ProcessVersion]:
+        aggregate = await self.find(process, origin)
+        if aggregate is None:
+            raise RejectedError(Rejection("not_found", "find", "process", process, "it is not deployed"))
+        return version_views(aggregate.state)
+
+    async def set_status(self, process: str, version: int, status: VersionStatus, origin: Origin, reason: str) -> None:
+        command = SetStatus(number=version, status=status, reason=reason)
+        await self._kernel.ask(KIND, process_id(origin.tenant, process), origin, Prepared(command))
+
+
+def version_views(state: ProcessState) -> list[ProcessVersion]:
+    latest = state.latest()
+    return [
+        ProcessVersion(
+            state.process, each.number, digest_text(each.hash), each.status, iso(each.deployed_at), each.by, each.verb,
+            latest is not None and each.number == latest.number,
+        )
+        for each in state.versions
+    ]  # fmt: skip
+
+
+def _start_problems(deployed: Deployed, file: str) -> list[Problem]:
+    return [
+        Problem("process.start_timer", file, 0, 0, start.event, fault, "Write e.g. R/PT10M, P1D or 0 9 * * MON.")
+        for start in starts_of(deployed)
+        if (fault := start_fault(start, next_cron))
+    ]

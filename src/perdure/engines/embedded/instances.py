@@ -1,0 +1,230 @@
+"""Instances: started once, asked with their plan and payloads at hand, read and listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from perdure.bpmn.machine.commands import Command, StartInstance
+from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.bpmn.machine.state import Instance
+from perdure.contracts import check_flags, check_key
+from perdure.engine import InstanceName, StartRequest
+from perdure.engines.embedded.definitions import Definitions
+from perdure.engines.embedded.payloads import MissingPayload, Payloads, budget_of, first_envelope
+from perdure.engines.embedded.plans import Definition, MissingPlan
+from perdure.engines.embedded.ports import EngineStore
+from perdure.errors import InvariantBroken, RejectedError, Rejection
+from perdure.journal import Origin, genesis
+from perdure.kernel.kernel import Aggregate, Answer, Prepared
+from perdure.kernel.ports import Attachments, IndexRow, Unit
+from perdure.payload import canonical, digest
+from perdure.runbooks.conductor import Conductor, keyed_id
+from perdure.sources import Id, Sources, derive_id, id_text, parse_id
+
+KIND = InstanceMachine.kind
+INDEX = "perdure:instance"
+"""Under which name instances are found by their process and their business key."""
+MAX_LOADS = 100
+
+Make = Callable[[Aggregate], Command | Prepared | Rejection]
+"""Makes the command for an instance as it is now; may be called several times."""
+
+
+class Told(NamedTuple):
+    """One record of an instance's history."""
+
+    sequence: int
+    at: int
+    entries: tuple[Any, ...]
+
+
+class Instances:
+    """Everything that is asked of an instance goes through `ask`."""
+
+    def __init__(
+        self, conductor: Conductor, store: EngineStore, definitions: Definitions, payloads: Payloads,
+        machine: InstanceMachine, sources: Sources,
+    ) -> None:  # fmt: skip
+        self.kernel = conductor.kernel
+        self.store = store
+        self.conductor = conductor
+        self.definitions = definitions
+        self.payloads = payloads
+        self.machine = machine
+        self.sources = sources
+        self._served: dict[bytes, bool] = {}
+
+    # --- starting ------------------------------------------------------------------------------------------------
+
+    async def start(
+        self,
+        request: StartRequest,
+        origin: Origin,
+        *,
+        id: Id | None = None,
+        brought: Attachments | None = None,
+        message_id: str = "",
+        is_pinned: bool = False,
+    ) -> Aggregate:
+        """Begin an instance; under one id, key or parent it begins once, however often it is asked for."""
+        version = await self.definitions.choose(request.process, request.version, origin, is_pinned=is_pinned)
+        definition = await self.definitions.load(request.process, version.hash, origin.tenant)
+        flags = dict(request.flags or {})
+        if flags and not definition.deployed.is_loose:
+            check_flags(definition.deployed.flags, flags)
+        verb = self.conductor.catalogue.find(definition.deployed.verb) if definition.deployed.verb else None
+        id = id or self._id(request, origin)
+        data = dict(request.data or {})
+        envelope = first_envelope(request.process, version.number, verb, data, self.sources.now())
+        head = self.payloads.seal(id, envelope, budget_of(verb))
+        attached = brought or Attachments()
+        attached.payloads.append(head)
+        attached.index.extend(_index(request))
+        if request.idempotency_key:
+            attached.idempotency = (request.idempotency_key, _request(request))
+        command = StartInstance(
+            definition=version.hash, process=request.process, process_version=version.number, head=head.hash,
+            flags=flags, start=request.start, message_id=message_id, parent=request.parent,
+            business_key=request.business_key, idempotency_key=request.idempotency_key, worker=self.worker(definition),
+        )  # fmt: skip
+        answer = await self.kernel.start(KIND, id, origin, Prepared(command, attached))
+        if answer.conflict is None:
+            assert answer.aggregate is not None
+            return answer.aggregate
+        if attached.settles is not None:
+            await self.settle(origin.tenant, Attachments(settles=attached.settles))
+        return await self._started_before(request, origin, id)
+
+    def _id(self, request: StartRequest, origin: Origin) -> Id:
+        if request.idempotency_key:
+            check_key("start a process under", "idempotency key", request.idempotency_key)
+            return keyed_id(origin.tenant, f"instance\0{request.idempotency_key}")
+        if request.parent:
+            return child_id(origin.tenant, request.parent)
+        return self.sources.new_id()
+
+    async def _started_before(self, request: StartRequest, origin: Origin, id: Id) -> Aggregate:
+        if request.idempotency_key:
+            known = await self.store.idempotent_start(origin.tenant, request.idempotency_key)
+            if known is None or known[1] != _request(request):
+                holder = f" ({id_text(known[0])})" if known is not None else ""
+                raise RejectedError(Rejection(
+                    "already_exists", "start", "process", request.process,
+                    f"the idempotency key '{request.idempotency_key}' was used for something else{holder}",
+                    "Use a new key for a new request.",
+                ))  # fmt: skip
+            id = known[0]
+        return await self.read(id, origin)
+
+    # --- asking --------------------------------------------------------------------------------------------------
+
+    def worker(self, definition: Definition) -> int:
+        """Our lease when this process serves everything the definition binds, so that jobs start in the same commit."""
+        served = self._served.get(definition.hash)
+        if served is None:
+            bindings = definition.deployed.bindings.values()
+            served = all(self.conductor.serves(each.verb, each.version) is not None for each in bindings)
+            self._served[definition.hash] = served
+        return self.conductor.lease.number if served else 0
+
+    def worker_of(self, aggregate: Aggregate) -> int:
+        return self.worker(self.definition(aggregate))
+
+    def definition(self, aggregate: Aggregate) -> Definition:
+        """The definition of an instance, from memory; MissingPlan makes `ask` load it and prepare again."""
+        return self.definitions.plans.definition(aggregate.state.definition)
+
+    async def ask(self, id: Id, origin: Origin, make: Make) -> Answer:
+        """Put a command to an instance. `make` may ask for payloads and plans as if all were in memory."""
+
+        def prepare(aggregate: Aggregate) -> Prepared | Rejection:
+            made = make(aggregate)
+            return made if isinstance(made, Prepared | Rejection) else Prepared(made)
+
+        await self.read_or_recall(id, origin)
+        for _ in range(MAX_LOADS):
+            try:
+                return await self.kernel.ask(KIND, id, origin, prepare)
+            except MissingPayload as missing:
+                await self.payloads.open(id, missing.hash)
+            except MissingPlan as missing:
+                state: Instance = (await self.read(id, origin)).state
+                await self.definitions.load(state.process, missing.hash, origin.tenant)
+        raise InvariantBroken("ask", "instance", id_text(id), "its payloads kept leaving memory")
+
+    async def read_or_recall(self, id: Id, origin: Origin) -> Aggregate:
+        """What this process last committed, or what is stored; never something that is no instance."""
+        return _instance(await self.kernel.recall(id, origin))
+
+    def budget(self, aggregate: Aggregate) -> int:
+        """How large the payload of an instance may be: as its verb says."""
+        verb = self.definition(aggregate).deployed.verb
+        return budget_of(self.conductor.catalogue.find(verb) if verb else None)
+
+    async def settle(self, tenant: str, settles: Attachments) -> None:
+        """Close a notice that led to nothing, or whose effect was committed before."""
+        await self.store.commit(Unit(tenant, None, attachments=[settles]))
+
+    # --- reading -------------------------------------------------------------------------------------------------
+
+    async def read(self, instance: InstanceName, origin: Origin) -> Aggregate:
+        return _instance(await self.kernel.read(instance_id(instance), origin))
+
+    async def loaded(self, aggregate: Aggregate) -> Definition:
+        """The definition an instance is pinned to."""
+        state: Instance = aggregate.state
+        return await self.definitions.load(state.process, state.definition, aggregate.tenant)
+
+    async def data(self, aggregate: Aggregate) -> Any:
+        """The data of an instance now; None once it was erased."""
+        if aggregate.state.erased_at:
+            return None
+        return (await self.payloads.open(aggregate.id, aggregate.state.head)).data
+
+    async def history(self, instance: InstanceName, origin: Origin, after: int = 0) -> list[Told]:
+        """What happened to an instance, one element per command, its chain checked."""
+        aggregate = await self.read(instance, origin)
+        id, told = aggregate.id, []
+        before = await self.store.records(id, after - 1, 1) if after else []
+        previous = before[0].hash if before else genesis(aggregate.tenant, aggregate.kind, id)
+        while rows := await self.store.history(id, after, previous):
+            for row in rows:
+                after, previous = row.sequence, row.hash
+                record = self.machine.records.decode(row.body)
+                told.append(Told(row.sequence, record.at, record.entries))
+        return told
+
+
+def instance_id(instance: InstanceName) -> Id:
+    return parse_id(instance, "instance") if isinstance(instance, str) else instance
+
+
+def child_id(tenant: str, parent: str) -> Id:
+    """The id of the instance that a step or a call activity begins: the same however often it is begun."""
+    letters = parent.split(":")[1]
+    millis = int.from_bytes(parse_id(letters)[:6], "big")
+    return derive_id(millis * 1000, digest(f"{tenant}\0{parent}".encode()))
+
+
+def _instance(aggregate: Aggregate) -> Aggregate:
+    if aggregate.kind != KIND:
+        fact = "that is the id of something else"
+        raise RejectedError(Rejection("not_found", "find", "instance", id_text(aggregate.id), fact))
+    return aggregate
+
+
+def _index(request: StartRequest) -> list[IndexRow]:
+    rows = [IndexRow(INDEX, "process", request.process)]
+    if request.business_key:
+        rows.append(IndexRow(INDEX, "business_key", request.business_key[:256]))
+    return rows
+
+
+def _request(request: StartRequest) -> bytes:
+    what = [request.process, request.version, _plain(request.data), _plain(request.flags), request.start]
+    return digest(canonical(what))
+
+
+def _plain(value: Mapping[str, Any] | None) -> dict[str, Any]:
+    return dict(value or {})

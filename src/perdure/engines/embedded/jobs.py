@@ -1,0 +1,292 @@
+"""Jobs: a sub-verb runs with the data it declares, and what it returns is merged onto the head in one commit.
+
+| what goes wrong | what becomes of the job |
+|---|---|
+| the payload's bytes, hash or envelope do not agree | incident at once, naming what differs |
+| the data does not fit the sub-verb's schema | incident at once |
+| the sub-verb is durable, or not one the verb lists | incident at once: a process composes sync verbs |
+| two branches changed one path | incident at once, naming both verbs |
+| the handler fails | as its class and the pinned policy say |
+| the job was interrupted meanwhile | the result is recorded as discarded, nothing of it is kept |
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, NamedTuple
+
+from perdure.bpmn.machine.commands import JobDone, JobFault, LeaseJob, RaiseIncident, RecordJob
+from perdure.bpmn.machine.entries import JobStarted
+from perdure.bpmn.machine.state import Failure, Instance, Job, Node, job_key
+from perdure.engines.embedded.instances import KIND, Instances
+from perdure.engines.embedded.merging import Change, changed, place_of, seen_from
+from perdure.engines.embedded.payloads import budget_of
+from perdure.engines.embedded.plans import Definition
+from perdure.errors import (
+    FencedError,
+    MergeConflictError,
+    PayloadIntegrityError,
+    PayloadTooLargeError,
+    QuarantinedError,
+    RejectedError,
+    Rejection,
+    SchemaViolationError,
+)
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate, Answer, Prepared
+from perdure.kernel.ports import Attachments
+from perdure.runbooks.conductor import MAX_ENTITY_CONFLICTS
+from perdure.sources import Id, id_text, iso
+from perdure.verbs import Verb
+from perdure.verbs.definition import same_verb_name
+from perdure.work.patience import insist
+from perdure.work.ports import JobFound
+from perdure.work.router import MAX_MESSAGE, Failed, Produced, Router, classify
+from perdure.work.turns import Turns
+
+PLATFORM = "perdure"
+MISSING = "definition.missing"
+
+log = logging.getLogger("perdure")
+
+
+class Leased(NamedTuple):
+    """A job this process holds: everything its execution needs, as of the commit that leased it."""
+
+    aggregate: Aggregate
+    node: Node
+    job: Job
+    definition: Definition
+    origin: Origin
+
+    @property
+    def id(self) -> Id:
+        return self.aggregate.id
+
+    @property
+    def key(self) -> str:
+        return job_key(id_text(self.aggregate.id), self.node.element, self.job.run)
+
+
+class Jobs:
+    """Runs what is leased to this process, and takes over what nobody holds."""
+
+    def __init__(self, instances: Instances) -> None:
+        self._instances = instances
+        self._conductor = instances.conductor
+        self._kernel = instances.kernel
+        self._turns = Turns()
+        instances.kernel.listen(self._on_commit)
+
+    def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
+        if aggregate.kind != KIND:
+            return
+        for entry in entries:
+            if type(entry) is JobStarted and entry.worker == self._conductor.lease.number:
+                name = (aggregate.id, entry.number, entry.attempt, entry.worker)
+                self._conductor.employ(name, lambda entry=entry: self._execute(aggregate, entry))  # type: ignore[misc]
+
+    # --- executing -----------------------------------------------------------------------------------------------
+
+    async def _execute(self, aggregate: Aggregate, started: JobStarted) -> None:
+        node = aggregate.state.nodes.get(started.number)
+        if node is None or node.job is None or (node.job.attempt, node.job.worker) != (started.attempt, started.worker):
+            return  # ended again by a later command of the same commit
+        state: Instance = aggregate.state
+        sources = self._instances.sources
+        try:
+            definition = await insist(lambda: self._instances.loaded(aggregate), sources)
+            origin = Origin(aggregate.tenant, state.principal, state.trace)
+            leased = Leased(aggregate, node, node.job, definition, origin)
+            try:
+                await self._run(leased)
+            except (FencedError, QuarantinedError, RejectedError):
+                raise
+            except Exception as error:
+                await self._raise_unrecorded(leased, error)
+        except (FencedError, QuarantinedError, RejectedError):
+            return  # another worker has taken over, or the instance is set aside: recorded where it is found
+
+    async def _run(self, leased: Leased) -> None:
+        binding = leased.definition.binding(leased.job.type)
+        verb = self._conductor.serves(binding.verb, binding.version) if binding is not None else None
+        if verb is None:
+            await insist(lambda: self.raise_missing(leased.id, leased.node, leased.origin), self._instances.sources)
+            return
+        made = self._refused(leased, verb)
+        contested = ""
+        for _ in range(MAX_ENTITY_CONFLICTS):
+            async with self._turns.at(contested):
+                answer = await self._record(leased, verb, made or await self._attempt(leased, verb))
+            if answer.conflict is None:
+                return
+            contested = f"{leased.origin.tenant}/{answer.conflict.key}"
+        crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
+        await self._record(leased, verb, crowded)
+
+    def _refused(self, leased: Leased, verb: Verb) -> Failed | None:
+        """What the worker refuses to run, whatever was deployed."""
+        deployed = leased.definition.deployed
+        if verb.is_durable:
+            text = f"'{verb.name}' is durable, and a process composes sync verbs only. Hand over by a message instead."
+            return Failed("permanent_contract", "job.nested", text)
+        carrier = self._conductor.catalogue.find(deployed.verb) if deployed.verb else None
+        allowed = carrier.execution.sub_verbs if carrier is not None else ()
+        undoing = deployed.compensation.values()
+        if allowed and leased.job.purpose == "work":
+            names = {same_verb_name(name) for name in (*allowed, *undoing)}
+            if same_verb_name(verb.name) not in names:
+                text = f"'{verb.name}' is not a sub-verb of '{deployed.verb}'. List it under `sub_verbs`."
+                return Failed("permanent_contract", "job.forbidden", text)
+        return None
+
+    async def _attempt(self, leased: Leased, verb: Verb) -> Produced | Failed:
+        try:
+            args = await insist(lambda: self._arguments(leased, verb), self._instances.sources)
+        except (SchemaViolationError, PayloadTooLargeError, PayloadIntegrityError) as error:
+            return classify(verb, error)
+        deployed = leased.definition.deployed
+        call = self._handed(leased, verb, args)
+        return await self._conductor.router.run(verb, call, deployed.flags, deployed.is_loose)
+
+    async def _arguments(self, leased: Leased, verb: Verb) -> dict[str, Any]:
+        """What the sub-verb declares of the data; all of it when it declares nothing."""
+        payloads, job = self._instances.payloads, leased.job
+        head = await payloads.open(leased.id, job.base or leased.aggregate.state.head)
+        data = seen_from(head.data, place_of(leased.aggregate.state, leased.node))
+        if job.purpose == "intake" and job.message:
+            data = {**data, **(await payloads.arrived(leased.id, job.message))}
+        return checked_args(self._conductor.router, verb, declared(verb, data))
+
+    @staticmethod
+    def _handed(leased: Leased, verb: Verb, args: dict[str, Any]) -> dict[str, Any]:
+        letters, origin = id_text(leased.id), leased.origin
+        kind, _, step = leased.aggregate.state.parent.partition(":")
+        call, step = (step.partition(":")[0], step) if kind == "step" else (letters, leased.key)
+        return {
+            "verb": verb.name, "version": verb.version, "args": args, "call_id": call, "step_id": step,
+            "tenant": origin.tenant, "principal": origin.principal,
+            "trace": {"traceparent": origin.trace} if origin.trace else None,
+            "idempotency_key": leased.key, "attempt": leased.job.attempt, "iteration": leased.node.iteration,
+        }  # fmt: skip
+
+    # --- recording -----------------------------------------------------------------------------------------------
+
+    async def _record(self, leased: Leased, verb: Verb, made: Produced | Failed) -> Answer:
+        node, job = leased.node.number, leased.job
+
+        def make(aggregate: Aggregate) -> Prepared | Rejection:
+            brought = Attachments()
+            outcome = self._outcome(aggregate, leased, verb, made, brought)
+            command = RecordJob(
+                node=node, attempt=job.attempt, job_worker=job.worker, outcome=outcome,
+                worker=self._instances.worker_of(aggregate),
+            )  # fmt: skip
+            return Prepared(command, brought)
+
+        async def record() -> Answer:
+            if job.worker != self._conductor.lease.number:
+                raise FencedError("record a job under", "lease", str(job.worker), "this process has another one now")
+            return await self._instances.ask(leased.id, leased.origin, make)
+
+        # The handler has run: forgetting that because the store is out of reach would leave the job leased for ever.
+        return await insist(record, self._instances.sources)
+
+    def _outcome(
+        self, aggregate: Aggregate, leased: Leased, verb: Verb, made: Produced | Failed, brought: Attachments
+    ) -> JobDone | JobFault:
+        if isinstance(made, Failed):
+            return JobFault(Failure(made.kind, made.code, made.message), made.after_seconds)
+        state: Instance = aggregate.state
+        current = state.nodes.get(leased.node.number)
+        if current is None or current.job is None or current.job.attempt != leased.job.attempt:
+            return JobDone(state.head)  # interrupted meanwhile: the machine discards it
+        try:
+            head = self._merged(aggregate, current, leased, verb, made)
+        except (MergeConflictError, PayloadTooLargeError, SchemaViolationError) as error:
+            return JobFault(Failure("permanent_contract", error.code, str(error)[:MAX_MESSAGE]))
+        brought.payloads.extend(head)
+        brought.entities.extend(made.entities)
+        return JobDone(head[0][0] if head else state.head, made.flags)
+
+    def _merged(
+        self, aggregate: Aggregate, node: Node, leased: Leased, verb: Verb, made: Produced
+    ) -> list[tuple[bytes, bytes]]:
+        payloads, state = self._instances.payloads, aggregate.state
+        patch = made.cargo.value
+        if not isinstance(patch, dict):
+            fact = f"it returned a {type(patch).__name__}, and a process merges objects"
+            raise SchemaViolationError("merge the result of", "verb", verb.name, fact, violations=[])
+        current = payloads.held(aggregate.id, state.head)
+        base = payloads.held(aggregate.id, leased.job.base) if leased.job.base else None
+        at = iso(self._instances.sources.now()) or ""
+        change = Change(patch, verb.name, leased.key, at, state.principal)
+        envelope = changed(current, base, change, place_of(state, node))
+        deployed = leased.definition.deployed
+        carrier = self._conductor.catalogue.find(deployed.verb) if deployed.verb else None
+        return [payloads.seal(aggregate.id, envelope, budget_of(carrier))]
+
+    async def raise_missing(self, id: Id, node: Node, origin: Origin) -> None:
+        """A job whose verb or handler is gone must be seen by a person."""
+        type = node.job.type if node.job is not None else ""
+        text = (
+            f"The verb '{type}' that the task '{node.element}' is pinned to is not available any more. "
+            "Bring its definition and handler back, then `perdure incidents retry`; or `perdure incidents resolve`."
+        )
+        job = node.job
+        command = RaiseIncident(
+            node=node.number, code=MISSING, text=text, attempt=job.attempt if job is not None else 0,
+            job_worker=job.worker if job is not None else 0,
+        )  # fmt: skip
+        await self._instances.ask(id, Origin(origin.tenant, PLATFORM), lambda _: command)
+
+    async def _raise_unrecorded(self, leased: Leased, error: Exception) -> None:
+        """What cannot be recorded must not leave the job leased to a process that has given up on it."""
+        job = leased.job
+        text = (
+            f"Attempt {job.attempt} of '{job.type}' ran and what it led to could not be recorded "
+            f"({type(error).__name__}: {error}). Mend the handler, then `perdure incidents retry`."
+        )
+        command = RaiseIncident(
+            node=leased.node.number, code="attempt.unrecorded", text=text[:MAX_MESSAGE], attempt=job.attempt,
+            job_worker=job.worker,
+        )  # fmt: skip
+        origin = Origin(leased.origin.tenant, PLATFORM)
+        await insist(lambda: self._instances.ask(leased.id, origin, lambda _: command), self._instances.sources)
+
+    # --- taking over ---------------------------------------------------------------------------------------------
+
+    async def lease(self, found: JobFound) -> bool:
+        """Take a job that is ready or whose worker is gone; True when it is ours now."""
+        origin = Origin(found.tenant, PLATFORM)
+        try:
+            aggregate = await self._instances.read_or_recall(found.aggregate, origin)
+            definition = await self._instances.loaded(aggregate)
+            node = aggregate.state.nodes.get(found.step)
+            if node is None or node.job is None:
+                aggregate = await self._instances.read(found.aggregate, origin)
+                node = aggregate.state.nodes.get(found.step)
+            binding = definition.binding(node.job.type) if node is not None and node.job is not None else None
+            if binding is None or self._conductor.serves(binding.verb, binding.version) is None:
+                return False  # another worker may have it; if none does, the check of definitions raises an incident
+            command = LeaseJob(
+                node=found.step, worker=self._conductor.lease.number, abandoned=found.worker,
+                redelivery=binding.redelivery,
+            )  # fmt: skip
+            return (await self._instances.ask(found.aggregate, origin, lambda _: command)).answer == "leased"
+        except (RejectedError, QuarantinedError):
+            return False
+
+
+def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the data that a verb's input schema names; all of them when it names none."""
+    names = verb.input.properties
+    return {name: data[name] for name in names if name in data} if names else dict(data)
+
+
+def checked_args(router: Router, verb: Verb, args: dict[str, Any]) -> dict[str, Any]:
+    """The arguments as the verb's schema accepts them; one that declares no argument takes what there is."""
+    if not verb.input.properties:
+        return args
+    checked: dict[str, Any] = router.incoming(verb, args).value
+    return checked

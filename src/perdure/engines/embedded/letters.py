@@ -1,0 +1,128 @@
+"""What messages and signals are while they travel, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from perdure.contracts import check_key
+from perdure.errors import RejectedError, Rejection, UnreadableFormError
+from perdure.journal import Origin
+from perdure.payload import canonical, digest
+from perdure.sources import Id, derive_id, id_text
+
+MESSAGE = "message"
+SIGNAL = "signal"
+NOTICE = "perdure:"
+"""How the platform's own message ids begin; nobody else may use such."""
+MAX_BYTES = 1024 * 1024
+MAX_TTL_SECONDS = 366 * 86_400.0
+
+Outcome = Literal["correlated", "buffered", "started", "no_subscription", "ambiguous", "duplicate"]
+
+
+class Letter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A message or signal with all it brings. Kept as JSON while it may still be needed.
+
+    `upto` bounds a broadcast to the waits there were when it began; `starts` are the processes it begins.
+    """
+
+    name: str
+    message_id: str
+    correlation_key: str = ""
+    at: int = 0
+    data: Any = None
+    flags: dict[str, str | bool | int] = {}
+    writer: str = ""
+    principal: str = ""
+    trace: str = ""
+    upto: int = 0
+    starts: tuple[str, ...] = ()
+
+    def origin(self, tenant: str) -> Origin:
+        """Who sent it: what it leads to later is still theirs."""
+        return Origin(tenant, self.principal, self.trace)
+
+
+class Receipt(NamedTuple):
+    """What became of a message. `reason` says why nobody took it, or what a known one led to."""
+
+    outcome: Outcome
+    message_id: str
+    instances: tuple[Id, ...] = ()
+    reason: str = ""
+
+
+class Broadcast(NamedTuple):
+    """What became of a signal: how many waits it ended and instances it began; none when it was known already."""
+
+    message_id: str
+    reached: int
+    is_duplicate: bool = False
+
+
+class CorrelationFailed(NamedTuple):
+    """A message became a dead letter."""
+
+    tenant: str
+    message_id: str
+    name: str
+    key: str
+    reason: str
+
+
+_decoder = msgspec.json.Decoder(Letter)
+
+
+def body_of(letter: Letter) -> bytes:
+    """The letter as it is kept."""
+    body = canonical(msgspec.to_builtins(letter))
+    if len(body) > MAX_BYTES:
+        fact = f"it has {len(body)} bytes and may have {MAX_BYTES}"
+        raise RejectedError(Rejection("invalid", "take", "message", letter.name, fact))
+    return body
+
+
+def read_letter(message_id: str, body: bytes | None) -> Letter:
+    """A letter as it was kept; UnreadableFormError when its bytes are none."""
+    try:
+        return _decoder.decode(body or b"")
+    except (ValueError, RecursionError) as error:
+        fact = f"its bytes cannot be read ({type(error).__name__}: {error})"
+        hint = "Discard it, and have it sent again under a new message id."
+        raise UnreadableFormError("read", "message", message_id, fact[:300], hint) from error
+
+
+def check_letter(letter: Letter, ttl_seconds: float, *, is_own: bool) -> None:
+    """Refuse at the door what could not be stored, or not be read again."""
+    check_key("take", "message", letter.name)
+    check_key("take", "message id", letter.message_id)
+    if letter.correlation_key:
+        check_key("correlate by", "key", letter.correlation_key)
+    fact = ""
+    if letter.message_id.startswith(NOTICE) and not is_own:
+        fact = f"message ids that begin with '{NOTICE}' are the platform's own"
+    elif not 0 <= ttl_seconds <= MAX_TTL_SECONDS:
+        fact = f"its time to live of {ttl_seconds} seconds is not between 0 and {MAX_TTL_SECONDS:.0f}"
+    elif letter.data is not None and not isinstance(letter.data, Mapping):
+        fact = f"its data is no object but {type(letter.data).__name__}"
+    if fact:
+        raise RejectedError(Rejection("invalid", "take", "message", letter.name, fact))
+
+
+def started_id(tenant: str, letter: Letter, process: Id) -> Id:
+    """The instance a letter begins of a process: the same however often it is delivered."""
+    return derive_id(letter.at, digest(f"{tenant}\0{letter.message_id}\0{id_text(process)}".encode()))
+
+
+def taken_id(message_id: str) -> str:
+    """Whoever takes a kept or dead letter writes this id too: only one can."""
+    return f"{NOTICE}taken/{message_id}"
+
+
+def reached_id(message_id: str, instance: Id, watch: int = 0) -> str:
+    """A signal's arrival at an instance, or at one more wait of it."""
+    place = f"{NOTICE}{SIGNAL}/{message_id}/{id_text(instance)}"
+    return f"{place}/{watch}" if watch else place

@@ -1,0 +1,145 @@
+"""Notices: what one aggregate tells another, delivered at least once and acted on once.
+
+| notice | what it leads to |
+|---|---|
+| process_asked | a call's step is carried by a process: its instance begins |
+| process_over | the step ended in another way: its instance is cancelled |
+| thrown: message, signal | published under the notice's own id |
+| thrown: call, cancel_call | an instance of the called process begins, or is cancelled |
+| instance_ended | the step or the call activity that began it ends |
+| start_fired | a start timer: an instance begins |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from perdure.bpmn.machine.entries import Thrown
+from perdure.bpmn.machine.machine import INSTANCE_ENDED, THROWN
+from perdure.bpmn.machine.process import START_FIRED, ProcessState, start_of
+from perdure.bpmn.machine.state import Instance
+from perdure.engine import StartRequest
+from perdure.engines.embedded.calls import Calls
+from perdure.engines.embedded.changes import Changes
+from perdure.engines.embedded.instances import Instances
+from perdure.engines.embedded.messages import Messages
+from perdure.engines.embedded.steps import Steps
+from perdure.errors import PerdureError
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate
+from perdure.kernel.ports import Attachments
+from perdure.payload import digest
+from perdure.runbooks.machine import PROCESS_ASKED, PROCESS_OVER
+from perdure.sources import Id, id_text
+
+PLATFORM = "perdure"
+TTL_SECONDS = 3600.0
+PAYLOAD = "payload"
+"""The property of a throwing element that names the fields its message carries."""
+
+
+class Notices:
+    """Delivers at once what this process commits; upkeep delivers what others left."""
+
+    def __init__(self, instances: Instances, changes: Changes, messages: Messages) -> None:
+        self._instances = instances
+        self._changes = changes
+        self._messages = messages
+        self._calls = Calls(instances, changes)
+        self._steps = Steps(instances, changes)
+        self._deliveries: dict[str, Callable[[str, str, Id], Awaitable[bool]]] = {
+            PROCESS_ASKED: self._steps.asked,
+            PROCESS_OVER: self._steps.over,
+            THROWN: self._thrown,
+            INSTANCE_ENDED: self._ended,
+            START_FIRED: self._start_fired,
+        }
+        instances.kernel.listen(self._on_commit)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(self._deliveries)
+
+    def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
+        machine = self._instances.kernel.machine(aggregate.kind)
+        for notice in machine.notices(aggregate.id, aggregate.state, entries):
+            if notice.kind in self._deliveries:
+                name = (digest(notice.message_id.encode()), 0, 0, 0)
+                work = self._at_once(aggregate.tenant, notice.message_id, notice.kind, aggregate.id)
+                self._instances.conductor.employ(name, work)
+
+    def _at_once(self, tenant: str, message_id: str, kind: str, id: Id) -> Callable[[], Any]:
+        async def work() -> None:
+            try:
+                await self.deliver(tenant, message_id, kind, id)
+            except PerdureError:
+                return  # it stays in the inbox, and upkeep delivers it
+
+        return work
+
+    async def deliver(self, tenant: str, message_id: str, kind: str, aggregate: Id) -> bool:
+        """Act on a notice; False when it has to wait."""
+        return await self._deliveries[kind](tenant, message_id, aggregate)
+
+    # --- thrown --------------------------------------------------------------------------------------------------
+
+    async def _thrown(self, tenant: str, message_id: str, id: Id) -> bool:
+        origin = Origin(tenant, PLATFORM)
+        kind, number = message_id.split("/")[-2:]
+        aggregate = await self._instances.read(id, origin)
+        if kind == "cancel_call":
+            return await self._calls.cancel(aggregate, int(number), message_id)
+        thrown = await self._find_thrown(aggregate, kind, int(number), origin)
+        if kind == "call":
+            return await self._calls.begin(aggregate, thrown, message_id)
+        settles = Attachments(settles=(tenant, message_id))
+        data = await self._carried(aggregate, thrown.element)
+        own = f"{message_id}/sent"
+        if kind == "message":
+            await self._messages.publish(
+                thrown.name, thrown.key, origin, message_id=own, ttl_seconds=TTL_SECONDS, data=data, is_own=True
+            )  # fmt: skip
+        else:
+            await self._messages.signal(thrown.name, origin, message_id=own, data=data, is_own=True)
+        await self._instances.settle(tenant, settles)
+        return True
+
+    async def _find_thrown(self, aggregate: Aggregate, kind: str, number: int, origin: Origin) -> Thrown:
+        for told in await self._instances.history(aggregate.id, origin):
+            for entry in told.entries:
+                if isinstance(entry, Thrown) and (entry.kind, entry.number) == (kind, number):
+                    return entry
+        raise AssertionError(f"instance {id_text(aggregate.id)} threw nothing under {kind} {number}")
+
+    async def _carried(self, aggregate: Aggregate, element: str) -> dict[str, Any] | None:
+        """The fields that the throwing element says its message carries; `*` is all of them."""
+        definition = await self._instances.loaded(aggregate)
+        node = definition.elements.get(element)
+        names = (node.properties.get(PAYLOAD) or "") if node is not None else ""
+        if not names or aggregate.state.erased_at:
+            return None
+        data = await self._instances.data(aggregate)
+        wanted = {name.strip() for name in names.split(",")}
+        return data if wanted == {"*"} else {name: data[name] for name in data if name in wanted}
+
+    # --- ends and starts -----------------------------------------------------------------------------------------
+
+    async def _ended(self, tenant: str, message_id: str, id: Id) -> bool:
+        child = await self._instances.read(id, Origin(tenant, PLATFORM))
+        state: Instance = child.state
+        kind, _, parent = state.parent.partition(":")
+        if kind == "step":
+            return await self._steps.ended(child, parent, message_id)
+        return await self._calls.ended(child, parent, message_id)
+
+    async def _start_fired(self, tenant: str, message_id: str, id: Id) -> bool:
+        origin = Origin(tenant, PLATFORM)
+        state: ProcessState = (await self._instances.kernel.read(id, origin)).state
+        number, index = start_of(message_id)
+        version = state.versions[number - 1]
+        request = StartRequest(process=state.process, version=number, start=version.starts[index].event)
+        brought = Attachments(settles=(tenant, message_id))
+        instance = Id(digest(f"{tenant}\0{message_id}".encode())[:16])
+        await self._instances.start(request, origin, id=instance, brought=brought, is_pinned=True)
+        return True

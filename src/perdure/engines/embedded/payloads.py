@@ -1,0 +1,100 @@
+"""Payloads of instances: packed when they go out, checked when they come back, recent ones kept at hand."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, NamedTuple, Protocol
+
+from perdure.errors import RejectedError, Rejection
+from perdure.payload import BUDGET_BYTES, Envelope, Packed, data_hash, digest_text, pack, parse_digest, unpack
+from perdure.sources import Id, id_text, iso
+from perdure.verbs import Verb
+
+MAX_HELD_BYTES = 16 * 1024 * 1024
+
+
+class PayloadStore(Protocol):
+    async def payload(self, aggregate: Id, hash: bytes) -> bytes | None: ...
+
+
+class MissingPayload(Exception):
+    """A payload that is not in memory: to be loaded, and what needed it prepared again."""
+
+    def __init__(self, hash: bytes) -> None:
+        super().__init__(hash.hex())
+        self.hash = hash
+
+
+class Sealed(NamedTuple):
+    """A payload as it is stored: its bytes and their hash."""
+
+    hash: bytes
+    data: bytes
+
+
+class Payloads:
+    """Of one process. Content under a hash never changes, so what is held is as good as what is stored."""
+
+    def __init__(self, store: PayloadStore) -> None:
+        self._store = store
+        self._held: OrderedDict[tuple[bytes, bytes], tuple[Envelope, int]] = OrderedDict()
+        self._size = 0
+
+    def held(self, instance: bytes, hash: bytes) -> Envelope:
+        """What is in memory, or MissingPayload."""
+        found = self._held.get((instance, hash))
+        if found is None:
+            raise MissingPayload(hash)
+        self._held.move_to_end((instance, hash))
+        return found[0]
+
+    async def open(self, instance: Id, hash: bytes) -> Envelope:
+        """A payload of an instance, every byte of it checked against its hash."""
+        try:
+            return self.held(instance, hash)
+        except MissingPayload:
+            data = await self._store.payload(instance, hash)
+        if data is None:
+            fact = f"its payload {digest_text(hash)} has been erased"
+            raise RejectedError(Rejection("wrong_state", "read", "instance", id_text(instance), fact))
+        return self._keep(instance, hash, data)
+
+    async def arrived(self, instance: Id, hash: bytes) -> Any:
+        """What a message or task brought, as it was kept for its intake."""
+        return (await self.open(instance, hash)).data
+
+    def seal(self, instance: bytes, envelope: Envelope, budget: int = BUDGET_BYTES) -> Sealed:
+        """The envelope packed and hashed; kept at hand, as it is about to be the head."""
+        packed = pack(envelope, max_bytes=budget)
+        hash, data = parse_digest(packed.domain_payload_hash), packed.domain_payload.encode()
+        self._keep(instance, hash, data)
+        return Sealed(hash, data)
+
+    def forget(self, instance: bytes) -> None:
+        """Nothing of what was erased stays in memory."""
+        for key in [key for key in self._held if key[0] == instance]:
+            self._size -= self._held.pop(key)[1]
+
+    def _keep(self, instance: bytes, hash: bytes, data: bytes) -> Envelope:
+        packed = Packed(data.decode("utf-8", "surrogateescape"), digest_text(hash))
+        envelope = unpack(packed, max_bytes=max(len(data), BUDGET_BYTES))
+        if (instance, hash) not in self._held:
+            self._held[(instance, hash)] = (envelope, len(data))
+            self._size += len(data)
+            while self._size > MAX_HELD_BYTES:
+                self._size -= self._held.popitem(last=False)[1][1]
+        return envelope
+
+
+def first_envelope(process: str, version: int, verb: Verb | None, data: Any, at: int) -> Envelope:
+    """The payload an instance begins with, under the schema of the verb that it carries."""
+    name, number = (verb.name, verb.version) if verb is not None else (process, version)
+    schema = verb.definition.input_schema if verb is not None else {}
+    return Envelope(
+        created_at=iso(at) or "", data=data, last_modified_by=name, schema=f"{name}/v{number}",
+        schema_digest=data_hash(schema),
+    )  # fmt: skip
+
+
+def budget_of(verb: Verb | None) -> int:
+    return verb.execution.max_bytes if verb is not None else BUDGET_BYTES

@@ -1,0 +1,125 @@
+"""People: human tasks are claimed, handed on and completed; incidents are retried or resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from perdure.bpmn.machine.commands import ClaimTask, CompleteTask, ReassignTask, ResolveIncident, RetryIncident
+from perdure.contracts import check_key
+from perdure.engine import Flags, InstanceName
+from perdure.engines.embedded.arrivals import Arrivals
+from perdure.engines.embedded.instances import Instances, instance_id
+from perdure.errors import InvariantBroken, RejectedError, Rejection
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate, Answer, Prepared
+from perdure.kernel.ports import APPLIED, Attachments, InboxRow
+from perdure.runbooks.machine import NOTICE
+from perdure.sources import Id, id_text
+
+
+class People:
+    """What only a person decides."""
+
+    def __init__(self, instances: Instances, arrivals: Arrivals) -> None:
+        self._instances = instances
+        self._arrivals = arrivals
+
+    async def claim_task(
+        self, instance: InstanceName, node: int, origin: Origin, *, release: bool = False
+    ) -> Aggregate:
+        """Take a task, or give it back."""
+        command = ClaimTask(node=node, by="" if release else origin.principal)
+        return _told(await self._instances.ask(instance_id(instance), origin, lambda _: command))
+
+    async def reassign_task(
+        self, instance: InstanceName, node: int, origin: Origin, *, to: str = "", groups: str = ""
+    ) -> Aggregate:
+        command = ReassignTask(node=node, to=to, groups=groups)
+        return _told(await self._instances.ask(instance_id(instance), origin, lambda _: command))
+
+    async def complete_task(
+        self,
+        instance: InstanceName,
+        node: int,
+        origin: Origin,
+        *,
+        data: Mapping[str, Any] | None = None,
+        flags: Flags | None = None,
+        writer: str = "",
+        message_id: str = "",
+    ) -> Aggregate:
+        """End a task; under one message id it ends once, however often that is sent."""
+        id = instance_id(instance)
+        if message_id:
+            _check_message_id(message_id, id)
+
+        def make(aggregate: Aggregate) -> Prepared:
+            key = message_id or f"{id_text(id)}:{node}"
+            brought = self._arrivals.of_task(aggregate, node, data, by=origin.principal, key=key)
+            attached = Attachments(payloads=list(brought.payloads))
+            if message_id:
+                attached.inbox = self._arrival(message_id, id, node, origin)
+            command = CompleteTask(
+                node=node, by=origin.principal, head=brought.head, message=brought.message, flags=dict(flags or {}),
+                writer=writer, message_id=message_id, worker=self._instances.worker_of(aggregate),
+            )  # fmt: skip
+            return Prepared(command, attached)
+
+        answer = await self._instances.ask(id, origin, make)
+        if answer.conflict is not None:  # it came before under the same message id
+            return await self._instances.read(id, origin)
+        return _told(answer)
+
+    def _arrival(self, message_id: str, id: Id, node: int, origin: Origin) -> InboxRow:
+        now = self._instances.sources.now()
+        return InboxRow(
+            origin.tenant, message_id, "task", f"{id_text(id)}:{node}", now, APPLIED, "applied", id, None
+        )  # fmt: skip
+
+    async def retry_incident(
+        self, instance: InstanceName, node: int, origin: Origin, *, flags: Flags | None = None, reason: str = ""
+    ) -> Aggregate:
+        """Try again what is stuck."""
+
+        def make(aggregate: Aggregate) -> RetryIncident:
+            worker = self._instances.worker_of(aggregate)
+            return RetryIncident(node=node, flags=dict(flags or {}), reason=reason, worker=worker)
+
+        return _told(await self._instances.ask(instance_id(instance), origin, make))
+
+    async def resolve_incident(
+        self,
+        instance: InstanceName,
+        node: int,
+        origin: Origin,
+        *,
+        data: Mapping[str, Any] | None = None,
+        flags: Flags | None = None,
+        error: str = "",
+        reason: str = "",
+    ) -> Aggregate:
+        """End what is stuck by hand: as if it had completed with these, or with a business error."""
+
+        def make(aggregate: Aggregate) -> Prepared:
+            brought = self._arrivals.by_hand(aggregate, node, data, by=origin.principal)
+            command = ResolveIncident(
+                node=node, head=brought.head, flags=dict(flags or {}), error=error, reason=reason,
+                worker=self._instances.worker_of(aggregate),
+            )  # fmt: skip
+            return Prepared(command, Attachments(payloads=list(brought.payloads)))
+
+        return _told(await self._instances.ask(instance_id(instance), origin, make))
+
+
+def _told(answer: Answer) -> Aggregate:
+    if answer.aggregate is None:
+        raise InvariantBroken("answer", "command", "?", "nothing was committed and nothing was refused")
+    return answer.aggregate
+
+
+def _check_message_id(message_id: str, id: Id) -> None:
+    check_key("take", "message id", message_id)
+    if message_id.startswith(NOTICE):
+        fact = f"message ids that begin with '{NOTICE}' are the platform's own"
+        raise RejectedError(Rejection("invalid", "complete a task of", "instance", id_text(id), fact))

@@ -1,0 +1,71 @@
+"""Plans in memory: what was deployed, by its hash, the least recently used leaving first."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from perdure.bpmn.machine.definition import Binding, Deployed
+from perdure.bpmn.machine.plan import Plan, plan_of
+from perdure.bpmn.model import Node, nodes
+
+MAX_PLANS = 512
+
+
+class MissingPlan(Exception):
+    """A plan that is not in memory: to be loaded, and what needed it asked again."""
+
+    def __init__(self, hash: bytes) -> None:
+        super().__init__(hash.hex())
+        self.hash = hash
+
+
+class Definition(NamedTuple):
+    """A deployed process as this process holds it."""
+
+    hash: bytes
+    deployed: Deployed
+    plan: Plan
+    elements: Mapping[str, Node]
+
+    def binding(self, type: str) -> Binding | None:
+        return self.deployed.bindings.get(type)
+
+
+def definition_of(deployed: Deployed, hash: bytes) -> Definition:
+    elements = {node.id: node for node in nodes(deployed.process.body)}
+    return Definition(hash, deployed, plan_of(deployed, hash), elements)
+
+
+class Plans(Mapping[bytes, Plan]):
+    """What the machine reads. Asking for one that is not here raises MissingPlan."""
+
+    def __init__(self, most: int = MAX_PLANS) -> None:
+        self._held: OrderedDict[bytes, Definition] = OrderedDict()
+        self._most = most
+
+    def __getitem__(self, hash: bytes) -> Plan:
+        return self.definition(hash).plan
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __contains__(self, hash: object) -> bool:
+        return hash in self._held
+
+    def definition(self, hash: bytes) -> Definition:
+        held = self._held.get(hash)
+        if held is None:
+            raise MissingPlan(hash)
+        self._held.move_to_end(hash)
+        return held
+
+    def keep(self, definition: Definition) -> None:
+        self._held[definition.hash] = definition
+        self._held.move_to_end(definition.hash)
+        while len(self._held) > self._most:
+            self._held.popitem(last=False)

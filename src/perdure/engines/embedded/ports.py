@@ -1,0 +1,80 @@
+"""What the embedded engine needs of a store besides what runbooks need."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from perdure.kernel.ports import AggregateFound, Buffered, BufferedFound, Conflict, RecordRow, Unit, WaitFound
+from perdure.runbooks.ports import DeadLetter, Message, RunbookStore
+from perdure.sources import Id, Micros
+
+FROM_THE_NEWEST = b"\xff" * 17
+"""After every id: where lists that begin with the newest begin."""
+
+
+class ProcessStore(Protocol):
+    """Every look-up names its tenant and goes by an index, except where all tenants are looked after together."""
+
+    async def commit(self, unit: Unit) -> Conflict | None: ...
+    async def payload(self, aggregate: Id, hash: bytes) -> bytes | None: ...
+
+    async def find_waits(
+        self, tenant: str, kind: str, name: str, key: str = "", after: int = 0, most: int = 100
+    ) -> list[WaitFound]:
+        """What waits (message, signal, message_start, signal_start, task) under a name and a key, longest first."""
+        ...
+
+    async def newest_wait(self, tenant: str, kind: str, name: str, key: str = "") -> int:
+        """The number of the wait that opened last; 0 when there is none."""
+        ...
+
+    async def tasks(self, tenant: str, after: int = 0, most: int = 100) -> list[WaitFound]:
+        """Human tasks, oldest first, after a number."""
+        ...
+
+    async def buffered_messages(
+        self, tenant: str, name: str, key: str, now: Micros, after: int = 0, most: int = 20
+    ) -> list[Buffered]:
+        """Messages kept under a name and a key whose time is not over, oldest first."""
+        ...
+
+    async def buffered_page(self, after_expiry: Micros, after: int, most: int) -> list[BufferedFound]:
+        """Kept messages of all tenants, those that expire first to begin with."""
+        ...
+
+    async def expired_messages(self, now: Micros, most: int) -> list[BufferedFound]:
+        """Kept messages of all tenants that nobody waited for in time."""
+        ...
+
+    async def bury_message(self, tenant: str, message_id: str, answer: str) -> bool:
+        """Make a pending message a dead letter; False when someone was faster."""
+        ...
+
+    async def message(self, tenant: str, message_id: str) -> Message | None: ...
+    async def dead_letters(self, tenant: str, most: int) -> list[DeadLetter]: ...
+    async def discard_message(self, tenant: str, message_id: str, answer: str) -> bool: ...
+    async def aggregates(
+        self, tenant: str, kind: str, status: str = "", before: bytes = FROM_THE_NEWEST, most: int = 100
+    ) -> list[AggregateFound]:
+        """Instances or processes, newest first, those before an id; in one status or in any."""
+        ...
+
+    async def indexed(
+        self, tenant: str, verb: str, field: str, value: str, before: bytes = FROM_THE_NEWEST, most: int = 100
+    ) -> list[AggregateFound]:
+        """Aggregates found by an index row, newest first, those before an id."""
+        ...
+
+    async def count_indexed(self, tenant: str, verb: str, field: str) -> list[tuple[str, str, int]]:
+        """How many aggregates there are per value of a field and status. Costs a look at each of them."""
+        ...
+
+    async def ended(self, before: Micros, most: int, kind: str = "runbook") -> list[tuple[Id, str]]:
+        """What ended before a time and was not erased."""
+        ...
+
+
+class EngineStore(RunbookStore, ProcessStore, Protocol):
+    """Everything the engine reads and writes."""
+
+    async def history(self, aggregate: Id, after: int, previous: bytes) -> list[RecordRow]: ...

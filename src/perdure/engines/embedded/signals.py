@@ -1,0 +1,122 @@
+"""Signals: broadcast to every wait there is, each once, also when the broadcast is interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+
+from perdure.engines.embedded.delivery import Delivery, WaitOver
+from perdure.engines.embedded.letters import SIGNAL, Broadcast, Letter, body_of, reached_id
+from perdure.errors import QuarantinedError, RejectedError
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate
+from perdure.kernel.ports import APPLIED, PENDING, InboxRow
+from perdure.sources import Id, id_text
+
+PAGE = 200
+TOGETHER = 50
+"""How many instances are reached at once: enough to share commits."""
+
+
+class Signals:
+    """A broadcast is a pending row until everyone was reached; whoever finds it pending goes on with it."""
+
+    def __init__(self, delivery: Delivery) -> None:
+        self._delivery = delivery
+        self._store = delivery.store
+
+    async def send(self, letter: Letter, origin: Origin) -> Broadcast:
+        starts = await self._delivery.starts(origin.tenant, "signal_start", letter.name)
+        upto = await self._store.newest_wait(origin.tenant, SIGNAL, letter.name)
+        names = tuple(id_text(each.aggregate) for each in starts)
+        letter = _bounded(letter, upto, names)
+        has_audience = bool(upto or names)
+        row = InboxRow(
+            origin.tenant, letter.message_id, SIGNAL, "", letter.at, PENDING if has_audience else APPLIED, "", None,
+            body_of(letter) if has_audience else None, letter.name,
+        )  # fmt: skip
+        if await self._delivery.write(origin.tenant, row) is not None:
+            return Broadcast(letter.message_id, 0, is_duplicate=True)
+        reached = await self.go_on(letter, origin) if has_audience else 0
+        return Broadcast(letter.message_id, reached)
+
+    async def go_on(self, letter: Letter, origin: Origin) -> int:
+        """Reach everyone who was not reached yet; how many waits ended and instances began just now."""
+        reached, after = 0, 0
+        while page := await self._store.find_waits(origin.tenant, SIGNAL, letter.name, after=after, most=PAGE):
+            after = page[-1].number
+            instances = list(dict.fromkeys(each.aggregate for each in page if each.number <= letter.upto))
+            for start in range(0, len(instances), TOGETHER):
+                several = [self._reach(id, letter, origin) for id in instances[start : start + TOGETHER]]
+                reached += sum(await asyncio.gather(*several))
+            if after > letter.upto:
+                break
+        reached += await self._begin(letter, origin)
+        await self._delivery.settle(origin.tenant, letter.message_id)
+        return reached
+
+    async def _begin(self, letter: Letter, origin: Origin) -> int:
+        """Each process by itself: one that refuses what the signal brings does not keep the others from beginning."""
+        begun = 0
+        for found in await self._delivery.starts(origin.tenant, "signal_start", letter.name):
+            if id_text(found.aggregate) not in letter.starts:
+                continue
+            try:
+                begun += len(await self._delivery.begin(letter, origin, [found], settles=False))
+            except RejectedError as error:
+                id = reached_id(letter.message_id, found.aggregate)
+                await self._delivery.bury(origin.tenant, id, SIGNAL, letter, f"rejected: {error}")
+        return begun
+
+    async def _reach(self, instance: Id, letter: Letter, origin: Origin) -> int:
+        """End every wait of one instance for the signal that there was when it was first reached."""
+        watches: list[int] = []
+
+        def first(aggregate: Aggregate) -> tuple[int, InboxRow]:
+            watches[:] = [row.token for row in self._delivery.waits(aggregate, SIGNAL, letter)]
+            if not watches:
+                raise WaitOver
+            # Remembered, so that a wait it opens because of this signal is not reached by the same one.
+            answer = ",".join(map(str, watches))
+            id = reached_id(letter.message_id, instance)
+            return watches[0], self._delivery.arrival(origin.tenant, id, SIGNAL, letter, answer, instance)
+
+        reached = 0
+        try:
+            answer = await self._delivery.correlate(instance, letter, origin, first)
+            reached += answer.conflict is None
+            if answer.conflict is not None:
+                watches = [int(each) for each in answer.conflict.detail.split(",") if each]
+        except (WaitOver, QuarantinedError):
+            return 0
+        except RejectedError as error:
+            await self._refused(instance, watches[0] if watches else 0, letter, origin, error)
+        for watch in watches[1:]:
+            reached += await self._reach_one(instance, watch, letter, origin)
+        return reached
+
+    async def _reach_one(self, instance: Id, watch: int, letter: Letter, origin: Origin) -> bool:
+        def pick(aggregate: Aggregate) -> tuple[int, InboxRow]:
+            if all(row.token != watch for row in self._delivery.waits(aggregate, SIGNAL, letter)):
+                raise WaitOver
+            id = reached_id(letter.message_id, instance, watch)
+            return watch, self._delivery.arrival(origin.tenant, id, SIGNAL, letter, "applied", instance)
+
+        try:
+            return (await self._delivery.correlate(instance, letter, origin, pick)).conflict is None
+        except (WaitOver, QuarantinedError):
+            return False
+        except RejectedError as error:
+            await self._refused(instance, watch, letter, origin, error)
+            return False
+
+    async def _refused(self, instance: Id, watch: int, letter: Letter, origin: Origin, error: RejectedError) -> None:
+        """One instance that refuses what the signal brings does not keep the others from hearing it."""
+        id = reached_id(letter.message_id, instance, watch)
+        await self._delivery.bury(origin.tenant, id, SIGNAL, letter, f"rejected: {error}")
+
+
+def _bounded(letter: Letter, upto: int, starts: tuple[str, ...]) -> Letter:
+    return Letter(
+        letter.name, letter.message_id, "", letter.at, letter.data, letter.flags, letter.writer, letter.principal,
+        letter.trace, upto, starts,
+    )  # fmt: skip

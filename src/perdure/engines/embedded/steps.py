@@ -1,0 +1,173 @@
+"""Steps: a durable verb's call is carried by an instance, from its parking to its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perdure.bpmn.machine.state import Instance
+from perdure.engine import StartRequest
+from perdure.engines.embedded.changes import Changes
+from perdure.engines.embedded.instances import Instances, child_id
+from perdure.errors import (
+    PayloadTooLargeError,
+    RejectedError,
+    Rejection,
+    SchemaViolationError,
+)
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate, Prepared
+from perdure.kernel.ports import PENDING, Attachments
+from perdure.payload import parse
+from perdure.runbooks import commands as c
+from perdure.runbooks.conductor import KIND, index_rows
+from perdure.runbooks.machine import OVER
+from perdure.runbooks.state import ENDED, WAITING, Failure, Runbook, Step, step_id
+from perdure.sources import Id, id_text, parse_id
+from perdure.verbs import Verb
+from perdure.verbs.shorthand import argument_name
+
+PLATFORM = "perdure"
+STUCK = "process.stuck"
+FITS_NOT = "process.result"
+
+
+class Steps:
+    """Between a call and the instance that carries it."""
+
+    def __init__(self, instances: Instances, changes: Changes) -> None:
+        self._instances = instances
+        self._kernel = instances.kernel
+        self._changes = changes
+
+    async def asked(self, tenant: str, message_id: str, id: Id) -> bool:
+        """Begin the instance of a step, once; a step that has ended meanwhile needs none."""
+        origin = Origin(tenant, PLATFORM)
+        call = await self._kernel.read(id, origin)
+        state: Runbook = call.state
+        number = _step_number(message_id)
+        step = state.steps[number - 1]
+        settles = Attachments(settles=(tenant, message_id))
+        if step.carrier is None or step.status in ENDED:
+            await self._instances.settle(tenant, settles)
+            return True
+        verb = self._instances.conductor.catalogue.find(step.verb, step.version)
+        if verb is None:
+            return False  # who has the verb knows what of its arguments the process gets
+        asker = Origin(tenant, state.principal, state.trace)
+        try:
+            data = payload_in(verb, await self._arguments(call, step))
+            request = StartRequest(
+                process=step.carrier.process, version=step.carrier.version, data=data, business_key=id_text(id),
+                parent=f"step:{step_id(id_text(id), number)}",
+            )  # fmt: skip
+            await self._instances.start(request, asker, brought=settles, is_pinned=True)
+        except (RejectedError, SchemaViolationError, PayloadTooLargeError) as error:
+            await self._stuck(id, number, tenant, message_id, STUCK, f"Its process could not be started. {error}")
+        return True
+
+    async def _arguments(self, call: Aggregate, step: Step) -> dict[str, Any]:
+        data = await self._instances.store.payload(call.id, step.input)
+        found: dict[str, Any] = parse(data, max_bytes=max(len(data), 1)) if data else {}
+        return found
+
+    async def over(self, tenant: str, message_id: str, id: Id) -> bool:
+        """The step ended in another way: the instance that carried it has nothing left to do."""
+        origin = Origin(tenant, PLATFORM)
+        begun_by = message_id.removesuffix(OVER)
+        begun = await self._instances.store.message(tenant, begun_by)
+        if begun is not None and begun.status == PENDING:
+            return False  # it is settled first, and then nothing is begun any more
+        instance = child_id(tenant, f"step:{step_id(id_text(id), _step_number(begun_by))}")
+        brought = Attachments(settles=(tenant, message_id))
+        try:
+            await self._changes.cancel(instance, origin, reason="the call it carried has ended", brought=brought)
+        except RejectedError:  # it was never begun
+            await self._instances.settle(tenant, Attachments(settles=(tenant, message_id)))
+        return True
+
+    async def ended(self, child: Aggregate, step: str, message_id: str) -> bool:
+        """The process has ended: its step ends with the same outcome."""
+        letters, _, number = step.partition(":")
+        id, position, tenant = parse_id(letters), int(number), child.tenant
+        origin = Origin(tenant, PLATFORM)
+        call = await self._kernel.read(id, origin)
+        asked = call.state.steps[position - 1]
+        token = next((at for at, each in enumerate(asked.tokens, 1) if each.status == WAITING), 0)
+        brought = Attachments(settles=(tenant, message_id))
+        if not token:
+            await self._instances.settle(tenant, brought)
+            return True
+        verb = self._instances.conductor.catalogue.find(asked.verb, asked.version)
+        if verb is None:
+            return False  # who has the verb can tell whether the result fits it
+        try:
+            command = await self._ending(verb, child, position, token, message_id, brought)
+        except (SchemaViolationError, PayloadTooLargeError) as error:
+            await self._stuck(
+                id, position, tenant, message_id, FITS_NOT, f"What its process brought does not fit. {error}"
+            )
+            return True
+        try:
+            await self._kernel.ask(KIND, id, origin, Prepared(command, brought))
+        except RejectedError as error:
+            if error.rejection.code == "blocked":
+                return False  # a person looks at something else of that call first
+            await self._instances.settle(tenant, Attachments(settles=(tenant, message_id)))
+        return True
+
+    async def _ending(
+        self, verb: Verb, child: Aggregate, step: int, token: int, message_id: str, brought: Attachments
+    ) -> c.Complete | c.Cancel:
+        state: Instance = child.state
+        if state.status == "cancelled":
+            return c.Cancel("its process was cancelled")
+        if state.status not in ("completed", "terminated"):
+            return c.Complete(step, token, failure=_failure(state), message_id=message_id)
+        data = await self._instances.data(child)
+        if data is None:
+            erased = Failure("permanent_business", "process.erased", "The data of its process has been erased.")
+            return c.Complete(step, token, failure=erased, message_id=message_id)
+        cargo = self._instances.conductor.router.outgoing(verb, payload_out(verb, data))
+        brought.payloads.append((cargo.hash, cargo.data))
+        brought.index.extend(index_rows(verb, cargo.value))
+        return c.Complete(step, token, cargo.hash, message_id=message_id)
+
+    async def _stuck(self, id: Id, step: int, tenant: str, message_id: str, code: str, text: str) -> None:
+        """A person must see it; while they look at something else of that call, the notice waits."""
+
+        def prepare(current: Aggregate) -> Prepared | Rejection:
+            if current.state.steps[step - 1].incident is not None:
+                return Rejection("blocked", "carry", "call", id_text(current.id), "it has an open incident")
+            return Prepared(c.RaiseIncident(step, code, text), Attachments(settles=(tenant, message_id)))
+
+        await self._kernel.ask(KIND, id, Origin(tenant, PLATFORM), prepare)
+
+
+def _step_number(message_id: str) -> int:
+    return int(message_id.rpartition(":")[2].partition("/")[0])
+
+
+def _failure(state: Instance) -> Failure:
+    if state.failure is not None:
+        return Failure(state.failure.kind, state.failure.code, state.failure.message)
+    return Failure("permanent_business", f"process.{state.status}", f"Its process was {state.status}.")
+
+
+def payload_in(verb: Verb, args: dict[str, Any]) -> dict[str, Any]:
+    """What the process begins with: the declared fields from the verb's arguments, or all of them."""
+    wanted = verb.execution.payload_in
+    if not wanted:
+        return args
+    data: dict[str, Any] = {}
+    for field, source in wanted.items():
+        if not source.startswith("$"):
+            data[field] = source
+        elif (name := argument_name(source[1:])) in args:
+            data[field] = args[name]
+    return data
+
+
+def payload_out(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:
+    """What the verb's caller gets of the data: the declared fields, or what its output schema names, or all."""
+    names = verb.execution.payload_out or (tuple(verb.output.properties) if verb.output is not None else ())
+    return {name: data[name] for name in names if name in data} if names else data

@@ -1,0 +1,106 @@
+"""What processes need of a store: their waits, messages kept for them, and lists of what is no call."""
+
+from __future__ import annotations
+
+from perdure.errors import QuarantinedError
+from perdure.kernel.ports import AggregateFound, Buffered, BufferedFound, WaitFound
+from perdure.sources import Id, Micros, Sources
+from perdure.store.checks import checked
+from perdure.store.ports import Driver, Row
+
+FROM_THE_NEWEST = b"\xff" * 17
+"""After every id."""
+
+
+class Waits:
+    """Every look-up names its tenant and goes by an index."""
+
+    def __init__(self, driver: Driver, sources: Sources) -> None:
+        self.driver = driver
+        self._sources = sources
+
+    async def find_waits(
+        self, tenant: str, kind: str, name: str, key: str = "", after: int = 0, most: int = 100
+    ) -> list[WaitFound]:
+        """What waits under a name and a key, longest first. Signals and starts wait under an empty key."""
+        rows = await self.driver.fetch(
+            "find_waits", tenant=tenant, kind=kind, name=name, key=key, after=after, most=most
+        )  # fmt: skip
+        return [_wait(row) for row in rows]
+
+    async def newest_wait(self, tenant: str, kind: str, name: str, key: str = "") -> int:
+        """The number of the wait that opened last; 0 when there is none."""
+        rows = await self.driver.fetch("newest_wait", tenant=tenant, kind=kind, name=name, key=key)
+        return int(rows[0][0]) if rows else 0
+
+    async def tasks(self, tenant: str, after: int = 0, most: int = 100) -> list[WaitFound]:
+        """Human tasks, oldest first."""
+        return [_wait(row) for row in await self.driver.fetch("list_tasks", tenant=tenant, after=after, most=most)]
+
+    async def buffered_messages(
+        self, tenant: str, name: str, key: str, now: Micros, after: int = 0, most: int = 20
+    ) -> list[Buffered]:
+        """Messages kept under a name and a key whose time is not over, oldest first."""
+        rows = await self.driver.fetch(
+            "buffered_messages", tenant=tenant, name=name, key=key, now=now, after=after, most=most
+        )  # fmt: skip
+        return [Buffered(*row) for row in rows]
+
+    async def buffered_page(self, after_expiry: Micros, after: int, most: int) -> list[BufferedFound]:
+        """Kept messages of all tenants, those that expire first to begin with."""
+        rows = await self.driver.fetch("buffered_page", after_expiry=after_expiry, after=after, most=most)
+        return [BufferedFound(*row) for row in rows]
+
+    async def expired_messages(self, now: Micros, most: int) -> list[BufferedFound]:
+        """Kept messages of all tenants that nobody waited for in time."""
+        return [BufferedFound(*row) for row in await self.driver.fetch("expired_messages", now=now, most=most)]
+
+    async def bury_message(self, tenant: str, message_id: str, answer: str) -> bool:
+        """Make a pending message a dead letter; False when someone was faster."""
+        return bool(await self.driver.write("bury_message", tenant=tenant, message_id=message_id, answer=answer))
+
+    async def aggregates(
+        self, tenant: str, kind: str, status: str = "", before: bytes = FROM_THE_NEWEST, most: int = 100
+    ) -> list[AggregateFound]:
+        """Instances or processes, newest first, those before an id; in one status or in any."""
+        query, more = ("list_aggregates_in", {"status": status}) if status else ("list_aggregates", {})
+        rows = await self.driver.fetch(query, tenant=tenant, kind=kind, before=before, most=most, **more)
+        return await self._checked(rows)
+
+    async def indexed(
+        self, tenant: str, verb: str, field: str, value: str, before: bytes = FROM_THE_NEWEST, most: int = 100
+    ) -> list[AggregateFound]:
+        """Aggregates found by an index row, newest first, those before an id."""
+        rows = await self.driver.fetch(
+            "list_indexed", tenant=tenant, verb=verb, field=field, value=value, before=before, most=most
+        )
+        return await self._checked(rows)
+
+    async def count_indexed(self, tenant: str, verb: str, field: str) -> list[tuple[str, str, int]]:
+        """How many aggregates there are per value of a field and status. Costs a look at each of them."""
+        return [(row[0], row[1], row[2]) for row in await self.driver.fetch(
+            "count_indexed", tenant=tenant, verb=verb, field=field
+        )]  # fmt: skip
+
+    async def _checked(self, rows: list[Row]) -> list[AggregateFound]:
+        """What can be read; what cannot is set aside and missing from the list."""
+        found = []
+        for row in rows:
+            try:
+                loaded = checked(row)
+            except QuarantinedError as error:
+                await self.quarantine(error)
+                continue
+            found.append(AggregateFound(loaded.id, loaded.kind, loaded.version, row[4], row[5], loaded.state))
+        return found
+
+    async def quarantine(self, error: QuarantinedError) -> None:
+        """Remember what was found damaged, so that lists show it."""
+        await self.driver.write(
+            "add_quarantine", aggregate=error.data["aggregate"], place=error.data["place"], fact=error.fact,
+            found_at=self._sources.now(),
+        )  # fmt: skip
+
+
+def _wait(row: Row) -> WaitFound:
+    return WaitFound(Id(bytes(row[0])), *row[1:])

@@ -1,0 +1,64 @@
+"""Commands about scenarios: run processes on virtual time and compare with what was expected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from perdure.surfaces.cli import output
+from perdure.surfaces.cli.exits import FAILED
+from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from perdure.testing.scenarios import Outcome
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    scenario = group("Test processes: models, stubbed verbs, virtual time, expectations.")
+    command(scenario, "run")(run)
+    app.add_typer(scenario, name="scenario", rich_help_panel="Processes")
+
+
+async def run(
+    settings: Settings,
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files or folders.", show_default=False)],
+    engine: Annotated[Literal["embedded"], typer.Option("--engine", help="What carries the processes.")] = "embedded",
+    junit: Annotated[str | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit's XML.")] = None,
+) -> None:
+    """Run scenario files. Exits 0 only if everything expected holds.
+
+    Each file has a SQLite store of its own, or with --store a tenant of its own there.
+    """
+    from perdure.testing.scenarios import find_scenarios, run_files
+    from perdure.testing.scenarios.reporting import junit as written
+    from perdure.testing.scenarios.reporting import plain
+
+    files = find_scenarios(paths)
+    with progress_bar(settings, "Scenarios") as progress:
+        outcomes = await run_files(files, settings.store or "", progress)
+    if junit is not None:
+        _write(junit, written(outcomes))
+    output.show(settings, plain(outcomes), lambda: _picture(outcomes))
+    if not all(outcome.passed for outcome in outcomes):
+        raise typer.Exit(FAILED)
+
+
+def _picture(outcomes: list[Outcome]) -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    lines: list[Text] = []
+    for each in outcomes:
+        lines.append(Text(f"{'ok    ' if each.passed else 'FAILED'} {each.file}", "" if each.passed else "red"))
+        lines.extend(Text(f"       {said}") for said in each.failures)
+    failed = sum(not each.passed for each in outcomes)
+    end = f"{failed} failed" if failed else "all hold"
+    return Group(*lines, Text(f"{output.counted(len(outcomes), 'scenario')}, {end}", "red" if failed else "green"))
+
+
+def _write(file: str, text: str) -> None:
+    Path(file).write_text(text, encoding="utf-8")

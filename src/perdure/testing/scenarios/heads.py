@@ -1,0 +1,47 @@
+"""Payloads by their hash, without envelopes: what the pure world merges data in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perdure.payload import canonical, digest
+from perdure.payload.merging import merge, merge_concurrent
+
+
+class Heads:
+    """Content-addressed data; nothing is ever changed in place."""
+
+    def __init__(self) -> None:
+        self._held: dict[bytes, dict[str, Any]] = {}
+
+    def keep(self, data: dict[str, Any]) -> bytes:
+        hash = digest(canonical(data))
+        self._held[hash] = data
+        return hash
+
+    def read(self, hash: bytes) -> dict[str, Any]:
+        return self._held[hash]
+
+    def merged(self, head: bytes, patch: dict[str, Any]) -> bytes:
+        """The head with a patch laid over it; without one, the head itself."""
+        return self.keep(dict(merge(self._held[head], patch))) if patch else head
+
+    def merged_since(self, base: bytes, head: bytes, verb: str, patch: dict[str, Any]) -> bytes:
+        """As `merged`, unless others changed the same paths since `base`: MergeConflictError."""
+        if not patch or base == head:
+            return self.merged(head, patch)
+        others = _changes(self._held[base], self._held[head])
+        return self.keep(dict(merge_concurrent(self._held[base], [("another branch", others), (verb, patch)], {})))
+
+
+def _changes(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """The patch that leads from one to the other; nothing is ever removed."""
+    patch: dict[str, Any] = {}
+    for name, value in new.items():
+        before = old.get(name)
+        if isinstance(before, dict) and isinstance(value, dict):
+            if inner := _changes(before, value):
+                patch[name] = inner
+        elif name not in old or canonical(before) != canonical(value):
+            patch[name] = value
+    return patch

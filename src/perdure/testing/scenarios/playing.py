@@ -1,0 +1,211 @@
+"""Plays a scenario in a world: deploys, does one step after the other, looks at what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, assert_never
+
+from perdure.bpmn.machine.state import ENDED, ROOT, Instance, Node
+from perdure.bpmn.model import Model
+from perdure.bpmn.xml import read_model
+from perdure.errors import PerdureError, RejectedError
+from perdure.testing.scenarios import values as v
+from perdure.testing.scenarios.judging import failures
+from perdure.testing.scenarios.world import Refusal, World
+
+_WAITS = frozenset({"task", "wait", "gate"})
+
+
+class Late(Exception):
+    """What a step is about was there and is gone: as in life, that is said and changes nothing."""
+
+
+class Impossible(Exception):
+    """A step about something that never was."""
+
+
+async def play(scenario: v.Scenario, world: World) -> v.Outcome:
+    """How the scenario goes in this world."""
+    play = _Play(scenario, world)
+    refusal = await play.deploy(scenario.model)
+    if refusal is None:
+        for number, step in enumerate(scenario.steps):
+            if not await play.take(number, step):
+                break
+    actual = await play.actual(refusal)
+    wrong = [*play.failures, *failures(scenario.expect, actual)]
+    if refusal is not None and wrong:
+        wrong += refusal.sentences
+    return v.Outcome(file=scenario.file, passed=not wrong, failures=wrong, actual=actual)
+
+
+class _Play:
+    def __init__(self, scenario: v.Scenario, world: World) -> None:
+        self._scenario = scenario
+        self._world = world
+        self._processes: tuple[str, ...] = ()
+        self._names: dict[str, bytes] = {}
+        self._remarks: list[str] = []
+        self.failures: list[str] = []
+
+    async def deploy(self, path: Any) -> Refusal | None:
+        try:
+            model: Model = read_model(path.read_bytes(), str(path))
+        except PerdureError as error:
+            return Refusal((str(error.data.get("rule", error.code)),), (str(error),))
+        self._processes = tuple(process.id for process in model.definitions.executable())
+        return await self._world.deploy(model)
+
+    async def take(self, number: int, step: v.Step) -> bool:
+        """Whether the scenario can go on after this step."""
+        where = f"Step {number + 1}{self._line(number)}, {type(step).__name__.lower()}"
+        try:
+            await self._do(step)
+        except Late as error:
+            self._remarks.append(f"{where}: {error}")
+        except (Impossible, RejectedError) as error:
+            self.failures.append(f"{where}: {error}")
+            return False
+        return True
+
+    def _line(self, number: int) -> str:
+        return f" (line {self._scenario.lines[number]})" if number < len(self._scenario.lines) else ""
+
+    async def _do(self, step: v.Step) -> None:
+        match step:
+            case v.Start():
+                await self._start(step)
+            case v.Advance():
+                await self._world.advance(step.seconds)
+            case v.Message():
+                await self._world.publish(step)
+            case v.Signal():
+                await self._world.signal(step)
+            case v.Crash():
+                await self._world.crash()
+            case v.Deploy():
+                await self._redeploy(step)
+            case _:
+                await self._to_instance(step)
+
+    async def _redeploy(self, step: v.Deploy) -> None:
+        refusal = await self._world.deploy(read_model(step.model.read_bytes(), str(step.model)))
+        if refusal is not None:
+            raise Impossible(f"the model was refused: {' '.join(refusal.sentences) or ', '.join(refusal.codes)}")
+
+    async def _to_instance(self, step: Any) -> None:
+        match step:
+            case v.Task():
+                await self._world.complete_task(*await self._find(step, step.element, _is_task), step)
+            case v.Retry():
+                await self._world.retry(*await self._find(step, step.element, _is_stuck), step)
+            case v.Resolve():
+                await self._world.resolve(*await self._find(step, step.element, _is_stuck), step)
+            case v.Cancel():
+                await self._world.cancel(await self._running(step), step)
+            case v.Suspend():
+                await self._world.suspend(await self._running(step))
+            case v.Resume():
+                await self._world.resume(await self._running(step), step)
+            case v.Migrate():
+                await self._world.migrate(await self._running(step), step)
+            case v.Modify():
+                await self._modify(step)
+            case _:
+                assert_never(step)
+
+    async def _start(self, step: v.Start) -> None:
+        before = len(self._world.trail.roots)
+        if step.message is not None:
+            await self._world.publish(step.message)
+        elif step.signal is not None:
+            await self._world.signal(step.signal)
+        else:
+            await self._world.start(self._process(step), step)
+        made = self._world.trail.roots[before:]
+        if not made:
+            raise Impossible("no instance was started")
+        if step.name:
+            self._names[step.name] = made[0]
+
+    def _process(self, step: v.Start) -> str:
+        named = step.process or self._scenario.process
+        if named:
+            if named not in self._processes:
+                raise Impossible(f"the file has no executable process '{named}', only {', '.join(self._processes)}")
+            return named
+        if len(self._processes) != 1:
+            raise Impossible(f"the file has {len(self._processes)} executable processes: say which with process:")
+        return self._processes[0]
+
+    async def _modify(self, step: v.Modify) -> None:
+        id = await self._running(step)
+        state = (await self._world.states())[id]
+        missing = [each for each in step.cancel if each not in {node.element for node in state.nodes.values()}]
+        if missing:
+            raise Impossible(f"no token stands on {', '.join(missing)}")
+        cancels = tuple(number for number, node in state.nodes.items() if node.element in step.cancel)
+        await self._world.modify(id, cancels, step)
+
+    async def _running(self, step: Any) -> bytes:
+        """The instance a step names, or the one that was started first."""
+        id = self._named(step.to)
+        if id is None:
+            roots = self._world.trail.roots
+            if not roots:
+                raise Impossible("no instance was started before")
+            id = roots[0]
+        if (await self._world.states())[id].status in ENDED:
+            raise Late("the instance has ended")
+        return id
+
+    def _named(self, name: str) -> bytes | None:
+        if name and name not in self._names:
+            raise Impossible(f"no instance was started as '{name}'")
+        return self._names.get(name)
+
+    async def _find(self, step: Any, element: str, fits: Callable[[Node], bool]) -> tuple[bytes, int]:
+        """Where something waits for this step: in the instance named, or in the first where it does."""
+        named = self._named(step.to)
+        for id, state in (await self._world.states()).items():
+            for node in state.nodes.values():
+                if named in (None, id) and element in ("", node.element) and fits(node):
+                    return id, node.number
+        if self._world.trail.has_reached(element, named) or (not element and self._world.trail.visited):
+            raise Late(f"nothing waits at '{element}' any more" if element else "nothing is stuck any more")
+        raise Impossible(f"nothing has waited at '{element}' yet" if element else "nothing has been stuck yet")
+
+    async def actual(self, refusal: Refusal | None) -> v.Actual:
+        trail = self._world.trail
+        states = {} if refusal is not None else await self._world.states()
+        first = trail.roots[0] if trail.roots else None
+        return v.Actual(
+            deploy="accepted" if refusal is None else "refused", codes=list(refusal.codes) if refusal else [],
+            state=states[first].status if first is not None else None, ran=list(trail.ran),
+            visited=list(trail.visited), parked=[name for state in states.values() for name in _parked(state)],
+            incidents=sum(_incidents(state) for state in states.values()),
+            states={name: states[id].status for name, id in self._names.items()},
+            flags=states[first].flags if first is not None else {},
+            data=await self._world.data(first) if first is not None else {}, remarks=self._remarks,
+        )  # fmt: skip
+
+
+def _is_task(node: Node) -> bool:
+    return node.kind == "task"
+
+
+def _is_stuck(node: Node) -> bool:
+    return node.incident is not None
+
+
+def _parked(state: Instance) -> Iterator[str]:
+    """Elements that wait for the outside: people, messages, signals, time, conditions."""
+    if state.status in ENDED:
+        return
+    for node in state.nodes.values():
+        if node.kind in _WAITS and node.incident is None and node.number != ROOT:
+            yield node.element
+
+
+def _incidents(state: Instance) -> int:
+    return 0 if state.status in ENDED else sum(node.incident is not None for node in state.nodes.values())

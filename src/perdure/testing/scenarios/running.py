@@ -1,0 +1,41 @@
+"""Runs scenario files on an engine and tells how each went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from perdure.errors import DefinitionError
+from perdure.testing.scenarios.embedded import EmbeddedWorld
+from perdure.testing.scenarios.loading import load_scenario
+from perdure.testing.scenarios.playing import play
+from perdure.testing.scenarios.reporting import unreadable
+from perdure.testing.scenarios.values import Outcome, Scenario
+
+Progress = Callable[[str, int, int], None]
+"""Told the file, how many are done and how many there are."""
+
+
+async def run_files(paths: Iterable[Path], store: str = "", progress: Progress | None = None) -> list[Outcome]:
+    """Every file in its own world; one that does not load has failed, and the others still run."""
+    files = list(paths)
+    outcomes: list[Outcome] = []
+    for number, path in enumerate(files):
+        if progress is not None:
+            progress(str(path), number, len(files))
+        outcomes.append(await _run_file(path, store))
+    return outcomes
+
+
+async def _run_file(path: Path, store: str) -> Outcome:
+    try:
+        scenario = load_scenario(path)
+    except DefinitionError as error:
+        return unreadable(str(path), [problem.sentence() for problem in error.problems])
+    return await run_scenario(scenario, store)
+
+
+async def run_scenario(scenario: Scenario, store: str = "") -> Outcome:
+    """On the embedded engine: a SQLite file of its own unless a store is named, then under a tenant of its own."""
+    async with EmbeddedWorld.open(scenario, store) as world:
+        return await play(scenario, world)

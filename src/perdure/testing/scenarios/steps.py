@@ -1,0 +1,191 @@
+"""Reads the `do` list: one mapping per step, with one word that says what is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from perdure.contracts import FLAG_NAME, MAX_FLAG_TEXT, DurationError, parse_duration
+from perdure.testing.scenarios import values as v
+from perdure.verbs.fields import Fields
+from perdure.verbs.nodes import Node, Report
+
+KIND = "scenario"
+
+
+class Reader:
+    """One file being read: its folder, its report, and the mappings in it."""
+
+    def __init__(self, file: str, folder: Path, report: Report) -> None:
+        self.file = file
+        self.folder = folder
+        self.report = report
+
+    def fields(self, node: Node, *accepted: str) -> Fields:
+        """A mapping with these keys; nothing written counts as an empty one."""
+        held = node if node.value is not None else node.beside({})
+        return Fields(held, KIND, self.file, self.report, frozenset(accepted))
+
+    def wrong(self, node: Node, code: str, reason: str, hint: str = "") -> None:
+        self.report.add((self.file, node.line, node.column), f"{KIND}.{code}", node.path, reason, hint)
+
+    def mapping(self, fields: Fields, key: str) -> dict[str, Any]:
+        node = fields.get(key)
+        if node is None:
+            return {}
+        if isinstance(node.value, dict):
+            plain: dict[str, Any] = node.plain()
+            return plain
+        self.wrong(node, "wrong_type", f"expected a mapping, found {node.kind()}")
+        return {}
+
+    def flags(self, fields: Fields, key: str = "flags") -> v.Flags:
+        node = fields.get(key)
+        values = self.mapping(fields, key)
+        for name, value in values.items():
+            if node is not None and (fault := _flag_fault(name, value)):
+                self.wrong(node.value[name], "flag", f"'{name}' cannot be a flag: {fault}")
+        return values
+
+    def texts(self, fields: Fields, key: str) -> tuple[str, ...]:
+        return fields.texts(key)
+
+    def seconds(self, node: Node) -> float:
+        try:
+            return parse_duration(node.value if isinstance(node.value, str) else str(node.value))
+        except DurationError as error:
+            self.wrong(node, "duration", f"'{error.id}' is refused: {error.fact}", error.hint)
+            return 0.0
+
+
+def _flag_fault(name: str, value: Any) -> str:
+    if not FLAG_NAME.fullmatch(name):
+        return "flags are called orch_ and lower case letters"
+    if not isinstance(value, str | bool | int):
+        return "it holds text, a whole number, true or false"
+    return (
+        f"it has more than {MAX_FLAG_TEXT} characters" if isinstance(value, str) and len(value) > MAX_FLAG_TEXT else ""
+    )
+
+
+def read_step(reader: Reader, node: Node) -> v.Step | None:
+    """One item of the list; `as` and `to` may also stand beside the word."""
+    fields = reader.fields(node, "as", "to", *READERS)
+    words = [key for key in READERS if key in fields]
+    if len(words) != 1:
+        said = " and ".join(words) or "none"
+        reader.wrong(
+            node, "step", f"a step has one word that says what is done, found {said}", f"One of {', '.join(READERS)}."
+        )
+        return None
+    return READERS[words[0]](reader, _with_names(fields, node.value[words[0]]))
+
+
+def _with_names(fields: Fields, body: Node) -> Node:
+    beside = {key: found for key in ("as", "to") if (found := fields.get(key)) is not None}
+    if not beside or not isinstance(body.value, dict | None):
+        return body
+    return body.with_children({**beside, **(body.value or {})})
+
+
+def _start(reader: Reader, node: Node) -> v.Step:
+    fields = reader.fields(node, "process", "flags", "data", "as", "business_key", "message", "signal")
+    message, signal = fields.get("message"), fields.get("signal")
+    return v.Start(
+        process=fields.text("process"), flags=reader.flags(fields), data=reader.mapping(fields, "data"),
+        name=fields.text("as"), business_key=fields.text("business_key"),
+        message=_message(reader, message) if message is not None else None,
+        signal=_signal(reader, signal) if signal is not None else None,
+    )  # fmt: skip
+
+
+def _advance(reader: Reader, node: Node) -> v.Step:
+    return v.Advance(seconds=reader.seconds(node))
+
+
+def _message(reader: Reader, node: Node) -> v.Message:
+    fields = reader.fields(node, "name", "key", "id", "ttl", "data", "flags")
+    return v.Message(
+        name=fields.text("name", required=True), key=_word(fields, "key"), id=_word(fields, "id"),
+        ttl_seconds=fields.duration("ttl") or 0.0, data=reader.mapping(fields, "data"), flags=reader.flags(fields),
+    )  # fmt: skip
+
+
+def _signal(reader: Reader, node: Node) -> v.Signal:
+    fields = reader.fields(node, "name", "id", "data", "flags")
+    return v.Signal(
+        name=fields.text("name", required=True), id=_word(fields, "id"), data=reader.mapping(fields, "data"),
+        flags=reader.flags(fields),
+    )  # fmt: skip
+
+
+def _task(reader: Reader, node: Node) -> v.Step:
+    fields = reader.fields(node, "element", "by", "flags", "data", "to")
+    return v.Task(
+        element=fields.text("element", required=True), by=fields.text("by", "someone"), flags=reader.flags(fields),
+        data=reader.mapping(fields, "data"), to=fields.text("to"),
+    )  # fmt: skip
+
+
+def _cancel(reader: Reader, node: Node) -> v.Step:
+    fields = reader.fields(node, "reason", "compensate", "to")
+    return v.Cancel(reason=fields.text("reason"), compensates=fields.boolean("compensate"), to=fields.text("to"))
+
+
+def _crash(reader: Reader, node: Node) -> v.Step:
+    reader.fields(node)
+    return v.Crash()
+
+
+def _suspend(reader: Reader, node: Node) -> v.Step:
+    return v.Suspend(to=reader.fields(node, "to").text("to"))
+
+
+def _resume(reader: Reader, node: Node) -> v.Step:
+    fields = reader.fields(node, "timers", "to")
+    return v.Resume(timers=fields.word("timers", ("keep", "shift"), "keep"), to=fields.text("to"))
+
+
+def _retry(reader: Reader, node: Node) -> v.Step:
+    fields = reader.fields(node, "element", "flags", "to")
+    return v.Retry(element=fields.text("element"), flags=reader.flags(fields), to=fields.text("to"))
+
+
+def _resolve(reader: Reader, node: Node) -> v.Step:
+    fields = reader.fields(node, "element", "data", "flags", "error", "to")
+    return v.Resolve(
+        element=fields.text("element"), data=reader.mapping(fields, "data"), flags=reader.flags(fields),
+        error=fields.text("error"), to=fields.text("to"),
+    )  # fmt: skip
+
+
+def _modify(reader: Reader, node: Node) -> v.Step:
+    fields = reader.fields(node, "cancel", "start", "flags", "to")
+    return v.Modify(
+        cancel=fields.texts("cancel"), start=fields.texts("start"), flags=reader.flags(fields), to=fields.text("to")
+    )
+
+
+def _deploy(reader: Reader, node: Node) -> v.Step:
+    return v.Deploy(model=reader.folder / reader.fields(node, "model").text("model", required=True))
+
+
+def _migrate(reader: Reader, node: Node) -> v.Step:
+    fields = reader.fields(node, "mapping", "to")
+    return v.Migrate(mapping=reader.mapping(fields, "mapping"), to=fields.text("to"))
+
+
+def _word(fields: Fields, key: str) -> str:
+    """A key or id; a number written without quotes is its text."""
+    node = fields.get(key)
+    if node is not None and isinstance(node.value, int) and not isinstance(node.value, bool):
+        return str(node.value)
+    return fields.text(key)
+
+
+READERS: dict[str, Callable[[Reader, Node], v.Step]] = {
+    "start": _start, "advance": _advance, "message": _message, "signal": _signal, "task": _task, "cancel": _cancel,
+    "crash": _crash, "suspend": _suspend, "resume": _resume, "retry": _retry, "resolve": _resolve,
+    "modify": _modify, "deploy": _deploy, "migrate": _migrate,
+}  # fmt: skip

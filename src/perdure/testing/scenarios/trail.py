@@ -1,0 +1,71 @@
+"""What the instances of a scenario did, in the order it was committed: instances, verbs and elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.state import ROOT, job_key
+from perdure.sources import id_text
+
+_AROUND = frozenset({"join", "many", "loop", "stuck"})
+"""Nodes that are no visit: a token at a join that has not fired, or that found no way out of where it was already,
+and what stands around iterations."""
+
+
+class Trail:
+    """Every entry of every instance passes through here once."""
+
+    def __init__(self) -> None:
+        self.started: list[bytes] = []
+        self.ran: list[str] = []
+        self.visited: list[str] = []
+        self.roots: list[bytes] = []
+        """Instances that no other one called."""
+        self.reached: dict[tuple[bytes, str], None] = {}
+        self._jobs: dict[tuple[bytes, int], e.JobMade] = {}
+        self._elements: dict[tuple[bytes, int], str] = {}
+        self._executions: dict[str, int] = {}
+
+    def saw(self, id: bytes, entries: Iterable[Any]) -> None:
+        for entry in entries:
+            self._saw(id, entry)
+
+    def has_reached(self, element: str, id: bytes | None = None) -> bool:
+        """Whether a token ever stood on the element."""
+        return any(name == element and id in (None, each) for each, name in self.reached)
+
+    def execution(self, key: str) -> int:
+        """How often the job under this key was begun, not counting those begun again after an interruption."""
+        return self._executions.get(key, 0)
+
+    def _saw(self, id: bytes, entry: Any) -> None:
+        match entry:
+            case e.InstanceStarted():
+                self.started.append(id)
+                if not entry.parent.startswith("node:"):
+                    self.roots.append(id)
+            case e.Entered():
+                self._elements[id, entry.number] = entry.element
+                if entry.number != ROOT and entry.kind not in _AROUND:
+                    self._visit(id, entry.element)
+            case e.Passed():
+                self._visit(id, entry.element)
+            case e.JobMade():
+                self._jobs[id, entry.number] = entry
+            case e.JobStarted(interruptions=0):
+                key = job_key(id_text(id), self._elements[id, entry.number], self._jobs[id, entry.number].run)
+                self._executions[key] = self._executions.get(key, 0) + 1
+            case e.JobCompleted():
+                self._completed(self._jobs.get((id, entry.number)))
+            case _:
+                pass
+
+    def _visit(self, id: bytes, element: str) -> None:
+        self.visited.append(element)
+        self.reached[id, element] = None
+
+    def _completed(self, job: e.JobMade | None) -> None:
+        if job is not None and job.purpose != "intake":
+            self.ran.append(job.verb)

@@ -1,0 +1,243 @@
+"""Plain BPMN 2.0 and the contract profile: any prefix, every kind of element, unfinished models."""
+
+from __future__ import annotations
+
+import pytest
+
+from perdure.bpmn.conditions.tree import Compare, Foreign
+from perdure.bpmn.model import (
+    Annotation,
+    Association,
+    CancelTrigger,
+    CompensationTrigger,
+    ConditionalTrigger,
+    ErrorTrigger,
+    EscalationTrigger,
+    Event,
+    Extension,
+    Gateway,
+    LinkTrigger,
+    MessageFlow,
+    MessageTrigger,
+    MultiInstance,
+    Node,
+    Participant,
+    SignalTrigger,
+    StandardLoop,
+    SubProcess,
+    Task,
+    TerminateTrigger,
+    TimerTrigger,
+    Value,
+    nodes,
+)
+from perdure.bpmn.xml import read_model
+from tests.bpmn.xml.fixtures import CLOSING, OPENING, fixture, in_process
+
+pytestmark = pytest.mark.req("V10")
+
+
+@pytest.fixture(scope="module")
+def settled() -> dict[str, Node]:
+    return {node.id: node for node in nodes(fixture("settlement").definitions.processes[0].body)}
+
+
+def only(text: str) -> Node:
+    return read_model(text).definitions.processes[0].body.nodes[0]
+
+
+@pytest.mark.parametrize(
+    ("id", "trigger"),
+    [
+        ("nightly", TimerTrigger("cycle", Value("R/P1D"))),
+        ("until", TimerTrigger("date", Value("orch_when", "flag"))),
+        ("undo", CompensationTrigger(waits=False)),
+        ("all-off", CancelTrigger()),
+        ("escalated", EscalationTrigger("help")),
+        ("far", LinkTrigger("away")),
+        ("near", LinkTrigger("away")),
+        ("over", TerminateTrigger()),
+        ("caught", ErrorTrigger("broken")),
+    ],
+)
+def test_every_kind_of_event_definition_is_read(id: str, trigger: object, settled: dict[str, Node]) -> None:
+    event = settled[id]
+    assert isinstance(event, Event)
+    assert event.triggers == (trigger,)
+
+
+def test_an_event_with_several_definitions_may_need_all_of_them(settled: dict[str, Node]) -> None:
+    either = settled["either"]
+    assert isinstance(either, Event)
+    assert either.triggers == (SignalTrigger("stop"), ConditionalTrigger(Compare("orch_open", "=", False)))
+    assert either.is_parallel
+    assert not either.is_interrupting
+
+
+@pytest.mark.parametrize(
+    ("id", "kind"),
+    [
+        ("book", "script"), ("await-advice", "receive"), ("pay", "service"), ("sign-off", "user"), ("tell", "send"),
+        ("file-it", "manual"), ("score", "business_rule"), ("nothing", "none"),
+    ],
+)  # fmt: skip
+def test_every_kind_of_task_is_read(id: str, kind: str, settled: dict[str, Node]) -> None:
+    task = settled[id]
+    assert isinstance(task, Task)
+    assert task.kind == kind
+
+
+def test_a_script_is_kept_as_text_and_a_loop_with_its_bounds(settled: dict[str, Node]) -> None:
+    book = settled["book"]
+    assert isinstance(book, Task)
+    assert (book.script, book.script_language) == ("  BOOK <all> & sundry\n", "text/x-token")
+    assert book.repeat == StandardLoop(Compare("orch_open", "=", True), is_tested_before=True, maximum=7)
+
+
+def test_every_kind_of_subprocess_is_read(settled: dict[str, Node]) -> None:
+    found = {id: node for id, node in settled.items() if isinstance(node, SubProcess)}
+    assert {id: node.kind for id, node in found.items()} == {
+        "work": "transaction", "check": "ad_hoc", "on-error": "event",
+    }  # fmt: skip
+    check = found["check"]
+    assert (check.ordering, check.cancels_remaining) == ("sequential", False)
+    assert check.completion == Compare("orch_completed_count", ">=", 1)
+    assert found["work"].default == "f3"
+    assert found["work"].documentation == "One\nTwo"
+
+
+def test_gateways_keep_what_makes_them_special(settled: dict[str, Node]) -> None:
+    pick, wait = settled["pick"], settled["wait"]
+    assert isinstance(pick, Gateway)
+    assert isinstance(wait, Gateway)
+    assert (pick.kind, pick.activation) == ("complex", Compare("orch_activation_count", ">=", 2))
+    assert (wait.kind, wait.is_instantiating) == ("event", True)
+    assert wait.extensions == (Extension("attributes", {"eventGatewayType": "Parallel"}),)
+
+
+def test_compensation_is_joined_to_its_handler(settled: dict[str, Node]) -> None:
+    work, refund = settled["work"], settled["refund"]
+    assert isinstance(work, SubProcess)
+    assert isinstance(refund, Task)
+    assert work.body.associations == (Association(id="undo-line", source="undo", target="refund", direction="One"),)
+    assert refund.is_for_compensation
+    assert refund.extensions == ()
+
+
+def test_standard_content_without_meaning_here_is_kept(settled: dict[str, Node]) -> None:
+    assert [each.name for each in settled["work"].extensions] == [
+        "bpmn:ioSpecification", "bpmn:multiInstanceLoopCharacteristics",
+    ]  # fmt: skip
+    assert settled["book"].extensions == (Extension("attributes", {"startQuantity": "2"}),)
+
+
+def test_pools_lanes_and_message_flows_are_read_and_prefixes_of_references_mean_nothing() -> None:
+    definitions = fixture("settlement").definitions
+    collaboration = definitions.collaboration
+    assert collaboration is not None
+    assert collaboration.participants[0] == Participant(id="back-office", name="Back office", process="settle")
+    assert collaboration.message_flows == (
+        MessageFlow(id="advice", source="bank", target="await-advice", message="payment-advice"),
+    )
+    people, machines = definitions.processes[0].lanes
+    assert (people.members, people.lanes[0].members, machines.name) == (("check",), ("sign-off",), "Machines")
+
+
+def test_data_and_groups_are_annotations() -> None:
+    assert fixture("settlement").definitions.processes[0].body.annotations == (
+        Annotation(id="ledger-ref", kind="data_object_reference", name="Ledger", reference="ledger"),
+        Annotation(id="ledger", kind="data_object"),
+        Annotation(id="books-ref", kind="data_store_reference", text="The books", reference="books"),
+        Annotation(id="night", kind="group", text="Night", reference="night-value"),
+    )
+
+
+def test_the_contract_profile_gives_type_and_correlation_and_is_kept(settled: dict[str, Node]) -> None:
+    pay = settled["pay"]
+    assert isinstance(pay, Task)
+    assert pay.type == "bank.pay"
+    assert pay.extensions == (Extension("ameide:taskDefinition", {"type": "bank.pay", "policyRef": "careful"}),)
+    message = fixture("settlement").definitions.messages[0]
+    assert message.correlation == Value("orch_payment", "flag")
+    assert [each.name for each in message.extensions] == ["ameide:subscription"]
+
+
+@pytest.mark.parametrize(
+    ("processes", "executable"),
+    [
+        ('<d:process id="a" />', ["a"]),
+        ('<d:process id="a" isExecutable="false" />', []),
+        ('<d:process id="a"><d:task id="t" /></d:process><d:process id="b" />', ["a"]),
+        ('<d:process id="a"><d:task id="t" /></d:process><d:process id="b" isExecutable="true" />', ["b"]),
+        ('<d:process id="a" isExecutable="1" /><d:process id="b" isExecutable="true" />', ["a", "b"]),
+        ('<d:process id="a"><d:task id="t" /></d:process><d:process id="b" isExecutable="false" />', ["a"]),
+    ],
+)
+def test_executable_is_what_says_so_or_else_what_holds_something(processes: str, executable: list[str]) -> None:
+    definitions = read_model(OPENING + processes + CLOSING).definitions
+    assert [process.id for process in definitions.executable()] == executable
+
+
+@pytest.mark.parametrize(
+    ("event", "trigger"),
+    [
+        ("<d:messageEventDefinition />", MessageTrigger("")),
+        ("<d:signalEventDefinition />", SignalTrigger("")),
+        ("<d:errorEventDefinition />", ErrorTrigger()),
+        ("<d:escalationEventDefinition />", EscalationTrigger()),
+        ("<d:timerEventDefinition />", TimerTrigger("duration", Value(""))),
+        ("<d:compensateEventDefinition />", CompensationTrigger()),
+        ("<d:linkEventDefinition />", LinkTrigger("")),
+    ],
+)
+def test_an_unfinished_event_is_read_with_nothing_in_it(event: str, trigger: object) -> None:
+    found = only(in_process(f'<d:startEvent id="e">{event}</d:startEvent>'))
+    assert isinstance(found, Event)
+    assert found.triggers == (trigger,)
+
+
+def test_an_unfinished_condition_is_foreign() -> None:
+    found = only(in_process('<d:startEvent id="e"><d:conditionalEventDefinition /></d:startEvent>'))
+    assert isinstance(found, Event)
+    trigger = found.triggers[0]
+    assert isinstance(trigger, ConditionalTrigger)
+    assert isinstance(trigger.condition, Foreign)
+
+
+@pytest.mark.parametrize(
+    ("loop", "cardinality"),
+    [
+        ("<d:loopCardinality>5</d:loopCardinality>", Value("5")),
+        ("<d:loopCardinality> =orch_n </d:loopCardinality>", Value("orch_n", "flag")),
+        ("<d:loopCardinality>orch_n</d:loopCardinality>", Value("orch_n", "flag")),
+        ("<d:loopCardinality>${orch_n}</d:loopCardinality>", Value("orch_n", "flag")),
+        ("<d:loopCardinality>${n}</d:loopCardinality>", Value("${n}", "foreign")),
+        ("<d:loopDataInputRef>items</d:loopDataInputRef>", Value("items", "foreign")),
+        ("", Value("")),
+        ("=for i in 1..orch_n return i", Value("orch_n", "flag")),
+        ("= for k  in 1 .. 5 return k", Value("5")),
+        ("=for i in 1..5 return j", Value("=for i in 1..5 return j", "foreign")),
+        ("=for i in 0..5 return i", Value("=for i in 0..5 return i", "foreign")),
+        ("=for i in 1..total return i", Value("=for i in 1..total return i", "foreign")),
+        ("=items", Value("=items", "foreign")),
+        ("=orch_items", Value("=orch_items", "foreign")),
+    ],
+)
+def test_how_often_is_a_number_a_flag_or_foreign(loop: str, cardinality: Value) -> None:
+    if not loop.startswith("<") and loop:
+        loop = (
+            '<d:extensionElements xmlns:z="http://camunda.org/schema/zeebe/1.0">'
+            f'<z:loopCharacteristics inputCollection="{loop}" /></d:extensionElements>'
+        )
+    text = f'<d:task id="t"><d:multiInstanceLoopCharacteristics>{loop}</d:multiInstanceLoopCharacteristics></d:task>'
+    found = only(in_process(text))
+    assert isinstance(found, Task)
+    assert found.repeat == MultiInstance(cardinality)
+
+
+def test_cycles_of_flows_and_calls_of_oneself_are_models_like_others() -> None:
+    text = (
+        '<d:task id="a" /><d:task id="b" /><d:sequenceFlow id="f" sourceRef="a" targetRef="b" />'
+        '<d:sequenceFlow id="g" sourceRef="b" targetRef="a" /><d:callActivity id="c" calledElement="p" />'
+    )
+    assert len(read_model(in_process(text)).definitions.processes[0].body.nodes) == 3
