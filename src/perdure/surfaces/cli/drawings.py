@@ -47,11 +47,14 @@ async def draw(
     fresh: Annotated[bool, typer.Option("--fresh", help="Lay it out anew, whatever diagram the file has.")] = False,
 ) -> None:
     """Draw a process as SVG, with the diagram of its file or a layout of our own; an instance with its state on it."""
+    _deliver(settings, await _subject(settings, what), to, fresh)
+
+
+def _deliver(settings: Settings, subject: Subject, to: str | None, fresh: bool) -> None:
     from msgspec.structs import replace
 
     from perdure.bpmn import drawing
 
-    subject = await _subject(settings, what)
     model = replace(subject.model, diagram=None) if fresh else subject.model
     picture = drawing.draw(model, subject.marks, title=subject.title)
     if to == "-":
