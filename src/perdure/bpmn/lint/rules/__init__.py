@@ -107,7 +107,6 @@ from perdure.bpmn.lint.rules import (
     task_literals,
     task_without_type,
     temporal_broadcast,
-    temporal_many_at_once,
     temporal_timer_start,
     thrown_without_code,
     timer_flag_format,
@@ -248,5 +247,4 @@ RULES: tuple[Rule, ...] = (
     camunda_several_starts,
     temporal_timer_start,
     temporal_broadcast,
-    temporal_many_at_once,
 )
