@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from perdure.app.contracts import contract_of_verb
-from perdure.bpmn.lint import Contract, lint
-from perdure.bpmn.lint.findings import Finding
+from perdure.app.contracts import contract_of
+from perdure.bpmn.lint import Contract, Finding, lint
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.model import Model, nodes
 from perdure.bpmn.xml import read_model
 from perdure.engine import Deployment
-from perdure.engines.embedded.binding import carrier_of
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine
 from perdure.errors import DefinitionError, Problem
@@ -82,8 +80,7 @@ def lint_check(catalogue: Catalogue) -> Check:
     """The rules as a gate: what lints clean deploys, what does not is refused."""
 
     def check(model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
-        verb = carrier_of(deployed.process.id, catalogue)
-        declared = contract if isinstance(contract, Contract) else contract_of_verb(catalogue, verb) if verb else None
+        declared = contract if isinstance(contract, Contract) else contract_of(catalogue, deployed.process.id)
         found = lint(model, profile=deployed.profile, contract=declared)
         foreign = _foreign(model, deployed)
         return [problem_of(each) for each in found if each.severity != "info" and each.element not in foreign]

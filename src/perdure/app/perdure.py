@@ -97,7 +97,8 @@ class Perdure:
     def from_config(cls, config: Config, **changes: Any) -> Any:
         """`open` with the settings of a `perdure.yaml`."""
         settings: dict[str, Any] = {
-            "definitions": config.definitions, "models": config.models, "handlers": config.handlers,
+            "definitions": config.definitions, "handlers": config.handlers,
+            "models": config.models if config.models is not None else default_places(config.definitions),
             "environment": config.environment,
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds,
