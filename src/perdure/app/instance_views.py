@@ -164,9 +164,13 @@ def _steps(definition: Definition) -> set[str]:
 def waits_of(state: Instance, definition: Definition) -> list[WaitView]:
     """What would move the instance on, boundary events left out: they are exceptions, not what it waits for."""
     found = [_node_wait(node, definition) for node in state.nodes.values() if node.kind in ("job", "task", "call")]
-    own = [watch for watch in state.watches.values() if state.nodes[watch.node].kind in ("wait", "gate")]
+    own = [watch for watch in state.watches.values() if _is_own(watch, state.nodes[watch.node])]
     found.extend(_watch_wait(watch, definition) for watch in own)
     return found
+
+
+def _is_own(watch: Watch, node: Node) -> bool:
+    return node.kind == "gate" or (node.kind == "wait" and watch.event == node.element)
 
 
 def _node_wait(node: Node, definition: Definition) -> WaitView:

@@ -70,6 +70,11 @@ def _contracts(model: Model, verbs: Catalogue, named: dict[str, str | None]) -> 
     return found or [None]
 
 
+def verbs_beside(file: Path) -> Catalogue:
+    """The verbs that belong to a model: of the project around it, else of the YAML files in its folder."""
+    return _Verbs(None).beside(file)
+
+
 def finding_of(problem: Problem) -> Finding:
     """A problem of reading, as lint tells it."""
     return Finding(

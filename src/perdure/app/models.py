@@ -6,18 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from perdure.bpmn.lint import Contract, VerbContract, lint
-from perdure.bpmn.lint.findings import Finding
+from perdure.app.contracts import contract_of
+from perdure.bpmn.lint import Contract, Finding, lint
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.model import Model, nodes
 from perdure.bpmn.xml import read_model
 from perdure.engine import Deployment
-from perdure.engines.embedded.binding import carrier_of
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine
 from perdure.errors import DefinitionError, Problem
 from perdure.journal import Origin
-from perdure.verbs import Catalogue, Verb
+from perdure.verbs import Catalogue
 
 SUFFIXES = (".bpmn", ".bpmn20.xml")
 FOLDER = "models"
@@ -81,8 +80,7 @@ def lint_check(catalogue: Catalogue) -> Check:
     """The rules as a gate: what lints clean deploys, what does not is refused."""
 
     def check(model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
-        verb = carrier_of(deployed.process.id, catalogue)
-        declared = contract if isinstance(contract, Contract) else contract_of(verb, catalogue) if verb else None
+        declared = contract if isinstance(contract, Contract) else contract_of(catalogue, deployed.process.id)
         found = lint(model, profile=deployed.profile, contract=declared)
         return [problem_of(each) for each in found if _concerns(each, model, deployed)]
 
@@ -101,24 +99,3 @@ def problem_of(finding: Finding) -> Problem:
     return Problem(
         finding.code, finding.file, finding.line, finding.column, finding.element, finding.fact, finding.hint, severity
     )
-
-
-def contract_of(verb: Verb, catalogue: Catalogue) -> Contract:
-    """What a durable verb declares about its process, as lint and proof read it."""
-    execution = verb.execution
-    return Contract(
-        verb=verb.name, process=execution.process or "", sub_verbs=execution.sub_verbs,
-        compensation=dict(execution.compensation), flags=execution.flags,
-        verbs=tuple(_verb_contract(each) for each in catalogue),
-        processes=tuple(each.execution.process for each in catalogue if each.execution.process),
-    )  # fmt: skip
-
-
-def _verb_contract(verb: Verb) -> VerbContract:
-    outputs = tuple(verb.output.properties) if verb.output is not None and verb.output.properties else None
-    promised = verb.definition.contract
-    return VerbContract(
-        name=verb.name, is_durable=verb.is_durable, effects=verb.execution.effects, outputs=outputs,
-        writes_flags=promised.writes_flags if promised is not None else None,
-        errors=promised.may_raise if promised is not None else None,
-    )  # fmt: skip

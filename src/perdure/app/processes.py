@@ -18,9 +18,11 @@ from perdure.app.instance_views import (
     task_view,
 )
 from perdure.app.models import load_model
+from perdure.app.process_views import ProcessView, marks_of, model_of, process_view
 from perdure.app.runtime import Runtime
 from perdure.app.views import CarrierView, EventView
-from perdure.bpmn.machine.definition import Profile
+from perdure.bpmn.drawing import Marks
+from perdure.bpmn.machine.definition import Deployed, Profile
 from perdure.bpmn.machine.state import ENDED
 from perdure.bpmn.model import Model
 from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion
@@ -28,6 +30,7 @@ from perdure.engines.embedded.instances import child_id
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate
+from perdure.payload import parse_digest
 from perdure.runbooks.state import Pin
 from perdure.sources import Id, id_text, parse_id
 
@@ -50,6 +53,21 @@ class Processes:
     async def list(self) -> Sequence[ProcessVersion]:
         """Every process in its latest version."""
         return await self._engine.processes(self._origin)
+
+    async def get(self, process: str, version: int | None = None) -> ProcessView:
+        """One version in full, the latest unless one is named."""
+        found, deployed = await self._deployed(process, version)
+        return process_view(found, deployed)
+
+    async def _deployed(self, process: str, version: int | None) -> tuple[ProcessVersion, Deployed]:
+        versions = await self.versions(process)
+        wanted = [each for each in versions if (each.is_latest if version is None else each.version == version)]
+        found = wanted[0] if wanted else versions[-1] if version is None else None
+        if found is None:
+            fact = f"it has no version {version}"
+            raise RejectedError(Rejection("not_found", "show", "process", process, fact))
+        definition = await self._engine.definitions.load(process, parse_digest(found.hash), self._origin.tenant)
+        return found, definition.deployed
 
     async def versions(self, process: str) -> Sequence[ProcessVersion]:
         return await self._engine.versions(process, self._origin)
@@ -127,6 +145,13 @@ class InstanceDesk:
     async def get(self, id: str) -> InstanceView:
         """An instance as it is now."""
         return await self._views.instance(await self._engine.read(id, self._origin))
+
+    async def drawing(self, id: str) -> tuple[Model, Marks]:
+        """The model an instance runs, and what a picture of it shows: tokens, counts, incidents, the way taken."""
+        aggregate = await self._engine.read(id, self._origin)
+        definition = await self._engine.instances.loaded(aggregate)
+        history = await self._engine.instances.history(aggregate.id, self._origin)
+        return model_of(definition.deployed), marks_of(aggregate.state, history)
 
     async def list(
         self, *, process: str = "", status: str = "", business_key: str = "", after: str = "", limit: int = 100
