@@ -20,6 +20,7 @@ from tests.audit.world import MACHINES, fill, open_world
 from tests.replay.make import golden
 
 FIXTURES = Path(__file__).resolve().parents[1] / "verbs" / "fixtures"
+MODELS = FIXTURES.parents[1] / "bpmn" / "xml" / "models"
 DIGEST = "sha256:" + "0" * 64
 
 VERBS = """
@@ -144,6 +145,7 @@ SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "expressions": lambda: [EXPRESSIONS.encode()],
     "command_line": _command_lines,
     "words": _words,
+    "models": lambda: [path.read_bytes() for path in sorted(MODELS.glob("*.bpmn"))],
     "payload": _payloads,
     "envelope": _envelopes,
     "states": lambda: _golden("state"),

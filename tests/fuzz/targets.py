@@ -15,8 +15,10 @@ import msgspec
 
 from perdure.app.config import load_config
 from perdure.app.perdure import dead_letter_view
+from perdure.bpmn.hashing import content_hash
+from perdure.bpmn.xml import read_model, write_model
 from perdure.contracts import is_date_time, parse_duration
-from perdure.errors import DefinitionError, InvariantBroken, PerdureError, UnreadableFormError
+from perdure.errors import DefinitionError, InvariantBroken, ModelError, PerdureError, UnreadableFormError
 from perdure.payload import canonical, digest, digest_text, pack, parse, parse_digest, unpack
 from perdure.runbooks.intake import read_completion
 from perdure.runbooks.machine import RunbookMachine
@@ -102,6 +104,19 @@ def words(data: bytes) -> None:
     _refused_or(open_driver, text)
 
 
+def models(data: bytes) -> None:
+    """A process model, which is written and read again when it can be read."""
+    try:
+        model = read_model(data, "fuzz.bpmn")
+    except ModelError as error:
+        assert error.problems
+        assert all(each.line >= 1 and each.column >= 1 and each.sentence() for each in error.problems)
+    else:
+        assert read_model(write_model(model)).definitions == model.definitions
+        for process in model.definitions.processes:
+            content_hash(model.definitions, process.id)
+
+
 def payload(data: bytes) -> None:
     value = _refused_or(parse, data)
     if value is not None:
@@ -167,7 +182,7 @@ def seals(data: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     each.__name__: each
     for each in (
-        verbs, overrides, configuration, expressions, command_line, words, payload, envelope, states, records,
+        verbs, overrides, configuration, expressions, command_line, words, models, payload, envelope, states, records,
         completions, exports, keys, seals,
     )
 }  # fmt: skip

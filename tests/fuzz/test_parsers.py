@@ -26,6 +26,8 @@ FOUND = [
     ("completions", b'{"key":'),
     ("completions", b"[" * 100_000),
     ("exports", b"[" * 100_000),
+    ("models", b"<a>" * 100_000),
+    ("models", b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"),
     ("payload", b"[" * 100_000),
     ("states", b"\x91" * 100_000),
     ("records", b"\xdd\xff\xff\xff\xff"),

@@ -29,6 +29,7 @@ from msgspec.structs import replace
 
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions.parse import parse_condition
+from perdure.bpmn.conditions.tree import Foreign
 
 TASKS = {
     "task": "none", "service": "service", "send": "send", "receive": "receive", "user": "user", "manual": "manual",
@@ -58,7 +59,9 @@ def _parts(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def condition(text: str) -> Any:
-    return parse_condition(text.removeprefix("=").strip())
+    found = parse_condition(text.removeprefix("=").strip())
+    assert not isinstance(found, Foreign), found
+    return found
 
 
 def value(text: str) -> m.Value:
@@ -105,7 +108,7 @@ class _Sketch:
                 break
             words = shlex.split(line)
             if len(words) > 2 and words[1] == ">":
-                self._flows(words, flows, defaults)
+                self._flows(line, flows, defaults)
             elif len(words) > 2 and words[1] == "~":
                 associations.append(
                     m.Association(id=f"{words[0]}_undo", source=words[0], target=words[2], direction="One")
@@ -117,11 +120,9 @@ class _Sketch:
         made = tuple(_with_default(node, defaults.get(node.id, "")) for node in nodes.values())
         return m.Scope(nodes=made, flows=tuple(flows), associations=tuple(associations))
 
-    def _flows(self, words: list[str], flows: list[m.Flow], defaults: dict[str, str]) -> None:
-        test = None
-        if "if" in words:
-            at = words.index("if")
-            test, words = condition(" ".join(words[at + 1 :])), words[:at]
+    def _flows(self, line: str, flows: list[m.Flow], defaults: dict[str, str]) -> None:
+        chained, _, text = line.partition(" if ")
+        test, words = condition(text) if text else None, chained.split()
         is_default = words[-1] == "default"
         chain = [word for word in (words[:-1] if is_default else words) if word != ">"]
         for source, target in pairwise(chain):

@@ -61,7 +61,7 @@ def canonical_definition(
         )
     content = {
         "form": FORM,
-        "process": _plain(msgspec.structs.replace(found, body=Scope())),
+        "process": _without_body(found),
         "scopes": {id: _scope(scope) for id, scope in _scopes(found)},
         **{kind: _by_id(each) for kind, each in _referred(definitions, found).items() if each},
         **({"policies": dict(policies)} if policies else {}),
@@ -80,7 +80,10 @@ def _scopes(process: Process) -> Iterator[tuple[str, Scope]]:
 
 def _scope(scope: Scope) -> dict[str, Any]:
     lists = {
-        "nodes": _by_id([_without_body(node) for node in scope.nodes]),
+        "nodes": [
+            _without_body(node) if isinstance(node, SubProcess) else _fields(node)
+            for node in sorted(scope.nodes, key=lambda node: node.id)
+        ],
         # The order of the flows that leave a node is the order in which they are tried.
         "flows": [_plain(flow) for flow in sorted(scope.flows, key=lambda flow: flow.source)],
         "associations": _by_id(scope.associations),
@@ -89,8 +92,10 @@ def _scope(scope: Scope) -> dict[str, Any]:
     return {name: each for name, each in lists.items() if each}
 
 
-def _without_body(node: msgspec.Struct) -> msgspec.Struct:
-    return msgspec.structs.replace(node, body=Scope()) if isinstance(node, SubProcess) else node
+def _without_body(holder: Process | SubProcess) -> dict[str, Any]:
+    fields = _fields(msgspec.structs.replace(holder, body=Scope()))
+    del fields["body"]
+    return fields
 
 
 def _by_id(found: Any) -> list[Any]:
@@ -144,17 +149,9 @@ def _plain(value: Any) -> Any:
 
 
 def _fields(value: msgspec.Struct) -> dict[str, Any]:
-    config = value.__struct_config__
+    config, names, defaults = value.__struct_config__, value.__struct_fields__, value.__struct_defaults__
     tag = {str(config.tag_field): config.tag} if config.tag is not None else {}
-    own = {
-        field.name: _plain(given)
-        for field in msgspec.structs.fields(value)
-        if not _is_default(field, given := getattr(value, field.name))
-    }
-    return tag | own
-
-
-def _is_default(field: msgspec.structs.FieldInfo, given: Any) -> bool:
-    if field.default_factory is not msgspec.NODEFAULT:
-        return bool(given == field.default_factory())
-    return field.default is not msgspec.NODEFAULT and bool(given == field.default)
+    missing = (msgspec.NODEFAULT,) * (len(names) - len(defaults))
+    given = ((name, getattr(value, name), default) for name, default in zip(names, missing + defaults, strict=True))
+    # The default of every table is the empty one.
+    return tag | {name: _plain(each) for name, each, default in given if each not in (default, {})}

@@ -14,11 +14,11 @@ from perdure.bpmn.model import Association, Bounds, Edge, Flow, MessageFlow
 CORNER = 6.0
 
 
-def draw_flow(flow: Flow, edge: Edge, is_default: bool, is_conditional: bool) -> str:
-    """A sequence flow; its source says whether it is the default, or conditional without a gateway."""
+def draw_flow(flow: Flow, edge: Edge, is_default: bool, is_conditional: bool, is_shared: bool) -> str:
+    """A sequence flow; its source says whether it is the default or conditional; `is_shared`: it begins with others."""
     parts = [_line(edge.points, "flow"), _tip(edge.points, "full tip")]
     if is_default:
-        parts.append(_slash(edge.points))
+        parts.append(_slash(edge.points[1:] if is_shared and len(edge.points) > 2 else edge.points))
     if is_conditional:
         parts.append(_diamond(edge.points))
     return "".join([*parts, _name(flow.name, edge)])

@@ -7,7 +7,7 @@ from typing import assert_never
 from perdure.bpmn.drawing.icons import MARKER_STEP, markers, task_icon
 from perdure.bpmn.drawing.svg import at, circle, path, polygon, rectangle
 from perdure.bpmn.drawing.symbols import event_symbol, pentagon
-from perdure.bpmn.drawing.texts import beginning, centred, label
+from perdure.bpmn.drawing.texts import beginning, fitted, label
 from perdure.bpmn.layout.words import label_size
 from perdure.bpmn.model import (
     Activity,
@@ -84,15 +84,15 @@ def _marker(gateway: Gateway) -> str:
 
 def _task(task: Task, box: Bounds) -> str:
     frame = rectangle(box.x, box.y, box.width, box.height, "box", 10)
-    icon = at(box.x + 16, box.y + 15, task_icon(task.kind)) if task.kind != "none" else ""
-    return frame + icon + _name(task, box, 16 if icon else 0) + _markers(task, box)
+    icon = at(box.x + 15, box.y + 13.5, task_icon(task.kind)) if task.kind != "none" else ""
+    return frame + icon + _name(task, box, 18 if icon else 0) + _markers(task, box)
 
 
 def _name(activity: Activity, box: Bounds, top: float) -> str:
     foot = 16.0 if markers(activity, isinstance(activity, CallActivity)) else 0.0
-    head = top if foot or len(activity.name) > 36 else top * 0.6
-    room = Bounds(box.x + 6, box.y + 5 + head, box.width - 12, box.height - 10 - head - foot)
-    return centred(activity.name, room)
+    head = top if foot or len(activity.name) > 24 else top * 0.5
+    room = Bounds(box.x + 6, box.y + 5 + head, box.width - 12, box.height - 8 - head - foot)
+    return fitted(activity.name, room)
 
 
 def _markers(activity: Activity, box: Bounds, is_collapsed: bool = False) -> str:

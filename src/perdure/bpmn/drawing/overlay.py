@@ -16,25 +16,45 @@ MOST_FINDINGS_SHOWN = 3
 
 def overlay(diagram: Diagram, marks: Marks) -> str:
     """Everything that lies above the picture."""
-    shapes = {shape.element: shape.bounds for shape in diagram.shapes}
+    shapes = {shape.element: _Corners(shape.bounds) for shape in diagram.shapes}
     parts = [_marked(mark, shapes[id]) for id, mark in marks.elements.items() if id in shapes]
     edges = {edge.element: edge for edge in diagram.edges}
     parts += [_found(mark, edges[id]) for id, mark in marks.elements.items() if id in edges]
     return "".join([*parts, *_steps(marks, shapes, edges)])
 
 
-def _marked(mark: Mark, box: Bounds) -> str:
-    right, bottom = box.x + box.width, box.y + box.height
+class _Corners:
+    """Where badges stand. Small shapes have names around them: an event below, a gateway at the upper left."""
+
+    def __init__(self, box: Bounds) -> None:
+        self.left, self.top = box.x, box.y
+        self.right, self.bottom = box.x + box.width, box.y + box.height
+        self.is_small = box.width < 60
+        self.step = (self.left, self.top)
+        if self.is_small:
+            self.bottom -= 7
+            self.right += 2
+            self.left -= 2
+            self.step = (self.left, self.bottom)
+
+
+def _marked(mark: Mark, corners: _Corners) -> str:
     parts = []
     if mark.tokens:
-        parts.append(_badge(_count(mark.tokens), box.x, bottom, "token", "start"))
+        x, anchor = (corners.right - 6, "start") if corners.is_small else (corners.left, "start")
+        parts.append(_badge(_count(mark.tokens), x, corners.bottom, "token", anchor))
     if mark.completed:
-        parts.append(_badge("✓" + _count(mark.completed), right, bottom, "good", "end"))
+        text = "✓" + _count(mark.completed)
+        if corners.is_small:
+            after = badge_width(_count(mark.tokens), SIZE) + 1 if mark.tokens else 0.0
+            parts.append(_badge(text, corners.right - 6 + after, corners.bottom, "good", "start"))
+        else:
+            parts.append(_badge(text, corners.right, corners.bottom, "good", "end"))
     if mark.has_incident:
-        parts.append(_badge("!", right, box.y, "bad", "end"))
+        parts.append(_badge("!", corners.right, corners.top, "bad", "end"))
     if mark.is_waiting:
-        parts.append(_hourglass(right - (22 if mark.has_incident else 0), box.y))
-    return "".join([*parts, _codes(mark.findings, box.x, box.y - 14)])
+        parts.append(_hourglass(corners.right + (22 if mark.has_incident else 0), corners.top))
+    return "".join([*parts, _codes(mark.findings, corners.left, corners.top - 18)])
 
 
 def _found(mark: Mark, edge: Edge) -> str:
@@ -53,7 +73,7 @@ def _codes(findings: tuple[str, ...], x: float, y: float) -> str:
     return "".join(parts)
 
 
-def _steps(marks: Marks, shapes: dict[str, Bounds], edges: dict[str, Edge]) -> list[str]:
+def _steps(marks: Marks, shapes: dict[str, _Corners], edges: dict[str, Edge]) -> list[str]:
     """Numbers at nodes, or along flows where the path has no nodes."""
     if not marks.is_numbered:
         return []
@@ -63,7 +83,7 @@ def _steps(marks: Marks, shapes: dict[str, Bounds], edges: dict[str, Edge]) -> l
         numbers.setdefault(id, []).append(str(number))
     parts = []
     for id, found in numbers.items():
-        x, y = (shapes[id].x, shapes[id].y) if id in shapes else middle(edges[id].points)
+        x, y = shapes[id].step if id in shapes else middle(edges[id].points)
         more = "…" if len(found) > MOST_STEPS_SHOWN else ""
         parts.append(_badge(", ".join(found[:MOST_STEPS_SHOWN]) + more, x, y, "step", "start"))
     return parts

@@ -9,6 +9,14 @@ from perdure.bpmn.model import Bounds
 NAME_SIZE = 12.0
 
 
+def fitted(text: str, box: Bounds) -> str:
+    """A name in the middle of a box, in smaller letters where it would be cut."""
+    for size in (NAME_SIZE, 11.0, 10.0):
+        if len(wrap(text, box.width, size, 99)) * size * LINE <= box.height:
+            return centred(text, box, size)
+    return centred(text, box, 10.0)
+
+
 def centred(text: str, box: Bounds, size: float = NAME_SIZE, kind: str = "") -> str:
     """A text in the middle of a box, cut where it does not fit."""
     room = max(1, int(box.height // (size * LINE)))

@@ -75,7 +75,13 @@ def _bundles(crossings: list[Crossing]) -> list[_Bundle]:
         heights = [height for each in bundle.crossings for height in (each.start, each.end)]
         bundle.low, bundle.high = min(heights), max(heights)
     bent = [bundle for bundle in found.values() if bundle.high > bundle.low]
-    return sorted(bent, key=lambda bundle: (bundle.low, bundle.high))
+    return sorted(bent, key=_turn)
+
+
+def _turn(bundle: _Bundle) -> tuple[bool, float, float]:
+    """Who turns first: of those that go down the lowest, of those that go up the highest, so that they nest."""
+    is_down = sum(each.end - each.start for each in bundle.crossings) > 0
+    return (is_down, -bundle.low, -bundle.high) if is_down else (is_down, bundle.low, bundle.high)
 
 
 def _assign_tracks(bundles: list[_Bundle]) -> int:

@@ -55,5 +55,11 @@ class Graph(msgspec.Struct, eq=False):
     columns: list[list[Item]] = []
 
 
+def exit_drop(wire: Wire) -> float:
+    """How far below the axis of its source a wire leaves the slot."""
+    slot = wire.source.slot
+    return slot.exits[wire.exit][-1][1] if wire.exit and slot is not None else 0.0
+
+
 def slot_item(slot: Slot, band: int) -> Item:
     return Item(band, slot.above, slot.below, slot.left, slot.right, slot)

@@ -38,8 +38,9 @@ def _places(points: tuple[Point, ...], width: float, height: float) -> Iterator[
     level = [piece for piece in pieces if abs(piece[0][1] - piece[1][1]) < 0.5]
     for (x, y), (end, _) in sorted(level, key=lambda piece: abs(piece[0][0] - piece[1][0]) < width + 6):
         left, right = min(x, end), max(x, end)
-        near = left + 5 if end > x else right - width - 5
-        for at in (near, (left + right - width) / 2, right - width - 12 if end > x else left + 12):
+        middle = (left + right - width) / 2
+        near = min(left + 18, max(left + 5, middle)) if end > x else max(right - width - 18, middle)
+        for at in (near, middle, right - width - 12 if end > x else left + 12):
             yield Bounds(at, y - height - 2, width, height)
             yield Bounds(at, y + 3, width, height)
     for (x, y), (_, end) in pieces:

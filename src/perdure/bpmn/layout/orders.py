@@ -15,7 +15,8 @@ FEWEST_BENDS = 2_000
 MOST_LINKS_COUNTED = 20_000
 """Crossings are only counted in smaller graphs; in larger ones the last sweep is taken."""
 
-Links = dict[int, list[Item]]
+Links = dict[int, list[tuple[Item, float]]]
+"""The neighbours of an item, each with how far below the middle of the neighbour the wire meets it, in places."""
 
 
 def order(graph: Graph) -> None:
@@ -25,22 +26,29 @@ def order(graph: Graph) -> None:
     _first_order(graph)
     left: Links = {}
     right: Links = {}
-    for one, other in links:
-        right.setdefault(id(one), []).append(other)
-        left.setdefault(id(other), []).append(one)
+    for one, other, drop in links:
+        right.setdefault(id(one), []).append((other, 0.0))
+        left.setdefault(id(other), []).append((one, drop))
     _reduce(graph, links, left, right)
 
 
-def neighbours(graph: Graph) -> list[tuple[Item, Item]]:
-    """Every pair joined by a wire from one column to the next, the left one first."""
+def neighbours(graph: Graph) -> list[tuple[Item, Item, float]]:
+    """Every pair joined by a wire from one column to the next, the left one first, and how low the wire leaves it."""
     found = []
     for wire in graph.wires:
         if wire.is_outside:
             continue
         stops = wire.bends if wire.is_back else [wire.source, *wire.bends, wire.target]
         for one, other in itertools.pairwise(stops):
-            found.append((other, one) if wire.is_back else (one, other))
+            drop = _drop(wire) if one is wire.source else 0.0
+            found.append((other, one, 0.0) if wire.is_back else (one, other, drop))
     return found
+
+
+def _drop(wire: Wire) -> float:
+    """What leaves by a boundary event leads below what leaves the host itself."""
+    exits = list(wire.source.slot.exits) if wire.exit and wire.source.slot else []
+    return 0.3 + 0.3 * exits.index(wire.exit) / len(exits) if exits else 0.0
 
 
 def _bend(graph: Graph) -> None:
@@ -88,7 +96,7 @@ def _number(column: list[Item]) -> None:
         item.place = place
 
 
-def _reduce(graph: Graph, links: list[tuple[Item, Item]], left: Links, right: Links) -> None:
+def _reduce(graph: Graph, links: list[tuple[Item, Item, float]], left: Links, right: Links) -> None:
     is_counted = len(links) <= MOST_LINKS_COUNTED
     best: tuple[int, list[list[Item]]] | None = None
     for sweep in range(SWEEPS):
@@ -120,13 +128,13 @@ def _sort(column: list[Item], links: Links) -> None:
 
 def _key(item: Item, links: Links) -> float:
     joined = links.get(id(item), ())
-    return sum(other.place for other in joined) / len(joined) if joined else float(item.place)
+    return sum(other.place + drop for other, drop in joined) / len(joined) if joined else float(item.place)
 
 
-def _crossings(links: list[tuple[Item, Item]]) -> int:
-    columns: dict[int, list[tuple[int, int]]] = {}
-    for one, other in links:
-        columns.setdefault(one.column, []).append((one.place, other.place))
+def _crossings(links: list[tuple[Item, Item, float]]) -> int:
+    columns: dict[int, list[tuple[float, int]]] = {}
+    for one, other, drop in links:
+        columns.setdefault(one.column, []).append((one.place + drop, other.place))
     total = 0
     for pairs in columns.values():
         seen: list[int] = []

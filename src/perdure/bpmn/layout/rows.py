@@ -9,7 +9,7 @@ from statistics import median_low
 
 import msgspec
 
-from perdure.bpmn.layout.graph import Graph, Item
+from perdure.bpmn.layout.graph import Graph, Item, exit_drop
 from perdure.bpmn.layout.orders import neighbours
 from perdure.bpmn.layout.pieces import up_to_ten
 
@@ -26,20 +26,22 @@ class Thread(msgspec.Struct, eq=False):
     above: list[tuple[Thread, float]] = []
     """Threads that stand directly above in some column, with the distance to keep."""
     below: list[tuple[Thread, float]] = []
-    joined: list[Thread] = []
-    """Threads reached by a wire."""
+    joined: list[tuple[Thread, float]] = []
+    """Threads reached by a wire, and how much lower than them this one should stand to keep it straight."""
 
 
 def place_rows(graph: Graph) -> list[float]:
     """Give every item its height; returns the height of each band, which all begin at 0."""
-    links = neighbours(graph)
+    links = [(one, other) for one, other, _ in neighbours(graph)]
+    drops = {(id(wire.source), id((wire.bends or [wire.target])[0])): exit_drop(wire) for wire in graph.wires}
     threads = _threads(graph, links)
     thread_of = {id(item): thread for thread in threads for item in thread.items}
     for one, other in links:
         upper, lower = thread_of[id(one)], thread_of[id(other)]
         if upper is not lower:
-            upper.joined.append(lower)
-            lower.joined.append(upper)
+            drop = drops.get((id(one), id(other)), 0.0)
+            upper.joined.append((lower, -drop))
+            lower.joined.append((upper, drop))
     _stack(graph, thread_of)
     ordered = _packed(threads)
     for sweep in range(SWEEPS):
@@ -132,7 +134,7 @@ def _draw_near(thread: Thread) -> None:
     """Towards the middle of what it is joined to, as far as there is room."""
     if not thread.joined:
         return
-    wanted = median_low([other.y for other in thread.joined])
+    wanted = median_low([other.y + drop for other, drop in thread.joined])
     highest = max([item.above for item in thread.items] + [other.y + distance for other, distance in thread.above])
     lowest = min([other.y - distance for other, distance in thread.below], default=float("inf"))
     thread.y = up_to_ten(min(max(wanted, highest), lowest) - 9.999)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from perdure.bpmn.layout.pieces import Block, Point, moved_edge, moved_shape
+from perdure.bpmn.layout.pieces import Block, Point, moved_edge, moved_shape, up_to_ten
 from perdure.bpmn.layout.sizes import EVENT, PADDING, TITLE, annotation_size, node_size
 from perdure.bpmn.layout.words import label_size, text_width
 from perdure.bpmn.model import (
@@ -20,7 +20,7 @@ from perdure.bpmn.model import (
     SubProcess,
 )  # fmt: skip
 
-EXIT_GAP = 14.0
+EXIT_GAP = 20.0
 """Between the lines that leave the boundary events of one host."""
 
 
@@ -74,6 +74,8 @@ def make_slot(node: Node, body: Block | None, clinging: Clinging) -> Slot:
 
 def _outer_size(node: Node, body: Block | None, boundary: tuple[Event, ...]) -> tuple[float, float]:
     width, height = node_size(node)
+    if isinstance(node, Event | Gateway):
+        return width, height
     if isinstance(node, SubProcess):
         width = max(width, text_width(node.name, 12) + 30)
         if body is not None and body.shapes:
@@ -81,7 +83,8 @@ def _outer_size(node: Node, body: Block | None, boundary: tuple[Event, ...]) -> 
             foot = PADDING + (EVENT / 2 if boundary else 0) + (10 if node.repeat or node.kind == "ad_hoc" else 0)
             height = body.height + TITLE + foot
     width = max(width, sum(_spacing(event) for event in boundary) + 10)
-    return round(width / 20 + 0.499) * 20.0, round(height / 20 + 0.499) * 20.0 if height > 80 else height
+    # Twice the grid, so that the middle lies on it.
+    return 2 * up_to_ten(width / 2), 2 * up_to_ten(height / 2)
 
 
 def _label(node: Node, half: float) -> Bounds | None:
@@ -113,7 +116,7 @@ def _put_boundary(slot: Slot, clinging: Clinging) -> None:
     """Events along the lower border. Lines leave to the right, the leftmost event lowest, so that none cross."""
     bottom = slot.height / 2
     ordered = sorted(clinging.boundary, key=lambda event: not is_compensation(event))
-    x = slot.width / 2 - EVENT / 2 - 12
+    x = slot.width / 2 - EVENT / 2 - 2
     centres: dict[str, float] = {}
     for event in reversed(ordered):
         centres[event.id] = x
@@ -127,9 +130,10 @@ def _put_boundary(slot: Slot, clinging: Clinging) -> None:
         x -= _spacing(event)
     leaving = [event.id for event in reversed(ordered) if event.id in clinging.exits]
     for index, event_id in enumerate(leaving):
-        line = slot.below + EXIT_GAP * (index + 0.6)
+        line = up_to_ten(slot.below + 4) + EXIT_GAP * index
         slot.exits[event_id] = [(centres[event_id], bottom + EVENT / 2), (centres[event_id], line)]
-    slot.below += EXIT_GAP * (len(leaving) + 0.2) if leaving else 0
+    if leaving:
+        slot.below = slot.exits[leaving[-1]][-1][1] + 4
     slot.is_bottom_free = False
     _put_handlers(slot, clinging, centres)
 

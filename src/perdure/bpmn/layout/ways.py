@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from perdure.bpmn.layout.graph import Graph, Item, Wire
+from perdure.bpmn.layout.graph import Graph, Item, Wire, exit_drop
 
 Side = Literal["left", "right", "none"]
 CLEARANCE = 8.0
@@ -39,10 +39,7 @@ class Way(msgspec.Struct, eq=False):
 
 def exit_height(wire: Wire) -> float:
     """How high a wire leaves the slot of its source."""
-    slot = wire.source.slot
-    if wire.exit and slot is not None:
-        return wire.source.y + slot.exits[wire.exit][-1][1]
-    return wire.source.y
+    return wire.source.y + exit_drop(wire)
 
 
 def find_ways(graph: Graph, outside: dict[int, float], gateways: set[str]) -> list[Way]:
@@ -91,11 +88,11 @@ class _Corners:
             self._turn_back(way)
             return
         first, last = crossings[0], crossings[-1]
-        if not wire.exit and self._is_fork(wire.source, self.leaving):
+        if not wire.exit and self.leaving[id(wire.source)] > 1:
             side = self._corner(wire.source, first.end, "leaves", None)
             if side:
                 way.leaves, first.start = side, first.end
-        if (first is not last or way.leaves == "side") and self._is_fork(wire.target, self.arriving):
+        if (first is not last or way.leaves == "side") and self._is_join(wire.target):
             side = self._corner(wire.target, last.start, "arrives", None)
             if side:
                 way.arrives, last.end = side, last.start
@@ -112,8 +109,8 @@ class _Corners:
             way.arrives = side
             del way.crossings[-1]
 
-    def _is_fork(self, item: Item, wires: Counter[int]) -> bool:
-        return item.slot is not None and item.slot.node in self.gateways and wires[id(item)] > 1
+    def _is_join(self, item: Item) -> bool:
+        return item.slot is not None and item.slot.node in self.gateways and self.arriving[id(item)] > 1
 
     def _corner(self, item: Item, y: float, how: str, bend: Item | None) -> Literal["above", "below"] | None:
         slot = item.slot

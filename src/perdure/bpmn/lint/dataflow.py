@@ -70,9 +70,9 @@ def written_before(index: Index, readings: Collection[Read], writers: Collection
 
 
 def reached_without(index: Index, writers: Collection[str]) -> set[str]:
-    """What can be reached from a start without passing any of the writers."""
+    """What can be entered from a start without having passed any of the writers."""
     avoided = frozenset(writers)
-    return index.graph.reach((process.id for process in index.processes), avoided.__contains__) - avoided
+    return index.graph.reach((process.id for process in index.processes), avoided.__contains__)
 
 
 def concurrent_pairs(index: Index, groups: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str, str]]:

@@ -6,6 +6,7 @@
 | process_over | the step ended in another way: its instance is cancelled |
 | thrown: message, signal | published under the notice's own id |
 | thrown: call, cancel_call | an instance of the called process begins, or is cancelled |
+| thrown: escalation | the call activity that began the instance hears it |
 | instance_ended | the step or the call activity that began it ends |
 | start_fired | a start timer: an instance begins |
 """
@@ -102,6 +103,8 @@ class Notices:
         thrown = await self._find_thrown(aggregate, kind, int(number), origin)
         if kind == "call":
             return await self._calls.begin(aggregate, thrown, message_id)
+        if kind == "escalation":
+            return await self._calls.escalate(aggregate, thrown, message_id)
         settles = Attachments(settles=(tenant, message_id))
         data = await self._carried(aggregate, thrown.element)
         own = f"{message_id}/sent"

@@ -1,0 +1,160 @@
+"""From what the search met to what people read: findings with a sentence, a hint and the way there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from perdure.bpmn.machine.state import Instance
+from perdure.bpmn.model import CompensationTrigger, Event, LinkTrigger, SubProcess
+from perdure.bpmn.proof.explore import Explorer
+from perdure.bpmn.proof.inspect import Inspector, Suspect, deadlock
+from perdure.bpmn.proof.moves import Moves
+from perdure.bpmn.proof.outline import Outline, Part
+from perdure.bpmn.proof.replay import Replay, Shows
+from perdure.bpmn.proof.stepping import After
+from perdure.bpmn.proof.texts import texts
+from perdure.bpmn.proof.verdict import CODES, Finding, Step
+
+
+class Judge:
+    """Turns suspects into findings, and finds what never happened."""
+
+    def __init__(self, outline: Outline, moves: Moves, inspector: Inspector, replay: Replay) -> None:
+        self._outline, self._moves, self._inspector, self._replay = outline, moves, inspector, replay
+
+    def findings(self, explorer: Explorer) -> tuple[Finding, ...]:
+        found = [self._finding(suspect) for suspect in self._inspector.suspects.values()]
+        if not explorer.bound:
+            found += self._endless(explorer)
+            found += self._dead(explorer)
+        return tuple(sorted(found, key=lambda each: (each.severity, each.code, len(each.steps), each.element)))
+
+    def _finding(self, suspect: Suspect) -> Finding:
+        steps = self._replay.steps(suspect.path)
+        code = suspect.code
+        if code == "SND002" and (walked := self._replay.run(steps)) and _grows(walked):
+            code = "SND006"
+        else:
+            steps = self._replay.shorten(steps, self._shows(suspect))
+        return _made(code, suspect.element, suspect.detail, steps, suspect.elements)
+
+    def _shows(self, suspect: Suspect) -> Shows:
+        wanted = (suspect.code, suspect.element, suspect.detail)
+
+        def shows(walked: list[After]) -> bool:
+            last = walked[-1]
+            if suspect.code == "SND001":
+                place = deadlock(last.state)
+                return place is not None and suspect.element in place and not self._moves.of(last.state, {})
+            return any(found[:3] == wanted for found in self._inspector.faults(last))
+
+        return shows
+
+    def _endless(self, explorer: Explorer) -> Iterator[Finding]:
+        endless = explorer.graph.endless()
+        if not endless:
+            return
+        steps = self._replay.steps(explorer.graph.path(endless[0]))
+        walked = self._replay.run(steps)
+        elements = _leaves(walked[-1].state) if walked else ()
+        yield _made("SND006", elements[0] if elements else "", "endless", steps, elements)
+
+    def _dead(self, explorer: Explorer) -> Iterator[Finding]:
+        dead = {id for id, part in self._outline.parts.items() if id not in explorer.visited and self._counts(part)}
+        # What lies behind something that is wrong already is not worth a finding of its own.
+        hidden = self._behind(explorer.cut | {suspect.element for suspect in self._inspector.suspects.values()})
+        for id in self._outline.parts:
+            if id not in dead or id in hidden or self._is_consequence(id, dead):
+                continue
+            behind = sorted((self._behind({id}) & dead) - {id})
+            code = "SND008" if self._is_event(self._outline.parts[id]) else "SND003"
+            yield _made(code, id, str(len(behind)) if behind else "", (), (id, *behind))
+
+    def _counts(self, part: Part) -> bool:
+        """Whether an element is meant to be reached by tokens; what undoes is reached only when something fails."""
+        node = part.node
+        for scope in (part.id, *self._outline.ancestors(part.id)):
+            around = self._outline.parts.get(scope)
+            if around is not None and getattr(around.node, "is_for_compensation", False):
+                return False
+            if around is not None and isinstance(around.node, SubProcess) and self._undoes(around):
+                return False
+        return not (isinstance(node, Event) and any(isinstance(each, CompensationTrigger) for each in node.triggers)
+                    and node.position in ("boundary", "start"))  # fmt: skip
+
+    def _undoes(self, part: Part) -> bool:
+        starts = [self._outline.parts[id].node for id in self._outline.members.get(part.id, ())]
+        return any(
+            isinstance(node, Event) and node.position == "start"
+            and any(isinstance(each, CompensationTrigger) for each in node.triggers)
+            for node in starts
+        )  # fmt: skip
+
+    def _is_event(self, part: Part) -> bool:
+        node = part.node
+        is_handler = isinstance(node, SubProcess) and node.kind == "event"
+        return is_handler or (isinstance(node, Event) and node.position == "boundary")
+
+    def _is_consequence(self, id: str, dead: set[str]) -> bool:
+        """Whether something before or around a dead element is dead as well, so that one finding is enough."""
+        part = self._outline.parts[id]
+        node = part.node
+        if part.scope in dead:
+            return True
+        before = {flow.source for flow in part.ins}
+        if isinstance(node, Event) and node.position == "boundary":
+            before.add(node.attached_to)
+        if isinstance(node, Event) and any(isinstance(each, LinkTrigger) for each in node.triggers):
+            before |= {each.id for each in self._outline.parts.values() if id in each.targets}
+        return bool(before) and before <= dead and not self._begins_cycle(id, before, dead)
+
+    def _begins_cycle(self, id: str, before: set[str], dead: set[str]) -> bool:
+        """Dead elements that only lead to each other: the first of them in the file stands for all."""
+        around = self._behind({id})
+        order = list(self._outline.parts)
+        cycle = [each for each in around & dead if id in self._behind({each})]
+        is_entered = any(flow.source not in cycle for each in cycle for flow in self._outline.parts[each].ins)
+        return before <= set(cycle) and not is_entered and min(cycle, key=order.index) == id
+
+    def _behind(self, ids: set[str]) -> set[str]:
+        """Everything that tokens on these elements may reach."""
+        found: set[str] = set()
+        waiting = list(ids)
+        while waiting:
+            id = waiting.pop()
+            part = self._outline.parts.get(id)
+            if id in found or part is None:
+                continue
+            found.add(id)
+            waiting += [*part.targets, *part.boundaries, *self._outline.members.get(id, ())]
+            if id in ids or not part.targets:
+                waiting += [each for each in self._after_scope(part.scope) if ids != {id} or not part.targets]
+        return found
+
+    def _after_scope(self, scope: str) -> list[str]:
+        part = self._outline.parts.get(scope)
+        return [] if part is None else [*part.targets, *part.boundaries]
+
+
+def _made(code: str, element: str, detail: str, steps: tuple[Step, ...], elements: tuple[str, ...]) -> Finding:
+    fact, hint = texts(code, element, detail)
+    return Finding(
+        code=code, severity=CODES[code][1], element=element, fact=fact, hint=hint, steps=steps, elements=elements
+    )
+
+
+def _grows(walked: list[After]) -> bool:
+    """Whether the last state holds every token of an earlier one and more: the way between can be gone for ever."""
+    last = _tokens(walked[-1].state)
+    return any(0 < before.total() < last.total() and before <= last for each in walked[:-1]
+               for before in (_tokens(each.state),))  # fmt: skip
+
+
+def _tokens(state: Instance) -> Counter[tuple[str, str, str]]:
+    return Counter((node.element, node.kind, node.flow if node.kind == "join" else "") for node in state.nodes.values())
+
+
+def _leaves(state: Instance) -> tuple[str, ...]:
+    around = {node.parent for node in state.nodes.values()}
+    return tuple(sorted(node.element for node in state.nodes.values() if node.number not in around))

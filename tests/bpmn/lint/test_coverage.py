@@ -1,0 +1,69 @@
+"""Whether conditions cover every value: over booleans, enums, integers and texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from perdure.bpmn.conditions import parse_condition
+from perdure.bpmn.lint.coverage import covers
+from perdure.bpmn.lint.timers import timer_fault
+from perdure.bpmn.model import TimerKind
+from perdure.contracts import FlagContract
+
+FLAGS = {
+    "orch_state": FlagContract("orch_state", "enum", ("new", "paid", "sent")),
+    "orch_done": FlagContract("orch_done", "boolean"),
+}
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["orch_done = true", "orch_done = false"], True),
+        (["orch_done = true", "not(orch_done = true)"], True),
+        (["orch_done = true"], False),
+        (['orch_state = "new"', 'orch_state in ("paid", "sent")'], True),
+        (['orch_state = "new"', 'orch_state = "paid"'], False),
+        (["orch_n < 3", "orch_n = 3", "orch_n > 3"], True),
+        (["orch_n < 3", "orch_n > 3"], False),
+        (["orch_n <= 3", "orch_n >= 5"], False),
+        (['orch_text = "a"', 'orch_text != "a"'], True),
+        (['orch_text = "a"', 'orch_text = "b"'], False),
+        (["orch_done = true and orch_n > 1", "orch_done = false", "orch_n <= 1"], True),
+        (["amount > 3"], None),
+        ([" or ".join(f"orch_f{number} = {number}" for number in range(12))], None),
+    ],
+)
+def test_conditions_cover_all_values_some_or_nobody_knows(texts: list[str], expected: bool | None) -> None:
+    assert covers([parse_condition(text) for text in texts], FLAGS) is expected
+
+
+@pytest.mark.req("V21")
+@pytest.mark.parametrize(
+    ("kind", "text", "is_right"),
+    [
+        ("duration", "PT2H", True),
+        ("duration", "P14D", True),
+        ("duration", "P1M", False),
+        ("duration", "2h", False),
+        ("date", "2030-01-31T09:00:00Z", True),
+        ("date", "2030-01-31T09:00:00+02:00", True),
+        ("date", "2030-01-31", False),
+        ("date", "2030-02-31T09:00:00Z", False),
+        ("cycle", "R3/PT10M", True),
+        ("cycle", "R/PT1H", True),
+        ("cycle", "R2/2030-01-31T09:00:00Z/P1D", True),
+        ("cycle", "R2/tomorrow/P1D", False),
+        ("cycle", "R/PT0S", False),
+        ("cycle", "R-1/PT1H", False),
+        ("cycle", "0 9 * * MON-FRI", True),
+        ("cycle", "0 0 9 * * *", True),
+        ("cycle", "R0/PT1H", False),
+        ("cycle", "0 0 31 2 *", False),
+        ("cycle", "@daily", False),
+        ("cycle", "@sometimes", False),
+        ("cycle", "PT1H", False),
+    ],
+)
+def test_a_timer_literal_is_a_time_or_says_why_not(kind: TimerKind, text: str, is_right: bool) -> None:
+    assert (timer_fault(kind, text) == "") is is_right

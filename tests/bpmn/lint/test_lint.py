@@ -1,0 +1,132 @@
+"""Lint as a whole: profiles, targets, contracts, broken and very large models."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perdure.bpmn.lint import PROFILES, TARGETS, Contract, Profile, Target, VerbContract, lint
+from perdure.bpmn.model import CallActivity, Definitions, Event, Flow, Model, Process, Scope, SubProcess, Task
+from perdure.contracts import FlagContract
+from tests.bpmn.lint.building import blocks, in_line, lead, model_of
+from tests.bpmn.lint.models import all_files
+from tests.bpmn.lint.models import model_of as model_in
+
+CONTRACT = Contract(
+    verb="order.fulfil",
+    process="order",
+    sub_verbs=("order.left", "order.right", "order.yes"),
+    flags=(FlagContract("orch_ready", "boolean", writers=("order.left", "order.right")),),
+    verbs=(
+        VerbContract(name="order.left", outputs=("status",), errors=("LATE",)),
+        VerbContract(name="order.right", outputs=("status",)),
+        VerbContract(name="order.yes"),
+    ),
+)
+
+
+def codes(
+    model: Model, profile: Profile = "hollow", target: Target = "embedded", contract: Contract | None = None
+) -> set[str]:
+    return {finding.code for finding in lint(model, profile=profile, target=target, contract=contract)}
+
+
+@pytest.mark.req("V10")
+def test_the_hollow_profile_refuses_what_the_open_one_allows() -> None:
+    script = in_line(Task(id="total", name="Total", kind="script", type="order.total"))
+    call = in_line(CallActivity(id="bill", name="Bill", process="billing"))
+    assert "HOL001" in codes(script)
+    assert "HOL013" in codes(call)
+    assert codes(script, "open") == codes(call, "open") == {"BPM128"}
+
+
+@pytest.mark.req("V10")
+def test_no_profile_runs_code_found_in_a_file() -> None:
+    script = in_line(Task(id="total", name="Total", kind="script", script="a + b"))
+    for profile in PROFILES:
+        found = lint(script, profile=profile)
+        assert {"HOL001", "HOL020"} & {finding.code for finding in found if finding.severity == "error"}
+
+
+@pytest.mark.req("V11")
+def test_a_durable_verb_in_a_process_is_refused_in_every_profile() -> None:
+    model = in_line(Task(id="pack", name="Pack", kind="service", type="order_pack"))
+    verbs = (VerbContract(name="order-pack", is_durable=True),)
+    contract = Contract(verb="order.fulfil", process="order", sub_verbs=("order-pack",), verbs=verbs)
+    for profile in PROFILES:
+        assert "HOL014" in codes(model, profile, contract=contract)
+
+
+def test_rules_that_need_a_contract_are_silent_without_one() -> None:
+    found = codes(blocks(2))
+    assert not any(code.startswith("CON") for code in found)
+    assert {"CON107", "CON108", "CON112"} <= codes(blocks(2), contract=CONTRACT)
+
+
+def test_a_contract_is_about_its_own_process_only() -> None:
+    call = Task(id="pack", name="Pack", kind="service", type="order.left")
+    other = Task(id="else", name="Else", kind="service", type="billing.send")
+    first, second = in_line(call), in_line(other)
+    bodies = (first.definitions.processes[0].body, second.definitions.processes[0].body)
+    processes = tuple(Process(id=id, body=body) for id, body in zip(("order", "billing"), bodies, strict=True))
+    both = Model(definitions=Definitions(id="d", processes=processes))
+    elements = {finding.element for finding in lint(both, contract=CONTRACT) if finding.code in ("HOL004", "HOL019")}
+    assert elements == set()
+    alone = Contract(verb="billing.run", process="billing", verbs=(VerbContract(name="order.left"),))
+    assert {finding.element for finding in lint(both, contract=alone) if finding.code == "HOL019"} == {"else"}
+
+
+def test_portability_is_asked_only_for_the_target() -> None:
+    model = in_line(Event(id="tell", name="Tell", position="throw"))
+    for target in TARGETS:
+        assert codes(model, target=target) == {"BPM128"}
+    assert all(finding.severity for finding in lint(model))
+
+
+def test_what_reading_refuses_is_found_in_built_models_too() -> None:
+    flows = (Flow(id="lost", source="start", target="nowhere"), *lead("start", "end"))
+    start, end = Event(id="start", name="S", position="start"), Event(id="end", name="E", position="end")
+    assert "BPM008" in codes(model_of(start, end, flows=flows))
+    assert "BPM007" in codes(model_of(start, end, start, flows=lead("start", "end")))
+
+
+def test_a_model_of_ten_thousand_elements_is_linted() -> None:
+    found = lint(blocks(1250), contract=CONTRACT)
+    assert sum(1 for finding in found if finding.code == "CON107") == 1250
+
+
+def test_deeply_nested_models_are_linted() -> None:
+    body = Scope(nodes=(Event(id="s0", position="start"), Event(id="e0", position="end")), flows=lead("s0", "e0"))
+    for depth in range(1, 60):
+        start, end = Event(id=f"s{depth}", position="start"), Event(id=f"e{depth}", position="end")
+        inner = SubProcess(id=f"p{depth}", name="Inner", body=body)
+        body = Scope(nodes=(start, inner, end), flows=lead(start.id, inner.id, end.id))
+    model = Model(definitions=Definitions(id="d", processes=(Process(id="order", body=body),)))
+    assert {finding.severity for finding in lint(model)} == {"info", "warning"}
+
+
+def test_findings_come_in_the_order_of_the_file() -> None:
+    for file in all_files():
+        places = [(finding.line, finding.column) for finding in lint(model_in(file))]
+        assert places == sorted(places)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.data())
+def test_no_broken_model_makes_lint_fail(data: st.DataObject) -> None:
+    model = model_in(data.draw(st.sampled_from(all_files())))
+    process = model.definitions.processes[0]
+    nodes, flows = process.body.nodes, process.body.flows
+    kept = tuple(node for node in nodes if data.draw(st.booleans(), label=node.id))
+    ids = [node.id for node in nodes] + ["nowhere", ""]
+    bent = tuple(
+        msgspec.structs.replace(flow, source=data.draw(st.sampled_from(ids)), target=data.draw(st.sampled_from(ids)))
+        for flow in flows
+    )
+    body = msgspec.structs.replace(process.body, nodes=kept, flows=bent)
+    broken = msgspec.structs.replace(process, body=body)
+    definitions = msgspec.structs.replace(model.definitions, processes=(broken,), messages=(), errors=())
+    profile, target = data.draw(st.sampled_from(PROFILES)), data.draw(st.sampled_from(TARGETS))
+    lint(msgspec.structs.replace(model, definitions=definitions), profile=profile, target=target, contract=CONTRACT)
