@@ -17,6 +17,7 @@ from perdure.errors import BusinessError, DefinitionError, PerdureError, Rejecte
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.sources import SECOND, SystemSources, id_text
+from perdure.store.audit import verify
 from perdure.testing.clock import VirtualSources
 from perdure.testing.faults import FaultyDriver
 from perdure.testing.sandbox import Sandbox, quiet_driver
@@ -175,6 +176,17 @@ class EmbeddedWorld:
     async def data(self, id: bytes) -> dict[str, Any]:
         found: dict[str, Any] = await self._engine.data(id_text(id), self._origin)
         return found
+
+    async def audit(self) -> list[str]:
+        """What is wrong with the store: everything is replayed, every row derived again, every step looked up."""
+        runtime = self._playground.runtime
+        report = await verify(runtime.store, runtime.machines, {}, dry=True)
+        wrong = [str(finding) for finding in report.findings]
+        for id, seen in self._trail.entries.items():
+            told = [entry for each in await self._engine.history(id_text(id), self._origin) for entry in each.entries]
+            if told != seen:
+                wrong.append(f"the journal of {id_text(id)} is not what was seen to happen")
+        return wrong
 
     async def close(self) -> None:
         if self._sandbox is not None:
