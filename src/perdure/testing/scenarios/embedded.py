@@ -37,12 +37,14 @@ FOR_EVER = 2**62
 class EmbeddedWorld:
     """One scenario in one store; everything in memory may be dropped at any step."""
 
-    def __init__(self, scenario: v.Scenario, url: str, catalogue: Catalogue, types: dict[str, str]) -> None:
+    def __init__(
+        self, scenario: v.Scenario, url: str, catalogue: Catalogue, types: dict[str, str], seed: int = 0
+    ) -> None:
         self._scenario = scenario
         self._url = url
         self._catalogue = catalogue
         self._types = types
-        self._clock = VirtualSources()
+        self._clock = VirtualSources(seed)
         self._stubs = Stubs(scenario.verbs)
         self._trail = Trail()
         self._origin = Origin(f"{TENANT}{id_text(SystemSources().new_id())}", "scenario")
@@ -57,7 +59,10 @@ class EmbeddedWorld:
         """In a SQLite file of its own, or as a tenant of its own in the store named."""
         with TemporaryDirectory(prefix="perdure-scenario-") as folder:
             catalogue, types = stub_verbs(scenario)
-            world = cls(scenario, store or f"sqlite:///{Path(folder) / 'scenario.db'}", catalogue, types)
+            own = f"sqlite:///{Path(folder) / 'scenario.db'}"
+            # Where others left their instances, ids must be new ones.
+            seed = int(SystemSources().random() * 2**53) if store else 0
+            world = cls(scenario, store or own, catalogue, types, seed)
             await world._begin()
             try:
                 if store:
