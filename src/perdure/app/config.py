@@ -18,17 +18,21 @@ KEEP_SECONDS = 1826 * 86_400.0
 """Data of ended calls is erased after five years unless the configuration says otherwise."""
 SEAL_SECONDS = 10.0
 
-CONFIG_KEYS = frozenset({"store", "engine", "definitions", "handlers", "environment", "retention", "seal"})
+CONFIG_KEYS = frozenset({"store", "engine", "definitions", "models", "handlers", "environment", "retention", "seal"})
 RETENTION_KEYS = frozenset({"payloads"})
 SEAL_KEYS = frozenset({"key_file", "every"})
 
 
 class Config(msgspec.Struct, frozen=True):
-    """A project's settings; paths are absolute. `keep_seconds` of None keeps data for ever."""
+    """A project's settings; paths are absolute. `keep_seconds` of None keeps data for ever.
+
+    Without `models`, those in folders of that name beside the definitions are deployed.
+    """
 
     store: str = DEFAULT_STORE
     engine: str = "embedded"
     definitions: tuple[Path, ...] = ()
+    models: tuple[Path, ...] | None = None
     handlers: tuple[str, ...] = ()
     environment: Path | Mapping[str, Any] | None = None
     keep_seconds: float | None = KEEP_SECONDS
@@ -64,6 +68,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         store=absolute_store(fields.text("store", DEFAULT_STORE), folder),
         engine=fields.word("engine", ("embedded",), "embedded"),
         definitions=tuple(folder / each for each in fields.texts("definitions")),
+        models=tuple(folder / each for each in fields.texts("models")) if "models" in fields else None,
         handlers=fields.texts("handlers"),
         environment=environment,
         keep_seconds=keep,

@@ -11,10 +11,17 @@ from typing import Any, Literal, Self
 import msgspec
 
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
+from perdure.app.instance_views import InstanceView
+from perdure.app.models import ProjectModels, default_places
+from perdure.app.processes import InstanceDesk, Processes, TaskDesk, Views
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
 from perdure.app.views import CallView, EventView, ReceiptView, call_view, event_views, quarantined_view
 from perdure.contracts import FailureClass, check_key
+from perdure.engine import MessageOutcome
+from perdure.engines.embedded.instances import KIND as INSTANCE
+from perdure.engines.embedded.instances import child_id
+from perdure.engines.embedded.letters import MESSAGE, SIGNAL
 from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate, Prepared
@@ -22,13 +29,15 @@ from perdure.kernel.ports import Attachments
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, SETTLED, index_text
 from perdure.runbooks.intake import Completion, CompletionStatus, Receipt
-from perdure.runbooks.state import Failure, Runbook
-from perdure.sources import Id, Sources, SystemSources, id_text, iso, parse_id
+from perdure.runbooks.state import Failure, Runbook, step_id
+from perdure.sources import ID_LENGTH, Id, Sources, SystemSources, id_text, iso, parse_id
 from perdure.store.opening import open_driver
 from perdure.verbs import Catalogue, HandlerRegistry, load_catalogue
 
 MAX_LISTED = 1000
 POLL_SECONDS = 1.0
+MAX_DEPTH = 100
+"""How deep processes may call processes before lists stop looking for who began it."""
 
 
 class Perdure:
@@ -39,6 +48,10 @@ class Perdure:
         self.runtime = runtime
         self.catalogue: Catalogue = runtime.catalogue
         self._origin = origin
+        self._views = Views(runtime)
+        self.processes = Processes(runtime, origin)
+        self.instances = InstanceDesk(runtime, origin, self._views)
+        self.tasks = TaskDesk(runtime, origin, self._views)
 
     @classmethod
     @asynccontextmanager
@@ -47,6 +60,7 @@ class Perdure:
         url: str = DEFAULT_STORE,
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
+        models: Sequence[str | Path] | None = None,
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -59,10 +73,12 @@ class Perdure:
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
-        `handlers` names importable packages, or maps verb names to functions. A `worker` looks after
-        timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs nothing.
+        `handlers` names importable packages, or maps verb names to functions. `models` are model files or folders of
+        them, by default the folder `models` beside the definitions; what changed in them is deployed. A `worker`
+        looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs nothing.
         """
         catalogue = load_definitions(definitions, environment)
+        project = load_models(definitions, models) if role != "reader" else ProjectModels([])
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
         registry = HandlerRegistry.collect(list(packages), catalogue, bound) if role != "reader" else HandlerRegistry()
@@ -73,6 +89,7 @@ class Perdure:
         )  # fmt: skip
         await runtime.start()
         try:
+            await runtime.bring(project, Origin(tenant, principal))
             yield cls(runtime, Origin(tenant, principal))
         finally:
             await runtime.stop()
@@ -81,7 +98,9 @@ class Perdure:
     def from_config(cls, config: Config, **changes: Any) -> Any:
         """`open` with the settings of a `perdure.yaml`."""
         settings: dict[str, Any] = {
-            "definitions": config.definitions, "handlers": config.handlers, "environment": config.environment,
+            "definitions": config.definitions, "handlers": config.handlers,
+            "models": config.models if config.models is not None else default_places(config.definitions),
+            "environment": config.environment,
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds,
         }  # fmt: skip
@@ -136,7 +155,14 @@ class Perdure:
 
     async def status(self, id: str) -> CallView:
         """A call as it is now."""
-        return await self._view(await self.runtime.kernel.read(parse_id(id), self._origin))
+        return await self._view(await self._read(id))
+
+    async def _read(self, id: str) -> Aggregate:
+        aggregate = await self.runtime.kernel.read(parse_id(id), self._origin)
+        if aggregate.kind != KIND:
+            fact, hint = f"that is the id of an {aggregate.kind}", "Look among the instances."
+            raise RejectedError(Rejection("not_found", "find", "call", id, fact, hint))
+        return aggregate
 
     async def wait(self, id: str, timeout_seconds: float | None = None) -> CallView:
         """Until the call has ended, or the time is up; then as `status`."""
@@ -174,7 +200,7 @@ class Perdure:
         """The call's journal, oldest first; with `follow`, what is still to come as well until it ends."""
         call = parse_id(id)
         codec = self.runtime.machines[KIND].records
-        aggregate = await self.runtime.kernel.read(call, self._origin)
+        aggregate = await self._read(id)
         after = min(after, aggregate.version)
         before = await self.runtime.store.records(call, after - 1, 1) if after else []
         previous = before[0].hash if before else genesis(aggregate.tenant, aggregate.kind, call)
@@ -203,10 +229,59 @@ class Perdure:
         message_id: str = "",
         verb: str = "",
     ) -> ReceiptView:
-        """End the wait under a key. Delivered twice, it counts once; nobody waiting makes it a dead letter."""
+        """End the wait under a key. Delivered twice, it counts once; nobody waiting makes it a dead letter.
+
+        The key of a human task completes the task.
+        """
+        if await self._is_task(key):
+            return await self._complete_task(key, result, error, message_id)
         kind: CompletionStatus = status or ("failed" if error is not None else "completed")
         completion = Completion(key, kind, result, error or "", code, failure_class, verb)
         return await self._receipt(await self.runtime.intake.complete(completion, self._origin, message_id))
+
+    async def _is_task(self, key: str) -> bool:
+        """Whether a key is that of a token of an instance."""
+        letters, _, number = key.partition(":")
+        if len(letters) != ID_LENGTH or not number.isdigit():
+            return False
+        try:
+            return (await self.runtime.kernel.recall(parse_id(letters), self._origin)).kind == INSTANCE
+        except RejectedError:
+            return False
+
+    async def _complete_task(self, key: str, result: Any, error: str | None, message_id: str) -> ReceiptView:
+        if error is not None:
+            fact, hint = "a person's task is completed, never failed", "Model a way out that the task's data leads to."
+            raise RejectedError(Rejection("invalid", "complete", "task", key, fact, hint))
+        await self.tasks.complete(key, result, message_id=message_id)
+        return ReceiptView("applied", message_id)
+
+    async def publish(
+        self,
+        name: str,
+        key: str = "",
+        data: Mapping[str, Any] | None = None,
+        *,
+        message_id: str = "",
+        ttl_seconds: float = 0,
+    ) -> MessageOutcome:
+        """Send a message to the instance that waits for it under a key, or to the processes that start by it.
+
+        Under one message id it counts once. With a time to live it is kept until someone waits.
+        """
+        return await self.runtime.engine.publish(
+            name, key, self._origin, message_id=message_id, ttl_seconds=ttl_seconds, data=data
+        )
+
+    async def correlate(
+        self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = ""
+    ) -> MessageOutcome:
+        """As `publish`, but for someone who waits now or for nobody."""
+        return await self.runtime.engine.correlate(name, key, self._origin, message_id=message_id, data=data)
+
+    async def signal(self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "") -> int:
+        """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached."""
+        return await self.runtime.engine.signal(name, self._origin, message_id=message_id, data=data)
 
     async def progress(self, key: str, text: str) -> ReceiptView:
         """Say how it goes: shown, never resumes anything."""
@@ -217,9 +292,14 @@ class Perdure:
         letters = await self.runtime.intake.dead_letters(self._origin, limit)
         return [dead_letter_view(letter) for letter in letters]
 
-    async def replay(self, message_id: str, *, key: str = "") -> ReceiptView:
-        """Deliver a dead letter again, perhaps under a corrected key."""
-        return await self._receipt(await self.runtime.intake.replay(message_id, self._origin, key))
+    async def replay(self, message_id: str, *, key: str = "", instance: str = "") -> ReceiptView:
+        """Deliver a dead letter again, perhaps under a corrected key, or to one of several instances that want it."""
+        letter = await self.runtime.store.message(self._origin.tenant, message_id)
+        if letter is None or letter.kind not in (MESSAGE, SIGNAL):
+            return await self._receipt(await self.runtime.intake.replay(message_id, self._origin, key))
+        chosen = parse_id(instance, "instance") if instance else None
+        told = await self.runtime.engine.messages.replay(message_id, self._origin, key=key, instance=chosen)
+        return ReceiptView(told.outcome, message_id, told.reason)
 
     async def discard(self, message_id: str, reason: str) -> None:
         """Close a dead letter without acting on it."""
@@ -250,16 +330,40 @@ class Perdure:
             matches = ids if matches is None else [id for id in matches if id in set(ids)]
         return [await self._listed(id) for id in (matches or [])[:limit]]
 
-    async def incidents(self, limit: int = MAX_LISTED) -> list[CallView]:
-        """Calls that need a person."""
-        found = await self.runtime.store.incidents(self._origin.tenant, limit)
-        return [await self._listed(id) for id, *_ in found]
+    async def incidents(self, limit: int = MAX_LISTED) -> list[CallView | InstanceView]:
+        """Calls that need a person, and instances that carry no call and do."""
+        found: dict[Id, None] = {}
+        for id, *_ in await self.runtime.store.incidents(self._origin.tenant, limit):
+            found[await self._concerned(id)] = None
+        return [await self._shown(id) for id in found]
+
+    async def _concerned(self, id: Id) -> Id:
+        """Whom an incident concerns: the call that an instance carries, through however many called processes."""
+        for _ in range(MAX_DEPTH):
+            try:
+                aggregate = await self.runtime.kernel.read(id, self._origin)
+            except QuarantinedError:
+                return id
+            if aggregate.kind == KIND or not aggregate.state.parent:
+                return id
+            id = parse_id(aggregate.state.parent.split(":")[1])
+        return id
+
+    async def _shown(self, id: Id) -> CallView | InstanceView:
+        try:
+            aggregate = await self.runtime.kernel.read(id, self._origin)
+            return await (self._view(aggregate) if aggregate.kind == KIND else self._views.instance(aggregate))
+        except QuarantinedError as error:
+            return quarantined_view(id_text(id), self._origin.tenant, error)
 
     # --- people --------------------------------------------------------------------------------------------------
 
     async def retry(self, id: str) -> CallView:
-        """Try again what an incident stopped."""
+        """Try again what an incident stopped, in the call itself or in the process that carries it."""
         call = parse_id(id)
+        if (instance := await self._stuck_instance(call)) is not None:
+            await self.instances.retry(id_text(instance))
+            return await self.status(id)
         worker = self.runtime.lease.number
         prepared = Prepared(c.RetryIncident(1, worker))
         answer = await self.runtime.kernel.ask(KIND, call, self._origin, prepared)
@@ -267,12 +371,18 @@ class Perdure:
         return await self._view(await self.runtime.conductor.executed(answer.aggregate))
 
     async def resolve(self, id: str, result: Any = None, *, error: str | None = None, reason: str = "") -> CallView:
-        """End by hand what an incident stopped, with a result or an error."""
+        """End by hand what an incident stopped, with a result or an error.
+
+        For a call that a process carries, the stuck task ends with that result, or with an error of that code.
+        """
         call = parse_id(id)
+        if (instance := await self._stuck_instance(call)) is not None:
+            await self.instances.resolve(id_text(instance), data=result, error=error or "", reason=reason)
+            return await self.status(id)
         if error is not None:
             failure = Failure("permanent_business", "incident.resolved", error)
             return await self._ask(id, c.ResolveIncident(1, failure=failure, reason=reason))
-        aggregate = await self.runtime.kernel.read(call, self._origin)
+        aggregate = await self._read(id)
         step = aggregate.state.steps[0]
         verb = self.catalogue.find(step.verb, step.version)
         cargo = self.runtime.router.outgoing(verb, {} if result is None else result) if verb is not None else None
@@ -292,7 +402,7 @@ class Perdure:
         """Propose a correction of data with a reason, or approve one that someone else proposed."""
         if approve is not None:
             return await self._approve(id, approve)
-        aggregate = await self.runtime.kernel.read(parse_id(id), self._origin)
+        aggregate = await self._read(id)
         step = aggregate.state.steps[0]
         verb = self.catalogue.get(step.verb, step.version)
         router = self.runtime.router
@@ -330,6 +440,33 @@ class Perdure:
         assert answer.aggregate is not None
         return await self._view(answer.aggregate)
 
+    async def _stuck_instance(self, id: Id) -> Id | None:
+        """The instance whose incident stops a call, or the instance of that id; None when the call itself is stuck."""
+        aggregate = await self.runtime.kernel.read(id, self._origin)
+        if aggregate.kind != KIND:
+            return id
+        step = aggregate.state.steps[0]
+        if step.carrier is None or step.incident is not None:
+            return None
+        return await self._deepest(child_id(aggregate.tenant, f"step:{step_id(id_text(id), 1)}"))
+
+    async def _deepest(self, id: Id) -> Id | None:
+        """Of an instance and those it called, the one that is stuck."""
+        try:
+            aggregate = await self.runtime.engine.read(id, self._origin)
+        except RejectedError:
+            return None
+        nodes = aggregate.state.nodes.values()
+        if any(node.incident is not None for node in nodes):
+            return id
+        letters = id_text(id)
+        for node in nodes:
+            if node.kind == "call":
+                called = child_id(aggregate.tenant, f"node:{letters}:{node.number}")
+                if (found := await self._deepest(called)) is not None:
+                    return found
+        return None
+
     async def _listed(self, id: Id) -> CallView:
         """A call in a list; one that is set aside says so and hides none of the others."""
         try:
@@ -341,7 +478,8 @@ class Perdure:
         step = aggregate.state.steps[0]
         args = await self._payload(aggregate, step.input) if has_args else None
         result = await self._payload(aggregate, step.result)
-        return call_view(aggregate, args, result)
+        carrier = await self._views.carrier(aggregate, 1, step.carrier) if step.carrier is not None else None
+        return call_view(aggregate, args, result, carrier=carrier)
 
     async def _payload(self, aggregate: Aggregate, hash: bytes | None) -> Any:
         if hash is None or aggregate.state.erased_at:
@@ -368,6 +506,18 @@ def dead_letter_view(letter: Any) -> dict[str, Any]:
 
 def _is_ended(aggregate: Aggregate) -> bool:
     return aggregate.state.status in ("completed", "failed", "cancelled")
+
+
+def load_models(
+    definitions: Sequence[str | Path] | str | Path | Catalogue, models: Sequence[str | Path] | None
+) -> ProjectModels:
+    """The model files named, or those beside the definitions."""
+    if models is not None:
+        return ProjectModels.load(models)
+    if isinstance(definitions, Catalogue):
+        return ProjectModels([])
+    places = [definitions] if isinstance(definitions, str | Path) else definitions
+    return ProjectModels.load(default_places(places))
 
 
 def load_definitions(

@@ -7,11 +7,13 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
+from perdure.app.models import ProjectModels, lint_check
+from perdure.app.pasts import Pasts
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines
 from perdure.engines.embedded.plans import Plans
 from perdure.errors import FencedError, PerdureError
-from perdure.journal import Machine
+from perdure.journal import Machine, Origin
 from perdure.kernel.kernel import Aggregate, Kernel
 from perdure.runbooks.conductor import Conductor
 from perdure.runbooks.entries import CallCancelled, Escalated, StepCompleted, StepFailed, StepReady
@@ -58,7 +60,7 @@ class Runtime:
         sealer: Callable[[Store], Sealer] | None = None,
         identity: ProcessIdentity | None = None,
         is_driven: bool = False,
-        checks: Sequence[Check] = (),
+        checks: Sequence[Check] | None = None,
     ) -> None:
         """`is_driven` when someone else moves the clock and calls the duties: no threads, no background tasks."""
         self.driver = driver
@@ -66,6 +68,7 @@ class Runtime:
         self.role = role
         self.catalogue = catalogue
         plans = Plans()
+        given = (lint_check(catalogue),) if checks is None else checks
         self.machines: Mapping[str, Machine[Any, Any, Any]] = {
             RunbookMachine.kind: RunbookMachine(), **engine_machines(plans)
         }  # fmt: skip
@@ -80,7 +83,8 @@ class Runtime:
         self.conductor = Conductor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
         self.intake = Intake(self.conductor, sources)
         self.upkeep = Upkeep(self.conductor, sources)
-        self.engine = EmbeddedEngine(self.conductor, self.upkeep, self.store, plans, sources, checks)
+        self.engine = EmbeddedEngine(self.conductor, self.upkeep, self.store, plans, sources, given)
+        self.pasts = Pasts(self.engine.instances)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
         self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
         self._keep_seconds = keep_seconds
@@ -105,6 +109,12 @@ class Runtime:
         except BaseException:
             await self.stop()
             raise
+
+    async def bring(self, models: ProjectModels, origin: Origin) -> None:
+        """Deploy what a project's model files hold and the store does not; other tenants get them when they call."""
+        self.engine.find_model = models.finder(self.engine)
+        if self.role != "reader":
+            await models.deploy(self.engine, origin)
 
     async def _set_clock(self) -> None:
         """The store's clock counts; a machine's own may drift from it, or be set, while a process runs."""

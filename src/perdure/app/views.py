@@ -11,7 +11,7 @@ from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.entries import Entry, entry_fields, entry_name
 from perdure.runbooks.machine import token_key
-from perdure.runbooks.state import WAITING, Amendment, Failure, Runbook, Step
+from perdure.runbooks.state import WAITING, Amendment, Failure, Runbook, Step, Token
 from perdure.sources import id_text, iso
 
 
@@ -24,7 +24,7 @@ class ErrorView(msgspec.Struct, frozen=True):
 
 
 class WaitingFor(msgspec.Struct, frozen=True):
-    """What a parked call waits for: `kind` is completion, escalation, retry or incident."""
+    """What a parked call waits for: `kind` is completion, process, escalation, retry or incident."""
 
     kind: str
     key: str = ""
@@ -57,6 +57,29 @@ class AmendmentView(msgspec.Struct, frozen=True):
     approved_by: str
 
 
+class IncidentView(msgspec.Struct, frozen=True):
+    """What is stuck in a process and needs a person; `token` is its number."""
+
+    token: int
+    element: str
+    code: str
+    text: str
+    since: str | None
+
+
+class CarrierView(msgspec.Struct, frozen=True):
+    """The process that carries a call, as far as it has come. `completed` lists the sub-verbs that did, in order."""
+
+    process: str
+    version: int
+    definition: str
+    instance: str
+    state: str
+    progress: str
+    completed: list[str] = []
+    incidents: list[IncidentView] = []
+
+
 class CallView(msgspec.Struct, frozen=True):
     """A call as everyone sees it, sync or durable alike."""
 
@@ -81,6 +104,7 @@ class CallView(msgspec.Struct, frozen=True):
     erased_at: str | None = None
     sequence: int = 0
     sentence: str = ""
+    carrier: CarrierView | None = None
 
     @property
     def is_ended(self) -> bool:
@@ -130,17 +154,21 @@ class ReceiptView(msgspec.Struct, frozen=True):
     call: CallView | None = None
 
 
-def call_view(aggregate: Aggregate, args: Any, result: Any, sentence: str = "") -> CallView:
+def call_view(
+    aggregate: Aggregate, args: Any, result: Any, sentence: str = "", carrier: CarrierView | None = None
+) -> CallView:
     state: Runbook = aggregate.state
     step = state.steps[0]
     letters = id_text(aggregate.id)
     return CallView(
         id=letters, verb=step.verb, version=step.version, state=state.status, result=result,
-        error=_error(step.error), waiting_for=_waiting(letters, step), args=args, progress=step.progress,
+        error=_error(step.error), waiting_for=_waiting(letters, step, carrier), args=args,
+        progress=step.progress or (carrier.progress if carrier is not None else ""),
         attempt=_attempt(step), tenant=aggregate.tenant, principal=state.principal, started_at=iso(state.started_at),
         ended_at=iso(state.ended_at or None), definition="sha256:" + step.definition.hex(), flags=step.flags,
         amendments=[_amendment(each) for each in state.amendments], parent=state.parent,
         erased_at=iso(state.erased_at or None), sequence=aggregate.version, sentence=sentence,
+        carrier=carrier,
     )  # fmt: skip
 
 
@@ -177,15 +205,26 @@ def _amendment(each: Amendment) -> AmendmentView:
     return AmendmentView(each.number, each.target, each.reason, each.by, iso(each.at), each.approved_by)
 
 
-def _waiting(letters: str, step: Step) -> WaitingFor | None:
+def _waiting(letters: str, step: Step, carrier: CarrierView | None) -> WaitingFor | None:
     token = next((each for each in step.tokens if each.status == WAITING), None)
     key = token_key(letters, 1, token) if token is not None else ""
     if step.incident is not None:
         incident = step.incident
         return WaitingFor("incident", key, step.verb, iso(incident.opened_at), code=incident.code, text=incident.text)
+    if token is not None and carrier is not None and not token.escalates:
+        return _carried(key, step, token, carrier)
     if token is not None:
         kind = "escalation" if token.escalates else "completion"
         return WaitingFor(kind, key, token.name, iso(token.parked_at), iso(token.due or None), token.escalation)
     if step.retry_at:
         return WaitingFor("retry", "", step.verb, None, iso(step.retry_at))
     return None
+
+
+def _carried(key: str, step: Step, token: Token, carrier: CarrierView) -> WaitingFor:
+    """A call waits for its process; what is stuck there is stuck here."""
+    if carrier.incidents:
+        stuck = carrier.incidents[0]
+        return WaitingFor("incident", key, step.verb, stuck.since, code=stuck.code, text=stuck.text)
+    due = iso(token.due or None)
+    return WaitingFor("process", key, token.name, iso(token.parked_at), due, token.escalation, text=carrier.progress)

@@ -326,7 +326,7 @@ class Kernel:
         cached = self._cache.get(id)
         if cached is not None:
             self._cache.move_to_end(id)
-            return cached, False
+            return (cached, False) if cached.kind == kind else (None, True)
         stored = await self._store.load(id)
         if stored is None or stored.kind != kind:
             return None, True

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from perdure.app.config import Config
-from perdure.app.perdure import Perdure, load_definitions
+from perdure.app.perdure import Perdure, load_definitions, load_models
 from perdure.app.runtime import Runtime
 from perdure.contracts import parse_duration
 from perdure.errors import InvariantBroken
@@ -45,7 +45,8 @@ class Sandbox(Perdure):
     def from_config(cls, config: Config, **changes: Any) -> Any:
         """`open` with the verbs and handlers of a `perdure.yaml`, in memory unless a `url` is given."""
         settings: dict[str, Any] = {
-            "definitions": config.definitions, "handlers": config.handlers, "environment": config.environment,
+            "definitions": config.definitions, "models": config.models, "handlers": config.handlers,
+            "environment": config.environment,
         }  # fmt: skip
         return cls.open(changes.pop("url", "sqlite://"), **{**settings, **changes})
 
@@ -56,6 +57,7 @@ class Sandbox(Perdure):
         url: str = "sqlite://",
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
+        models: Sequence[str | Path] | None = None,
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -66,7 +68,7 @@ class Sandbox(Perdure):
     ) -> AsyncIterator[Sandbox]:
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
-            url, definitions=definitions, handlers=handlers, environment=environment, tenant=tenant,
+            url, definitions=definitions, models=models, handlers=handlers, environment=environment, tenant=tenant,
             principal=principal, clock=clock or VirtualSources(seed), driver=driver,
         )  # fmt: skip
         try:
@@ -80,6 +82,7 @@ class Sandbox(Perdure):
         url: str,
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
+        models: Sequence[str | Path] | None = None,
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -95,33 +98,47 @@ class Sandbox(Perdure):
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True
         )
         await runtime.start()
+        try:
+            await runtime.bring(load_models(definitions, models), Origin(tenant, principal))
+        except BaseException:
+            await runtime.stop()
+            raise
         return cls(runtime, Origin(tenant, principal))
 
     async def advance(self, duration: str) -> None:
         """Let time pass; everything due on the way happens in its order, at its time."""
-        target: Micros = self.clock.now() + int(parse_duration(duration) * SECOND)
+        await self.advance_seconds(parse_duration(duration))
+
+    async def advance_seconds(self, seconds: float) -> None:
+        """As `advance`."""
+        target: Micros = self.clock.now() + int(seconds * SECOND)
         await self.run_until_idle()
         for _ in range(MAX_ROUNDS):
             due = await self.runtime.store.due_timers(0, b"", target, 1)
-            if not due:
+            wakes = self.clock.next_wake()
+            if wakes is not None and wakes <= target and not (due and due[0].due <= wakes):
+                self.clock.move_to(wakes)
+            elif due:
+                self.clock.move_to(max(self.clock.now(), due[0].due))
+                await self.runtime.upkeep.fire(due[0])
+            else:
                 break
-            self.clock.move_to(max(self.clock.now(), due[0].due))
-            await self.runtime.upkeep.fire(due[0])
             await self.run_until_idle()
         else:
-            raise InvariantBroken("advance", "sandbox", duration, f"more than {MAX_ROUNDS} timers fired on the way")
+            raise InvariantBroken("advance", "sandbox", str(seconds), f"more than {MAX_ROUNDS} timers fired on the way")
         self.clock.move_to(target)
         self.runtime.lease.beat_once()
         await self.runtime.check()
         await self.run_until_idle()
 
     async def run_until_idle(self) -> None:
-        """Until nothing is left to do now."""
+        """Until nothing is left to do now; handlers that sleep by this clock go on when it is moved."""
+        conductor = self.runtime.conductor
         for _ in range(MAX_ROUNDS):
-            await self.runtime.conductor.finish_jobs(None)
+            await self.clock.until_asleep(conductor.tasks)
             await self.runtime.engine.messages.drain()
             await self.runtime.timers.fire_due(self.clock.now())
-            if not await self.runtime.look_after() and self.runtime.conductor.is_idle:
+            if not await self.runtime.look_after() and all(each in self.clock.asleep for each in conductor.tasks()):
                 return
         raise InvariantBroken("idle", "sandbox", "run_until_idle", f"there was still work after {MAX_ROUNDS} rounds")
 

@@ -8,6 +8,8 @@ what the others did before is gone with them, unless a flag tells.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from perdure.bpmn.machine.state import Instance, Node
 from perdure.bpmn.model import Event, MultiInstance, SubProcess
 from perdure.bpmn.proof.command import Walk
@@ -18,6 +20,13 @@ from perdure.bpmn.proof.reach import Flood, Footprint, Standing
 LEAVES = frozenset({"job", "task", "wait", "gate", "call"})
 
 
+class Apart(NamedTuple):
+    """A token that may go first, and the nodes around it, whose events must be tried with it."""
+
+    leaf: int
+    around: set[int]
+
+
 class Ample:
     """Chooses. What was worked out for the same places is remembered."""
 
@@ -25,22 +34,21 @@ class Ample:
         self._outline = outline
         self._floods: dict[object, Footprint] = {}
 
-    def choose(self, state: Instance, moves: list[Move]) -> list[Move]:
-        """The moves that are enough; all of them when none stands apart."""
+    def choose(self, state: Instance, moves: list[Move]) -> Apart | None:
+        """Who may go first; None when nobody stands apart, or nobody would be put off."""
         owners = dict.fromkeys(move.owner for move in moves)
         leaves = [owner for owner in owners if state.nodes[owner].kind in LEAVES]
         if len(leaves) < 2 or not self._outline.is_tame:
-            return moves
+            return None
         children: dict[int, list[Node]] = {}
         for node in state.nodes.values():
             children.setdefault(node.parent, []).append(node)
-        for leaf in leaves:
+        # The youngest first: one branch is followed to its end before the next, so that choices do not multiply.
+        for leaf in sorted(leaves, reverse=True):
             around = self._apart(state, children, state.nodes[leaf])
             if around is not None:
-                chosen = [move for move in moves if move.owner == leaf or move.owner in around]
-                if len(chosen) < len(moves):
-                    return chosen
-        return moves
+                return Apart(leaf, around)
+        return None
 
     def _apart(self, state: Instance, children: dict[int, list[Node]], leaf: Node) -> set[int] | None:
         """The nodes around a token that stands apart; None when it does not."""

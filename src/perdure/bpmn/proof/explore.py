@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from perdure.bpmn.machine.entries import Entered, Passed
 from perdure.bpmn.machine.state import Instance
@@ -22,6 +22,7 @@ OFTEN = 256
 CHAIN = 500
 """How many moves without an alternative are taken as one."""
 
+FAILURES = ("error", "call_failed")
 Now = Callable[[], int]
 Told = Callable[[int], None]
 
@@ -38,10 +39,11 @@ class Explorer:
     """Holds the search together."""
 
     def __init__(
-        self, outline: Outline, domains: dict[str, Domain], moves: Moves, stepper: Stepper, inspector: Inspector,
-        bounds: Bounds, now: Now, told: Told, reductions: Reductions,
+        self, starts: Callable[[], Iterator[After]], outline: Outline, domains: dict[str, Domain], moves: Moves,
+        stepper: Stepper, inspector: Inspector, bounds: Bounds, now: Now, told: Told, reductions: Reductions,
     ) -> None:  # fmt: skip
         self._outline, self._domains, self._moves, self._stepper = outline, domains, moves, stepper
+        self.starts, self._began = starts, 0
         self._inspector, self._bounds, self._now, self._told = inspector, bounds, now, told
         self._reductions = reductions
         self._keys = Keys(outline)
@@ -54,17 +56,38 @@ class Explorer:
         """Elements tokens stood on where the search went no further."""
         self.bound: Bound = ""
 
-    def run(self, starts: Iterator[After]) -> None:
-        began = self._now()
-        for after in starts:
+    def run(self) -> None:
+        self._began = self._now()
+        for after in self.starts():
             self._reach(-1, after)
+        self._drain()
+        while not self.bound and (ignored := self.graph.ignored()):
+            for number in ignored:
+                state, counts = self._again(number)
+                del self.graph.put_off[number]
+                self._take(number, state, counts, self._moves.of(state, counts))
+            self._drain()
+
+    def _drain(self) -> None:
         while self._queue and not self.bound:
             number, state, counts = self._queue.popleft()
             self._expand(number, state, counts)
             self.graph.drop(state)
             if number % OFTEN == 0:
                 self._told(len(self.graph))
-            self.bound = self._exceeded(began)
+            self.bound = self._exceeded(self._began)
+
+    def _again(self, number: int) -> tuple[Instance, Counts]:
+        """A state that was dropped, made again by walking the way to it."""
+        path = self.graph.path(number)
+        results: Iterable[After] = self.starts()
+        after = next(each for each in results if each.taken == path[0])
+        self._slice(after.state)
+        for taken in path[1:]:
+            results = self._stepper.after(after.state, after.counts, taken.move)
+            after = next(each for each in results if each.taken == taken)
+            self._slice(after.state)
+        return after.state, after.counts
 
     def _exceeded(self, began: int) -> Bound:
         if len(self.graph) > self._bounds.states:
@@ -75,33 +98,29 @@ class Explorer:
 
     def _expand(self, number: int, state: Instance, counts: Counts) -> None:
         moves = self._moves.of(state, counts)
-        self.graph.expanded[number] = True
         if not moves:
             self.graph.rests[number] = True
             self._inspector.rest(number, state, self.graph)
             return
-        chosen = self._ample.choose(state, moves) if self._reductions.is_on else moves
-        has_new = self._take(number, state, counts, chosen)
-        if len(chosen) < len(moves):
-            if has_new:
-                self._reductions.used["stubborn sets"] += 1
-            else:
-                # Nobody may be put off for ever: where nothing new was found, everything is tried.
-                left = [move for move in moves if move not in chosen]
-                self._take(number, state, counts, left)
+        chosen = self._ample.choose(state, moves) if self._reductions.is_on else None
+        if chosen is None:
+            self._take(number, state, counts, moves)
+            return
+        self._reductions.used["stubborn sets"] += 1
+        first = [move for move in moves if move.owner == chosen.leaf]
+        ahead = self._take(number, state, counts, [move for move in first if move.kind not in FAILURES])
+        self.graph.put_off[number] = ahead
+        self._take(number, state, counts, [move for move in first if move.kind in FAILURES])
+        self._take(number, state, counts, [move for move in moves if move.owner in chosen.around])
 
-    def _take(self, number: int, state: Instance, counts: Counts, moves: list[Move]) -> bool:
-        """Whether some move led to a state that was not looked at yet."""
-        has_new = False
-        for move in moves:
-            for after in self._stepper.after(state, counts, move):
-                reached = self._reach(number, after)
-                if reached >= 0 and not self.graph.expanded[reached]:
-                    has_new = True
-        return has_new
+    def _take(self, number: int, state: Instance, counts: Counts, moves: list[Move]) -> list[int]:
+        """The states some moves lead to."""
+        return [
+            self._reach(number, after) for move in moves for after in self._stepper.after(state, counts, move)
+        ]  # fmt: skip
 
     def _reach(self, number: int, after: After) -> int:
-        """Note the state a move led to; -1 when the move changed nothing."""
+        """Note the state a move led to."""
         self.graph.transitions += 1
         path: list[Taken] = [after.taken]
         seen: set[bytes] = set()
@@ -123,7 +142,7 @@ class Explorer:
         if known is None:
             return self._add(number, key, tuple(path), after, False)
         self._join(number, known)
-        return -1 if known == number else known
+        return known
 
     def _add(self, number: int, key: bytes, path: tuple[Taken, ...], after: After, is_cut: bool) -> int:
         made = self.graph.add(key, number, path, after.state)
@@ -133,7 +152,6 @@ class Explorer:
             self.graph.rests[made] = True
             self.cut |= {node.element for node in after.state.nodes.values()}
         if is_cut or after.state.ended_at:
-            self.graph.expanded[made] = True
             self.graph.drop(after.state)
         else:
             self._queue.append((made, after.state, after.counts))

@@ -74,8 +74,8 @@ def faults(single: frozenset[str], after: After) -> list[tuple[str, str, str, tu
         found.append(("SND002", element, "", (element,)))
     move = after.taken.move
     if move.kind in ("error", "call_failed"):
-        node = state.nodes.get(move.number)
-        is_open = node is not None and node.incident is not None
+        stands = state.nodes.get(move.number)
+        is_open = stands is not None and stands.incident is not None
         if is_open and any(type(entry) is ErrorThrown and not entry.caught_by for entry in after.entries):
             found.append(("SND007", move.element, move.code, (move.element,)))
     return found

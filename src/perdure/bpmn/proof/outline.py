@@ -186,8 +186,7 @@ class Outline:
                     part.entry |= self.bits[DONE]
                 if node.attached_to in self.parts:
                     self.parts[node.attached_to].boundaries.append(node.id)
-                part.targets += [links[t.name] for t in node.triggers
-                                 if node.position == "throw" and isinstance(t, LinkTrigger) and t.name in links]  # fmt: skip
+                part.targets += _linked(node, links)
             case SubProcess():
                 if node.kind == "event":
                     self.handlers.setdefault(scope, []).append(node.id)
@@ -367,9 +366,9 @@ def own_conditions(node: Node) -> Iterator[Condition | None]:
 
 def _own_flags(node: Node) -> Iterator[str]:
     """Flags whose value an element takes up when it is entered."""
-    if isinstance(node, Task | SubProcess | CallActivity) and isinstance(node.repeat, MultiInstance):
-        if node.repeat.cardinality.kind == "flag":
-            yield node.repeat.cardinality.text
+    repeat = node.repeat if isinstance(node, Task | SubProcess | CallActivity) else None
+    if isinstance(repeat, MultiInstance) and repeat.cardinality.kind == "flag":
+        yield repeat.cardinality.text
     if isinstance(node, Event):
         yield from (t.value.text for t in node.triggers if isinstance(t, TimerTrigger) and t.value.kind == "flag")
 
@@ -401,3 +400,9 @@ def _kills(trigger: object) -> bool:
 
 def _links(node: Event) -> bool:
     return any(isinstance(trigger, LinkTrigger) for trigger in node.triggers)
+
+
+def _linked(node: Event, links: dict[str, str]) -> list[str]:
+    """Where a link event leads."""
+    names = [trigger.name for trigger in node.triggers if isinstance(trigger, LinkTrigger)]
+    return [links[name] for name in names if name in links and node.position == "throw"]

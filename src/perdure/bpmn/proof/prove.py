@@ -24,12 +24,14 @@ from perdure.contracts import FlagContract
 from perdure.errors import RejectedError, Rejection
 from perdure.sources import SystemSources
 
+BOUNDS = Bounds()
+
 
 class Proof:
     """One proof: the machine, the search and what came of it."""
 
     def __init__(
-        self, deployed: Deployed, flags: tuple[FlagContract, ...], environment: Environment, *, bounds: Bounds = Bounds(),
+        self, deployed: Deployed, flags: tuple[FlagContract, ...], environment: Environment, *, bounds: Bounds = BOUNDS,
         now: Now | None = None, told: Told = lambda states: None, is_reduced: bool = True,
     ) -> None:  # fmt: skip
         self.plan = abstract(deployed)
@@ -45,12 +47,12 @@ class Proof:
         self._reductions = Reductions(is_reduced)
         self.replay = Replay(self.machine, self.plan.hash, self.plan.process, self.domains, self.moves)
         self.explorer = Explorer(
-            self.outline, self.domains, self.moves, self.stepper, self._inspector, bounds, self._now, told,
+            self.starts, self.outline, self.domains, self.moves, self.stepper, self._inspector, bounds, self._now, told,
             self._reductions,
         )  # fmt: skip
 
     def verdict(self) -> Verdict:
-        self.explorer.run(self.starts())
+        self.explorer.run()
         findings = Judge(self.outline, self.moves, self._inspector, self.replay).findings(self.explorer)
         return Verdict(
             process=self.plan.process, word=_word(findings, self.explorer), bound=self.explorer.bound,
@@ -97,7 +99,7 @@ def prove(
     may_raise: Mapping[str, Collection[str]] | None = None,
     writes: Mapping[str, Collection[str]] | None = None,
     compensation: Mapping[str, str] | None = None,
-    bounds: Bounds = Bounds(),
+    bounds: Bounds = BOUNDS,
     now: Now | None = None,
     told: Told = lambda states: None,
     is_reduced: bool = True,
@@ -107,23 +109,14 @@ def prove(
     Without `flags` the values are those the conditions speak of, and whatever arrives may write them. `told` hears now
     and then how many states were looked at.
     """
-    deployed = (
-        subject
-        if isinstance(subject, Deployed)
-        else deployed_of(subject, _chosen(subject, process), compensation or {})
-    )
-    declared = tuple(flags) if flags is not None else deployed.flags
-    is_loose = flags is None and not deployed.flags
-    environment = Environment(may_raise or {}, _with_writers(declared, writes or {}), is_loose)
+    if isinstance(subject, Definitions):
+        subject = deployed_of(subject, chosen_process(subject, process), compensation or {})
+    declared = tuple(flags) if flags is not None else subject.flags
+    is_loose = flags is None and not subject.flags
+    environment = Environment(may_raise or {}, writes or {}, is_loose)
     return Proof(
-        deployed, declared, environment, bounds=bounds, now=now, told=told, is_reduced=is_reduced
+        subject, declared, environment, bounds=bounds, now=now, told=told, is_reduced=is_reduced
     ).verdict()  # fmt: skip
-
-
-def _with_writers(
-    flags: tuple[FlagContract, ...], writes: Mapping[str, Collection[str]]
-) -> Mapping[str, Collection[str]]:
-    return {verb: frozenset(names) for verb, names in writes.items()}
 
 
 def _word(findings: tuple[Finding, ...], explorer: Explorer) -> Word:
@@ -132,7 +125,7 @@ def _word(findings: tuple[Finding, ...], explorer: Explorer) -> Word:
     return "undecided" if explorer.bound else "proved"
 
 
-def _chosen(definitions: Definitions, process: str) -> Process:
+def chosen_process(definitions: Definitions, process: str) -> Process:
     found = [each for each in definitions.executable() if not process or each.id == process]
     if len(found) == 1:
         return found[0]
@@ -149,13 +142,12 @@ def _starts(process: Process) -> list[tuple[str, str]]:
     if events:
         return found
     arms = [node for node in process.body.nodes if _instantiates(node)]
-    targets = {flow.source: flow for flow in process.body.flows}
     for node in arms:
         if isinstance(node, Task):
             found.append((node.id, node.id))
         else:
             found += [(flow.target, flow.target) for flow in process.body.flows if flow.source == node.id]
-    return found or ([(process.id, "")] if targets or process.body.nodes else [(process.id, "")])
+    return found or [(process.id, "")]
 
 
 def _instantiates(node: object) -> bool:

@@ -122,9 +122,9 @@ def _use(value: Value | None, use: str) -> Iterator[tuple[str, str]]:
 def _most(deployed: Deployed, flag: str) -> int:
     found = FEW
     for node in nodes(deployed.process.body):
-        if isinstance(node, Task | SubProcess | CallActivity) and isinstance(node.repeat, MultiInstance):
-            if node.repeat.cardinality.text == flag:
-                found = max(found, _needed(node.repeat))
+        repeat = node.repeat if isinstance(node, Task | SubProcess | CallActivity) else None
+        if isinstance(repeat, MultiInstance) and repeat.cardinality.text == flag:
+            found = max(found, _needed(repeat))
     return found
 
 

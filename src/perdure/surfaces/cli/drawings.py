@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from perdure.bpmn.drawing import Marks
     from perdure.bpmn.model import Model
 
+INSTANCE_ID = re.compile(r"[0-9a-z]{26}")
 MAX_MODEL_BYTES = 64 * 1024 * 1024
 """Only a bound on memory: how large a model may be is the reader's to say."""
 
@@ -33,21 +35,26 @@ def register(app: typer.Typer) -> None:
     command(app, "draw", "Processes")(draw)
 
 
-def draw(
+async def draw(
     settings: Settings,
-    what: Annotated[str, typer.Argument(metavar="MODEL", help="A BPMN file.", show_default=False)],
+    what: Annotated[
+        str, typer.Argument(metavar="MODEL | INSTANCE", help="A BPMN file or an instance's id.", show_default=False)
+    ],
     to: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Else the model's name with .svg; '-' is stdout."),
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Lay it out anew, whatever diagram the file has.")] = False,
 ) -> None:
-    """Draw a process as SVG, with the diagram of its file or, without one, a layout of our own."""
+    """Draw a process as SVG, with the diagram of its file or a layout of our own; an instance with its state on it."""
+    _deliver(settings, await _subject(settings, what), to, fresh)
+
+
+def _deliver(settings: Settings, subject: Subject, to: str | None, fresh: bool) -> None:
     from msgspec.structs import replace
 
     from perdure.bpmn import drawing
 
-    subject = _subject(what)
     model = replace(subject.model, diagram=None) if fresh else subject.model
     picture = drawing.draw(model, subject.marks, title=subject.title)
     if to == "-":
@@ -59,8 +66,23 @@ def draw(
     output.show(settings, told, lambda: f"✓ {subject.name} is drawn in {file}")
 
 
-def _subject(what: str) -> Subject:
-    """What the word stands for: so far always a file."""
+async def _subject(settings: Settings, what: str) -> Subject:
+    """What the word stands for: an instance, when it reads like an id and is no file."""
+    from perdure.surfaces.cli.project import open_store
+
+    if not _is_instance(what):
+        return _file(what)
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        view = await perdure.instances.get(what)
+        model, marks = await perdure.instances.drawing(what)
+    return Subject(model, what, marks, f"{view.process} v{view.version}: {view.progress}")
+
+
+def _is_instance(what: str) -> bool:
+    return INSTANCE_ID.fullmatch(what) is not None and not Path(what).exists()
+
+
+def _file(what: str) -> Subject:
     path = Path(what)
     return Subject(_read(path), path.stem)
 

@@ -1,0 +1,346 @@
+"""Processes, instances and tasks as every surface uses them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from perdure.app.instance_views import (
+    InstanceView,
+    TaskView,
+    carrier_view,
+    instance_events,
+    instance_view,
+    task_view,
+)
+from perdure.app.models import load_model
+from perdure.app.process_views import ProcessView, marks_of, model_of, process_view
+from perdure.app.runtime import Runtime
+from perdure.app.views import CarrierView, EventView
+from perdure.bpmn.drawing import Marks
+from perdure.bpmn.machine.definition import Deployed, Profile
+from perdure.bpmn.machine.state import ENDED
+from perdure.bpmn.model import Model
+from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion
+from perdure.engines.embedded.following import Until
+from perdure.engines.embedded.instances import child_id
+from perdure.errors import QuarantinedError, RejectedError, Rejection
+from perdure.journal import Origin, genesis
+from perdure.kernel.kernel import Aggregate
+from perdure.payload import parse_digest
+from perdure.runbooks.state import Pin
+from perdure.sources import Id, id_text, parse_id
+
+POLL_SECONDS = 1.0
+
+
+class Processes:
+    """What is deployed. Reached as `perdure.processes`."""
+
+    def __init__(self, runtime: Runtime, origin: Origin) -> None:
+        self._engine = runtime.engine
+        self._origin = origin
+
+    async def deploy(self, model: str | Path | Model, *, process: str = "", profile: Profile = "hollow") -> Deployment:
+        """Check and store a process of a model file. The same content again is the same version."""
+        found = model if isinstance(model, Model) else load_model(Path(model))
+        return await self._engine.deploy(found, self._origin, process=process, profile=profile)
+
+    async def list(self) -> Sequence[ProcessVersion]:
+        """Every process in its latest version."""
+        return await self._engine.processes(self._origin)
+
+    async def get(self, process: str, version: int | None = None) -> ProcessView:
+        """One version in full, the latest unless one is named."""
+        found, deployed = await self._deployed(process, version)
+        return process_view(found, deployed)
+
+    async def _deployed(self, process: str, version: int | None) -> tuple[ProcessVersion, Deployed]:
+        versions = await self.versions(process)
+        wanted = [each for each in versions if (each.is_latest if version is None else each.version == version)]
+        found = wanted[0] if wanted else versions[-1] if version is None else None
+        if found is None:
+            fact = f"it has no version {version}"
+            raise RejectedError(Rejection("not_found", "show", "process", process, fact))
+        definition = await self._engine.definitions.load(process, parse_digest(found.hash), self._origin.tenant)
+        return found, definition.deployed
+
+    async def versions(self, process: str) -> Sequence[ProcessVersion]:
+        return await self._engine.versions(process, self._origin)
+
+    async def retire(self, process: str, version: int, reason: str = "") -> Sequence[ProcessVersion]:
+        """No instance begins under that version any more; those that run go on."""
+        await self._engine.retire(process, version, self._origin, reason=reason)
+        return await self.versions(process)
+
+    async def deprecate(self, process: str, version: int, reason: str = "") -> Sequence[ProcessVersion]:
+        """Instances begin under that version only when it is asked for by its number."""
+        await self._engine.deprecate(process, version, self._origin, reason=reason)
+        return await self.versions(process)
+
+
+class Views:
+    """Makes views of instances."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._engine = runtime.engine
+        self._pasts = runtime.pasts
+
+    async def instance(self, aggregate: Aggregate, *, has_data: bool = True) -> InstanceView:
+        definition = await self._engine.instances.loaded(aggregate)
+        data = await self._engine.instances.data(aggregate) if has_data else None
+        return instance_view(aggregate, definition, await self._pasts.of(aggregate), data)
+
+    async def carrier(self, call: Aggregate, step: int, pin: Pin) -> CarrierView:
+        """The process of a call's step; one that is about to begin has not come far."""
+        parent = f"step:{id_text(call.id)}:{step}"
+        try:
+            aggregate = await self._engine.instances.read(child_id(call.tenant, parent), Origin(call.tenant))
+        except RejectedError:
+            return CarrierView(pin.process, pin.version, f"sha256:{pin.definition.hex()}", "", "starting", "starting")
+        definition = await self._engine.instances.loaded(aggregate)
+        return carrier_view(aggregate, definition, await self._pasts.of(aggregate))
+
+
+class InstanceDesk:
+    """Running and ended processes. Reached as `perdure.instances`; ids are the letters people see."""
+
+    def __init__(self, runtime: Runtime, origin: Origin, views: Views) -> None:
+        self._runtime = runtime
+        self._engine = runtime.engine
+        self._origin = origin
+        self._views = views
+
+    async def start(
+        self,
+        process: str,
+        data: Mapping[str, Any] | None = None,
+        *,
+        version: int | None = None,
+        flags: Flags | None = None,
+        start: str = "",
+        business_key: str = "",
+        idempotency_key: str = "",
+        until: Until = "committed",
+        timeout_seconds: float | None = None,
+    ) -> InstanceView:
+        """Begin an instance, of the latest version unless one is named; under one idempotency key it begins once.
+
+        Returns when that is durable; or, `until` it is at `rest` (only people, messages or time move it on) or at its
+        `end`, as far as it has come when the time is up.
+        """
+        aggregate = await self._engine.start(
+            process, self._origin, version=version, data=data, flags=flags, start=start, business_key=business_key,
+            idempotency_key=idempotency_key,
+        )  # fmt: skip
+        return await self._view(await self._engine.followers.follow(aggregate, until, timeout_seconds))
+
+    async def wait(self, id: str, until: Until = "end", timeout_seconds: float | None = None) -> InstanceView:
+        """Until the instance has ended, or is at `rest`, or the time is up; then as `get`."""
+        aggregate = await self._engine.read(id, self._origin)
+        return await self._view(await self._engine.followers.follow(aggregate, until, timeout_seconds))
+
+    async def get(self, id: str) -> InstanceView:
+        """An instance as it is now."""
+        return await self._views.instance(await self._engine.read(id, self._origin))
+
+    async def drawing(self, id: str) -> tuple[Model, Marks]:
+        """The model an instance runs, and what a picture of it shows: tokens, counts, incidents, the way taken."""
+        aggregate = await self._engine.read(id, self._origin)
+        definition = await self._engine.instances.loaded(aggregate)
+        history = await self._engine.instances.history(aggregate.id, self._origin)
+        return model_of(definition.deployed), marks_of(aggregate.state, history)
+
+    async def list(
+        self, *, process: str = "", status: str = "", business_key: str = "", after: str = "", limit: int = 100
+    ) -> Sequence[InstanceView]:
+        """Instances without their data, newest first; the id of the last is the `after` of the next page."""
+        found = await self._engine.list_instances(
+            self._origin, process=process, status=status, business_key=business_key,
+            after=parse_id(after, "instance") if after else b"", most=limit,
+        )  # fmt: skip
+        return [await self._views.instance(each, has_data=False) for each in found]
+
+    async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
+        """The instance's journal, oldest first; with `follow`, what is still to come as well until it ends."""
+        instance = parse_id(id, "instance")
+        store, codec = self._runtime.store, self._engine.instances.machine.records
+        aggregate = await self._engine.read(instance, self._origin)
+        after = min(after, aggregate.version)
+        before = await store.records(instance, after - 1, 1) if after else []
+        previous = before[0].hash if before else genesis(aggregate.tenant, aggregate.kind, instance)
+        while True:
+            aggregate = await self._engine.read(instance, self._origin)
+            while rows := await store.history(instance, after, previous):
+                for row in rows:
+                    after, previous = row.sequence, row.hash
+                    for event in instance_events(row.sequence, codec.decode(row.body)):
+                        yield event
+            if not follow or (aggregate.state.status in ENDED and after >= aggregate.version):
+                return
+            await self._runtime.driver.changed(POLL_SECONDS)
+
+    async def cancel(self, id: str, reason: str = "", *, compensate: bool = False) -> InstanceView:
+        """Stop an instance; what it did stays done unless it is asked to be undone."""
+        return await self._view(await self._engine.cancel(id, self._origin, reason=reason, compensate=compensate))
+
+    async def suspend(self, id: str, reason: str = "") -> InstanceView:
+        """Let nothing happen to an instance until it is resumed."""
+        return await self._view(await self._engine.suspend(id, self._origin, reason=reason))
+
+    async def resume(self, id: str, *, shift_timers: bool = False) -> InstanceView:
+        """Go on; what fell due meanwhile fires now, unless every timer is shifted by the time suspended."""
+        return await self._view(await self._engine.resume(id, self._origin, shift_timers=shift_timers))
+
+    async def modify(
+        self, id: str, *, cancel: Sequence[int] = (), start: Sequence[str] = (), flags: Flags | None = None,
+        reason: str = "",
+    ) -> InstanceView:  # fmt: skip
+        """Take tokens away by their numbers, put new ones before elements, set flags by hand; one commit."""
+        return await self._view(await self._engine.modify(
+            id, self._origin, cancel=cancel, start=start, flags=flags, reason=reason
+        ))  # fmt: skip
+
+    async def migrate(
+        self, id: str, *, version: int | None = None, process: str = "", mapping: Mapping[str, str] | None = None,
+        flags: Mapping[str, str] | None = None, reason: str = "", dry_run: bool = False,
+    ) -> MigrationPlan:  # fmt: skip
+        """Go on under another version, the latest unless one is named; a dry run only says what would happen."""
+        return await self._engine.migrate(
+            id, self._origin, process=process, version=version, mapping=mapping, flags=flags, reason=reason,
+            dry_run=dry_run,
+        )  # fmt: skip
+
+    async def migrate_back(self, id: str, *, reason: str = "", dry_run: bool = False) -> MigrationPlan:
+        """To the version before the last migration, by the inverse of its mapping."""
+        return await self._engine.migrate_back(id, self._origin, reason=reason, dry_run=dry_run)
+
+    async def retry(
+        self, id: str, token: int | None = None, *, flags: Flags | None = None, reason: str = ""
+    ) -> InstanceView:
+        """Try again what an incident stopped; without a token, every incident of the instance."""
+        aggregate = await self._engine.read(id, self._origin)
+        for node in stuck_tokens(aggregate, token):
+            aggregate = await self._engine.retry_incident(id, node, self._origin, flags=flags, reason=reason)
+        return await self._view(aggregate)
+
+    async def resolve(
+        self, id: str, token: int | None = None, *, data: Mapping[str, Any] | None = None, flags: Flags | None = None,
+        error: str = "", reason: str = "",
+    ) -> InstanceView:  # fmt: skip
+        """End by hand what an incident stopped: as if it had completed with these, or with a business error's code."""
+        aggregate = await self._engine.read(id, self._origin)
+        node = stuck_tokens(aggregate, token)[0]
+        return await self._view(await self._engine.resolve_incident(
+            id, node, self._origin, data=data, flags=flags, error=error, reason=reason
+        ))  # fmt: skip
+
+    async def erase(self, id: str, reason: str) -> InstanceView:
+        """Erase the data of an ended instance by a journalled tombstone; its history stays and still verifies."""
+        await self._engine.changes.erase(id, self._origin, reason)
+        return await self.get(id)
+
+    async def _view(self, aggregate: Aggregate) -> InstanceView:
+        return await self._views.instance(aggregate)
+
+
+class TaskDesk:
+    """Human tasks. Reached as `perdure.tasks`; a task's key is `<instance>:<token>`."""
+
+    def __init__(self, runtime: Runtime, origin: Origin, views: Views) -> None:
+        self._runtime = runtime
+        self._engine = runtime.engine
+        self._origin = origin
+        self._views = views
+
+    async def list(
+        self, *, assignee: str = "", group: str = "", after: int = 0, limit: int = 100
+    ) -> Sequence[TaskView]:
+        """Open tasks, oldest first; of one person (claimed, assigned or a candidate) or one group, or all."""
+        found: list[TaskView] = []
+        while len(found) < limit and (page := await self._runtime.store.tasks(self._origin.tenant, after, limit)):
+            for row in page:
+                after = row.number
+                view = await self._task(row.aggregate, row.step, row.number)
+                if view is not None and _is_for(view, assignee, group):
+                    found.append(view)
+        return found[:limit]
+
+    async def get(self, key: str) -> TaskView:
+        instance, token = task_place(key)
+        view = await self._task(instance, token)
+        if view is None:
+            raise RejectedError(Rejection("not_found", "find", "task", key, "it is not open (any more)"))
+        return view
+
+    async def claim(self, key: str) -> TaskView:
+        """Take a task; nobody else can complete it then."""
+        instance, token = task_place(key)
+        await self._engine.claim_task(instance, token, self._origin)
+        return await self.get(key)
+
+    async def release(self, key: str) -> TaskView:
+        """Give a claimed task back."""
+        instance, token = task_place(key)
+        await self._engine.claim_task(instance, token, self._origin, release=True)
+        return await self.get(key)
+
+    async def reassign(self, key: str, to: str = "", *, groups: str = "") -> TaskView:
+        """Hand a task on to another person or group."""
+        instance, token = task_place(key)
+        await self._engine.reassign_task(instance, token, self._origin, to=to, groups=groups)
+        return await self.get(key)
+
+    async def complete(
+        self, key: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", until: Until = "committed",
+        timeout_seconds: float | None = None,
+    ) -> InstanceView:  # fmt: skip
+        """End a task with what it brings; under one message id it ends once, however often that is sent.
+
+        `until` says how far the instance is to come before this returns, as for `instances.start`.
+        """
+        instance, token = task_place(key)
+        aggregate = await self._engine.complete_task(
+            instance, token, self._origin, data=data, message_id=message_id
+        )  # fmt: skip
+        return await self._views.instance(await self._engine.followers.follow(aggregate, until, timeout_seconds))
+
+    async def _task(self, instance: Id, token: int, number: int = 0) -> TaskView | None:
+        try:
+            aggregate = await self._engine.read(instance, self._origin)
+        except QuarantinedError:
+            return None
+        node = aggregate.state.nodes.get(token)
+        if node is None or node.task is None or node.kind != "task":
+            return None
+        return task_view(aggregate, node, await self._engine.instances.loaded(aggregate), number)
+
+
+def task_place(key: str) -> tuple[Id, int]:
+    """Instance and token of a task's key."""
+    letters, _, number = key.partition(":")
+    if not number.isdigit():
+        hint = "A task's key is `<instance>:<token>`."
+        raise RejectedError(Rejection("not_found", "find", "task", key[:80], "that is no task's key", hint))
+    return parse_id(letters, "task"), int(number)
+
+
+def stuck_tokens(aggregate: Aggregate, token: int | None) -> list[int]:
+    """The tokens with incidents, or the one named; a rejection when nothing is stuck."""
+    if token is not None:
+        return [token]
+    found = [node.number for node in aggregate.state.nodes.values() if node.incident is not None]
+    if not found:
+        fact = "it has no open incident"
+        raise RejectedError(Rejection("wrong_state", "mend", "instance", id_text(aggregate.id), fact))
+    return found
+
+
+def _is_for(view: TaskView, assignee: str, group: str) -> bool:
+    people = {view.claimed_by, view.assignee, *_split(view.users)}
+    return (not assignee or assignee in people) and (not group or group in _split(view.groups))
+
+
+def _split(text: str) -> set[str]:
+    return {each.strip() for each in text.split(",") if each.strip()}
