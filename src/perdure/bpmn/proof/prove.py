@@ -33,6 +33,7 @@ class Proof:
     def __init__(
         self, deployed: Deployed, flags: tuple[FlagContract, ...], environment: Environment, *, bounds: Bounds = BOUNDS,
         now: Now | None = None, told: Told = lambda states: None, is_reduced: bool = True,
+        free: frozenset[str] = frozenset(),
     ) -> None:  # fmt: skip
         self.plan = abstract(deployed)
         self.domains = domains_of(deployed, flags)
@@ -42,9 +43,9 @@ class Proof:
         self.moves = Moves(self.outline, self.domains, environment, is_lazy=is_reduced)
         # Timers are untimed: the next time of a cron expression is simply later.
         self.machine = InstanceMachine({self.plan.hash: self.plan}, cron=lambda text, after: after + SECOND)
-        self.stepper = Stepper(self.machine, self.outline, self.domains)
+        self.stepper = Stepper(self.machine, self.domains)
         self._inspector = Inspector(self.outline)
-        self._reductions = Reductions(is_reduced)
+        self._reductions = Reductions(is_reduced, free)
         self.replay = Replay(self.machine, self.plan.hash, self.plan.process, self.domains, self.moves)
         self.explorer = Explorer(
             self.starts, self.outline, self.domains, self.moves, self.stepper, self._inspector, bounds, self._now, told,
