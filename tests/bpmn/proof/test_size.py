@@ -9,6 +9,7 @@ import pytest
 from perdure.bpmn.conditions import flags_of
 from perdure.bpmn.proof import Bounds, prove
 from tests.bpmn.proof.large import FLAGS, contracts, deciding, deciding_writes, interleaved, large, writes
+from tests.bpmn.proof.models import definitions, node
 
 
 @pytest.mark.req("V10")
@@ -45,7 +46,7 @@ def test_branches_that_watch_each_other_are_tried_in_every_order() -> None:
 @pytest.mark.req("V10")
 @pytest.mark.parametrize(
     ("bounds", "bound"),
-    [(Bounds(states=50), "states"), (Bounds(bytes=20_000), "bytes"), (Bounds(seconds=0.5), "seconds")],
+    [(Bounds(states=10), "states"), (Bounds(bytes=5_000), "bytes"), (Bounds(seconds=0.2), "seconds")],
 )
 def test_what_is_too_large_is_undecided_and_names_the_bound(bounds: Bounds, bound: str) -> None:
     ticks = itertools.count(step=10_000)
@@ -53,7 +54,37 @@ def test_what_is_too_large_is_undecided_and_names_the_bound(bounds: Bounds, boun
     assert (verdict.word, verdict.bound) == ("undecided", bound)
     assert not verdict.findings, "what was not reached yet is not called dead"
     if bound == "states":
-        assert verdict.statistics.states < 80
+        assert verdict.statistics.states < 40
+
+
+@pytest.mark.req("V10")
+def test_what_is_too_large_with_values_may_be_proved_without_them() -> None:
+    bounds = Bounds(states=300)
+    assert prove(interleaved(4), flags=contracts(), is_reduced=False, bounds=bounds).word == "undecided"
+    verdict = prove(interleaved(4), flags=contracts(), bounds=bounds)
+    assert verdict.word == "proved"
+    assert "flags of any value" in verdict.statistics.reductions
+
+
+def test_a_fault_that_only_flags_of_any_value_show_does_not_refute() -> None:
+    lines = [line for at in range(4) for line in _twice(at)]
+    nodes = [node("fork", "and"), node("join", "and")]
+    model = definitions("start -> fork", *lines, "join -> end", nodes=nodes)
+    writes = {f"verb.a{at}": (FLAGS[at],) for at in range(4)}
+    assert prove(model, flags=contracts(), writes=writes).word == "proved"
+    assert prove(model, flags=contracts(), writes=writes, bounds=Bounds(states=8)).word == "undecided"
+
+
+def _twice(at: int) -> list[str]:
+    """A choice that is made twice without anything between that could change it."""
+    return [
+        f"fork -> a{at} -> xor_{at}1",
+        f"xor_{at}1 -> timer_{at}1 [orch_f{at} = true]",
+        f"xor_{at}1 -> timer_{at}2 [default]",
+        f"timer_{at}1 -> xor_{at}2 -> xor_{at}3 -> xor_{at}5 [orch_f{at} = true]",
+        f"timer_{at}2 -> xor_{at}4 -> xor_{at}5 [orch_f{at} = false]",
+        f"xor_{at}5 -> join",
+    ]
 
 
 def test_a_fault_met_before_the_bound_refutes() -> None:

@@ -36,18 +36,21 @@ class Judge:
         if code == "SND002" and (walked := self._replay.run(steps)) and _grows(walked):
             code = "SND006"
         else:
-            steps = self._replay.shorten(steps, self._shows(suspect))
+            steps = self._replay.shorten(steps, self._shows(suspect.code, suspect.element))
         return _made(code, suspect.element, suspect.detail, steps, suspect.elements)
 
-    def _shows(self, suspect: Suspect) -> Shows:
-        wanted = (suspect.code, suspect.element, suspect.detail)
+    def is_shown(self, finding: Finding) -> bool:
+        """Whether the steps of a finding really lead to it. That something never ends is not seen from its steps."""
+        walked = self._replay.run(finding.steps)
+        return bool(walked) and self._shows(finding.code, finding.element)(walked or [])
 
+    def _shows(self, code: str, element: str) -> Shows:
         def shows(walked: list[After]) -> bool:
             last = walked[-1]
-            if suspect.code == "SND001":
+            if code == "SND001":
                 place = deadlock(last.state)
-                return place is not None and suspect.element in place and not self._moves.of(last.state)
-            return any(found[:3] == wanted for found in self._inspector.faults(last))
+                return place is not None and element in place and not self._moves.of(last.state)
+            return any(found[:2] == (code, element) for found in self._inspector.faults(last))
 
         return shows
 
