@@ -9,6 +9,7 @@ import pytest
 
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.pure import run_pure
+from perdure.testing.scenarios.running import run_scenario
 from tests.betsy.adapter import Case, cases, log_of, scenario_of
 from tests.conftest import ROOT
 
@@ -35,3 +36,9 @@ def assert_conforms(case: Case, outcome: v.Outcome) -> None:
     expected = Counter(case.expect)
     assert not outcome.failures, outcome.failures
     assert log_of(case, outcome.actual) == expected, outcome.actual
+
+
+@pytest.mark.req("O6", "V13")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+async def test_the_engine_leaves_the_trace_of_a_conforming_engine(case: Case, corpus: Path, tmp_path: Path) -> None:
+    assert_conforms(case, await run_scenario(scenario_of(case, corpus, tmp_path)))

@@ -6,18 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from perdure.bpmn.lint import Contract, VerbContract, lint
-from perdure.bpmn.lint.findings import Finding
+from perdure.app.contracts import contract_of
+from perdure.bpmn.lint import Contract, Finding, lint
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.model import Model, nodes
 from perdure.bpmn.xml import read_model
 from perdure.engine import Deployment
-from perdure.engines.embedded.binding import carrier_of
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine
 from perdure.errors import DefinitionError, Problem
 from perdure.journal import Origin
-from perdure.verbs import Catalogue, Verb
+from perdure.verbs import Catalogue
 
 SUFFIXES = (".bpmn", ".bpmn20.xml")
 FOLDER = "models"
@@ -81,19 +80,18 @@ def lint_check(catalogue: Catalogue) -> Check:
     """The rules as a gate: what lints clean deploys, what does not is refused."""
 
     def check(model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
-        verb = carrier_of(deployed.process.id, catalogue)
-        declared = contract if isinstance(contract, Contract) else contract_of(verb, catalogue) if verb else None
+        declared = contract if isinstance(contract, Contract) else contract_of(catalogue, deployed.process.id)
         found = lint(model, profile=deployed.profile, contract=declared)
-        return [problem_of(each) for each in found if _concerns(each, model, deployed)]
+        foreign = _foreign(model, deployed)
+        return [problem_of(each) for each in found if each.severity != "info" and each.element not in foreign]
 
     return check
 
 
-def _concerns(finding: Finding, model: Model, deployed: Deployed) -> bool:
-    """Whether a finding is about the process that is deployed, and not about another one of the same file."""
+def _foreign(model: Model, deployed: Deployed) -> set[str]:
+    """The ids of the other processes of a file: what is found there does not concern the one that is deployed."""
     others = [each for each in model.definitions.processes if each.id != deployed.process.id]
-    foreign = {each.id for each in others} | {node.id for each in others for node in nodes(each.body)}
-    return finding.severity != "info" and finding.element not in foreign
+    return {each.id for each in others} | {node.id for each in others for node in nodes(each.body)}
 
 
 def problem_of(finding: Finding) -> Problem:
@@ -101,24 +99,3 @@ def problem_of(finding: Finding) -> Problem:
     return Problem(
         finding.code, finding.file, finding.line, finding.column, finding.element, finding.fact, finding.hint, severity
     )
-
-
-def contract_of(verb: Verb, catalogue: Catalogue) -> Contract:
-    """What a durable verb declares about its process, as lint and proof read it."""
-    execution = verb.execution
-    return Contract(
-        verb=verb.name, process=execution.process or "", sub_verbs=execution.sub_verbs,
-        compensation=dict(execution.compensation), flags=execution.flags,
-        verbs=tuple(_verb_contract(each) for each in catalogue),
-        processes=tuple(each.execution.process for each in catalogue if each.execution.process),
-    )  # fmt: skip
-
-
-def _verb_contract(verb: Verb) -> VerbContract:
-    outputs = tuple(verb.output.properties) if verb.output is not None and verb.output.properties else None
-    promised = verb.definition.contract
-    return VerbContract(
-        name=verb.name, is_durable=verb.is_durable, effects=verb.execution.effects, outputs=outputs,
-        writes_flags=promised.writes_flags if promised is not None else None,
-        errors=promised.may_raise if promised is not None else None,
-    )  # fmt: skip

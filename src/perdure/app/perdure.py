@@ -18,9 +18,10 @@ from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
 from perdure.app.views import CallView, EventView, ReceiptView, call_view, event_views, quarantined_view
 from perdure.contracts import FailureClass, check_key
-from perdure.engine import Flags, MessageOutcome
+from perdure.engine import MessageOutcome
 from perdure.engines.embedded.instances import KIND as INSTANCE
 from perdure.engines.embedded.instances import child_id
+from perdure.engines.embedded.letters import MESSAGE, SIGNAL
 from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate, Prepared
@@ -97,7 +98,8 @@ class Perdure:
     def from_config(cls, config: Config, **changes: Any) -> Any:
         """`open` with the settings of a `perdure.yaml`."""
         settings: dict[str, Any] = {
-            "definitions": config.definitions, "models": config.models, "handlers": config.handlers,
+            "definitions": config.definitions, "handlers": config.handlers,
+            "models": config.models if config.models is not None else default_places(config.definitions),
             "environment": config.environment,
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds,
@@ -262,32 +264,24 @@ class Perdure:
         *,
         message_id: str = "",
         ttl_seconds: float = 0,
-        flags: Flags | None = None,
-        writer: str = "",
     ) -> MessageOutcome:
         """Send a message to the instance that waits for it under a key, or to the processes that start by it.
 
         Under one message id it counts once. With a time to live it is kept until someone waits.
         """
         return await self.runtime.engine.publish(
-            name, key, self._origin, message_id=message_id, ttl_seconds=ttl_seconds, data=data, flags=flags,
-            writer=writer,
-        )  # fmt: skip
-
-    async def correlate(
-        self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = "",
-        flags: Flags | None = None, writer: str = "",
-    ) -> MessageOutcome:  # fmt: skip
-        """As `publish`, but for someone who waits now or for nobody."""
-        return await self.runtime.engine.correlate(
-            name, key, self._origin, message_id=message_id, data=data, flags=flags, writer=writer
+            name, key, self._origin, message_id=message_id, ttl_seconds=ttl_seconds, data=data
         )
 
-    async def signal(
-        self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", flags: Flags | None = None
-    ) -> int:
+    async def correlate(
+        self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = ""
+    ) -> MessageOutcome:
+        """As `publish`, but for someone who waits now or for nobody."""
+        return await self.runtime.engine.correlate(name, key, self._origin, message_id=message_id, data=data)
+
+    async def signal(self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "") -> int:
         """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached."""
-        return await self.runtime.engine.signal(name, self._origin, message_id=message_id, data=data, flags=flags)
+        return await self.runtime.engine.signal(name, self._origin, message_id=message_id, data=data)
 
     async def progress(self, key: str, text: str) -> ReceiptView:
         """Say how it goes: shown, never resumes anything."""
@@ -298,9 +292,14 @@ class Perdure:
         letters = await self.runtime.intake.dead_letters(self._origin, limit)
         return [dead_letter_view(letter) for letter in letters]
 
-    async def replay(self, message_id: str, *, key: str = "") -> ReceiptView:
-        """Deliver a dead letter again, perhaps under a corrected key."""
-        return await self._receipt(await self.runtime.intake.replay(message_id, self._origin, key))
+    async def replay(self, message_id: str, *, key: str = "", instance: str = "") -> ReceiptView:
+        """Deliver a dead letter again, perhaps under a corrected key, or to one of several instances that want it."""
+        letter = await self.runtime.store.message(self._origin.tenant, message_id)
+        if letter is None or letter.kind not in (MESSAGE, SIGNAL):
+            return await self._receipt(await self.runtime.intake.replay(message_id, self._origin, key))
+        chosen = parse_id(instance, "instance") if instance else None
+        told = await self.runtime.engine.messages.replay(message_id, self._origin, key=key, instance=chosen)
+        return ReceiptView(told.outcome, message_id, told.reason)
 
     async def discard(self, message_id: str, reason: str) -> None:
         """Close a dead letter without acting on it."""

@@ -404,6 +404,10 @@ class Conductor:
     def is_idle(self) -> bool:
         return not self._jobs
 
+    def tasks(self) -> list[asyncio.Task[None]]:
+        """The attempts and deliveries this process is busy with."""
+        return list(self._jobs.values())
+
     async def finish_jobs(self, seconds: float | None) -> None:
         """Let running attempts end, at most so long; the rest are taken over by whoever comes next."""
         jobs = list(self._jobs.values())

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import heapq
 import random
+from collections.abc import Callable, Iterable
 from itertools import count
+from typing import Any
 
 from perdure.sources import Id, Micros, make_id
 
@@ -19,8 +21,11 @@ class VirtualSources:
     def __init__(self, seed: int = 0, start: Micros = START) -> None:
         self._now = start
         self._random = random.Random(seed)
-        self._sleepers: list[tuple[Micros, int, asyncio.Future[None]]] = []
+        self._sleepers: list[tuple[Micros, int, asyncio.Future[None], asyncio.Task[Any]]] = []
         self._order = count()
+        self.asleep: dict[asyncio.Task[Any], None] = {}
+        """Tasks that wait for this clock: nothing else will wake them."""
+        self._drowsy = asyncio.Event()
 
     def now(self) -> Micros:
         return self._now
@@ -36,13 +41,36 @@ class VirtualSources:
             await asyncio.sleep(0)
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._sleepers, (due, next(self._order), future))
-        await future
+        task = asyncio.current_task()
+        assert task is not None
+        heapq.heappush(self._sleepers, (due, next(self._order), future, task))
+        self.asleep[task] = None
+        self._drowsy.set()
+        try:
+            await future
+        finally:
+            self.asleep.pop(task, None)
+
+    def next_wake(self) -> Micros | None:
+        """When the first of those who sleep wakes up."""
+        while self._sleepers and self._sleepers[0][2].done():
+            heapq.heappop(self._sleepers)
+        return self._sleepers[0][0] if self._sleepers else None
+
+    async def until_asleep(self, tasks: Callable[[], Iterable[asyncio.Task[Any]]]) -> None:
+        """Until each of the tasks there are has ended or sleeps."""
+        while busy := [task for task in tasks() if task not in self.asleep]:
+            self._drowsy.clear()
+            dozing = asyncio.ensure_future(self._drowsy.wait())
+            await asyncio.wait({*busy, dozing}, return_when=asyncio.FIRST_COMPLETED)
+            dozing.cancel()
+            await asyncio.gather(dozing, return_exceptions=True)
 
     def move_to(self, at: Micros) -> None:
         """Set the clock, waking whoever slept until then; it may also be set back."""
         self._now = at
         while self._sleepers and self._sleepers[0][0] <= at:
-            future = heapq.heappop(self._sleepers)[2]
+            _, _, future, task = heapq.heappop(self._sleepers)
             if not future.done():
+                self.asleep.pop(task, None)  # awake from now on, though it has not run yet
                 future.set_result(None)

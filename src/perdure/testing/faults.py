@@ -55,6 +55,11 @@ class FaultyDriver:
         await asyncio.gather(*others, return_exceptions=True)
         await self._inner.close()
 
+    async def drop(self) -> None:
+        """Close the file or connection of a store whose process is gone; whoever still asks meets the crash."""
+        self.is_dead = True
+        await self._inner.close()
+
     def _refuse_when_dead(self) -> None:
         if self.is_dead:
             raise Crash

@@ -107,29 +107,38 @@ class Sandbox(Perdure):
 
     async def advance(self, duration: str) -> None:
         """Let time pass; everything due on the way happens in its order, at its time."""
-        target: Micros = self.clock.now() + int(parse_duration(duration) * SECOND)
+        await self.advance_seconds(parse_duration(duration))
+
+    async def advance_seconds(self, seconds: float) -> None:
+        """As `advance`."""
+        target: Micros = self.clock.now() + int(seconds * SECOND)
         await self.run_until_idle()
         for _ in range(MAX_ROUNDS):
             due = await self.runtime.store.due_timers(0, b"", target, 1)
-            if not due:
+            wakes = self.clock.next_wake()
+            if wakes is not None and wakes <= target and not (due and due[0].due <= wakes):
+                self.clock.move_to(wakes)
+            elif due:
+                self.clock.move_to(max(self.clock.now(), due[0].due))
+                await self.runtime.upkeep.fire(due[0])
+            else:
                 break
-            self.clock.move_to(max(self.clock.now(), due[0].due))
-            await self.runtime.upkeep.fire(due[0])
             await self.run_until_idle()
         else:
-            raise InvariantBroken("advance", "sandbox", duration, f"more than {MAX_ROUNDS} timers fired on the way")
+            raise InvariantBroken("advance", "sandbox", str(seconds), f"more than {MAX_ROUNDS} timers fired on the way")
         self.clock.move_to(target)
         self.runtime.lease.beat_once()
         await self.runtime.check()
         await self.run_until_idle()
 
     async def run_until_idle(self) -> None:
-        """Until nothing is left to do now."""
+        """Until nothing is left to do now; handlers that sleep by this clock go on when it is moved."""
+        conductor = self.runtime.conductor
         for _ in range(MAX_ROUNDS):
-            await self.runtime.conductor.finish_jobs(None)
+            await self.clock.until_asleep(conductor.tasks)
             await self.runtime.engine.messages.drain()
             await self.runtime.timers.fire_due(self.clock.now())
-            if not await self.runtime.look_after() and self.runtime.conductor.is_idle:
+            if not await self.runtime.look_after() and all(each in self.clock.asleep for each in conductor.tasks()):
                 return
         raise InvariantBroken("idle", "sandbox", "run_until_idle", f"there was still work after {MAX_ROUNDS} rounds")
 

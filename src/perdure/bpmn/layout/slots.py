@@ -116,7 +116,7 @@ def _put_boundary(slot: Slot, clinging: Clinging) -> None:
     """Events along the lower border. Lines leave to the right, the leftmost event lowest, so that none cross."""
     bottom = slot.height / 2
     ordered = sorted(clinging.boundary, key=lambda event: not is_compensation(event))
-    x = slot.width / 2 - EVENT / 2 - 12
+    x = slot.width / 2 - EVENT / 2 - 2
     centres: dict[str, float] = {}
     for event in reversed(ordered):
         centres[event.id] = x

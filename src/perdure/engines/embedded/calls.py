@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perdure.bpmn.machine.commands import EndCall, RaiseIncident
+from perdure.bpmn.machine.commands import EndCall, Escalate, RaiseIncident
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.machine.entries import InstanceStarted, Thrown
 from perdure.bpmn.machine.state import Flags, Instance
@@ -74,8 +74,38 @@ class Calls:
             await self._instances.settle(parent.tenant, Attachments(settles=(parent.tenant, message_id)))
         return True
 
+    async def escalate(self, child: Aggregate, thrown: Thrown, message_id: str) -> bool:
+        """Nothing in the called process caught an escalation: the caller hears it, and the call goes on."""
+        _, letters, number = child.state.parent.split(":")
+        settles = Attachments(settles=(child.tenant, message_id))
+
+        def make(aggregate: Aggregate) -> Prepared:
+            worker = self._instances.worker_of(aggregate)
+            return Prepared(Escalate(node=int(number), code=thrown.name, worker=worker), settles)
+
+        try:
+            await self._instances.ask(parse_id(letters, "instance"), Origin(child.tenant, PLATFORM), make)
+        except RejectedError:  # nobody is there to hear it any more
+            await self._instances.settle(child.tenant, settles)
+        return True
+
+    async def _is_unheard(self, child: Aggregate) -> bool:
+        """Whether an escalation of the called process is still on its way: it goes before the end."""
+        if not (await self._instances.loaded(child)).deployed.escalations:
+            return False
+        for told in await self._instances.history(child.id, Origin(child.tenant, PLATFORM)):
+            for entry in told.entries:
+                if isinstance(entry, Thrown) and entry.kind == "escalation":
+                    name = f"{NOTICE}{id_text(child.id)}/escalation/{entry.number}"
+                    row = await self._instances.store.message(child.tenant, name)
+                    if row is not None and row.status == PENDING:
+                        return True
+        return False
+
     async def ended(self, child: Aggregate, parent: str, message_id: str) -> bool:
         """The called process has ended: what it changed comes back, and the call activity goes on."""
+        if await self._is_unheard(child):
+            return False
         letters, _, number = parent.partition(":")
         id, node = parse_id(letters, "instance"), int(number)
         origin = Origin(child.tenant, PLATFORM)

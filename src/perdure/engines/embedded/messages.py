@@ -100,7 +100,12 @@ class Messages:
         """Send a message that is for someone now or for nobody: it is never kept, and the sender alone is told."""
         letter = self._letter(name, key, origin, message_id, data, flags, writer)
         check_letter(letter, 0, is_own=is_own)
-        return await self._route(letter, origin)
+        receipt = await self._route(letter, origin)
+        if receipt.outcome in ("no_subscription", "ambiguous") and await self._store.message(
+            origin.tenant, letter.message_id
+        ):
+            return await self._known(letter, origin)
+        return receipt
 
     async def signal(
         self, name: str, origin: Origin, *, message_id: str = "", data: Mapping[str, Any] | None = None,

@@ -6,6 +6,7 @@
 | process_over | the step ended in another way: its instance is cancelled |
 | thrown: message, signal | published under the notice's own id |
 | thrown: call, cancel_call | an instance of the called process begins, or is cancelled |
+| thrown: escalation | the call activity that began the instance hears it |
 | instance_ended | the step or the call activity that began it ends |
 | start_fired | a start timer: an instance begins |
 """
@@ -28,7 +29,7 @@ from perdure.engines.embedded.steps import Steps
 from perdure.errors import PerdureError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
-from perdure.kernel.ports import Attachments
+from perdure.kernel.ports import PENDING, Attachments
 from perdure.payload import digest
 from perdure.runbooks.machine import PROCESS_ASKED, PROCESS_OVER
 from perdure.sources import Id, id_text
@@ -55,6 +56,7 @@ class Notices:
             INSTANCE_ENDED: self._ended,
             START_FIRED: self._start_fired,
         }
+        self._under_way: set[tuple[str, str]] = set()
         instances.kernel.listen(self._on_commit)
 
     @property
@@ -71,15 +73,23 @@ class Notices:
 
     def _at_once(self, tenant: str, message_id: str, kind: str, id: Id) -> Callable[[], Any]:
         async def work() -> None:
+            self._under_way.add((tenant, message_id))
             try:
-                await self.deliver(tenant, message_id, kind, id)
+                await self._deliveries[kind](tenant, message_id, id)
             except PerdureError:
                 return  # it stays in the inbox, and upkeep delivers it
+            finally:
+                self._under_way.discard((tenant, message_id))
 
         return work
 
     async def deliver(self, tenant: str, message_id: str, kind: str, aggregate: Id) -> bool:
-        """Act on a notice; False when it has to wait."""
+        """Act on a notice that is still open; False when it has to wait, or is being acted on."""
+        if (tenant, message_id) in self._under_way:
+            return False
+        message = await self._instances.store.message(tenant, message_id)
+        if message is None or message.status != PENDING:
+            return False
         return await self._deliveries[kind](tenant, message_id, aggregate)
 
     # --- thrown --------------------------------------------------------------------------------------------------
@@ -93,6 +103,8 @@ class Notices:
         thrown = await self._find_thrown(aggregate, kind, int(number), origin)
         if kind == "call":
             return await self._calls.begin(aggregate, thrown, message_id)
+        if kind == "escalation":
+            return await self._calls.escalate(aggregate, thrown, message_id)
         settles = Attachments(settles=(tenant, message_id))
         data = await self._carried(aggregate, thrown.element)
         own = f"{message_id}/sent"

@@ -11,11 +11,16 @@ from perdure.surfaces.cli import (
     audits,
     calls,
     databases,
+    drawings,
+    instances,
     linting,
     measuring,
+    messages,
     people,
+    processes,
     projects,
     scenarios,
+    tasks,
     verbs,
     worker,
 )
@@ -24,7 +29,10 @@ from perdure.surfaces.cli.failures import usage_error
 from perdure.surfaces.cli.options import group
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
-ROOMS = (projects, verbs, linting, scenarios, calls, arrivals, people, worker, audits, databases, measuring)
+ROOMS = (
+    projects, verbs, linting, scenarios, drawings, calls, arrivals, people, tasks, processes, instances, messages,
+    worker, audits, databases, measuring,
+)  # fmt: skip
 
 
 def application() -> typer.Typer:

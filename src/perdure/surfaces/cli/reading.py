@@ -110,3 +110,23 @@ def duration(name: str, text: str | None) -> float | None:
         return None if text is None else parse_duration(text)
     except DurationError as error:
         raise usage("read", "option", name, f"'{text}' is not a duration: {error.fact}", error.hint) from None
+
+
+def text_pairs(name: str, words: Sequence[str] | None) -> dict[str, str]:
+    """`old=new` words of an option."""
+    found: dict[str, str] = {}
+    for word in words or ():
+        left, equals, right = word.partition("=")
+        if not equals or not left or not right:
+            raise usage("read", "option", name, f"'{word}' is not of the form OLD=NEW", "Write for example a=b.")
+        found[left] = right
+    return found
+
+
+def flag_values(words: Sequence[str]) -> dict[str, str | bool | int]:
+    """`orch_x=value` words: true, false, a whole number, or text."""
+    found: dict[str, str | bool | int] = {}
+    for name, text in text_pairs("--flag", list(words)).items():
+        value = _value(text)
+        found[name] = value if isinstance(value, str | bool | int) else text
+    return found

@@ -1,12 +1,78 @@
-"""Whether a model may be deployed as a scenario asks: the same rules as everywhere."""
+"""Whether a model may be deployed as a scenario asks: by lint and, in the hollow profile, by proof."""
 
 from __future__ import annotations
 
-from perdure.bpmn.model import Model
+from collections.abc import Iterator
+from functools import lru_cache
+
+import msgspec
+
+from perdure.bpmn.lint import Contract, lint
+from perdure.bpmn.lint.findings import Finding as LintFinding
+from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.model import Gateway, Model, nodes
+from perdure.bpmn.proof import Finding, prove
+from perdure.testing.scenarios.deploying import contracts_of, deployed_from
 from perdure.testing.scenarios.values import Scenario
 from perdure.testing.scenarios.world import Refusal
 
+WHATEVER_FLAGS_SAY = frozenset({"SND002", "SND005", "SND006"})
+"""Without a contract nobody knows what flags may hold and verbs may raise: only what is wrong for any flags refuses."""
+
 
 def refusal_of(model: Model, scenario: Scenario) -> Refusal | None:
-    """Why not, or None."""
-    return None
+    """Why it may not be deployed, or None."""
+    contracts = contracts_of(model, scenario)
+    wrong = list(_lint_errors(model, scenario, contracts))
+    if wrong:
+        return Refusal(tuple(each.code for each in wrong), tuple(_lint_sentence(each) for each in wrong))
+    if scenario.profile != "hollow":
+        return None
+    refuted = [
+        finding
+        for process in model.definitions.executable()
+        for finding in _refuted(deployed_from(model.definitions, process, scenario, contracts), contracts)
+    ]
+    codes = tuple(finding.code for finding in refuted)
+    return Refusal(codes, tuple(f"{each.code}: {each.message()}" for each in refuted)) if refuted else None
+
+
+def _lint_errors(model: Model, scenario: Scenario, contracts: dict[str, Contract]) -> Iterator[LintFinding]:
+    for contract in contracts.values() or (None,):
+        yield from (
+            each for each in lint(model, profile=scenario.profile, contract=contract) if each.severity == "error"
+        )
+
+
+def _lint_sentence(finding: LintFinding) -> str:
+    hint = f" {finding.hint}" if finding.hint else ""
+    return f"{finding.file}:{finding.line}:{finding.column}: {finding.code}: {finding.fact}.{hint}"
+
+
+def _refuted(deployed: Deployed, contracts: dict[str, Contract]) -> tuple[Finding, ...]:
+    contract = contracts.get(deployed.process.id)
+    findings = _proof(msgspec.json.encode(deployed), msgspec.json.encode(contract))
+    if contract is not None:
+        return findings
+    gateways = {node.id for node in nodes(deployed.process.body) if isinstance(node, Gateway)}
+    return tuple(
+        each for each in findings
+        if each.code in WHATEVER_FLAGS_SAY or (each.code == "SND001" and each.element in gateways)
+    )  # fmt: skip
+
+
+@lru_cache(512)
+def _proof(deployed: bytes, contract: bytes) -> tuple[Finding, ...]:
+    """What a proof refutes; the same model is often deployed by many scenarios."""
+    read = msgspec.json.decode(deployed, type=Deployed)
+    declared = msgspec.json.decode(contract, type=Contract | None)
+    if declared is None:
+        verdict = prove(msgspec.structs.replace(read, flags=()))
+    else:
+        verdict = prove(
+            read, flags=declared.flags,
+            may_raise={verb.name: verb.errors for verb in declared.verbs if verb.errors is not None},
+            writes={verb.name: verb.writes_flags for verb in declared.verbs if verb.writes_flags is not None},
+            compensation=declared.compensation,
+        )  # fmt: skip
+    return tuple(each for each in verdict.findings if each.severity == "error")

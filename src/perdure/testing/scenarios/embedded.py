@@ -2,15 +2,257 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from perdure.testing.scenarios.values import Scenario
+from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.bpmn.machine.state import ENDED, Instance
+from perdure.bpmn.model import Model
+from perdure.engines.embedded.engine import EmbeddedEngine
+from perdure.errors import BusinessError, DefinitionError, PerdureError, RejectedError, Rejection, Transient
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate
+from perdure.sources import SECOND, SystemSources, id_text
+from perdure.testing.clock import VirtualSources
+from perdure.testing.faults import FaultyDriver
+from perdure.testing.sandbox import Sandbox, quiet_driver
+from perdure.testing.scenarios import values as v
+from perdure.testing.scenarios.checking import refusal_of
+from perdure.testing.scenarios.deploying import contracts_of, deployed_from, stub_verbs
+from perdure.testing.scenarios.mail import INTAKE
+from perdure.testing.scenarios.stubs import Stubs
+from perdure.testing.scenarios.trail import Trail
+from perdure.testing.scenarios.world import Refusal
+from perdure.verbs import Call, Catalogue, Result
+
+TENANT = "scenario-"
+FOR_EVER = 2**62
 
 
 class EmbeddedWorld:
+    """One scenario in one store; everything in memory may be dropped at any step."""
+
+    def __init__(self, scenario: v.Scenario, url: str, catalogue: Catalogue, types: dict[str, str]) -> None:
+        self._scenario = scenario
+        self._url = url
+        self._catalogue = catalogue
+        self._types = types
+        self._clock = VirtualSources()
+        self._stubs = Stubs(scenario.verbs)
+        self._trail = Trail()
+        self._origin = Origin(f"{TENANT}{id_text(SystemSources().new_id())}", "scenario")
+        self._sandbox: Sandbox | None = None
+        self._driver: FaultyDriver | None = None
+        self._others = asyncio.all_tasks()
+        self._deployed: dict[str, int] = {}
+
     @classmethod
     @asynccontextmanager
-    async def open(cls, scenario: Scenario, store: str = "") -> AsyncIterator[Any]:
-        yield None
+    async def open(cls, scenario: v.Scenario, store: str = "") -> AsyncIterator[EmbeddedWorld]:
+        """In a SQLite file of its own, or as a tenant of its own in the store named."""
+        with TemporaryDirectory(prefix="perdure-scenario-") as folder:
+            catalogue, types = stub_verbs(scenario)
+            world = cls(scenario, store or f"sqlite:///{Path(folder) / 'scenario.db'}", catalogue, types)
+            await world._begin()
+            try:
+                if store:
+                    await world._refuse_other_work()
+                yield world
+                if store:
+                    await world._leave_nothing()
+            finally:
+                await world.close()
+
+    # --- a world ------------------------------------------------------------------------------------------------
+
+    @property
+    def trail(self) -> Trail:
+        return self._trail
+
+    async def deploy(self, model: Model) -> Refusal | None:
+        refusal = refusal_of(model, self._scenario)
+        if refusal is not None:
+            return refusal
+        contracts = contracts_of(model, self._scenario)
+        for process in model.definitions.executable():
+            deployed = deployed_from(model.definitions, process, self._scenario, contracts)
+            try:
+                made = await self._engine.deploy(
+                    model, self._origin, process=process.id, profile=self._scenario.profile, deployed=deployed
+                )
+            except DefinitionError as error:
+                codes = tuple(problem.code for problem in error.problems)
+                return Refusal(codes, tuple(problem.sentence() for problem in error.problems))
+            except PerdureError as error:
+                return Refusal((error.code,), (str(error),))
+            self._deployed[process.id] = made.version
+        await self._idle()
+        return None
+
+    async def start(self, process: str, step: v.Start) -> None:
+        await self._do(
+            self._engine.start(
+                process, self._origin, data=step.data, flags=step.flags, business_key=step.business_key
+            )
+        )  # fmt: skip
+
+    async def publish(self, message: v.Message) -> None:
+        await self._do(
+            self._engine.publish(
+                message.name, message.key, self._origin, message_id=message.id, ttl_seconds=message.ttl_seconds,
+                data=message.data or None, flags=message.flags or None, writer=INTAKE if message.flags else "",
+            )
+        )  # fmt: skip
+
+    async def signal(self, signal: v.Signal) -> None:
+        await self._do(
+            self._engine.signal(
+                signal.name, self._origin, message_id=signal.id, data=signal.data or None, flags=signal.flags or None
+            )
+        )
+
+    async def complete_task(self, id: bytes, node: int, step: v.Task) -> None:
+        origin = Origin(self._origin.tenant, step.by)
+        await self._do(
+            self._engine.complete_task(
+                id_text(id), node, origin, data=step.data or None, flags=step.flags or None,
+                writer=INTAKE if step.flags else "",
+            )
+        )  # fmt: skip
+
+    async def cancel(self, id: bytes, step: v.Cancel) -> None:
+        name = id_text(id)
+        await self._do(self._engine.cancel(name, self._origin, reason=step.reason, compensate=step.compensates))
+
+    async def suspend(self, id: bytes) -> None:
+        await self._do(self._engine.suspend(id_text(id), self._origin))
+
+    async def resume(self, id: bytes, step: v.Resume) -> None:
+        await self._do(self._engine.resume(id_text(id), self._origin, shift_timers=step.timers == "shift"))
+
+    async def retry(self, id: bytes, node: int, step: v.Retry) -> None:
+        await self._do(self._engine.retry_incident(id_text(id), node, self._origin, flags=step.flags or None))
+
+    async def resolve(self, id: bytes, node: int, step: v.Resolve) -> None:
+        await self._do(
+            self._engine.resolve_incident(
+                id_text(id), node, self._origin, data=step.data or None, flags=step.flags or None, error=step.error
+            )
+        )
+
+    async def modify(self, id: bytes, cancels: tuple[int, ...], step: v.Modify) -> None:
+        await self._do(
+            self._engine.modify(id_text(id), self._origin, cancel=cancels, start=step.start, flags=step.flags or None)
+        )
+
+    async def migrate(self, id: bytes, step: v.Migrate) -> None:
+        await self._do(self._engine.migrate(id_text(id), self._origin, mapping=step.mapping))
+
+    async def advance(self, seconds: float) -> None:
+        await self._playground.advance_seconds(seconds)
+
+    async def crash(self) -> None:
+        """No lease is given back and nothing is flushed: what comes next has only what was committed."""
+        assert self._driver is not None
+        self._driver.is_dead = True
+        mine = {*self._others, asyncio.current_task()}
+        lost = [task for task in asyncio.all_tasks() if task not in mine]
+        for task in lost:
+            task.cancel()
+        await asyncio.gather(*lost, return_exceptions=True)
+        self._playground.runtime.router.close()
+        await self._driver.drop()
+        await self._begin()
+        await self._idle()
+
+    async def states(self) -> dict[bytes, Instance]:
+        return {id: (await self._engine.read(id_text(id), self._origin)).state for id in self._trail.started}
+
+    async def data(self, id: bytes) -> dict[str, Any]:
+        found: dict[str, Any] = await self._engine.data(id_text(id), self._origin)
+        return found
+
+    async def close(self) -> None:
+        if self._sandbox is not None:
+            for task in list(self._clock.asleep):
+                task.cancel()
+            await self._sandbox.runtime.stop()
+            self._sandbox = None
+
+    # --- how it is kept going -----------------------------------------------------------------------------------
+
+    @property
+    def _playground(self) -> Sandbox:
+        assert self._sandbox is not None
+        return self._sandbox
+
+    @property
+    def _engine(self) -> EmbeddedEngine:
+        return self._playground.runtime.engine
+
+    async def _begin(self) -> None:
+        self._driver = FaultyDriver(quiet_driver(self._url))
+        handlers = {verb: self._handler(type) for verb, type in self._types.items()}
+        self._sandbox = await Sandbox.start(
+            self._url, definitions=self._catalogue, handlers=handlers, tenant=self._origin.tenant,
+            principal=self._origin.principal, clock=self._clock, driver=self._driver,
+        )  # fmt: skip
+        self._sandbox.runtime.kernel.listen(self._saw)
+
+    def _saw(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
+        if aggregate.kind == InstanceMachine.kind and aggregate.tenant == self._origin.tenant:
+            self._trail.saw(aggregate.id, entries)
+
+    def _handler(self, type: str) -> Callable[[Call], Awaitable[Result]]:
+        async def stub(call: Call) -> Result:
+            does = self._stubs.take(type, call.idempotency_key, self._trail.execution(call.idempotency_key))
+            if does.takes_seconds:
+                await self._clock.sleep_until(self._clock.now() + int(does.takes_seconds * SECOND))
+            return _done(does)
+
+        return stub
+
+    async def _do(self, asked: Awaitable[Any]) -> None:
+        await asked
+        await self._idle()
+
+    async def _idle(self) -> None:
+        await self._playground.run_until_idle()
+
+    async def _refuse_other_work(self) -> None:
+        """Time is moved here, and whatever waits in the store would live through years."""
+        for timer in await self._playground.runtime.store.due_timers(0, b"", FOR_EVER, 1000):
+            if not timer.tenant.startswith(TENANT):
+                fact = f"the tenant '{timer.tenant}' has work in it, and a scenario moves the clock"
+                raise RejectedError(
+                    Rejection("blocked", "run scenarios in", "store", self._url.partition("@")[2] or self._url, fact)
+                )
+
+    async def _leave_nothing(self) -> None:
+        """So that the next scenario in this store is not disturbed by this one's timers."""
+        for process, newest in self._deployed.items():
+            for version in range(1, newest + 1):
+                await self._engine.retire(process, version, self._origin, reason="the scenario is over")
+        for id, state in (await self.states()).items():
+            if state.status not in ENDED:
+                await self._engine.cancel(id_text(id), self._origin, reason="the scenario is over")
+
+
+def _done(does: v.Behaviour) -> Result:
+    if does.business_error:
+        raise BusinessError(does.business_error, does.text)
+    match does.fail:
+        case None:
+            return Result(does.data, does.flags)
+        case "transient_external":
+            raise Transient(does.text or "the stub fails")
+        case "permanent_contract":
+            raise RejectedError(Rejection("invalid", "run", "stub", "scenario", does.text or "it breaks its contract"))
+        case "permanent_business":
+            raise BusinessError("BUSINESS", does.text)
+        case _:
+            raise RuntimeError(does.text or "the stub fails")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from perdure.engines.embedded.merging import difference
 from perdure.payload import canonical, digest
 from perdure.payload.merging import merge, merge_concurrent
 
@@ -30,18 +31,5 @@ class Heads:
         """As `merged`, unless others changed the same paths since `base`: MergeConflictError."""
         if not patch or base == head:
             return self.merged(head, patch)
-        others = _changes(self._held[base], self._held[head])
+        others = difference(self._held[base], self._held[head])
         return self.keep(dict(merge_concurrent(self._held[base], [("another branch", others), (verb, patch)], {})))
-
-
-def _changes(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """The patch that leads from one to the other; nothing is ever removed."""
-    patch: dict[str, Any] = {}
-    for name, value in new.items():
-        before = old.get(name)
-        if isinstance(before, dict) and isinstance(value, dict):
-            if inner := _changes(before, value):
-                patch[name] = inner
-        elif name not in old or canonical(before) != canonical(value):
-            patch[name] = value
-    return patch

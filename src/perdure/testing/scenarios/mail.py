@@ -56,10 +56,15 @@ class Mail:
         """What became of a message: correlated, started, buffered, no_subscription, ambiguous or duplicate."""
         if (letter.name, letter.id) in self._seen:
             return "duplicate"
+        outcome = self._route(letter)
+        if outcome not in ("no_subscription", "ambiguous"):  # a dead letter may be sent again
+            self._seen[letter.name, letter.id] = None
+        return outcome
+
+    def _route(self, letter: Letter) -> str:
         waits = list(self._waits("message", letter.name, letter.key))
-        if len(waits) > 1:
+        if len({id for id, _ in waits}) > 1:
             return "ambiguous"
-        self._seen[letter.name, letter.id] = None
         if waits:
             self._correlate(*waits[0], letter)
             return "correlated"

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 from perdure.bpmn.machine.state import ENDED, ROOT, Instance, Node
 from perdure.bpmn.model import Model
 from perdure.bpmn.xml import read_model
-from perdure.errors import PerdureError, RejectedError
+from perdure.errors import DefinitionError, PerdureError, RejectedError
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.judging import failures
 from perdure.testing.scenarios.world import Refusal, World
@@ -51,8 +51,11 @@ class _Play:
     async def deploy(self, path: Any) -> Refusal | None:
         try:
             model: Model = read_model(path.read_bytes(), str(path))
+        except DefinitionError as error:
+            problems = error.problems
+            return Refusal(tuple(each.code for each in problems), tuple(each.sentence() for each in problems))
         except PerdureError as error:
-            return Refusal((str(error.data.get("rule", error.code)),), (str(error),))
+            return Refusal((error.code,), (str(error),))
         self._processes = tuple(process.id for process in model.definitions.executable())
         return await self._world.deploy(model)
 

@@ -12,13 +12,14 @@ from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.plan import Plan, plan_of
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.bpmn.model import Model
+from perdure.engines.embedded.notices import TTL_SECONDS
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin, TimerRow
 from perdure.sources import SECOND, Micros, id_text, parse_id
 from perdure.testing.clock import VirtualSources
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.checking import refusal_of
-from perdure.testing.scenarios.deploying import definition_hash, deployed_from
+from perdure.testing.scenarios.deploying import contracts_of, definition_hash, deployed_from
 from perdure.testing.scenarios.heads import Heads
 from perdure.testing.scenarios.mail import Letter, Mail
 from perdure.testing.scenarios.playing import play
@@ -129,8 +130,9 @@ class PureWorld:
         refusal = refusal_of(model, self._scenario)
         if refusal is not None:
             return refusal
+        contracts = contracts_of(model, self._scenario)
         for process in model.definitions.executable():
-            deployed = deployed_from(model.definitions, process, self._scenario)
+            deployed = deployed_from(model.definitions, process, self._scenario, contracts)
             plan = plan_of(deployed, definition_hash(deployed))
             version = self._latest[process.id][1] + 1 if process.id in self._latest else 1
             self._plans[plan.hash] = plan
@@ -248,7 +250,8 @@ class PureWorld:
         message_id = f"perdure:{id_text(id)}/{entry.kind}/{entry.number}"
         match entry.kind:
             case "message":
-                self._mail.publish(Letter(entry.name, entry.key, message_id, self.now))
+                expires = self.now + int(TTL_SECONDS * SECOND)
+                self._mail.publish(Letter(entry.name, entry.key, message_id, expires))
             case "signal":
                 self._mail.broadcast(Letter(entry.name, "", message_id, self.now, sender=id))
             case "call":

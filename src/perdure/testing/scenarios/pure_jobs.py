@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.state import ENDED, Failure, Instance, Node, job_key
+from perdure.engines.embedded.merging import nested, place_of
 from perdure.errors import MergeConflictError
 from perdure.sources import SECOND, Micros, id_text
 from perdure.testing.scenarios.heads import Heads
@@ -93,9 +94,7 @@ class Jobs:
         state = self._board.instances[job.id]
         if node is None or node.job is None:
             return c.JobDone(state.head, does.flags)
-        patch: dict[str, Any] = does.data
-        if patch and node.iteration:
-            patch = {node.element: {str(node.iteration): patch}}
+        patch = nested(does.data, place_of(state, node))
         try:
             head = self._heads.merged_since(node.job.base or state.head, state.head, node.job.type, patch)
         except MergeConflictError as error:

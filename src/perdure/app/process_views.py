@@ -1,0 +1,107 @@
+"""What surfaces show of a deployed process, and its picture with the state of an instance on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from perdure.bpmn.drawing import Mark, Marks
+from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.entries import Entered, Left, Passed
+from perdure.bpmn.machine.state import Instance
+from perdure.bpmn.model import CallActivity, Definitions, Event, Gateway, Model, Node, SubProcess, Task, nodes
+from perdure.bpmn.xml import write_model
+from perdure.engine import ProcessVersion
+from perdure.engines.embedded.instances import Told
+
+
+class ProcessView(msgspec.Struct, frozen=True):
+    """A version of a process: what it is made of, and everything that was pinned when it was deployed."""
+
+    process: str
+    version: int
+    status: str
+    hash: str
+    profile: str
+    verb: str
+    elements: list[dict[str, str]]
+    flags: dict[str, Any]
+    bindings: dict[str, dict[str, Any]]
+    xml: str
+
+
+def process_view(found: ProcessVersion, deployed: Deployed) -> ProcessView:
+    return ProcessView(
+        found.process, found.version, found.status, found.hash, deployed.profile, deployed.verb,
+        [_element(node) for node in nodes(deployed.process.body)],
+        {flag.name: _flag(flag) for flag in deployed.flags},
+        {
+            name: {"verb": each.verb, "version": each.version, "max_attempts": each.retry.max_attempts,
+                   "effects": each.effects}
+            for name, each in deployed.bindings.items()
+        },
+        write_model(model_of(deployed)),
+    )  # fmt: skip
+
+
+def model_of(deployed: Deployed) -> Model:
+    """A file of its own with the process in it; its diagram is made anew."""
+    return Model(
+        definitions=Definitions(
+            id=f"{deployed.process.id}-definitions", processes=(deployed.process,), messages=deployed.messages,
+            signals=deployed.signals, errors=deployed.errors, escalations=deployed.escalations,
+        )
+    )  # fmt: skip
+
+
+def _flag(flag: Any) -> dict[str, Any]:
+    whole: dict[str, Any] = msgspec.to_builtins(flag)
+    return {name: value for name, value in whole.items() if name != "name" and value not in (None, [], (), False, "")}
+
+
+def _element(node: Node) -> dict[str, str]:
+    match node:
+        case Task():
+            kind, type = f"{node.kind} task", node.type
+        case SubProcess():
+            kind, type = f"{node.kind.replace('_', '-')} subprocess", ""
+        case CallActivity():
+            kind, type = "call activity", node.process
+        case Gateway():
+            kind, type = f"{node.kind} gateway", ""
+        case Event():
+            kind, type = f"{node.position} event", node.type
+    return {"id": node.id, "kind": kind, "name": node.name, "type": type}
+
+
+def marks_of(state: Instance, history: list[Told]) -> Marks:
+    """Where tokens stand, how often each element was left behind, what is stuck, and the way taken."""
+    done: dict[str, int] = {}
+    path: list[str] = []
+    standing: dict[int, str] = {}
+    for told in history:
+        for entry in told.entries:
+            if isinstance(entry, Passed):
+                done[entry.element] = done.get(entry.element, 0) + 1
+                path.extend(each for each in (entry.flow, entry.element) if each)
+            elif isinstance(entry, Entered):
+                standing[entry.number] = entry.element
+                path.extend(each for each in (entry.flow, entry.element) if each)
+            elif isinstance(entry, Left) and entry.how == "completed" and (element := standing.pop(entry.number, "")):
+                done[element] = done.get(element, 0) + 1
+    return state_marks(state, done, path)
+
+
+def state_marks(state: Instance, done: dict[str, int], path: list[str]) -> Marks:
+    nodes_here = [node for node in state.nodes.values() if node.parent]
+    stuck = frozenset(node.element for node in nodes_here if node.incident is not None)
+    waiting = frozenset(node.element for node in nodes_here if node.kind in ("task", "wait", "gate"))
+    elements: dict[str, Mark] = {}
+    for element in dict.fromkeys((*done, *(node.element for node in nodes_here))):
+        tokens = sum(node.element == element for node in nodes_here)
+        elements[element] = Mark(
+            tokens=tokens, completed=done.get(element, 0), has_incident=element in stuck,
+            is_waiting=element in waiting, state="active" if tokens else "completed",
+        )  # fmt: skip
+    return Marks(elements=elements, path=tuple(dict.fromkeys(path)), is_numbered=False)

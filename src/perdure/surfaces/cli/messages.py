@@ -1,0 +1,92 @@
+"""Commands that send messages and signals to processes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from perdure.surfaces.cli import output
+from perdure.surfaces.cli.exits import FAILED
+from perdure.surfaces.cli.failures import usage
+from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.processes import PANEL
+from perdure.surfaces.cli.project import open_store
+from perdure.surfaces.cli.reading import duration, json_option
+
+NameWord = Annotated[str, typer.Argument(metavar="NAME", help="Of the message or signal.", show_default=False)]
+KeyWord = Annotated[str, typer.Argument(metavar="KEY", help="The correlation key.", show_default=False)]
+DataWord = Annotated[str | None, typer.Option("--data", metavar="JSON", help="What it brings: an object.")]
+IdWord = Annotated[str, typer.Option("--id", metavar="MESSAGE_ID", help="The same one twice counts once.")]
+TOLD = {
+    "correlated": ("✓ correlated", "green"),
+    "started": ("✓ started an instance", "green"),
+    "buffered": ("… nobody waits yet, kept for its time to live", "yellow"),
+    "duplicate": ("= already there, counted once", "yellow"),
+    "ambiguous": ("✗ several instances wait for it, taken by none; kept as a dead letter", "red"),
+    "no_subscription": ("✗ nobody waits for it", "red"),
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    messages = group("Send messages to processes that wait for them.")
+    command(messages, "publish")(publish)
+    command(messages, "correlate")(correlate)
+    app.add_typer(messages, name="message", rich_help_panel=PANEL)
+    command(app, "signal", PANEL)(signal)
+
+
+async def publish(
+    settings: Settings,
+    name: NameWord,
+    key: KeyWord,
+    data: DataWord = None,
+    message_id: IdWord = "",
+    ttl: Annotated[str | None, typer.Option("--ttl", metavar="DURATION", help="Keep it so long, e.g. PT1H.")] = None,
+) -> None:
+    """Send a message; with --ttl it waits for someone who will want it."""
+    brought, seconds = _brought(data), duration("--ttl", ttl) or 0
+    async with open_store(settings, "caller") as perdure:
+        told = await perdure.publish(name, key, brought, message_id=message_id, ttl_seconds=seconds)
+    _show(settings, name, key, told)
+
+
+async def correlate(
+    settings: Settings, name: NameWord, key: KeyWord, data: DataWord = None, message_id: IdWord = ""
+) -> None:
+    """Send a message to who waits for it now, or to nobody."""
+    brought = _brought(data)
+    async with open_store(settings, "caller") as perdure:
+        told = await perdure.correlate(name, key, brought, message_id=message_id)
+    _show(settings, name, key, told)
+
+
+async def signal(settings: Settings, name: NameWord, data: DataWord = None, message_id: IdWord = "") -> None:
+    """Tell everyone who waits for a signal, and begin the processes that start by it."""
+    brought = _brought(data)
+    async with open_store(settings, "caller") as perdure:
+        reached = await perdure.signal(name, brought, message_id=message_id)
+    told = {"name": name, "reached": reached}
+    output.show(settings, told, lambda: f"✓ {output.counted(reached, 'instance')} heard '{name}'")
+
+
+def _brought(data: str | None) -> dict[str, Any] | None:
+    value = json_option("--data", data) if data is not None else None
+    if value is not None and not isinstance(value, dict):
+        raise usage("read", "option", "--data", "its value is not an object", "Write '{\"pages\": 3}'.")
+    return value
+
+
+def _show(settings: Settings, name: str, key: str, outcome: str) -> None:
+    told = {"name": name, "key": key, "outcome": outcome}
+    output.show(settings, told, lambda: _picture(outcome))
+    if outcome in ("ambiguous", "no_subscription"):
+        raise typer.Exit(FAILED)
+
+
+def _picture(outcome: str) -> Any:
+    from rich.text import Text
+
+    words, colour = TOLD.get(outcome, (outcome, "white"))
+    return Text(words, style=f"bold {colour}")

@@ -1,0 +1,115 @@
+"""Commands about definitions of processes: deploy, list, look at, retire."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from perdure.surfaces.cli import output
+from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.project import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from perdure.engine import Deployment, ProcessVersion
+
+PANEL = "Processes"
+ProcessWord = Annotated[str, typer.Argument(metavar="PROCESS", help="The process's id.", show_default=False)]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stays in the journal.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    command(app, "deploy", PANEL)(deploy)
+    processes = group("Look after deployed processes and their versions.")
+    command(processes, "list")(list_processes)
+    command(processes, "show")(show)
+    command(processes, "versions")(versions)
+    command(processes, "retire")(retire)
+    command(processes, "deprecate")(deprecate)
+    app.add_typer(processes, name="processes", rich_help_panel=PANEL)
+
+
+async def deploy(
+    settings: Settings,
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL…", help="BPMN files.", show_default=False)],
+    process: Annotated[str, typer.Option("--process", metavar="ID", help="Only this process of the file.")] = "",
+    profile: Annotated[Literal["hollow", "contract", "open"], typer.Option("--profile", help="How strict.")] = "hollow",
+) -> None:
+    """Check models by lint and proof and deploy what passes; the same content again is the same version."""
+    from perdure.app.models import load_model
+
+    async with open_store(settings, "reader") as perdure:
+        found: list[Deployment] = []
+        for path in models:
+            model = load_model(path)
+            wanted = [process] if process else [each.id for each in model.definitions.executable()] or [""]
+            found.extend([await perdure.processes.deploy(model, process=each, profile=profile) for each in wanted])
+        output.show(settings, found, lambda: _pictures().deployments_picture(found))
+
+
+async def list_processes(settings: Settings) -> None:
+    """List deployed processes, each in its latest version."""
+    async with open_store(settings, "reader") as perdure:
+        found = await perdure.processes.list()
+        output.show(settings, found, lambda: _versions_picture("Processes", found))
+
+
+async def versions(settings: Settings, process: ProcessWord) -> None:
+    """List every version of a process."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        found = await perdure.processes.versions(process)
+        output.show(settings, found, lambda: _versions_picture(f"Versions of {process}", found))
+
+
+async def show(
+    settings: Settings,
+    process: ProcessWord,
+    version: Annotated[int | None, typer.Option("--version", help="A version, else the latest.")] = None,
+    xml: Annotated[bool, typer.Option("--xml", help="Print it as a BPMN file.")] = False,
+) -> None:
+    """Show what a process is made of: its elements, flags, bindings and policies."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        found = await perdure.processes.get(process, version)
+        if xml:
+            output.console().print(found.xml, markup=False, highlight=False, soft_wrap=True)
+            return
+        output.show(settings, found, lambda: _pictures().process_picture(found))
+
+
+async def retire(
+    settings: Settings,
+    process: ProcessWord,
+    version: Annotated[int, typer.Option("--version", help="Which version.")],
+    reason: Reason = "",
+) -> None:
+    """Let no instance begin under a version any more; those that run go on."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        found = await perdure.processes.retire(process, version, reason)
+        output.show(settings, found, lambda: _versions_picture(f"Versions of {process}", found))
+
+
+async def deprecate(
+    settings: Settings,
+    process: ProcessWord,
+    version: Annotated[int, typer.Option("--version", help="Which version.")],
+    reason: Reason = "",
+) -> None:
+    """Let instances begin under a version only when it is asked for by its number."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        found = await perdure.processes.deprecate(process, version, reason)
+        output.show(settings, found, lambda: _versions_picture(f"Versions of {process}", found))
+
+
+def _versions_picture(title: str, found: Sequence[ProcessVersion]) -> Any:
+    return _pictures().versions_picture(title, found)
+
+
+def _pictures() -> Any:
+    """Loaded for people only: machines do not wait for it."""
+    from perdure.surfaces.cli import process_pictures
+
+    return process_pictures
