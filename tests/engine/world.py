@@ -10,6 +10,7 @@ from typing import Any
 from perdure.errors import BusinessError, Transient
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
+from perdure.sources import id_text
 from perdure.testing.sandbox import Sandbox
 from perdure.verbs import Call, Catalogue, Result, load_text
 
@@ -123,6 +124,10 @@ class World:
     def standing(self, aggregate: Aggregate) -> list[str]:
         """The elements tokens stand on."""
         return sorted(node.element for node in aggregate.state.nodes.values() if node.parent)
+
+    @staticmethod
+    def letters(aggregate: Aggregate) -> str:
+        return id_text(aggregate.id)
 
     def node(self, aggregate: Aggregate, element: str) -> int:
         return next(node.number for node in aggregate.state.nodes.values() if node.element == element)

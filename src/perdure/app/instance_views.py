@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
+from perdure.app.pasts import Past
 from perdure.app.views import CarrierView, ErrorView, EventView, IncidentView
-from perdure.bpmn.machine.entries import Entered, JobCompleted, JobMade, Left
 from perdure.bpmn.machine.state import Instance, Node, Watch
 from perdure.bpmn.model import CallActivity, Task
-from perdure.engines.embedded.instances import Told
 from perdure.engines.embedded.plans import Definition
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
@@ -92,31 +90,6 @@ class TaskView(msgspec.Struct, frozen=True):
     number: int = 0
 
 
-class Past(msgspec.Struct):
-    """What an instance's history says that its state does not."""
-
-    elements: set[str]
-    verbs: list[str]
-
-
-def past_of(history: Iterable[Told]) -> Past:
-    """The elements whose work has completed, and the sub-verbs that did it."""
-    past = Past(set(), [])
-    standing: dict[int, str] = {}
-    works: set[int] = set()
-    for told in history:
-        for entry in told.entries:
-            if isinstance(entry, Entered):
-                standing[entry.number] = entry.element
-            elif isinstance(entry, JobMade) and entry.purpose == "work":
-                works.add(entry.number)
-            elif isinstance(entry, JobCompleted) and entry.number in works:
-                past.verbs.append(entry.verb)
-            elif isinstance(entry, Left) and entry.how == "completed" and entry.number in standing:
-                past.elements.add(standing[entry.number])
-    return past
-
-
 def instance_view(aggregate: Aggregate, definition: Definition, past: Past, data: Any) -> InstanceView:
     state: Instance = aggregate.state
     failure = state.failure
@@ -125,7 +98,7 @@ def instance_view(aggregate: Aggregate, definition: Definition, past: Past, data
         definition=digest_text(state.definition), state=state.status, progress=progress_of(state, definition, past),
         flags=state.flags, data=data, tokens=[_token(each, definition) for each in _shown(state)],
         waits=waits_of(state, definition), incidents=incidents_of(state),
-        completed=past.verbs,
+        completed=list(past.verbs),
         error=ErrorView(failure.kind, failure.code, failure.message) if failure is not None else None,
         parent=state.parent, business_key=state.business_key, tenant=aggregate.tenant, principal=state.principal,
         started_at=iso(state.started_at), ended_at=iso(state.ended_at or None),
@@ -138,7 +111,7 @@ def carrier_view(aggregate: Aggregate, definition: Definition, past: Past) -> Ca
     state: Instance = aggregate.state
     return CarrierView(
         state.process, state.process_version, digest_text(state.definition), id_text(aggregate.id), state.status,
-        progress_of(state, definition, past), past.verbs, incidents_of(state),
+        progress_of(state, definition, past), list(past.verbs), incidents_of(state),
     )  # fmt: skip
 
 
@@ -164,9 +137,13 @@ def _steps(definition: Definition) -> set[str]:
 def waits_of(state: Instance, definition: Definition) -> list[WaitView]:
     """What would move the instance on, boundary events left out: they are exceptions, not what it waits for."""
     found = [_node_wait(node, definition) for node in state.nodes.values() if node.kind in ("job", "task", "call")]
-    own = [watch for watch in state.watches.values() if state.nodes[watch.node].kind in ("wait", "gate")]
+    own = [watch for watch in state.watches.values() if _is_own(watch, state.nodes[watch.node])]
     found.extend(_watch_wait(watch, definition) for watch in own)
     return found
+
+
+def _is_own(watch: Watch, node: Node) -> bool:
+    return node.kind == "gate" or (node.kind == "wait" and watch.event == node.element)
 
 
 def _node_wait(node: Node, definition: Definition) -> WaitView:

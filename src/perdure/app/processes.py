@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from perdure.app.deploying import load_model
 from perdure.app.instance_views import (
     InstanceView,
-    Past,
     TaskView,
     carrier_view,
     instance_events,
     instance_view,
-    past_of,
     task_view,
 )
-from perdure.app.models import load_model
 from perdure.app.process_views import ProcessView, marks_of, model_of, process_view
 from perdure.app.runtime import Runtime
 from perdure.app.views import CarrierView, EventView
@@ -26,6 +23,7 @@ from perdure.bpmn.machine.definition import Deployed, Profile
 from perdure.bpmn.machine.state import ENDED
 from perdure.bpmn.model import Model
 from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion
+from perdure.engines.embedded.following import Until
 from perdure.engines.embedded.instances import child_id
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin, genesis
@@ -34,7 +32,6 @@ from perdure.payload import parse_digest
 from perdure.runbooks.state import Pin
 from perdure.sources import Id, id_text, parse_id
 
-MAX_PASTS = 1024
 POLL_SECONDS = 1.0
 
 
@@ -84,16 +81,16 @@ class Processes:
 
 
 class Views:
-    """Makes views of instances; what a history says is remembered per version of the instance."""
+    """Makes views of instances."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._engine = runtime.engine
-        self._pasts: OrderedDict[tuple[bytes, int], Past] = OrderedDict()
+        self._pasts = runtime.pasts
 
     async def instance(self, aggregate: Aggregate, *, has_data: bool = True) -> InstanceView:
         definition = await self._engine.instances.loaded(aggregate)
         data = await self._engine.instances.data(aggregate) if has_data else None
-        return instance_view(aggregate, definition, await self._past(aggregate), data)
+        return instance_view(aggregate, definition, await self._pasts.of(aggregate), data)
 
     async def carrier(self, call: Aggregate, step: int, pin: Pin) -> CarrierView:
         """The process of a call's step; one that is about to begin has not come far."""
@@ -103,17 +100,7 @@ class Views:
         except RejectedError:
             return CarrierView(pin.process, pin.version, f"sha256:{pin.definition.hex()}", "", "starting", "starting")
         definition = await self._engine.instances.loaded(aggregate)
-        return carrier_view(aggregate, definition, await self._past(aggregate))
-
-    async def _past(self, aggregate: Aggregate) -> Past:
-        key = (aggregate.id, aggregate.version)
-        known = self._pasts.get(key)
-        if known is None:
-            known = past_of(await self._engine.instances.history(aggregate.id, Origin(aggregate.tenant)))
-            self._pasts[key] = known
-            if len(self._pasts) > MAX_PASTS:
-                self._pasts.popitem(last=False)
-        return known
+        return carrier_view(aggregate, definition, await self._pasts.of(aggregate))
 
 
 class InstanceDesk:
@@ -135,12 +122,24 @@ class InstanceDesk:
         start: str = "",
         business_key: str = "",
         idempotency_key: str = "",
+        until: Until = "committed",
+        timeout_seconds: float | None = None,
     ) -> InstanceView:
-        """Begin an instance, of the latest version unless one is named; under one idempotency key it begins once."""
-        return await self._views.instance(await self._engine.start(
+        """Begin an instance, of the latest version unless one is named; under one idempotency key it begins once.
+
+        Returns when that is durable; or, `until` it is at `rest` (only people, messages or time move it on) or at its
+        `end`, as far as it has come when the time is up.
+        """
+        aggregate = await self._engine.start(
             process, self._origin, version=version, data=data, flags=flags, start=start, business_key=business_key,
             idempotency_key=idempotency_key,
-        ))  # fmt: skip
+        )  # fmt: skip
+        return await self._view(await self._engine.followers.follow(aggregate, until, timeout_seconds))
+
+    async def wait(self, id: str, until: Until = "end", timeout_seconds: float | None = None) -> InstanceView:
+        """Until the instance has ended, or is at `rest`, or the time is up; then as `get`."""
+        aggregate = await self._engine.read(id, self._origin)
+        return await self._view(await self._engine.followers.follow(aggregate, until, timeout_seconds))
 
     async def get(self, id: str) -> InstanceView:
         """An instance as it is now."""
@@ -293,12 +292,19 @@ class TaskDesk:
         await self._engine.reassign_task(instance, token, self._origin, to=to, groups=groups)
         return await self.get(key)
 
-    async def complete(self, key: str, data: Mapping[str, Any] | None = None, *, message_id: str = "") -> InstanceView:
-        """End a task with what it brings; under one message id it ends once, however often that is sent."""
+    async def complete(
+        self, key: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", until: Until = "committed",
+        timeout_seconds: float | None = None,
+    ) -> InstanceView:  # fmt: skip
+        """End a task with what it brings; under one message id it ends once, however often that is sent.
+
+        `until` says how far the instance is to come before this returns, as for `instances.start`.
+        """
         instance, token = task_place(key)
-        return await self._views.instance(await self._engine.complete_task(
+        aggregate = await self._engine.complete_task(
             instance, token, self._origin, data=data, message_id=message_id
-        ))  # fmt: skip
+        )  # fmt: skip
+        return await self._views.instance(await self._engine.followers.follow(aggregate, until, timeout_seconds))
 
     async def _task(self, instance: Id, token: int, number: int = 0) -> TaskView | None:
         try:

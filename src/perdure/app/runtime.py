@@ -7,7 +7,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from perdure.app.models import ProjectModels, lint_check
+from perdure.app.deploying import ProjectModels, lint_check
+from perdure.app.pasts import Pasts
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines
 from perdure.engines.embedded.plans import Plans
@@ -83,6 +84,7 @@ class Runtime:
         self.intake = Intake(self.conductor, sources)
         self.upkeep = Upkeep(self.conductor, sources)
         self.engine = EmbeddedEngine(self.conductor, self.upkeep, self.store, plans, sources, given)
+        self.pasts = Pasts(self.engine.instances)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
         self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
         self._keep_seconds = keep_seconds

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
-from perdure.contracts import FailureClass, FlagContract, check_flags
+from perdure.contracts import FLAG_NAME, FailureClass, FlagContract, FlagType, check_flags
 from perdure.errors import (
     BusinessError,
     PayloadTooLargeError,
@@ -121,13 +121,14 @@ class Router:
     ) -> Produced | Failed:
         """One attempt. Never raises what the handler raised; cancellation passes through.
 
-        Flags are checked against the verb's own contracts, or against those of the process it runs for.
+        Flags are checked against what the verb promises, and against the contracts of the process it runs for. A sync
+        verb that is called by itself sets them for nobody; they are shown with its result.
         """
         entities = self._entities(call["tenant"], call["principal"], verb, call["idempotency_key"])
         try:
             value, flags = await self._run(verb, call, entities)
             if flags and not is_loose:
-                check_flags(verb.execution.flags if contracts is None else contracts, flags)
+                _check_flags(verb, flags, contracts)
             return self._checked(verb, value, flags, entities.writes())
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
@@ -172,6 +173,28 @@ class Router:
     def outgoing(self, verb: Verb, value: Any) -> Cargo:
         """A result checked against the verb's schema and budget, in its stored form."""
         return _cargo(verb, verb.check_output(value), "record the result of", "field")
+
+
+def _check_flags(verb: Verb, flags: dict[str, Any], contracts: Iterable[FlagContract] | None) -> None:
+    promised = verb.definition.contract
+    if promised is not None and (extra := [name for name in flags if name not in promised.writes_flags]):
+        fact = f"'{verb.name}' does not promise to write {'it' if len(extra) == 1 else 'them'}"
+        violations = [{"path": f"$.{name}", "reason": fact} for name in extra]
+        hint = "Add the flag to contract.writes_flags of the verb."
+        raise SchemaViolationError("set", "flags", ", ".join(extra), fact, hint, violations=violations)
+    if contracts is None:
+        contracts = verb.execution.flags if verb.is_durable else _contracts_of(flags)
+    check_flags(contracts, flags)
+
+
+def _contracts_of(flags: dict[str, Any]) -> list[FlagContract]:
+    """Whatever can be a flag at all; a name that cannot is left out, and so refused."""
+    kinds: dict[type, FlagType] = {bool: "boolean", int: "integer"}
+    return [
+        FlagContract(name, kinds.get(type(value), "string"))
+        for name, value in flags.items()
+        if FLAG_NAME.fullmatch(name)
+    ]
 
 
 def _in_thread(function: Callable[[Call], Any], call: Call) -> Any:

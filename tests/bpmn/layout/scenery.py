@@ -24,6 +24,7 @@ from perdure.bpmn.model import (
     SubProcess,
     Task,
     TimerTrigger,
+    Trigger,
     Value,
     nodes,
 )  # fmt: skip
@@ -73,7 +74,7 @@ def _boundary(draw: st.DrawFn, made: list[Node], prefix: str) -> list[Event]:
     hosts = [node.id for node in made if isinstance(node, Task | SubProcess | CallActivity)]
     if not hosts:
         return []
-    triggers = (TimerTrigger("duration", Value("PT1H")), CompensationTrigger())
+    triggers: tuple[Trigger, ...] = (TimerTrigger("duration", Value("PT1H")), CompensationTrigger())
     return [
         Event(
             id=f"{prefix}b{number}", name=draw(NAMES), position="boundary", attached_to=draw(st.sampled_from(hosts)),
@@ -95,10 +96,11 @@ def _flows(draw: st.DrawFn, sources: list[str], targets: list[str], prefix: str)
 @st.composite
 def _artifacts(draw: st.DrawFn, ids: list[str], prefix: str) -> tuple[list[Annotation], list[Association]]:
     annotations = [Annotation(id=f"{prefix}a{number}", text=draw(NAMES)) for number in range(draw(st.integers(0, 2)))]
+    tied = draw(st.integers(0, 2))
     associations = [
         Association(id=f"{prefix}t{number}", source=draw(st.sampled_from(ids)), target=annotation.id)
         for number, annotation in enumerate(annotations)
-        if ids and draw(st.booleans())
+        if ids and number < tied
     ]
     return annotations, associations
 

@@ -24,7 +24,7 @@ from perdure.bpmn.model import (
 from tests.bpmn.layout.scenery import files
 
 pytestmark = pytest.mark.req("O1")
-CHECKED = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+CHECKED = settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 
 
 def boxes(diagram: Diagram) -> dict[str, Bounds]:
@@ -48,7 +48,7 @@ def attached(scope: Scope) -> set[str]:
 @given(files())
 def test_everything_has_its_place_once(definitions: Definitions) -> None:
     diagram = lay_out(definitions)
-    drawn = [each.element for each in (*diagram.shapes, *diagram.edges)]
+    drawn = [shape.element for shape in diagram.shapes] + [edge.element for edge in diagram.edges]
     assert len(drawn) == len(set(drawn))
     wanted: set[str] = set()
     for process in definitions.processes:

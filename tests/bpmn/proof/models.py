@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from perdure.bpmn import model as m
@@ -48,7 +49,7 @@ def scope(*lines: str, nodes: Sequence[m.Node] = ()) -> m.Scope:
         ids = [part.strip() for part in text.split("->")]
         for id in ids:
             made.setdefault(id, node(id))
-        for at, (source, target) in enumerate(zip(ids, ids[1:], strict=False)):
+        for at, (source, target) in enumerate(itertools.pairwise(ids)):
             told = condition.strip(" ]") if at == len(ids) - 2 else ""
             flow = f"f{len(flows)}_{source}_{target}"
             if told == "default":
@@ -77,4 +78,4 @@ def definitions(*lines: str, nodes: Sequence[m.Node] = (), **more: object) -> m.
         if isinstance(trigger, m.MessageTrigger)
     }
     errors = tuple(m.Error(id=code, code=code) for code in ("REFUSED", "MISSING"))
-    return m.Definitions(id="d", processes=(process,), messages=tuple(messages.values()), errors=errors, **more)  # type: ignore[arg-type]
+    return m.Definitions(id="file", processes=(process,), messages=tuple(messages.values()), errors=errors, **more)  # type: ignore[arg-type]

@@ -48,8 +48,8 @@ class _Scene(msgspec.Struct, frozen=True):
     marks: Marks
 
 
-def draw(model: Model, marks: Marks | None = None, *, title: str = "") -> str:
-    """A self-contained SVG of the model: no scripts, nothing loaded from elsewhere."""
+def draw(model: Model, marks: Marks | None = None, *, title: str = "", margin: float = MARGIN) -> str:
+    """A self-contained SVG of the model: no scripts, nothing loaded from elsewhere; `margin` in pixels."""
     marks = marks or Marks()
     diagram = model.diagram if model.diagram and model.diagram.shapes else lay_out(model.definitions)
     elements = {found.id: found for found in _elements(model.definitions)}
@@ -64,7 +64,7 @@ def draw(model: Model, marks: Marks | None = None, *, title: str = "") -> str:
         ),
     )
     scene = _Scene(elements, frozenset(_defaults(elements)), frozenset(_shared(diagram)), marks)
-    return _framed(diagram, [*_shapes(scene, diagram), overlay(diagram, marks)], title)
+    return _framed(diagram, [*_shapes(scene, diagram), overlay(diagram, marks)], title, margin)
 
 
 def _elements(definitions: Definitions) -> Iterator[Drawable]:
@@ -135,7 +135,7 @@ def _shapes(scene: _Scene, diagram: Diagram) -> Iterator[str]:
             case _:
                 layer = 1 if isinstance(found, SubProcess) else 4 if _is_attached(found) else 3
                 layers[layer].append(_grouped(scene, found.id, "node", draw_node(found, shape), found.name))
-    for edge in diagram.edges:
+    for edge in sorted(diagram.edges, key=lambda edge: edge.element in scene.marks.path):
         found = scene.elements[edge.element]
         match found:
             case Flow():
@@ -143,7 +143,7 @@ def _shapes(scene: _Scene, diagram: Diagram) -> Iterator[str]:
                 picture = draw_flow(found, edge, is_default, _is_conditional(found, scene), is_shared)
                 layers[2].append(_grouped(scene, found.id, "sequence", picture, found.name))
             case MessageFlow():
-                layers[2].append(_grouped(scene, found.id, "messages", draw_message_flow(found, edge)))
+                layers[4].append(_grouped(scene, found.id, "messages", draw_message_flow(found, edge)))
             case Association():
                 layers[2].append(_grouped(scene, found.id, "tie", draw_association(found, edge)))
             case _:
@@ -171,11 +171,11 @@ def _grouped(scene: _Scene, id: str, kind: str, content: str, name: str = "") ->
     return group(spoken + content, class_=classes, data_element=id)
 
 
-def _framed(diagram: Diagram, content: list[str], title: str) -> str:
-    box = _extent(diagram, TITLE_HEIGHT if title else 0.0)
+def _framed(diagram: Diagram, content: list[str], title: str, margin: float) -> str:
+    box = _extent(diagram, TITLE_HEIGHT if title else 0.0, margin)
     heading = ""
     if title:
-        at = {"x": box.x + MARGIN, "y": box.y + MARGIN + 8}
+        at = {"x": box.x + margin, "y": box.y + margin + 8}
         heading = element("text", escaped(title), font_size=16.0, font_weight="600", **at)
     parts = [
         element("title", escaped(title)) if title else "",
@@ -192,11 +192,11 @@ def _framed(diagram: Diagram, content: list[str], title: str) -> str:
     return made + "\n"
 
 
-def _extent(diagram: Diagram, heading: float) -> Bounds:
+def _extent(diagram: Diagram, heading: float, margin: float) -> Bounds:
     boxes = [each.bounds for each in diagram.shapes]
     boxes += [each.label for each in diagram.shapes if each.label is not None]
     boxes += [each.label for each in diagram.edges if each.label is not None]
     boxes += [Bounds(x, y, 0, 0) for edge in diagram.edges for x, y in edge.points]
     box = cover(boxes)
-    width, height = max(box.width, 40.0) + 2 * MARGIN, max(box.height, 40.0) + 2 * MARGIN + heading
-    return Bounds(box.x - MARGIN, box.y - MARGIN - heading, width, height)
+    width, height = max(box.width, 1.0) + 2 * margin, max(box.height, 1.0) + 2 * margin + heading
+    return Bounds(box.x - margin, box.y - margin - heading, width, height)

@@ -15,6 +15,25 @@ LONGEST = 10_000.0
 """Pieces of line longer than that are not minded, or thousands of them would be asked about each time."""
 
 
+class Lines:
+    """Pieces of line, level and upright apart: whether another one would run along them."""
+
+    def __init__(self) -> None:
+        self._level = Index()
+        self._upright = Index()
+
+    def add(self, points: tuple[Point, ...]) -> None:
+        for one, other in itertools.pairwise(points):
+            if abs(one[0] - other[0]) + abs(one[1] - other[1]) < LONGEST:
+                self._like(one, other).add(segment_box(one, other, 1))
+
+    def are_along(self, one: Point, other: Point) -> bool:
+        return self._like(one, other).hits(segment_box(one, other, 3))
+
+    def _like(self, one: Point, other: Point) -> Index:
+        return self._level if abs(one[1] - other[1]) < 0.5 else self._upright
+
+
 class Index:
     """Boxes that can be asked for by place."""
 

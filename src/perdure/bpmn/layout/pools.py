@@ -13,7 +13,7 @@ from perdure.bpmn.model import Bounds, Collaboration, Definitions, Diagram, Lane
 
 MARGIN = 20.0
 POOL_GAP = 60.0
-BLACK_BOX = (600.0, 60.0)
+BLACK_BOX = (200.0, 60.0)
 CORNER = (160.0, 80.0)
 """Where modellers begin."""
 

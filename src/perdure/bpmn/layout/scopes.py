@@ -12,7 +12,7 @@ from perdure.bpmn.layout.graph import Graph, Item, Wire, slot_item
 from perdure.bpmn.layout.labels import label_edges
 from perdure.bpmn.layout.lines import line_of
 from perdure.bpmn.layout.orders import order
-from perdure.bpmn.layout.pieces import Block, cover, moved_edge, moved_shape
+from perdure.bpmn.layout.pieces import Block, cover, moved_edge, moved_shape, up_to_ten
 from perdure.bpmn.layout.ranks import rank
 from perdure.bpmn.layout.rows import GAP, place_rows
 from perdure.bpmn.layout.slots import Slot
@@ -59,7 +59,7 @@ def lay_out_scope(scope: Scope, bands: Bands | None = None) -> ScopeLayout:
     block = _drawn(graph, outside, gateways, gathered)
     _shelve(block, [*shelved, *gathered.loose], bottom + GAP if graph.items else 0.0)
     if is_banded:
-        block.height = max(block.height, bottom)
+        block.height = up_to_ten(max(block.height, bottom))
         tops = (*tops[:-1], (tops[-1][0], block.height - tops[-1][0]))
         return ScopeLayout(block, tops)
     return ScopeLayout(_cornered(block))
@@ -138,7 +138,7 @@ def _put_slot(shapes: list[Shape], edges: list[Edge], slot: Slot | None, x: floa
 def _shelve(block: Block, slots: list[Slot], top: float) -> None:
     """Rows of what no flow reaches, below the rest."""
     area = sum((slot.left + slot.right + GAP) * (slot.above + slot.below + GAP) for slot in slots)
-    limit = max(block.width, math.sqrt(area) * 1.6)
+    limit = max(block.width, 300.0, math.sqrt(area) * 1.6)
     x, y, deepest = 0.0, top, 0.0
     for slot in slots:
         width, height = slot.left + slot.right, slot.above + slot.below

@@ -8,16 +8,24 @@ from collections.abc import Iterator
 
 import msgspec
 
-from perdure.bpmn.layout.index import Index, segment_box
+from perdure.bpmn.layout.index import Index, Lines, segment_box
 from perdure.bpmn.layout.pieces import Point
 from perdure.bpmn.model import Bounds
 
-GRID = 10.0
+STUB = 10.0
+"""How far a line runs straight from a box."""
+GRID = 20.0
+EAGERNESS = 1.4
+"""How much nearness to the end counts: a little more than it should finds good lines much sooner than the best."""
 CLEAR = 4.0
-BEND_COST = 30.0
-MOST_STEPS = 6_000
+BEND_COST = 40.0
+ALONG_COST = 40.0
+"""For a step on top of another line."""
+MOST_STEPS = 4_000
 """Points looked at for one line."""
 DIRECTIONS = ((0.0, 1.0), (0.0, -1.0), (1.0, 0.0), (-1.0, 0.0))
+Port = tuple[Point, tuple[float, float]]
+"""Where a line may touch a box, and in which direction it leaves."""
 
 
 class Budget(msgspec.Struct):
@@ -26,12 +34,12 @@ class Budget(msgspec.Struct):
     left: int = 200_000
 
 
-def search(source: Bounds, target: Bounds, index: Index, budget: Budget) -> list[Point]:
+def search(source: Bounds, target: Bounds, index: Index, lines: Lines, budget: Budget) -> list[Point]:
     """Points from the border of one box to that of the other."""
     for points in _simple(source, target):
-        if _is_clear(points, index):
+        if _is_clear(points, index) and not any(lines.are_along(*piece) for piece in _trimmed(points)):
             return points
-    found = _searched(source, target, index, budget)
+    found = _searched(source, target, index, lines, budget)
     return found or next(_simple(source, target))
 
 
@@ -92,8 +100,8 @@ def _centre(bounds: Bounds) -> Point:
     return bounds.x + bounds.width / 2, bounds.y + bounds.height / 2
 
 
-def _ports(bounds: Bounds) -> list[tuple[Point, tuple[float, float]]]:
-    """Where a line may touch a box, and in which direction it leaves."""
+def _ports(bounds: Bounds) -> list[Port]:
+    """Below, above, right, left: in the order of `DIRECTIONS`."""
     x, y = _centre(bounds)
     return [
         ((x, bounds.y + bounds.height), DIRECTIONS[0]), ((x, bounds.y), DIRECTIONS[1]),
@@ -101,53 +109,82 @@ def _ports(bounds: Bounds) -> list[tuple[Point, tuple[float, float]]]:
     ]  # fmt: skip
 
 
-def _away(port: tuple[Point, tuple[float, float]]) -> Point:
+def _away(port: Port) -> Point:
     (x, y), (dx, dy) = port
-    return x + dx * GRID, y + dy * GRID
+    return x + dx * STUB, y + dy * STUB
 
 
-Place = tuple[int, int, int]
-"""Steps from the first port right and down, and the number of the direction of the last one."""
+class _Step(msgspec.Struct, frozen=True, order=True):
+    """A point reached: what it costs at least to the end, what it cost so far, from where and in which direction."""
+
+    estimate: float
+    cost: float
+    point: Point
+    direction: int
+    """Into `DIRECTIONS`; -1 once the line is complete."""
+    line: tuple[Point, ...]
 
 
-def _searched(source: Bounds, target: Bounds, index: Index, budget: Budget) -> list[Point] | None:
+def _searched(source: Bounds, target: Bounds, index: Index, lines: Lines, budget: Budget) -> list[Point] | None:
     """The cheapest way over a grid of points, few corners counting more than a short way."""
-    ends = {number: _away(port) for number, port in enumerate(_ports(target))}
-    queue: list[tuple[float, float, Point, int, tuple[Point, ...]]] = []
-    for number, port in enumerate(_ports(source)):
-        queue.append((_far(_away(port), ends), 0.0, _away(port), number, (port[0],)))
+    ends = _ports(target)
+    queue = [_first(number, port, ends) for number, port in enumerate(_ports(source))]
     heapq.heapify(queue)
-    seen: set[tuple[float, float, int]] = set()
-    steps = min(MOST_STEPS, budget.left)
-    while queue and steps > 0:
-        _, cost, point, direction, line = heapq.heappop(queue)
-        if (round(point[0]), round(point[1]), direction) in seen:
+    seen: set[tuple[int, int, int]] = set()
+    left = min(MOST_STEPS, budget.left)
+    while queue and left > 0:
+        step = heapq.heappop(queue)
+        if step.direction < 0:
+            return list(step.line)
+        place = (round(step.point[0]), round(step.point[1]), step.direction)
+        if place in seen:
             continue
-        seen.add((round(point[0]), round(point[1]), direction))
-        steps -= 1
+        seen.add(place)
+        left -= 1
         budget.left -= 1
-        for number, end in ends.items():
-            if (finished := _finish(point, direction, end, index)) is not None:
-                return [*line, *finished, _ports(target)[number][0]]
-        for turned, (dx, dy) in enumerate(DIRECTIONS):
-            following = (point[0] + dx * GRID, point[1] + dy * GRID)
-            if turned == direction ^ 1 or _hits(point, following, index):
-                continue
-            price = cost + GRID + (BEND_COST if turned != direction else 0.0)
-            longer = (*line, point) if turned != direction else line
-            heapq.heappush(queue, (price + _far(following, ends), price, following, turned, longer))
+        for following in (*_finished(step, ends, index), *_further(step, ends, index, lines)):
+            heapq.heappush(queue, following)
     return None
 
 
-def _far(point: Point, ends: dict[int, Point]) -> float:
-    return min(abs(point[0] - x) + abs(point[1] - y) for x, y in ends.values())
+def _first(number: int, port: Port, ends: list[Port]) -> _Step:
+    point = _away(port)
+    return _Step(_side_cost(number) + _far(point, ends), _side_cost(number), point, number, (port[0],))
 
 
-def _finish(point: Point, direction: int, end: Point, index: Index) -> list[Point] | None:
-    """The last corner, once the end lies straight ahead or one free corner away and near."""
-    if abs(point[0] - end[0]) + abs(point[1] - end[1]) > 3 * GRID:
-        return None
-    corner = (point[0], end[1]) if direction < 2 else (end[0], point[1])
-    if _hits(point, corner, index) or _hits(corner, end, index):
-        return None
-    return [point, corner, end]
+def _side_cost(number: int) -> float:
+    """Flows touch nodes at their sides, so these lines had better do so above or below."""
+    return 0.0 if number < 2 else 2 * BEND_COST
+
+
+def _finished(step: _Step, ends: list[Port], index: Index) -> Iterator[_Step]:
+    """The last corner, once an end is near and one free corner away."""
+    for number, port in enumerate(ends):
+        end = _away(port)
+        if abs(step.point[0] - end[0]) + abs(step.point[1] - end[1]) <= 2 * GRID:
+            corner = (step.point[0], end[1]) if step.direction < 2 else (end[0], step.point[1])
+            if not _hits(step.point, corner, index) and not _hits(corner, end, index):
+                cost = step.cost + _side_cost(number) + _bends(step, port)
+                yield _Step(cost, cost, end, -1, (*step.line, step.point, corner, end, port[0]))
+
+
+def _bends(step: _Step, port: Port) -> float:
+    """A line goes best into its end the way it came."""
+    into = (-port[1][0], -port[1][1])
+    return 0.0 if DIRECTIONS[step.direction] == into else BEND_COST
+
+
+def _further(step: _Step, ends: list[Port], index: Index, lines: Lines) -> Iterator[_Step]:
+    for turned, (dx, dy) in enumerate(DIRECTIONS):
+        following = (step.point[0] + dx * GRID, step.point[1] + dy * GRID)
+        if turned == step.direction ^ 1 or _hits(step.point, following, index):
+            continue
+        is_bend = turned != step.direction
+        cost = step.cost + GRID + (BEND_COST if is_bend else 0.0)
+        cost += ALONG_COST if lines.are_along(step.point, following) else 0.0
+        line = (*step.line, step.point) if is_bend else step.line
+        yield _Step(cost + _far(following, ends), cost, following, turned, line)
+
+
+def _far(point: Point, ends: list[Port]) -> float:
+    return EAGERNESS * min(abs(point[0] - x) + abs(point[1] - y) for (x, y), _ in ends)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from perdure.bpmn.layout.index import Index
+from perdure.bpmn.layout.index import Index, Lines
 from perdure.bpmn.layout.labels import label_edges
 from perdure.bpmn.layout.pieces import Block, Point, tidy
 from perdure.bpmn.layout.search import Budget, search
@@ -36,14 +36,23 @@ def tie(definitions: Definitions, page: Block) -> list[Edge]:
     if not open_ties:
         return []
     index = _obstacles(definitions, bounds)
-    budget = Budget()
+    budget, lines = Budget(), Lines()
+    for edge in page.edges:
+        lines.add(edge.points)
+    containers = _containers(definitions)
+    for shape in page.shapes:
+        if shape.element in containers:
+            lines.add(_outline(shape.bounds))
+        if shape.label is not None:
+            index.add(shape.label)
     edges = []
     for each in open_ties:
         one, other = bounds[each.source], bounds[each.target]
-        points = search(one, other, index, budget)
-        edges.append(Edge(element=each.element, points=tidy(points)))
+        points = tidy(search(one, other, index, lines, budget))
+        lines.add(points)
+        edges.append(Edge(element=each.element, points=points))
     names = {each.element: each.name for each in open_ties}
-    leaves = [shape for shape in page.shapes if shape.element not in _containers(definitions)]
+    leaves = [shape for shape in page.shapes if shape.element not in containers]
     return label_edges(edges, names, leaves)
 
 
@@ -87,6 +96,11 @@ def _solid(scope: Scope) -> Iterator[str]:
             yield node.id
     for annotation in scope.annotations:
         yield annotation.id
+
+
+def _outline(box: Bounds) -> tuple[Point, ...]:
+    right, bottom = box.x + box.width, box.y + box.height
+    return ((box.x, box.y), (right, box.y), (right, bottom), (box.x, bottom), (box.x, box.y))
 
 
 def _middle(edge: Edge) -> Bounds:

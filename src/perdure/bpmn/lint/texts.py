@@ -19,6 +19,7 @@ from perdure.bpmn.model import (
     TimerTrigger,
     Trigger,
 )
+from perdure.bpmn.xml.extras import ATTRIBUTES
 
 
 def all_extensions(index: Index) -> Iterator[tuple[str, Extension]]:
@@ -35,6 +36,13 @@ def all_extensions(index: Index) -> Iterator[tuple[str, Extension]]:
             extension = waiting.pop()
             yield element, extension
             waiting.extend(extension.children)
+
+
+def all_attributes(index: Index) -> Iterator[tuple[str, str, str]]:
+    """Every attribute we give no meaning to, with its element."""
+    for element, extension in all_extensions(index):
+        if extension.name == ATTRIBUTES:
+            yield from ((element, name, value) for name, value in extension.attributes.items())
 
 
 def all_texts(index: Index) -> Iterator[tuple[str, str, str]]:

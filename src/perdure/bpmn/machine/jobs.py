@@ -88,7 +88,7 @@ def finish(game: Game, node: Node, job: Job) -> None:
         if spot.node.position in ("throw", "end"):
             after_throw(game, spot.node, node.parent)
         else:
-            pass_event(game, node.element, node.parent)
+            pass_event(game, node.element, node.parent, is_told=True)
     else:
         complete(game, node.number)
 

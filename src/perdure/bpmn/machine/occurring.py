@@ -80,13 +80,14 @@ def _go_on(game: Game, event: str, scope: int, intake: str, message: bytes) -> N
         pass_event(game, event, scope)
 
 
-def pass_event(game: Game, event: str, scope: int) -> None:
-    """The event is behind the token now."""
+def pass_event(game: Game, event: str, scope: int, *, is_told: bool = False) -> None:
+    """The event is behind the token now; `is_told` when the journal says already that it was reached."""
     spot = game.spot(event)
     if isinstance(spot.node, m.Event) and spot.node.position == "start" and spot.area != game.plan.process:
-        begin_sub(game, scope, spot.area, event)
+        begin_sub(game, scope, spot.area, event, is_told=is_told)
     else:
-        game.emit(e.Passed(event, scope))
+        if not is_told:
+            game.emit(e.Passed(event, scope))
         leave(game, event, scope)
 
 

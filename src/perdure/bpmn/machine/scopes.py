@@ -104,11 +104,12 @@ def _is_inside(game: Game, move: tuple[object, ...], scope: int) -> bool:
     return where == scope or (isinstance(where, int) and where not in game.state.nodes)
 
 
-def begin_sub(game: Game, scope: int, sub: str, start: str) -> None:
+def begin_sub(game: Game, scope: int, sub: str, start: str, *, is_told: bool = False) -> None:
     """An event subprocess begins because its start event occurred."""
     number = game.enter(sub, scope, "scope")
     arm_subs(game, number, sub)
-    game.emit(e.Passed(start, number))
+    if not is_told:
+        game.emit(e.Passed(start, number))
     leave(game, start, number)
     game.touch(number)
 

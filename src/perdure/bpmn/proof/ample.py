@@ -8,41 +8,55 @@ what the others did before is gone with them, unless a flag tells.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from perdure.bpmn.machine.state import Instance, Node
 from perdure.bpmn.model import Event, MultiInstance, SubProcess
 from perdure.bpmn.proof.command import Walk
 from perdure.bpmn.proof.moves import Move
-from perdure.bpmn.proof.outline import Outline, Part
+from perdure.bpmn.proof.outline import DONE, Outline, Part
 from perdure.bpmn.proof.reach import Flood, Footprint, Standing
+from perdure.bpmn.proof.values import Open
 
 LEAVES = frozenset({"job", "task", "wait", "gate", "call"})
+
+
+class Apart(NamedTuple):
+    """A token that may go first, and the nodes around it, whose events must be tried with it."""
+
+    leaf: int
+    around: set[int]
 
 
 class Ample:
     """Chooses. What was worked out for the same places is remembered."""
 
-    def __init__(self, outline: Outline) -> None:
+    def __init__(self, outline: Outline, free: frozenset[str] = frozenset()) -> None:
         self._outline = outline
+        self._kept = ~outline.mask(free)
+        """Flags that are remembered at all."""
         self._floods: dict[object, Footprint] = {}
 
-    def choose(self, state: Instance, moves: list[Move]) -> list[Move]:
-        """The moves that are enough; all of them when none stands apart."""
+    def choose(self, state: Instance, moves: list[Move]) -> Apart | None:
+        """Who may go first; None when nobody stands apart, or nobody would be put off."""
         owners = dict.fromkeys(move.owner for move in moves)
         leaves = [owner for owner in owners if state.nodes[owner].kind in LEAVES]
         if len(leaves) < 2 or not self._outline.is_tame:
-            return moves
+            return None
         children: dict[int, list[Node]] = {}
         for node in state.nodes.values():
             children.setdefault(node.parent, []).append(node)
-        for leaf in leaves:
-            around = self._apart(state, children, state.nodes[leaf])
+        known = self._known(state)
+        # The youngest first: one branch is followed to its end before the next, so that choices do not multiply.
+        for leaf in sorted(leaves, reverse=True):
+            around = self._apart(state, children, state.nodes[leaf], known)
             if around is not None:
-                chosen = [move for move in moves if move.owner == leaf or move.owner in around]
-                if len(chosen) < len(moves):
-                    return chosen
-        return moves
+                return Apart(leaf, around)
+        return None
 
-    def _apart(self, state: Instance, children: dict[int, list[Node]], leaf: Node) -> set[int] | None:
+    def _apart(
+        self, state: Instance, children: dict[int, list[Node]], leaf: Node, known: int
+    ) -> set[int] | None:  # fmt: skip
         """The nodes around a token that stands apart; None when it does not."""
         part = self._outline.parts.get(leaf.element)
         if part is None or (leaf.job is not None and leaf.job.purpose == "undo"):
@@ -70,10 +84,18 @@ class Ample:
         if walk is None or walk.fires & (arrives | enters):
             return None
         own_writes |= self._own_writes(part)
-        own_reads = walk.reads | (walk.looks & self._outline.ever_live) | shared
-        if own_reads & writes or own_writes & (reads | shared):
+        # A value that is open is read in every way at once: that somebody writes it before adds nothing.
+        if (walk.reads | shared) & writes & known or own_writes & (reads | shared) & self._kept:
             return None
         return around
+
+    def _known(self, state: Instance) -> int:
+        """Flags that have a certain value now."""
+        found = self._outline.bits[DONE]
+        for name, bit in self._outline.bits.items():
+            if bit & self._kept and type(state.flags.get(name, 0)) is not Open:
+                found |= bit
+        return found
 
     def _level(self, above: Node, node: Node, others: list[Node], is_leaf: bool) -> Footprint | None:
         """What the others in the same container may do meanwhile."""
@@ -121,7 +143,7 @@ class Ample:
             if self._may_stop(part):
                 told |= part.exit | outline.after(part)
         elif outline.is_undone:
-            told |= outline.mask((outline.done_flag,))
+            told |= outline.bits[DONE]
         return told, written
 
     def _start_writes(self, handler: Part) -> int:
@@ -166,7 +188,7 @@ class Ample:
             outside = _scope_of(state, above)
             # The token that ends may end what is around it as well.
             again = Walk(self._outline, lambda element, flow, scope=outside: (scope, element, flow) in waiting)  # type: ignore[misc]
-            again.reads, again.looks, again.fires = walk.reads | outer.entry, walk.looks | outer.entry, walk.fires
+            again.reads, again.fires = walk.reads | outer.entry, walk.fires
             again.leave(outer, 0)
             walk, node = again, above
         return None if walk.kills else walk

@@ -22,7 +22,8 @@ class Graph:
         self.ended: list[bool] = []
         self.rests: list[bool] = []
         """Whether it ends here, well or not: ended, stuck, cut off, deadlocked."""
-        self.expanded: list[bool] = []
+        self.put_off: dict[int, list[int]] = {}
+        """Per state in which some tokens were put off: where those that went first lead without stopping others."""
         self.transitions = 0
         self.bytes = 0
 
@@ -36,7 +37,6 @@ class Graph:
         self.successors.append([])
         self.ended.append(state.ended_at != 0)
         self.rests.append(state.ended_at != 0)
-        self.expanded.append(False)
         self.bytes += OVERHEAD + len(key) + weight(state)
         return number
 
@@ -51,6 +51,29 @@ class Graph:
             found.extend(reversed(self.paths[number]))
             number = self.parents[number]
         return tuple(reversed(found))
+
+    def ignored(self) -> list[int]:
+        """States enough to end all putting off: from every other, some way leads to where nobody is put off."""
+        before: dict[int, list[int]] = {}
+        for number, following in self.put_off.items():
+            for each in following:
+                before.setdefault(each, []).append(number)
+        good: set[int] = set()
+        self._spread([each for each in before if each not in self.put_off], before, good)
+        found: list[int] = []
+        for number in self.put_off:
+            if number not in good:
+                found.append(number)
+                good.add(number)
+                self._spread([number], before, good)
+        return found
+
+    def _spread(self, waiting: list[int], before: dict[int, list[int]], good: set[int]) -> None:
+        while waiting:
+            for each in before.get(waiting.pop(), ()):
+                if each not in good:
+                    good.add(each)
+                    waiting.append(each)
 
     def endless(self) -> list[int]:
         """States from which nothing that ends can be reached, in the order they were found."""

@@ -99,14 +99,12 @@ class Outline:
         self.undo_writes = self._undo_writes()
         self.is_tame = self._is_tame()
         """Whether tokens meet only where flows do: no signal thrown to ourselves, no gateway that counts."""
-        self.ever_live = self._ever_live()
+        self.single = self._single()
+        """Elements that tokens reach without an event that lets the first one stand: one at a time is meant there."""
+        self._aside: dict[str, frozenset[str]] = {}
 
     def mask(self, names: Iterable[str]) -> int:
         return sum({self.bits[name] for name in names if name in self.bits})
-
-    @property
-    def done_flag(self) -> str:
-        return DONE
 
     def upstream(self, gateway: str) -> frozenset[str]:
         """From where a token may still reach a gateway."""
@@ -186,8 +184,7 @@ class Outline:
                     part.entry |= self.bits[DONE]
                 if node.attached_to in self.parts:
                     self.parts[node.attached_to].boundaries.append(node.id)
-                part.targets += [links[t.name] for t in node.triggers
-                                 if node.position == "throw" and isinstance(t, LinkTrigger) and t.name in links]  # fmt: skip
+                part.targets += _linked(node, links)
             case SubProcess():
                 if node.kind == "event":
                     self.handlers.setdefault(scope, []).append(node.id)
@@ -333,13 +330,31 @@ class Outline:
                 (thrown if part.node.position in ("throw", "end") else heard).update(names)
         return not thrown & heard
 
-    def _ever_live(self) -> int:
-        """Flags whose value some state has to remember."""
-        found = self.always
-        for part in self.parts.values():
-            if part.rests or part.join == "inclusive" or not isinstance(part.node, Gateway | Event):
-                found |= part.live
+    def aside(self, event: str) -> frozenset[str]:
+        """Elements that only tokens of an event that lets its activity stand reach, itself included."""
+        if event not in self._aside:
+            found = self._reach([event], interrupts_only=False)
+            self._aside[event] = frozenset({event, *(found - self.single)})
+        return self._aside[event]
+
+    def _single(self) -> frozenset[str]:
+        starts = [id for scope in self.members for id in self.starts(scope)]
+        return frozenset(self._reach(starts, interrupts_only=True))
+
+    def _reach(self, waiting: list[str], interrupts_only: bool) -> set[str]:
+        found: set[str] = set()
+        while waiting:
+            id = waiting.pop()
+            if id not in found:
+                found.add(id)
+                part = self.parts[id]
+                waiting += part.targets
+                waiting += [each for each in part.boundaries if not interrupts_only or self._interrupts(each)]
         return found
+
+    def _interrupts(self, id: str) -> bool:
+        node = self.parts[id].node
+        return isinstance(node, Event) and node.is_interrupting
 
     def alive(self, element: str, kind: str) -> int:
         """What may be read because a token stands on an element."""
@@ -367,9 +382,9 @@ def own_conditions(node: Node) -> Iterator[Condition | None]:
 
 def _own_flags(node: Node) -> Iterator[str]:
     """Flags whose value an element takes up when it is entered."""
-    if isinstance(node, Task | SubProcess | CallActivity) and isinstance(node.repeat, MultiInstance):
-        if node.repeat.cardinality.kind == "flag":
-            yield node.repeat.cardinality.text
+    repeat = node.repeat if isinstance(node, Task | SubProcess | CallActivity) else None
+    if isinstance(repeat, MultiInstance) and repeat.cardinality.kind == "flag":
+        yield repeat.cardinality.text
     if isinstance(node, Event):
         yield from (t.value.text for t in node.triggers if isinstance(t, TimerTrigger) and t.value.kind == "flag")
 
@@ -401,3 +416,9 @@ def _kills(trigger: object) -> bool:
 
 def _links(node: Event) -> bool:
     return any(isinstance(trigger, LinkTrigger) for trigger in node.triggers)
+
+
+def _linked(node: Event, links: dict[str, str]) -> list[str]:
+    """Where a link event leads."""
+    names = [trigger.name for trigger in node.triggers if isinstance(trigger, LinkTrigger)]
+    return [links[name] for name in names if name in links and node.position == "throw"]

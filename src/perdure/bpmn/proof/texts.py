@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 def texts(code: str, element: str, detail: str) -> tuple[str, str]:
     """The fact, without a full stop, and the hint."""
@@ -28,11 +30,11 @@ def _unending(detail: str) -> tuple[str, str]:
     )
 
 
-_TEXTS = {
+_TEXTS: dict[str, Callable[[str], tuple[str, str]]] = {
     "SND001": lambda detail: (
         "a token waits here for ever: what it waits for can no longer come",
-        "A parallel join needs a token from every flow: after an exclusive gateway join with an exclusive one, after an "
-        "inclusive one with an inclusive one.",
+        "A parallel join needs a token from every flow: after an exclusive gateway join with an exclusive one, "
+        "after an inclusive one with an inclusive one.",
     ),
     "SND002": lambda detail: (
         "two tokens can be here at the same time, so that what follows happens twice",

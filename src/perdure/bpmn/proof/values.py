@@ -36,8 +36,8 @@ class Open(int):
     def _read(self, *_: object) -> NoReturn:
         raise OpenValueError(self.flag, self.is_new)
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __add__ = __radd__ = __bool__ = _read  # type: ignore[assignment]
-    __str__ = __index__ = __int__ = _read  # type: ignore[assignment]
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __add__ = __radd__ = __bool__ = _read
+    __str__ = __index__ = __int__ = _read
     __hash__ = int.__hash__
 
 

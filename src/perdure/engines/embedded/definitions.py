@@ -113,7 +113,7 @@ class Definitions:
         """
         aggregate = await self.find(process, origin)
         if aggregate is None:
-            hint = "Deploy it first: `perdure models deploy`."
+            hint = "Deploy it first: `perdure deploy MODEL`."
             raise RejectedError(Rejection("not_found", "start", "process", process, "it is not deployed", hint))
         state: ProcessState = aggregate.state
         found = state.latest() if version is None else state.number(version)

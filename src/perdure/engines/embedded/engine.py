@@ -23,6 +23,7 @@ from perdure.engines.embedded.changes import Changes
 from perdure.engines.embedded.cron import next_cron
 from perdure.engines.embedded.definitions import Check, Definitions, version_views
 from perdure.engines.embedded.duties import InstanceDuties, ProcessDuties
+from perdure.engines.embedded.following import Followers
 from perdure.engines.embedded.instances import INDEX, Instances, Told
 from perdure.engines.embedded.jobs import Jobs
 from perdure.engines.embedded.letters import MESSAGE, SIGNAL
@@ -66,6 +67,7 @@ class EmbeddedEngine:
         self.payloads = Payloads(store)
         self.instances = Instances(conductor, store, self.definitions, self.payloads, machine, sources)
         self.jobs = Jobs(self.instances)
+        self.followers = Followers(self.instances)
         self.arrivals = Arrivals(self.instances)
         self.people = People(self.instances, self.arrivals)
         self.changes = Changes(self.instances)

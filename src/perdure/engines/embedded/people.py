@@ -66,10 +66,23 @@ class People:
             )  # fmt: skip
             return Prepared(command, attached)
 
-        answer = await self._instances.ask(id, origin, make)
-        if answer.conflict is not None:  # it came before under the same message id
+        try:
+            answer = await self._instances.ask(id, origin, make)
+        except RejectedError:
+            if message_id and await self._is_known(message_id, id, node, origin):
+                return await self._instances.read(id, origin)
+            raise
+        if answer.conflict is None:
+            return _told(answer)
+        if await self._is_known(message_id, id, node, origin):
             return await self._instances.read(id, origin)
-        return _told(answer)
+        fact, hint = "that message id arrived before for something else", "Give every message an id of its own."
+        raise RejectedError(Rejection("already_exists", "complete a task of", "instance", id_text(id), fact, hint))
+
+    async def _is_known(self, message_id: str, id: Id, node: int, origin: Origin) -> bool:
+        """Whether this completion came before under the same message id."""
+        message = await self._instances.store.message(origin.tenant, message_id)
+        return message is not None and (message.kind, message.key) == ("task", f"{id_text(id)}:{node}")
 
     def _arrival(self, message_id: str, id: Id, node: int, origin: Origin) -> InboxRow:
         now = self._instances.sources.now()

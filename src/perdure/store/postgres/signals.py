@@ -27,11 +27,12 @@ class Signals:
         self._heard = asyncio.Event()
         self._owed = asyncio.Event()
         self._own = 0
+        self._first: AsyncConnection[Any] | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
     async def open(self) -> None:
         """Listen before anything can be missed."""
-        listener = await self._listening()
+        self._first = listener = await self._listening()
         self._tasks = [
             asyncio.create_task(self._again(self._listen, listener)),
             asyncio.create_task(self._again(self._notify, None)),
@@ -42,6 +43,8 @@ class Signals:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks = []
+        if self._first is not None:  # a task that was cancelled before it ran has not closed it
+            await self._first.close()
         self._heard.set()
 
     def announce(self) -> None:

@@ -11,6 +11,7 @@ from perdure.surfaces.cli import (
     audits,
     calls,
     databases,
+    drawings,
     instances,
     linting,
     measuring,
@@ -29,8 +30,8 @@ from perdure.surfaces.cli.options import group
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 ROOMS = (
-    projects, verbs, linting, scenarios, calls, arrivals, people, tasks, processes, instances, messages, worker, audits,
-    databases, measuring,
+    projects, verbs, linting, scenarios, drawings, calls, arrivals, people, tasks, processes, instances, messages,
+    worker, audits, databases, measuring,
 )  # fmt: skip
 
 

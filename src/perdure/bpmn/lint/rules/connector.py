@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.texts import all_extensions
+from perdure.bpmn.lint.texts import all_attributes, all_extensions
 
 CODE = "HOL008"
 NAME = "connector"
@@ -29,6 +29,9 @@ def check(index: Index) -> Iterator[Note]:
     for element, extension in all_extensions(index):
         if extension.name in _EXTENSIONS:
             yield Note(element, f"it has a connector ({extension.name})", "Call a verb that does this.")
+    for element, name, value in all_attributes(index):
+        if name == "zeebe:modelerTemplate" and "connector" in value.lower():
+            yield Note(element, f"it is made from a connector template ({value[:80]})", "Call a verb that does this.")
 
 
 def _is_one_word(verb: str) -> bool:

@@ -1,7 +1,7 @@
 """An extension of another engine would be ignored.
 
-Extension elements that change what another engine does (scripts, decisions, calls, field injection) have no meaning
-here, and ignoring them would change the process silently. Remove them, or call a verb.
+Extension elements and attributes that change what another engine does (scripts, decisions, delegates, assignments)
+have no meaning here, and ignoring them would change the process silently. Remove them, or call a verb.
 """
 
 from __future__ import annotations
@@ -10,27 +10,54 @@ from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.texts import all_extensions
+from perdure.bpmn.lint.texts import all_attributes, all_extensions
 
 CODE = "HOL010"
 NAME = "foreign-extension"
 SEVERITIES = Severities("error", open="warning")
 
 
-_PREFIXES = ("camunda:", "flowable:", "activiti:", "jbpm:", "tns:", "drools:")
-_ZEEBE = {
-    "zeebe:script": "a script", "zeebe:calledDecision": "a decision table", "zeebe:calledElement": "a call",
-    "zeebe:adHoc": "an expression that chooses activities", "zeebe:conditionalFilter": "a filter of variables",
+_ENGINES = (
+    "camunda:",
+    "{http://flowable.org",
+    "{http://activiti.org",
+    "{http://www.jboss.org/drools",
+    "{http://jbpm.org",
+)
+_MEANING = {
+    "zeebe:script": "a script",
+    "zeebe:calledDecision": "a decision table",
+    "zeebe:adHoc": "an expression that chooses activities",
+    "zeebe:conditionalFilter": "a filter of variables",
     "zeebe:linkedResources": "linked resources",
-}  # fmt: skip
+    "bpmn:potentialOwner": "an owner by expression",
+    "bpmn:humanPerformer": "a performer by expression",
+    "bpmn:performer": "a performer by expression",
+}
 _ELSEWHERE = ("listener", "listeners", "connector", "class", "delegateExpression")
+_HARMLESS = frozenset(("versionTag", "historyTimeToLive", "isStartableInTasklist", "modelerTemplate", "exclusive"))
+_RESULTS = ("outputCollection", "outputElement")
 
 
 def check(index: Index) -> Iterator[Note]:
     for element, extension in all_extensions(index):
-        if extension.name in _ZEEBE:
-            fact = f"it has {_ZEEBE[extension.name]} ({extension.name}), which is not evaluated here"
-            yield Note(element, fact, "Call a verb that does this.")
-        elif extension.name.startswith(_PREFIXES) and not extension.name.lower().endswith(_ELSEWHERE):
-            fact = f"it has an extension of another engine ({extension.name})"
+        if extension.name in _MEANING:
+            fact = f"it has {_MEANING[extension.name]} ({extension.name}), which is not evaluated here"
             yield Note(element, fact, "Remove it, or call a verb that does this.")
+        elif extension.name.startswith(_ENGINES) and not extension.name.endswith(_ELSEWHERE):
+            yield _foreign(element, extension.name)
+        elif extension.name == "zeebe:loopCharacteristics" and any(each in extension.attributes for each in _RESULTS):
+            fact = "it gathers results of iterations by expression, which is not done here"
+            yield Note(element, fact, "Remove it: what iterations write is kept under their number.")
+    for element, name, _ in all_attributes(index):
+        if name.startswith(_ENGINES) and _local(name) not in _HARMLESS:
+            yield _foreign(element, name)
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2].rpartition(":")[2]
+
+
+def _foreign(element: str, name: str) -> Note:
+    fact = f"it has an extension of another engine ({name[:80]})"
+    return Note(element, fact, "Remove it, or call a verb that does this.")

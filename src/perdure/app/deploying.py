@@ -1,0 +1,101 @@
+"""Models of a project: read from its files, judged by lint, deployed when they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from perdure.app.contracts import contract_of
+from perdure.bpmn.lint import Contract, Finding, lint
+from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.model import Model, nodes
+from perdure.bpmn.xml import read_model
+from perdure.engine import Deployment
+from perdure.engines.embedded.definitions import Check
+from perdure.engines.embedded.engine import EmbeddedEngine
+from perdure.errors import DefinitionError, Problem
+from perdure.journal import Origin
+from perdure.verbs import Catalogue
+
+SUFFIXES = (".bpmn", ".bpmn20.xml")
+FOLDER = "models"
+
+
+def default_places(definitions: Iterable[str | Path]) -> list[Path]:
+    """The folders `models` beside the verbs, where there are any."""
+    found: dict[Path, None] = {}
+    for definition in map(Path, definitions):
+        for folder in (definition if definition.is_dir() else definition.parent, definition.parent):
+            if (folder / FOLDER).is_dir():
+                found[folder / FOLDER] = None
+    return list(found)
+
+
+def model_files(places: Iterable[str | Path]) -> list[Path]:
+    """Model files named, or found in the folders named, in the order of their names."""
+    files: dict[Path, None] = {}
+    for place in map(Path, places):
+        listed = sorted(place.rglob("*")) if place.is_dir() else [place]
+        files.update({file: None for file in listed if not place.is_dir() or file.name.endswith(SUFFIXES)})
+    return list(files)
+
+
+def load_model(path: Path) -> Model:
+    try:
+        return read_model(path.read_bytes(), str(path))
+    except OSError as error:
+        raise DefinitionError([Problem("model.unreadable", str(path), 1, 1, "", str(error))]) from error
+
+
+class ProjectModels:
+    """The processes a project brings along, by their ids."""
+
+    def __init__(self, models: Sequence[Model]) -> None:
+        self._models: dict[str, Model] = {}
+        for model in models:
+            for process in model.definitions.executable():
+                self._models[process.id] = model
+
+    @classmethod
+    def load(cls, places: Iterable[str | Path]) -> ProjectModels:
+        return cls([load_model(path) for path in model_files(places)])
+
+    async def deploy(self, engine: EmbeddedEngine, origin: Origin) -> list[Deployment]:
+        """Every process, each anew only when it changed."""
+        return [await engine.deploy(model, origin, process=id) for id, model in self._models.items()]
+
+    def finder(self, engine: EmbeddedEngine) -> Callable[[str, Origin], Any]:
+        """Deploys a process for a tenant that calls for it first."""
+
+        async def find(process: str, origin: Origin) -> None:
+            model = self._models.get(process)
+            if model is not None:
+                await engine.deploy(model, origin, process=process)
+
+        return find
+
+
+def lint_check(catalogue: Catalogue) -> Check:
+    """The rules as a gate: what lints clean deploys, what does not is refused."""
+
+    def check(model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
+        declared = contract if isinstance(contract, Contract) else contract_of(catalogue, deployed.process.id)
+        found = lint(model, profile=deployed.profile, contract=declared)
+        foreign = _foreign(model, deployed)
+        return [problem_of(each) for each in found if each.severity != "info" and each.element not in foreign]
+
+    return check
+
+
+def _foreign(model: Model, deployed: Deployed) -> set[str]:
+    """The ids of the other processes of a file: what is found there does not concern the one that is deployed."""
+    others = [each for each in model.definitions.processes if each.id != deployed.process.id]
+    return {each.id for each in others} | {node.id for each in others for node in nodes(each.body)}
+
+
+def problem_of(finding: Finding) -> Problem:
+    severity: Any = "error" if finding.severity == "error" else "warning"
+    return Problem(
+        finding.code, finding.file, finding.line, finding.column, finding.element, finding.fact, finding.hint, severity
+    )

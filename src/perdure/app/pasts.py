@@ -1,0 +1,95 @@
+"""Pasts: what the histories of instances say that their states do not, followed as this process commits."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from perdure.bpmn.machine.entries import Entered, InstanceStarted, JobCompleted, JobMade, Left
+from perdure.engines.embedded.instances import Instances
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate
+
+MAX_PASTS = 1024
+
+
+class Past(msgspec.Struct):
+    """The elements whose work has completed, and the sub-verbs that did it, in their order."""
+
+    elements: set[str]
+    verbs: list[str]
+    standing: dict[int, str]
+    works: set[int]
+
+    def add(self, entries: Iterable[Any]) -> None:
+        for entry in entries:
+            kind = type(entry)
+            if kind is Entered:
+                self.standing[entry.number] = entry.element
+            elif kind is Left:
+                element = self.standing.pop(entry.number, None)
+                if entry.how == "completed" and element is not None:
+                    self.elements.add(element)
+            elif kind is JobMade and entry.purpose == "work":
+                self.works.add(entry.number)
+            elif kind is JobCompleted and entry.number in self.works:
+                self.works.discard(entry.number)
+                self.verbs.append(entry.verb)
+
+
+class _Followed(msgspec.Struct):
+    """A past up to a version. `told` is the commit it was last told of, all of it only if the versions agree."""
+
+    past: Past
+    version: int
+    told: Aggregate | None = None
+
+
+class Pasts:
+    """Of one process: instances begun or shown here are followed, so that showing them again reads nothing."""
+
+    def __init__(self, instances: Instances) -> None:
+        self._instances = instances
+        self._followed: OrderedDict[bytes, _Followed] = OrderedDict()
+        instances.kernel.listen(self._on_commit)
+
+    async def of(self, aggregate: Aggregate) -> Past:
+        followed = self._followed.get(aggregate.id)
+        if followed is None or followed.version != aggregate.version:
+            history = await self._instances.history(aggregate.id, Origin(aggregate.tenant))
+            read = _Followed(empty_past(), aggregate.version)
+            for told in history[: aggregate.version]:
+                read.past.add(told.entries)
+            if followed is None or followed.version < aggregate.version:
+                self._keep(aggregate.id, read)
+            return read.past
+        return followed.past
+
+    def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
+        if not entries:
+            return
+        followed = self._followed.get(aggregate.id)
+        if followed is None:
+            if type(entries[0]) is not InstanceStarted:
+                return
+            followed = _Followed(empty_past(), 0)
+            self._keep(aggregate.id, followed)
+        elif followed.told is not aggregate and followed.told is not None and followed.told.version != followed.version:
+            del self._followed[aggregate.id]  # another process committed in between
+            return
+        followed.told = aggregate
+        followed.version += 1
+        followed.past.add(entries)
+
+    def _keep(self, id: bytes, followed: _Followed) -> None:
+        self._followed[id] = followed
+        self._followed.move_to_end(id)
+        if len(self._followed) > MAX_PASTS:
+            self._followed.popitem(last=False)
+
+
+def empty_past() -> Past:
+    return Past(set(), [], {}, set())

@@ -1,0 +1,26 @@
+"""An extension is not known here and has no effect.
+
+It is kept when the model is written again. If it is meant to change what happens, it does not: call a verb.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.bpmn.lint.findings import Note, Severities
+from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.texts import all_extensions
+
+CODE = "HOL021"
+NAME = "unknown-extension"
+SEVERITIES = Severities("warning")
+
+
+_KNOWN = ("zeebe:", "bpmn:", "modeler:", "camunda:", "ameide:", "bioc:", "color:", "attributes", "xml:", "xsi:")
+_ENGINES = ("{http://flowable.org", "{http://activiti.org", "{http://www.jboss.org/drools", "{http://jbpm.org")
+
+
+def check(index: Index) -> Iterator[Note]:
+    for element, extension in all_extensions(index):
+        if not extension.name.startswith((*_KNOWN, *_ENGINES)):
+            yield Note(element, f"its extension {extension.name[:80]} has no effect here", "Remove it, or ignore this.")

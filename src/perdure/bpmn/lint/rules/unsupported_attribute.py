@@ -1,0 +1,36 @@
+"""An attribute asks for something this engine does not do.
+
+Several tokens to start or complete an activity, event gateways that wait for all events, multi-instance activities
+that throw events, other implementations: nothing of this is carried out, so it is refused rather than ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.bpmn.lint.findings import Note, Severities
+from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.texts import all_attributes
+
+CODE = "BPM165"
+NAME = "unsupported-attribute"
+SEVERITIES = Severities("error")
+
+
+_ATTRIBUTES = {
+    "startQuantity": "several tokens to start it",
+    "completionQuantity": "several tokens when it completes",
+    "eventGatewayType": "waiting for all events",
+    "behavior": "events thrown by iterations",
+    "noneBehaviorEventRef": "events thrown by iterations",
+    "oneBehaviorEventRef": "events thrown by iterations",
+    "method": "another kind of transaction",
+    "implementation": "another implementation",
+}
+
+
+def check(index: Index) -> Iterator[Note]:
+    for element, name, value in all_attributes(index):
+        if name in _ATTRIBUTES:
+            fact = f"{name}='{value[:40]}' asks for {_ATTRIBUTES[name]}, which is not supported"
+            yield Note(element, fact, "Remove the attribute.")

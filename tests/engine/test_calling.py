@@ -1,0 +1,128 @@
+"""Processes call processes, throw messages and signals, and start by them."""
+
+from __future__ import annotations
+
+import pytest
+
+from perdure.bpmn.model import Event, MessageTrigger, SignalTrigger
+from tests.engine.models import (
+    after,
+    boundary,
+    call,
+    flow,
+    line,
+    message,
+    service,
+    signal,
+    throw,
+    throw_signal,
+    user,
+    wait,
+)
+from tests.engine.world import ORIGIN, World, opened
+
+CHILD = line("child", user("ask"), service("b", "t.two"))
+PARENT = line("parent", service("a", "t.one"), call("inner", "child"), service("c", "t.three"))
+
+
+async def called(world: World) -> object:
+    found = await world.engine.list_instances(ORIGIN, process="child")
+    assert len(found) == 1
+    return found[0]
+
+
+@pytest.mark.req("O12")
+async def test_a_called_process_gets_the_data_and_gives_back_what_it_changed(store_url: str) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(CHILD, profile="open")
+        await world.deploy(PARENT, profile="open")
+        begun = await world.start("parent", data={"given": 1})
+        assert world.standing(begun) == ["inner"]
+        child = await called(world)
+        assert child.state.parent == f"node:{world.letters(begun)}:{world.node(begun, 'inner')}"
+        assert await world.data(child) == {"given": 1, "t_one": 1}
+        await world.engine.complete_task(child.id, world.node(child, "ask"), ORIGIN, data={"said": "yes"})
+        ended = await world.now(begun)
+        assert ended.state.status == "completed"
+        assert await world.data(ended) == {"given": 1, "t_one": 1, "said": "yes", "t_two": 1, "t_three": 1}
+
+
+@pytest.mark.req("O12")
+async def test_what_an_interrupted_call_began_is_cancelled(store_url: str) -> None:
+    parent = line(
+        "parent", call("inner", "child"), more=(boundary("late", "inner", after("P1D")), service("b", "t.one")),
+        flows=(flow("late", "b"), flow("b", "end")),
+    )  # fmt: skip
+    async with opened(store_url) as world:
+        await world.deploy(CHILD, profile="open")
+        await world.deploy(parent, profile="open")
+        begun = await world.start("parent")
+        child = await called(world)
+        await world.sandbox.advance("P2D")
+        assert (await world.now(child)).state.status == "cancelled"
+        assert (await world.now(begun)).state.status == "completed"
+
+
+@pytest.mark.req("O12")
+async def test_a_cancelled_instance_cancels_what_it_called(store_url: str) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(CHILD, profile="open")
+        await world.deploy(PARENT, profile="open")
+        begun = await world.start("parent")
+        await world.engine.cancel(begun.id, ORIGIN)
+        await world.sandbox.run_until_idle()
+        assert (await called(world)).state.status == "cancelled"
+
+
+@pytest.mark.req("O12")
+async def test_a_called_process_that_is_not_there_is_an_incident_that_heals_by_a_retry(store_url: str) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(PARENT, profile="open")
+        begun = await world.start("parent")
+        incident = begun.state.nodes[world.node(begun, "inner")].incident
+        assert incident is not None and "'child'" in incident.text
+        await world.deploy(CHILD, profile="open")
+        await world.engine.retry_incident(begun.id, world.node(begun, "inner"), ORIGIN)
+        await world.sandbox.run_until_idle()
+        child = await called(world)
+        await world.engine.complete_task(child.id, world.node(child, "ask"), ORIGIN)
+        assert (await world.now(begun)).state.status == "completed"
+
+
+async def test_a_thrown_message_reaches_who_waits_even_later_and_carries_what_is_named(store_url: str) -> None:
+    sender = line(
+        "sender", service("a", "t.one"), throw("tell", "m", properties={"payload": "t_one"}),
+        messages=(message("m", key="k"),),
+    )  # fmt: skip
+    receiver = line("receiver", wait("hear", "m"), messages=(message("m", key="k"),))
+    async with opened(store_url) as world:
+        await world.deploy(sender)
+        await world.deploy(receiver)
+        await world.start("sender", data={"private": 1})
+        late = await world.start("receiver")
+        assert (late.state.status, await world.data(late)) == ("completed", {"t_one": 1})
+
+
+async def test_a_process_starts_by_a_message_once_for_each_message_id(store_url: str) -> None:
+    opening = Event(id="come", position="start", triggers=(MessageTrigger("m"),))
+    started = line("started", opening, service("a", "t.one"), messages=(message("m"),))
+    async with opened(store_url) as world:
+        await world.deploy(started)
+        outcomes = [await world.engine.publish("m", "c-7", ORIGIN, message_id="one", data={"x": 1}) for _ in range(2)]
+        assert outcomes == ["started", "duplicate"]
+        await world.sandbox.run_until_idle()
+        found = await world.engine.list_instances(ORIGIN, process="started")
+        assert [await world.data(each) for each in found] == [{"x": 1, "t_one": 1}]
+
+
+async def test_a_signal_is_heard_by_all_who_wait_and_starts_who_starts_by_it(store_url: str) -> None:
+    hear = Event(id="hear", position="catch", triggers=(SignalTrigger("s"),))
+    begin = Event(id="begin", position="start", triggers=(SignalTrigger("s"),))
+    async with opened(store_url) as world:
+        await world.deploy(line("listener", hear, signals=(signal("s"),)))
+        await world.deploy(line("starter", begin, service("a", "t.one"), signals=(signal("s"),)))
+        await world.deploy(line("shouter", throw_signal("shout", "s"), signals=(signal("s"),)))
+        listeners = [await world.start("listener") for _ in range(3)]
+        await world.start("shouter")
+        assert {(await world.now(each)).state.status for each in listeners} == {"completed"}
+        assert world.handlers.runs["t.one"] == 1

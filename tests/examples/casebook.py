@@ -1,0 +1,102 @@
+"""A case of the KYC example, driven as its users would: by calls, messages, tasks and time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from perdure.app.instance_views import InstanceView, TaskView
+from perdure.app.views import CallView
+from perdure.payload import Envelope
+from perdure.testing import Sandbox
+from perdure.verbs.handlers import marks_of
+
+ENTITY = "Allianz GmbH"
+EXTRACT = {"documents": [{"document": "register-extract", "reference": "document://extract-1"}]}
+
+
+class Case:
+    """One call of `kyc.open-case` and the instance that carries it."""
+
+    def __init__(self, sandbox: Sandbox, call: CallView) -> None:
+        self.sandbox = sandbox
+        self.id = call.id
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(
+        cls, url: str, kyc: Path, case_type: str = "periodic-review", **settings: Any
+    ) -> AsyncIterator[Case]:
+        async with sandbox_of(url, kyc, **settings) as sandbox:
+            yield await cls.called(sandbox, case_type)
+
+    @classmethod
+    async def called(cls, sandbox: Sandbox, case_type: str = "periodic-review") -> Case:
+        call = await sandbox.call("kyc.open-case", {"entity": ENTITY, "case_type": case_type})
+        await sandbox.run_until_idle()
+        return cls(sandbox, call)
+
+    async def call(self) -> CallView:
+        return await self.sandbox.status(self.id)
+
+    async def instance(self) -> InstanceView:
+        carrier = (await self.call()).carrier
+        assert carrier is not None
+        return await self.sandbox.instances.get(carrier.instance)
+
+    async def number(self) -> str:
+        """The case's own id, by which messages find it."""
+        return str((await self.instance()).flags["orch_case_id"])
+
+    async def stands_at(self) -> set[str]:
+        return {token.element for token in (await self.instance()).tokens}
+
+    async def send_documents(self, message_id: str = "m1") -> str:
+        outcome = await self.sandbox.publish("docs_received", await self.number(), EXTRACT, message_id=message_id)
+        await self.sandbox.run_until_idle()
+        return outcome
+
+    async def task(self) -> TaskView:
+        (task,) = await self.sandbox.tasks.list()
+        return task
+
+    async def decide(self, outcome: str, by: str = "rita", **more: Any) -> None:
+        key = (await self.task()).key
+        await self.sandbox.acting(principal=by).tasks.complete(key, {"outcome": outcome, **more})
+        await self.sandbox.run_until_idle()
+
+    async def wait(self, duration: str) -> None:
+        await self.sandbox.advance(duration)
+
+    async def record(self) -> dict[str, Any]:
+        found: dict[str, Any] = await self.sandbox.result("kyc.read-case", {"case_id": await self.number()})
+        return found
+
+    async def documents(self) -> dict[str, str]:
+        found = await self.sandbox.result("kyc.list-documents", {"case_id": await self.number()})
+        return {each["document"]: each["status"] for each in found["records"]}
+
+    async def envelope(self) -> Envelope:
+        """The payload as the store holds it: bytes, hashes and schema have been checked on the way out."""
+        engine = self.sandbox.runtime.engine
+        aggregate = await engine.read((await self.instance()).id, self.sandbox._origin)
+        return await engine.payloads.open(aggregate.id, aggregate.state.head)
+
+
+@asynccontextmanager
+async def sandbox_of(
+    url: str, kyc: Path, replaced: Mapping[str, Callable[..., Any]] | None = None, **settings: Any
+) -> AsyncIterator[Sandbox]:
+    """The example's verbs and models on a store, with some handlers replaced; what is in `models/` is deployed."""
+    handlers = {**_handlers(), **(replaced or {})}
+    async with Sandbox.open(url, definitions=kyc / "verbs", handlers=handlers, **settings) as sandbox:
+        yield sandbox
+
+
+def _handlers() -> dict[str, Callable[..., Any]]:
+    modules = [import_module(f"casework.{name}") for name in ("cases", "documents", "compliance")]
+    functions = [value for module in modules for value in vars(module).values()]
+    return {mark.name: function for function in functions for mark in marks_of(function)}
