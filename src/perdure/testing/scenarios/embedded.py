@@ -170,7 +170,7 @@ class EmbeddedWorld:
         await self._do(self.engine.migrate(id_text(id), self.origin, mapping=step.mapping))
 
     async def advance(self, seconds: float) -> None:
-        await self.sandbox.advance_seconds(seconds)
+        await self.sandbox.advance(f"PT{seconds:.6f}S")
 
     async def crash(self) -> None:
         """No lease is given back and nothing is flushed: what comes next has only what was committed."""
