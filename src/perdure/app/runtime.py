@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from perdure.app.models import ProjectModels, lint_check
+from perdure.app.deploying import ProjectModels, lint_check
 from perdure.app.pasts import Pasts
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines

@@ -17,6 +17,7 @@ from perdure.errors import BusinessError, DefinitionError, PerdureError, Rejecte
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.sources import SECOND, SystemSources, id_text
+from perdure.store.audit import verify
 from perdure.testing.clock import VirtualSources
 from perdure.testing.faults import FaultyDriver
 from perdure.testing.sandbox import Sandbox, quiet_driver
@@ -36,12 +37,14 @@ FOR_EVER = 2**62
 class EmbeddedWorld:
     """One scenario in one store; everything in memory may be dropped at any step."""
 
-    def __init__(self, scenario: v.Scenario, url: str, catalogue: Catalogue, types: dict[str, str]) -> None:
+    def __init__(
+        self, scenario: v.Scenario, url: str, catalogue: Catalogue, types: dict[str, str], seed: int = 0
+    ) -> None:
         self._scenario = scenario
         self._url = url
         self._catalogue = catalogue
         self._types = types
-        self._clock = VirtualSources()
+        self._clock = VirtualSources(seed)
         self._stubs = Stubs(scenario.verbs)
         self._trail = Trail()
         self._origin = Origin(f"{TENANT}{id_text(SystemSources().new_id())}", "scenario")
@@ -56,7 +59,10 @@ class EmbeddedWorld:
         """In a SQLite file of its own, or as a tenant of its own in the store named."""
         with TemporaryDirectory(prefix="perdure-scenario-") as folder:
             catalogue, types = stub_verbs(scenario)
-            world = cls(scenario, store or f"sqlite:///{Path(folder) / 'scenario.db'}", catalogue, types)
+            own = f"sqlite:///{Path(folder) / 'scenario.db'}"
+            # Where others left their instances, ids must be new ones.
+            seed = int(SystemSources().random() * 2**53) if store else 0
+            world = cls(scenario, store or own, catalogue, types, seed)
             await world._begin()
             try:
                 if store:
@@ -175,6 +181,17 @@ class EmbeddedWorld:
     async def data(self, id: bytes) -> dict[str, Any]:
         found: dict[str, Any] = await self._engine.data(id_text(id), self._origin)
         return found
+
+    async def audit(self) -> list[str]:
+        """What is wrong with the store: everything is replayed, every row derived again, every step looked up."""
+        runtime = self._playground.runtime
+        report = await verify(runtime.store, runtime.machines, {}, dry=True)
+        wrong = [str(finding) for finding in report.findings]
+        for id, seen in self._trail.entries.items():
+            told = [entry for each in await self._engine.history(id_text(id), self._origin) for entry in each.entries]
+            if told != seen:
+                wrong.append(f"the journal of {id_text(id)} is not what was seen to happen")
+        return wrong
 
     async def close(self) -> None:
         if self._sandbox is not None:
