@@ -8,6 +8,7 @@ from typing import Any
 
 from perdure.bpmn.xml import write_model
 from perdure.errors import RejectedError
+from perdure.sources import SECOND
 from perdure.testing.faults import Crash, Side
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.embedded import EmbeddedWorld
@@ -84,6 +85,17 @@ class Stubborn:
     def __init__(self, world: EmbeddedWorld) -> None:
         self._world = world
         self.crashes = 0
+
+    async def advance(self, seconds: float) -> None:
+        """Time that has passed does not pass again."""
+        clock = self._world.sandbox.clock
+        target = clock.now() + int(seconds * SECOND)
+        try:
+            await self._world.advance(seconds)
+        except Crash:
+            self.crashes += 1
+            await self._world.crash()
+            await self._world.advance((target - clock.now()) / SECOND)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._world, name)
