@@ -31,6 +31,17 @@ service a work.verb
 end e
 s > c > a > e
 """
+HOURLY = """
+== hourly
+start s
+user u
+boundary b on u non timer cycle R3/PT1H
+service a work.verb
+end e
+end e2
+s > u > e
+b > a > e2
+"""
 PERSON = """
 == person
 start s
