@@ -78,7 +78,7 @@ def test_a_file_that_does_not_load_fails_with_its_line_and_the_others_still_run(
 def test_scenarios_share_a_store_that_is_named_and_leave_nothing_waiting(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'store.db'}"
     for _ in range(2):
-        ended = perdure("scenario", "run", ELEMENTS / "timer-event", ELEMENTS / "signal-event", "--store", store)
+        ended = perdure("scenario", "run", ELEMENTS / "timer-event", "--store", store)
         assert ended.returncode == 0, ended.stdout
 
 
