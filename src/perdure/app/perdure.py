@@ -11,8 +11,8 @@ from typing import Any, Literal, Self
 import msgspec
 
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
+from perdure.app.deploying import ProjectModels, default_places
 from perdure.app.instance_views import InstanceView
-from perdure.app.models import ProjectModels, default_places
 from perdure.app.processes import InstanceDesk, Processes, TaskDesk, Views
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for

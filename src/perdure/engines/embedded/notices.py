@@ -67,13 +67,13 @@ class Notices:
         machine = self._instances.kernel.machine(aggregate.kind)
         for notice in machine.notices(aggregate.id, aggregate.state, entries):
             if notice.kind in self._deliveries:
+                self._under_way.add((aggregate.tenant, notice.message_id))
                 name = (digest(notice.message_id.encode()), 0, 0, 0)
                 work = self._at_once(aggregate.tenant, notice.message_id, notice.kind, aggregate.id)
                 self._instances.conductor.employ(name, work)
 
     def _at_once(self, tenant: str, message_id: str, kind: str, id: Id) -> Callable[[], Any]:
         async def work() -> None:
-            self._under_way.add((tenant, message_id))
             try:
                 await self._deliveries[kind](tenant, message_id, id)
             except PerdureError:
