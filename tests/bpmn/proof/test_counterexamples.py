@@ -46,7 +46,9 @@ def test_a_counterexample_is_a_scenario_that_reproduces(case: Case, tmp_path: Pa
 def test_the_scenario_holds_jobs_back_where_the_order_matters(tmp_path: Path) -> None:
     nodes = (node("a"), boundary("late", "a", timer("PT5M")))
     late = ("late -> xor1", "xor1 -> b [orch_x = true]", "b -> xor2")
-    model = definitions("start -> and1", "and1 -> a -> xor2 -> and2", *late, "and1 -> user1 -> and2 -> end", nodes=nodes)
+    model = definitions(
+        "start -> and1", "and1 -> a -> xor2 -> and2", *late, "and1 -> user1 -> and2 -> end", nodes=nodes
+    )
     deployed = deployed_of(model, model.processes[0], {})
     finding = prove(model).errors()[0]
     outcome, text = played(model, deployed, finding, tmp_path)
