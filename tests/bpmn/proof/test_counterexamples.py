@@ -14,7 +14,7 @@ from perdure.bpmn.proof.picture import path_of, picture_of
 from perdure.bpmn.proof.scenario import scenario_of
 from perdure.bpmn.proof.subject import deployed_of
 from perdure.bpmn.xml import write_model
-from perdure.testing.scenarios import Outcome, load_scenario, run_pure
+from perdure.testing.scenarios import Outcome, load_scenario, run_pure, run_scenario
 from tests.bpmn.proof.cases import CASES, Case
 from tests.bpmn.proof.models import boundary, definitions, node, timer
 from tests.bpmn.proof.random_models import random_process, random_writes
@@ -46,6 +46,17 @@ def test_a_counterexample_is_a_scenario_that_reproduces(case: Case, tmp_path: Pa
         assert outcome.actual.state == "active", "nothing here ever ends"
         if finding.code in ("SND004", "SND005", "SND007", "SND009"):
             assert outcome.actual.incidents
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize("code", ["SND001", "SND002", "SND004", "SND007"])
+async def test_a_counterexample_reproduces_on_the_engine(code: str, tmp_path: Path) -> None:
+    case = next(case for case in CASES.values() if case.code == code)
+    deployed = deployed_of(case.wrong, case.wrong.processes[0], {})
+    finding = case.prove(case.wrong).errors()[0]
+    played(case.wrong, deployed, finding, tmp_path)
+    outcome = await run_scenario(load_scenario(tmp_path / "shown.yaml"))
+    assert outcome.passed, outcome.failures
 
 
 @pytest.mark.req("V10")
