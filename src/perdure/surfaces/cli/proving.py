@@ -45,8 +45,8 @@ def prove(
 
     With several counterexamples, further files are numbered.
     """
-    from perdure.app.linting import verbs_beside
     from perdure.app.deploying import load_model
+    from perdure.app.linting import verbs_beside
     from perdure.app.proving import prove_file
 
     model = load_model(file)
