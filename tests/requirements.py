@@ -57,6 +57,7 @@ REQUIREMENTS: dict[str, str] = {
     "O10": "A running instance can move to another version: tried first, mapped, recorded, and with a way back.",
     "O12": "An instance can be suspended and resumed, and a called process knows its parent.",
     "P1": "Two commands on a fresh machine: one runs the demo, one runs the tests.",
+    "P4": "You see a process as people draw it, with its tokens, counts and incidents on it.",
     "P6": "Everything can be done from the command line, by people and, with --json and exit codes, by scripts.",
     "P7": "The log of what happened is chained by hashes, and one command tells whether anybody changed it.",
     "P8": "Databases are backed up live and upgraded in place, and what is parked stays parked.",

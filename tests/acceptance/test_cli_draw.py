@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from perdure.bpmn.model import Bounds, Definitions, Diagram, Model, Process, Scope, Shape, Task
+from perdure.bpmn.drawing import draw
+from perdure.bpmn.model import Bounds, Definitions, Diagram, Model, Process, Scope, Shape, Task, nodes
 from perdure.bpmn.xml import read_model, write_model
 from tests.acceptance.commands import Shell
 from tests.house.tree import ROOT
@@ -61,9 +62,6 @@ def test_every_model_of_the_corpus_is_laid_out_and_drawn() -> None:
         missing = f"the corpus of models is not at {CORPUS}"
         assert os.environ.get("PERDURE_REQUIRE_SERVICES") != "1", missing
         pytest.skip(missing)
-    from perdure.bpmn.drawing import draw
-    from perdure.bpmn.model import nodes
-
     files = sorted(CORPUS.rglob("*.bpmn"))
     assert files
     for file in files:

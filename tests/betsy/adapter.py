@@ -122,8 +122,8 @@ def _scope(body: m.Scope) -> m.Scope:
 
 def _node(node: m.Node) -> m.Node:
     changes: dict[str, Any] = {}
-    if isinstance(node, m.Task) and node.script:
-        changes |= {"type": f"betsy.{node.script.strip()}", "script": "", "script_language": ""}
+    if isinstance(node, m.Task) and node.kind == "script" and (node.script or node.type):
+        changes |= {"type": f"betsy.{node.script.strip() or node.type}", "script": "", "script_language": ""}
     if isinstance(node, m.Task | m.SubProcess | m.CallActivity):
         changes |= {"repeat": _repeat(node.repeat)}
     if isinstance(node, m.SubProcess):

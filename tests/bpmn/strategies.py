@@ -53,6 +53,7 @@ from perdure.bpmn.model import (
     nodes,
     scopes,
 )
+from perdure.bpmn.xml.reading.nodes import CALLABLE
 
 HOSTILE = [
     "",
@@ -360,7 +361,7 @@ def _task(draw: st.DrawFn, names: Names, fields: dict[str, Any]) -> Task:
         headers=draw(tables),
         message=draw(st.sampled_from(["", *names.roots["message"]])) if has_message else "",
         is_instantiating=has_message and draw(st.booleans()),
-        script=draw(texts) if kind == "script" else "",
+        script=draw(texts.filter(lambda text: not CALLABLE.fullmatch(text.strip()))) if kind == "script" else "",
         script_language=draw(texts) if kind == "script" else "",
         is_native=kind == "user" and draw(st.booleans()),
         assignee=draw(people),

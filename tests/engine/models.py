@@ -9,6 +9,7 @@ from perdure.bpmn.conditions.tree import Compare
 from perdure.bpmn.model import (
     CallActivity,
     Definitions,
+    Error,
     ErrorTrigger,
     Event,
     Flow,
@@ -106,6 +107,10 @@ def model(process: str, nodes: tuple[Node, ...], flows: tuple[Flow, ...], **file
 
 def message(id: str, *, flag: str = "", key: str = "") -> Message:
     return Message(id=id, name=id, correlation=Value(flag, "flag") if flag else Value(key))
+
+
+def failure(code: str) -> Error:
+    return Error(id=code, name=code, code=code)
 
 
 def signal(id: str) -> Signal:

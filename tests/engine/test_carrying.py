@@ -6,8 +6,9 @@ import asyncio
 
 import pytest
 
+from perdure.bpmn.model import Event
 from perdure.errors import RejectedError
-from tests.engine.models import END, START, boundary, error, flow, line, message, model, service, user, wait
+from tests.engine.models import START, boundary, error, failure, flow, line, message, model, service, user, wait
 from tests.engine.world import ORIGIN, World, opened
 
 CARRIED = line(
@@ -137,8 +138,8 @@ async def test_an_incident_resolved_through_the_call_ends_the_stuck_task(store_u
 async def test_a_process_that_fails_fails_its_call_with_the_same_code(store_url: str) -> None:
     failing = model(
         "carried",
-        (START, service("a", "t.one"), END.__class__(id="no", position="end", triggers=(error("NO"),))),
-        (flow("start", "a"), flow("a", "no")),
+        (START, service("a", "t.one"), Event(id="no", position="end", triggers=(error("NO"),))),
+        (flow("start", "a"), flow("a", "no")), errors=(failure("NO"),),
     )  # fmt: skip
     async with opened(store_url) as world:
         await world.deploy(failing)
@@ -208,7 +209,7 @@ async def test_a_payload_changed_in_the_store_is_never_handed_to_a_handler(sqlit
 async def test_boundary_errors_of_sub_verbs_are_caught_inside_the_process(store_url: str) -> None:
     model_ = line(
         "p", service("a", "t.refused"), more=(boundary("no", "a", error("CARD_DECLINED")), service("b", "t.one")),
-        flows=(flow("no", "b"), flow("b", "end")),
+        flows=(flow("no", "b"), flow("b", "end")), errors=(failure("CARD_DECLINED"),),
     )  # fmt: skip
     async with opened(store_url) as world:
         await world.deploy(model_)

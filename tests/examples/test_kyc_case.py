@@ -186,7 +186,9 @@ async def test_what_a_person_brings_is_checked_at_the_door_and_sets_no_flag_by_i
 ) -> None:
     async with Case.opened(store_url, kyc) as case:
         with pytest.raises(RejectedError):
-            await case.sandbox.publish("docs_received", await case.number(), flags={"orch_review_outcome": "approved"})
+            await case.sandbox.runtime.engine.publish(
+                "docs_received", await case.number(), case.sandbox._origin, flags={"orch_review_outcome": "approved"}
+            )
         await case.send_documents()
         task = await case.task()
         with pytest.raises(SchemaViolationError):

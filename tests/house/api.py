@@ -9,22 +9,31 @@ from typing import Any
 
 import msgspec
 
+from perdure.app.instance_views import InstanceView, TaskView, TokenView, WaitView
 from perdure.app.perdure import Perdure
+from perdure.app.processes import InstanceDesk, Processes, TaskDesk
 from perdure.app.views import (
     AmendmentView,
     AttemptView,
     CallView,
+    CarrierView,
     ErrorView,
     EventView,
+    IncidentView,
     ReceiptView,
     WaitingFor,
 )
+from perdure.engine import Deployment, MigrationPlan, Move, ProcessVersion
 from perdure.testing.sandbox import Sandbox
 from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "python-api.md"
 MARK = "<!-- generated: python -m tests.house.api -->\n"
-VIEWS = (CallView, WaitingFor, ErrorView, AttemptView, AmendmentView, ReceiptView, EventView)
+VIEWS = (
+    CallView, WaitingFor, ErrorView, AttemptView, AmendmentView, ReceiptView, EventView, CarrierView, InstanceView,
+    TokenView, WaitView, IncidentView, TaskView, Deployment, ProcessVersion, MigrationPlan, Move,
+)  # fmt: skip
+DESKS = {"perdure.processes": Processes, "perdure.instances": InstanceDesk, "perdure.tasks": TaskDesk}
 WIDTH = 110
 
 
@@ -39,11 +48,13 @@ def public(kind: type, beside: type | None = None) -> dict[str, Any]:
 
 def generated() -> str:
     """The region below the mark."""
-    return "\n".join([*_methods("Perdure", public(Perdure)), *_methods("Sandbox", public(Sandbox, Perdure)), *_views()])
+    desks = [line for name, kind in DESKS.items() for line in _methods(name, public(kind), kind)]
+    sandbox = _methods("Sandbox", public(Sandbox, Perdure), Sandbox)
+    return "\n".join([*_methods("Perdure", public(Perdure), Perdure), *desks, *sandbox, *_views()])
 
 
-def _methods(title: str, functions: dict[str, Any]) -> Iterator[str]:
-    yield f"## {title}\n\n{_doc(Perdure if title == 'Perdure' else Sandbox)}\n"
+def _methods(title: str, functions: dict[str, Any], kind: type) -> Iterator[str]:
+    yield f"## {title}\n\n{_doc(kind)}\n"
     for name, function in functions.items():
         yield f"### {title}.{name}\n\n```text\n{_signature(name, function)}\n```\n\n{_doc(function)}\n"
 

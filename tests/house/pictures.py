@@ -6,13 +6,22 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from perdure.bpmn.drawing import draw
+from perdure.bpmn.drawing import Mark, Marks, draw
 from perdure.bpmn.xml import read_model
 from tests.house.documents import blocks
 from tests.house.tree import ROOT
 
 IMAGES = ROOT / "docs" / "images"
 EXAMPLES = ROOT / "examples"
+DONE = Mark(completed=1, state="completed")
+WAITING = {
+    "onboard-client": Marks(
+        elements={"asked": DONE, "screen": DONE, "decide": Mark(tokens=1, is_waiting=True, state="active")},
+        path=("asked", "to_screen", "screen", "to_decide", "decide"),
+        is_numbered=False,
+    )
+}
+"""Where an instance stands in the picture that is called as the model and `-waiting`."""
 
 
 def models() -> Iterator[tuple[str, str]]:
@@ -39,6 +48,8 @@ def pictures() -> dict[Path, str]:
     for name, text in models():
         if name in wanted:
             found.setdefault(IMAGES / f"{name}.svg", draw(read_model(text)))
+        if name in WAITING:
+            found.setdefault(IMAGES / f"{name}-waiting.svg", draw(read_model(text), WAITING[name]))
     return found
 
 

@@ -65,6 +65,13 @@ HISTORIES: dict[str, Commands] = {
         ("LeaseJob", (e.IncidentRaised(1, at(3), "job.interrupted", "It was cut off.", 2),)),
         ("ResolveIncident", (e.IncidentResolved(1, at(4), "completed", "by phone"), e.StepCompleted(1, at(4), RESULT))),
     ),
+    "carried by a process": (
+        ("StartCall", (
+            started(), e.StepParked(1, at(0), "kyc.open-case"),
+            e.ProcessAsked(1, at(0), "kyc-open-case", 3, DEFINITION),
+        )),
+        ("Complete", (e.CompletionReceived(1, 1, at(9), "perdure:x/ended"), e.StepCompleted(1, at(9), RESULT))),
+    ),
     "parked, stuck, cancelled": (
         ("StartCall", (started(), e.StepParked(1, at(0), "kyc.open-case"))),
         ("ProposeAmendment", (e.AmendmentProposed(1, "input", AMENDED, "wrong name", "ada", at(1)),)),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from perdure.errors import QuarantinedError, UnreadableFormError
 from perdure.journal import Origin, Record, RecordCodec, Upcaster, lift, read_form
 from perdure.runbooks.machine import RunbookMachine
+from perdure.runbooks.state import STATE_VERSION
 from perdure.sources import SECOND, parse_id
 from perdure.store.checks import checksum
 from perdure.testing.sandbox import Sandbox
@@ -169,7 +170,10 @@ def rewrite(url: str, id: bytes, what: str) -> None:
             "SELECT tenant, kind, version, status, ended_at, state, head FROM aggregate WHERE id = ?", id
         )
         form = msgspec.msgpack.decode(bytes(state))
-        changed = {"future": msgspec.msgpack.encode([2, *form[1:], "new"]), "damaged": bytes(state)[:-9]}
+        changed = {
+            "future": msgspec.msgpack.encode([STATE_VERSION + 1, *form[1:], "new"]),
+            "damaged": bytes(state)[:-9],
+        }
         state, kind = changed.get(what, bytes(state)), "lifecycle" if what == "kind" else kind
         check = checksum(id, tenant, kind, version, status, ended_at, state, bytes(head))
         raw("UPDATE aggregate SET state = ?, kind = ?, checksum = ? WHERE id = ?", state, kind, check, id)

@@ -11,6 +11,7 @@ from perdure.testing.scenarios.values import Actual, Scenario
 
 ELEMENTS = Path(__file__).resolve().parent / "elements"
 FILES = find_scenarios([ELEMENTS])
+WITH_MESSAGES = [path for path in FILES if "message:" in path.read_text(encoding="utf-8")]
 
 
 def name_of(path: Path) -> str:

@@ -8,12 +8,12 @@ from pathlib import Path
 from perdure.bpmn.xml import write_model
 from tests.scenarios.sketch import sketches
 
-ELEMENTS = Path(__file__).resolve().parent / "elements"
+FOLDER = Path(__file__).resolve().parent
 
 
 def written() -> Iterator[tuple[Path, str]]:
     """Every model with the text its file must have."""
-    for source in sorted(ELEMENTS.glob("*/models.txt")):
+    for source in sorted(FOLDER.rglob("models.txt")):
         for name, model in sketches(source.read_text(encoding="utf-8")).items():
             yield source.parent / "models" / f"{name}.bpmn", write_model(model)
 

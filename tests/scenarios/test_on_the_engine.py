@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from perdure.testing.scenarios.embedded import EmbeddedWorld
+from perdure.testing.scenarios.playing import play
 from perdure.testing.scenarios.pure import run_pure
-from perdure.testing.scenarios.running import run_scenario
+from perdure.testing.scenarios.values import Scenario
 from perdure.testing.scenarios.variants import with_crashes, with_duplicates
-from tests.scenarios.cases import FILES, end_of, name_of, scenario_of
+from tests.scenarios.cases import FILES, WITH_MESSAGES, end_of, name_of, scenario_of
 
 each_file = pytest.mark.parametrize("path", FILES, ids=name_of)
+each_with_messages = pytest.mark.parametrize("path", WITH_MESSAGES, ids=name_of)
+on_postgres = pytest.mark.parametrize("path", FILES[::6], ids=name_of)
 
 
 @pytest.mark.req("V13", "X23")
 @each_file
 async def test_it_holds_on_the_engine_and_as_on_the_machine_alone(path: Path) -> None:
-    scenario = scenario_of(path)
-    outcome = await run_scenario(scenario)
-    assert outcome.passed, (outcome.failures, outcome.actual)
-    assert end_of(outcome.actual) == end_of(run_pure(scenario).actual)
+    await assert_same_end(path, lambda scenario: scenario)
 
 
 @each_file
 async def test_a_crash_after_every_step_changes_nothing(path: Path) -> None:
-    scenario = scenario_of(path)
-    crashed = await run_scenario(with_crashes(scenario))
-    assert crashed.passed, (crashed.failures, crashed.actual)
-    assert end_of(crashed.actual) == end_of(run_pure(scenario).actual)
+    await assert_same_end(path, with_crashes)
 
 
-@each_file
+@each_with_messages
 async def test_every_message_delivered_twice_changes_nothing(path: Path) -> None:
+    await assert_same_end(path, with_duplicates)
+
+
+@on_postgres
+async def test_crashes_change_nothing_on_postgres(path: Path, postgres_url: str) -> None:
+    await assert_same_end(path, with_crashes, postgres_url)
+
+
+async def assert_same_end(path: Path, made_worse: Callable[[Scenario], Scenario], store: str = "") -> None:
+    """What was expected holds, the machine alone comes to the same end, and the store is sound afterwards."""
     scenario = scenario_of(path)
-    twice = await run_scenario(with_duplicates(scenario))
-    assert twice.passed, (twice.failures, twice.actual)
-    assert end_of(twice.actual) == end_of(run_pure(scenario).actual)
+    played = made_worse(scenario)
+    async with EmbeddedWorld.open(played, store) as world:
+        outcome = await play(played, world)
+        findings = await world.audit()
+    assert outcome.passed, (outcome.failures, outcome.actual)
+    assert end_of(outcome.actual) == end_of(run_pure(scenario).actual)
+    assert not findings

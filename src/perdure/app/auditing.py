@@ -45,11 +45,11 @@ async def verify_store(
 async def export_calls(
     perdure: Perdure, ids: Sequence[str], out: Path, public_keys: PublicKeys, progress: Progress | None = None
 ) -> int:
-    """Write a document for each call, for every call of the store when none is named; returns how many."""
+    """Write a document for each call, instance or process, for all there are when none is named; returns how many."""
     runtime = perdure.runtime
-    for id in ids:
-        await perdure.status(id)  # refuses what belongs to another tenant
     wanted = [parse_id(id) for id in ids] or None
+    for id in wanted or ():
+        await runtime.kernel.read(id, perdure._origin)  # refuses what belongs to another tenant
     return await export(runtime.store, runtime.machines, wanted, out, public_keys, progress=progress)
 
 

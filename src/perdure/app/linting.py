@@ -15,7 +15,7 @@ from perdure.bpmn.xml import read_model
 from perdure.errors import DefinitionError, ModelError, Problem, RejectedError, Rejection, RejectionCode
 from perdure.verbs import Catalogue, load_catalogue
 
-MODELS = (".bpmn",)
+MODELS = (".bpmn", ".bpmn20.xml")
 VERBS = (".yaml", ".yml")
 
 
@@ -136,7 +136,7 @@ def _models(paths: Iterable[Path]) -> Iterator[Path]:
 
 def _below(path: Path) -> list[Path]:
     if path.is_dir():
-        return sorted(file for file in path.rglob("*") if file.suffix in MODELS and file.is_file())
+        return sorted(file for file in path.rglob("*") if file.name.endswith(MODELS) and file.is_file())
     if not path.exists():
         raise _refused("not_found", path, "there is no such file or folder")
     return [] if path.suffix in VERBS else [path]

@@ -11,8 +11,8 @@ from typing import Any, Literal, Self
 import msgspec
 
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
+from perdure.app.deploying import ProjectModels, default_places
 from perdure.app.instance_views import InstanceView
-from perdure.app.models import ProjectModels, default_places
 from perdure.app.processes import InstanceDesk, Processes, TaskDesk, Views
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
@@ -21,6 +21,7 @@ from perdure.contracts import FailureClass, check_key
 from perdure.engine import MessageOutcome
 from perdure.engines.embedded.instances import KIND as INSTANCE
 from perdure.engines.embedded.instances import child_id
+from perdure.engines.embedded.letters import MESSAGE, SIGNAL
 from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate, Prepared
@@ -291,9 +292,14 @@ class Perdure:
         letters = await self.runtime.intake.dead_letters(self._origin, limit)
         return [dead_letter_view(letter) for letter in letters]
 
-    async def replay(self, message_id: str, *, key: str = "") -> ReceiptView:
-        """Deliver a dead letter again, perhaps under a corrected key."""
-        return await self._receipt(await self.runtime.intake.replay(message_id, self._origin, key))
+    async def replay(self, message_id: str, *, key: str = "", instance: str = "") -> ReceiptView:
+        """Deliver a dead letter again, perhaps under a corrected key, or to one of several instances that want it."""
+        letter = await self.runtime.store.message(self._origin.tenant, message_id)
+        if letter is None or letter.kind not in (MESSAGE, SIGNAL):
+            return await self._receipt(await self.runtime.intake.replay(message_id, self._origin, key))
+        chosen = parse_id(instance, "instance") if instance else None
+        told = await self.runtime.engine.messages.replay(message_id, self._origin, key=key, instance=chosen)
+        return ReceiptView(told.outcome, message_id, told.reason)
 
     async def discard(self, message_id: str, reason: str) -> None:
         """Close a dead letter without acting on it."""

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from perdure.app.deploying import load_model
 from perdure.app.instance_views import (
     InstanceView,
     TaskView,
@@ -14,7 +15,6 @@ from perdure.app.instance_views import (
     instance_view,
     task_view,
 )
-from perdure.app.models import load_model
 from perdure.app.process_views import ProcessView, marks_of, model_of, process_view
 from perdure.app.runtime import Runtime
 from perdure.app.views import CarrierView, EventView

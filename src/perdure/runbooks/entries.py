@@ -9,7 +9,7 @@ import msgspec
 from perdure.runbooks.state import Compact, Failure, Flags
 from perdure.sources import iso
 
-ENTRY_VERSION = 1
+ENTRY_VERSION = 2
 TIMES = frozenset({"at", "due", "retry_at"})
 
 

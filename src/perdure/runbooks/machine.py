@@ -51,7 +51,9 @@ NOTICE = "perdure:"
 STATE_UPCASTERS: tuple[Upcaster, ...] = (
     Upcaster(1, lambda form: [2, *form[1:]]),  # steps carried by a process say so; before, there were none
 )
-ENTRY_UPCASTERS: tuple[Upcaster, ...] = ()
+ENTRY_UPCASTERS: tuple[Upcaster, ...] = (
+    Upcaster(1, lambda form: [2, *form[1:]]),  # one more entry; those of before are as they were
+)
 
 
 class RunbookMachine:

@@ -107,11 +107,7 @@ class Sandbox(Perdure):
 
     async def advance(self, duration: str) -> None:
         """Let time pass; everything due on the way happens in its order, at its time."""
-        await self.advance_seconds(parse_duration(duration))
-
-    async def advance_seconds(self, seconds: float) -> None:
-        """As `advance`."""
-        target: Micros = self.clock.now() + int(seconds * SECOND)
+        target: Micros = self.clock.now() + int(parse_duration(duration) * SECOND)
         await self.run_until_idle()
         for _ in range(MAX_ROUNDS):
             due = await self.runtime.store.due_timers(0, b"", target, 1)
@@ -125,7 +121,7 @@ class Sandbox(Perdure):
                 break
             await self.run_until_idle()
         else:
-            raise InvariantBroken("advance", "sandbox", str(seconds), f"more than {MAX_ROUNDS} timers fired on the way")
+            raise InvariantBroken("advance", "sandbox", duration, f"more than {MAX_ROUNDS} timers fired on the way")
         self.clock.move_to(target)
         self.runtime.lease.beat_once()
         await self.runtime.check()

@@ -65,6 +65,19 @@ def test_rules_that_need_a_contract_are_silent_without_one() -> None:
     assert {"CON107", "CON108", "CON112"} <= codes(blocks(2), contract=CONTRACT)
 
 
+def test_a_contract_is_about_its_own_process_only() -> None:
+    call = Task(id="pack", name="Pack", kind="service", type="order.left")
+    other = Task(id="else", name="Else", kind="service", type="billing.send")
+    first, second = in_line(call), in_line(other)
+    bodies = (first.definitions.processes[0].body, second.definitions.processes[0].body)
+    processes = tuple(Process(id=id, body=body) for id, body in zip(("order", "billing"), bodies, strict=True))
+    both = Model(definitions=Definitions(id="d", processes=processes))
+    elements = {finding.element for finding in lint(both, contract=CONTRACT) if finding.code in ("HOL004", "HOL019")}
+    assert elements == set()
+    alone = Contract(verb="billing.run", process="billing", verbs=(VerbContract(name="order.left"),))
+    assert {finding.element for finding in lint(both, contract=alone) if finding.code == "HOL019"} == {"else"}
+
+
 def test_portability_is_asked_only_for_the_target() -> None:
     model = in_line(Event(id="tell", name="Tell", position="throw"))
     for target in TARGETS:

@@ -78,4 +78,4 @@ def definitions(*lines: str, nodes: Sequence[m.Node] = (), **more: object) -> m.
         if isinstance(trigger, m.MessageTrigger)
     }
     errors = tuple(m.Error(id=code, code=code) for code in ("REFUSED", "MISSING"))
-    return m.Definitions(id="d", processes=(process,), messages=tuple(messages.values()), errors=errors, **more)  # type: ignore[arg-type]
+    return m.Definitions(id="file", processes=(process,), messages=tuple(messages.values()), errors=errors, **more)  # type: ignore[arg-type]

@@ -62,9 +62,9 @@ async def test_an_instance_is_exported_and_its_document_checked_offline(store_ur
         id = await filled(desk)
         machines = {"instance": desk.machine}
         document = await document_of(desk.store, machines, id, {})
-        assert verify_export(document, machines=machines) == []
+        assert verify_export(document) == []
         changed = document.replace(b'"principal":"sender"', b'"principal":"nobody"')
-        assert verify_export(changed, machines=machines) != []
+        assert verify_export(changed) != []
 
 
 async def test_an_erased_instance_has_no_data_and_still_verifies(store_url: str) -> None:

@@ -137,3 +137,19 @@ async def test_a_broadcast_reaches_each_wait_once_wherever_its_process_dies(new_
         assert await desk.store.pending_messages(0, 9) == []
 
     await everywhere(new_url, before, story, check, 5)
+
+
+@pytest.mark.req("V19")
+async def test_who_begins_to_wait_after_a_signal_was_sent_does_not_hear_it_when_the_broadcast_goes_on(
+    store_url: str,
+) -> None:
+    async def story(desk: Desk) -> None:
+        await desk.messages.signal("alarm", ORIGIN, message_id="s")
+
+    async with desks(store_url) as (desk,):
+        await desk.begin("alarmed", id=named("a"))
+    assert await dies(store_url, story, 1, "after")
+    async with desks(store_url) as (desk,):
+        await desk.begin("alarmed", id=named("b"))
+        await desk.go_on()
+        assert [(await desk.state(named(label))).status for label in "ab"] == ["completed", "active"]

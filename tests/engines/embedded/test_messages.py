@@ -11,7 +11,7 @@ from perdure.engines.embedded.letters import NOTICE
 from perdure.errors import RejectedError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Prepared
-from perdure.kernel.ports import DEAD
+from perdure.kernel.ports import DEAD, Unit
 from perdure.sources import SECOND
 from tests.engines.embedded.world import ORIGIN, desks
 
@@ -314,3 +314,41 @@ async def test_waits_and_messages_of_two_processes_always_meet(store_url: str) -
             await second.settle()
             assert await first.status(id) == "completed", number
         assert await first.dead() == {}
+
+
+@pytest.mark.req("V19")
+async def test_a_message_whose_time_ends_while_it_is_being_delivered_is_not(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desks(store_url) as (desk,):
+        await desk.publish("m", 60)
+        read = desk.store.message
+
+        async def slowly(tenant: str, message_id: str) -> object:
+            found = await read(tenant, message_id)
+            desk.clock.move_to(desk.clock.now() + 60 * SECOND)
+            return found
+
+        monkeypatch.setattr(desk.store, "message", slowly)
+        id = await desk.begin("one")
+        assert await desk.status(id) == "active"
+        assert await desk.messages.sweep() == 1
+
+
+@pytest.mark.req("V19")
+async def test_a_wait_that_opens_while_a_message_is_being_kept_meets_it(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wait looks before the message is there, and the message looked before the wait was."""
+    async with desks(store_url, 2) as (first, second):
+        commit, ids = second.store.commit, []
+
+        async def late(unit: Unit) -> object:
+            if not ids:
+                ids.append(await first.begin("one"))
+                assert await first.status(ids[0]) == "active"
+            return await commit(unit)
+
+        monkeypatch.setattr(second.store, "commit", late)
+        assert await second.publish("m", 60) == "correlated"
+        assert await first.status(ids[0]) == "completed"

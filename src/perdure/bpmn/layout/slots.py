@@ -22,6 +22,8 @@ from perdure.bpmn.model import (
 
 EXIT_GAP = 20.0
 """Between the lines that leave the boundary events of one host."""
+WIDEST_TITLE = 400.0
+"""A subprocess grows no wider for its name."""
 
 
 class Clinging(msgspec.Struct, frozen=True):
@@ -77,7 +79,7 @@ def _outer_size(node: Node, body: Block | None, boundary: tuple[Event, ...]) -> 
     if isinstance(node, Event | Gateway):
         return width, height
     if isinstance(node, SubProcess):
-        width = max(width, text_width(node.name, 12) + 30)
+        width = max(width, min(text_width(node.name[:100], 12) + 30, WIDEST_TITLE))
         if body is not None and body.shapes:
             width = max(width, body.width + 2 * PADDING)
             foot = PADDING + (EVENT / 2 if boundary else 0) + (10 if node.repeat or node.kind == "ad_hoc" else 0)
@@ -116,7 +118,7 @@ def _put_boundary(slot: Slot, clinging: Clinging) -> None:
     """Events along the lower border. Lines leave to the right, the leftmost event lowest, so that none cross."""
     bottom = slot.height / 2
     ordered = sorted(clinging.boundary, key=lambda event: not is_compensation(event))
-    x = slot.width / 2 - EVENT / 2 - 12
+    x = slot.width / 2 - EVENT / 2 - 2
     centres: dict[str, float] = {}
     for event in reversed(ordered):
         centres[event.id] = x

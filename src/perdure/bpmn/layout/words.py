@@ -64,13 +64,25 @@ def _wrapped(words: list[str], width: float, size: float) -> list[str]:
 
 
 def _pieces(word: str, width: float, size: float) -> list[str]:
-    """A word too long for a line, in pieces that are not."""
+    """A word too long for a line, in pieces that are not, broken where it is made of words itself."""
     pieces = [""]
     for character in word:
-        if pieces[-1] and text_width(pieces[-1] + character, size) > width:
-            pieces.append("")
-        pieces[-1] += character
+        whole = pieces[-1] + character
+        if pieces[-1] and text_width(whole, size) > width:
+            joint = _joint(whole)
+            pieces[-1:] = [whole[:joint], whole[joint:]]
+        else:
+            pieces[-1] = whole
     return pieces
+
+
+def _joint(text: str) -> int:
+    """Where to break: after a hyphen or the like, before a capital; else before the last character."""
+    for place in range(len(text) - 1, len(text) // 3, -1):
+        before, after = text[place - 1], text[place]
+        if before in "_-./:" or (after.isupper() and before.islower()):
+            return place
+    return len(text) - 1
 
 
 def _cut(line: str, width: float, size: float) -> str:

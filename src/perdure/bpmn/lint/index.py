@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TypeVar
 
@@ -46,12 +46,14 @@ class Room(msgspec.Struct, frozen=True):
 
 
 class Index:
-    """Everything a rule may ask of a model. Only executable processes are looked at."""
+    """Everything a rule may ask of some processes of a model."""
 
-    def __init__(self, model: Model, profile: Profile, target: Target, contract: Contract | None) -> None:
+    def __init__(
+        self, model: Model, processes: Iterable[Process], profile: Profile, target: Target, contract: Contract | None
+    ) -> None:
         self.model, self.profile, self.target, self.contract = model, profile, target, contract
         self.definitions = model.definitions
-        self.processes = model.definitions.executable()
+        self.processes = tuple(processes)
         self.messages = {each.id: each for each in model.definitions.messages}
         self.signals = {each.id: each for each in model.definitions.signals}
         self.errors = {each.id: each for each in model.definitions.errors}

@@ -9,7 +9,7 @@ from perdure.bpmn.lint.contract import Contract
 from perdure.bpmn.lint.findings import Finding, Note, Profile, Severity, Target
 from perdure.bpmn.lint.index import Index
 from perdure.bpmn.lint.rules import RULES
-from perdure.bpmn.model import Model, Place
+from perdure.bpmn.model import Model, Place, Process
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
@@ -17,10 +17,23 @@ _ORDER = {"error": 0, "warning": 1, "info": 2}
 def lint(
     model: Model, *, profile: Profile = "hollow", target: Target = "embedded", contract: Contract | None = None
 ) -> list[Finding]:
-    """Everything the rules find, in the order of the file. Rules that need a contract are silent without one."""
-    index = Index(model, profile, target, contract)
-    found = [*broken(model), *_findings(index)]
+    """Everything the rules find in the executable processes, in the order of the file.
+
+    Rules that need a contract are silent without one, and about the processes of a file that it is not about.
+    """
+    found = list(broken(model))
+    for processes, declared in _parts(model, contract):
+        found.extend(_findings(Index(model, processes, profile, target, declared)))
     return sorted(dict.fromkeys(found), key=_place)
+
+
+def _parts(model: Model, contract: Contract | None) -> list[tuple[list[Process], Contract | None]]:
+    processes = list(model.definitions.executable())
+    name = "" if contract is None else contract.process
+    others = [process for process in processes if process.id != name]
+    if not others or len(others) == len(processes):
+        return [(processes, contract)]
+    return [([process for process in processes if process.id == name], contract), (others, None)]
 
 
 def has_errors(findings: list[Finding]) -> bool:

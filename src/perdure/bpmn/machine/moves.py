@@ -50,10 +50,11 @@ def run(game: Game, worker: int) -> None:
 
 def _move(game: Game, move: tuple[Any, ...]) -> None:
     game.moved += 1
-    if game.moved <= MAX_MOVES:
+    most = game.plan.most_moves or MAX_MOVES
+    if game.moved <= most:
         MOVES[move[0]](game, *move[1:])
     elif move[0] == "arrive" and move[2] in game.state.nodes:
-        text = f"After {MAX_MOVES:,} moves tokens still did not come to rest: a cycle without a wait leads here."
+        text = f"After {most:,} moves tokens still did not come to rest: a cycle without a wait leads here."
         game.stuck(move[1], move[2], ENDLESS, text, move[3])
 
 

@@ -53,6 +53,8 @@ class Plan:
         self.errors = {each.id: each for each in deployed.errors}
         self.escalations = {each.id: each for each in deployed.escalations}
         self.contracts: dict[str, FlagContract] = {each.name: each for each in deployed.flags}
+        self.most_moves = 0
+        """How many moves one command may cause; 0 for as many as the game allows."""
         self.links: dict[tuple[str, str], str] = {}
         self._into: dict[str, dict[str, frozenset[str]]] = {}
         self._add(self.process, deployed.process.body)

@@ -14,8 +14,9 @@ from perdure.bpmn.machine.state import Instance, Node
 from perdure.bpmn.model import Event, MultiInstance, SubProcess
 from perdure.bpmn.proof.command import Walk
 from perdure.bpmn.proof.moves import Move
-from perdure.bpmn.proof.outline import Outline, Part
+from perdure.bpmn.proof.outline import DONE, Outline, Part
 from perdure.bpmn.proof.reach import Flood, Footprint, Standing
+from perdure.bpmn.proof.values import Open
 
 LEAVES = frozenset({"job", "task", "wait", "gate", "call"})
 
@@ -30,8 +31,10 @@ class Apart(NamedTuple):
 class Ample:
     """Chooses. What was worked out for the same places is remembered."""
 
-    def __init__(self, outline: Outline) -> None:
+    def __init__(self, outline: Outline, free: frozenset[str] = frozenset()) -> None:
         self._outline = outline
+        self._kept = ~outline.mask(free)
+        """Flags that are remembered at all."""
         self._floods: dict[object, Footprint] = {}
 
     def choose(self, state: Instance, moves: list[Move]) -> Apart | None:
@@ -43,14 +46,17 @@ class Ample:
         children: dict[int, list[Node]] = {}
         for node in state.nodes.values():
             children.setdefault(node.parent, []).append(node)
+        known = self._known(state)
         # The youngest first: one branch is followed to its end before the next, so that choices do not multiply.
         for leaf in sorted(leaves, reverse=True):
-            around = self._apart(state, children, state.nodes[leaf])
+            around = self._apart(state, children, state.nodes[leaf], known)
             if around is not None:
                 return Apart(leaf, around)
         return None
 
-    def _apart(self, state: Instance, children: dict[int, list[Node]], leaf: Node) -> set[int] | None:
+    def _apart(
+        self, state: Instance, children: dict[int, list[Node]], leaf: Node, known: int
+    ) -> set[int] | None:  # fmt: skip
         """The nodes around a token that stands apart; None when it does not."""
         part = self._outline.parts.get(leaf.element)
         if part is None or (leaf.job is not None and leaf.job.purpose == "undo"):
@@ -78,10 +84,18 @@ class Ample:
         if walk is None or walk.fires & (arrives | enters):
             return None
         own_writes |= self._own_writes(part)
-        own_reads = walk.reads | (walk.looks & self._outline.ever_live) | shared
-        if own_reads & writes or own_writes & (reads | shared):
+        # A value that is open is read in every way at once: that somebody writes it before adds nothing.
+        if (walk.reads | shared) & writes & known or own_writes & (reads | shared) & self._kept:
             return None
         return around
+
+    def _known(self, state: Instance) -> int:
+        """Flags that have a certain value now."""
+        found = self._outline.bits[DONE]
+        for name, bit in self._outline.bits.items():
+            if bit & self._kept and type(state.flags.get(name, 0)) is not Open:
+                found |= bit
+        return found
 
     def _level(self, above: Node, node: Node, others: list[Node], is_leaf: bool) -> Footprint | None:
         """What the others in the same container may do meanwhile."""
@@ -129,7 +143,7 @@ class Ample:
             if self._may_stop(part):
                 told |= part.exit | outline.after(part)
         elif outline.is_undone:
-            told |= outline.mask((outline.done_flag,))
+            told |= outline.bits[DONE]
         return told, written
 
     def _start_writes(self, handler: Part) -> int:
@@ -174,7 +188,7 @@ class Ample:
             outside = _scope_of(state, above)
             # The token that ends may end what is around it as well.
             again = Walk(self._outline, lambda element, flow, scope=outside: (scope, element, flow) in waiting)  # type: ignore[misc]
-            again.reads, again.looks, again.fires = walk.reads | outer.entry, walk.looks | outer.entry, walk.fires
+            again.reads, again.fires = walk.reads | outer.entry, walk.fires
             again.leave(outer, 0)
             walk, node = again, above
         return None if walk.kills else walk

@@ -11,13 +11,13 @@ HasToken = Callable[[str, str], bool]
 
 
 class Walk:
-    """Masks of what is read as others left it, of all that is read, of joins that fire; whether it reaches an end, or
+    """Masks of what is read as others left it, of joins that fire; whether it reaches an end, or
     something that stops more than its own token."""
 
     def __init__(self, outline: Outline, has_token: HasToken) -> None:
         self._outline, self._has_token = outline, has_token
         self._written: dict[str, int] = {}
-        self.reads = self.looks = self.fires = 0
+        self.reads = self.fires = 0
         self.ends = self.kills = False
 
     def leave(self, part: Part, written: int) -> None:
@@ -68,5 +68,4 @@ class Walk:
         self.enter(part, written)
 
     def _read(self, mask: int, written: int) -> None:
-        self.looks |= mask
         self.reads |= mask & ~written

@@ -11,7 +11,7 @@ from perdure.bpmn.proof.ample import Ample
 from perdure.bpmn.proof.graph import Graph
 from perdure.bpmn.proof.inspect import Inspector
 from perdure.bpmn.proof.keys import Keys
-from perdure.bpmn.proof.moves import Counts, Move, Moves
+from perdure.bpmn.proof.moves import Move, Moves
 from perdure.bpmn.proof.outline import Outline
 from perdure.bpmn.proof.stepping import After, Stepper, Taken
 from perdure.bpmn.proof.values import Domain, Open
@@ -28,10 +28,15 @@ Told = Callable[[int], None]
 
 
 class Reductions:
-    """Which of them are used; all, unless a test wants to see every state."""
+    """Which of them are used; all, unless a test wants to see every state.
 
-    def __init__(self, is_on: bool) -> None:
+    `free` flags have any value whenever they are read: more can happen than really can, so what is found then must be
+    tried again with values.
+    """
+
+    def __init__(self, is_on: bool, free: frozenset[str] = frozenset()) -> None:
         self.is_on = is_on
+        self.free = free
         self.used: Counter[str] = Counter()
 
 
@@ -47,8 +52,8 @@ class Explorer:
         self._inspector, self._bounds, self._now, self._told = inspector, bounds, now, told
         self._reductions = reductions
         self._keys = Keys(outline)
-        self._ample = Ample(outline)
-        self._queue: deque[tuple[int, Instance, Counts]] = deque()
+        self._ample = Ample(outline, reductions.free)
+        self._queue: deque[tuple[int, Instance]] = deque()
         self._lives: dict[tuple[str, str], int] = {}
         self.graph = Graph()
         self.visited: set[str] = set()
@@ -63,31 +68,31 @@ class Explorer:
         self._drain()
         while not self.bound and (ignored := self.graph.ignored()):
             for number in ignored:
-                state, counts = self._again(number)
+                state = self._again(number)
                 del self.graph.put_off[number]
-                self._take(number, state, counts, self._moves.of(state, counts))
+                self._take(number, state, self._moves.of(state))
             self._drain()
 
     def _drain(self) -> None:
         while self._queue and not self.bound:
-            number, state, counts = self._queue.popleft()
-            self._expand(number, state, counts)
+            number, state = self._queue.popleft()
+            self._expand(number, state)
             self.graph.drop(state)
             if number % OFTEN == 0:
                 self._told(len(self.graph))
             self.bound = self._exceeded(self._began)
 
-    def _again(self, number: int) -> tuple[Instance, Counts]:
+    def _again(self, number: int) -> Instance:
         """A state that was dropped, made again by walking the way to it."""
         path = self.graph.path(number)
         results: Iterable[After] = self.starts()
         after = next(each for each in results if each.taken == path[0])
         self._slice(after.state)
         for taken in path[1:]:
-            results = self._stepper.after(after.state, after.counts, taken.move)
+            results = self._stepper.after(after.state, taken.move)
             after = next(each for each in results if each.taken == taken)
             self._slice(after.state)
-        return after.state, after.counts
+        return after.state
 
     def _exceeded(self, began: int) -> Bound:
         if len(self.graph) > self._bounds.states:
@@ -96,27 +101,27 @@ class Explorer:
             return "bytes"
         return "seconds" if self._now() - began > self._bounds.seconds * SECOND else ""
 
-    def _expand(self, number: int, state: Instance, counts: Counts) -> None:
-        moves = self._moves.of(state, counts)
+    def _expand(self, number: int, state: Instance) -> None:
+        moves = self._moves.of(state)
         if not moves:
             self.graph.rests[number] = True
             self._inspector.rest(number, state, self.graph)
             return
         chosen = self._ample.choose(state, moves) if self._reductions.is_on else None
         if chosen is None:
-            self._take(number, state, counts, moves)
+            self._take(number, state, moves)
             return
         self._reductions.used["stubborn sets"] += 1
         first = [move for move in moves if move.owner == chosen.leaf]
-        ahead = self._take(number, state, counts, [move for move in first if move.kind not in FAILURES])
+        ahead = self._take(number, state, [move for move in first if move.kind not in FAILURES])
         self.graph.put_off[number] = ahead
-        self._take(number, state, counts, [move for move in first if move.kind in FAILURES])
-        self._take(number, state, counts, [move for move in moves if move.owner in chosen.around])
+        self._take(number, state, [move for move in first if move.kind in FAILURES])
+        self._take(number, state, [move for move in moves if move.owner in chosen.around])
 
-    def _take(self, number: int, state: Instance, counts: Counts, moves: list[Move]) -> list[int]:
+    def _take(self, number: int, state: Instance, moves: list[Move]) -> list[int]:
         """The states some moves lead to."""
         return [
-            self._reach(number, after) for move in moves for after in self._stepper.after(state, counts, move)
+            self._reach(number, after) for move in moves for after in self._stepper.after(state, move)
         ]  # fmt: skip
 
     def _reach(self, number: int, after: After) -> int:
@@ -154,7 +159,7 @@ class Explorer:
         if is_cut or after.state.ended_at:
             self.graph.drop(after.state)
         else:
-            self._queue.append((made, after.state, after.counts))
+            self._queue.append((made, after.state))
         return made
 
     def _join(self, number: int, to: int) -> None:
@@ -165,10 +170,10 @@ class Explorer:
         """What follows when only one thing can: one move, with one result."""
         if not self._reductions.is_on or after.state.ended_at:
             return None
-        moves = self._moves.of(after.state, after.counts)
+        moves = self._moves.of(after.state)
         if len(moves) != 1:
             return None
-        results = self._stepper.after(after.state, after.counts, moves[0])
+        results = self._stepper.after(after.state, moves[0])
         first = next(results, None)
         if first is None or next(results, None) is not None:
             return None
@@ -184,7 +189,7 @@ class Explorer:
         self._note(after)
         if self._reductions.is_on:
             self._slice(after.state)
-        return self._keys.of(after.state, after.counts)
+        return self._keys.of(after.state)
 
     def _slice(self, state: Instance) -> None:
         """Values that nothing will read again are forgotten."""
@@ -196,7 +201,8 @@ class Explorer:
             live |= self._lives[place]
         bits = self._outline.bits
         for name, domain in self._domains.items():
-            if live & bits[name] or type(state.flags.get(name)) is Open:
+            is_kept = live & bits[name] and name not in self._reductions.free
+            if is_kept or type(state.flags.get(name)) is Open:
                 continue
             if not domain.is_eager:
                 state.flags[name] = Open(name)

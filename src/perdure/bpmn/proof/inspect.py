@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from perdure.bpmn.machine.entries import ErrorThrown
 from perdure.bpmn.machine.flow import NO_WAY_OUT
 from perdure.bpmn.machine.moves import ENDLESS
 from perdure.bpmn.machine.state import Instance, Node
-from perdure.bpmn.model import Event
 from perdure.bpmn.proof.graph import Graph
 from perdure.bpmn.proof.outline import Outline
 from perdure.bpmn.proof.stepping import After, Taken
 
+CROWD = 3
+"""More tokens than this on one element are not looked at."""
 STUCK = {NO_WAY_OUT: "SND004", ENDLESS: "SND005"}
 
 
@@ -31,7 +33,7 @@ class Inspector:
 
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
-        self._single = _single(outline)
+        self._single = outline.single
         self.suspects: dict[tuple[str, str, str], Suspect] = {}
 
     def look(self, number: int, path: list[Taken], after: After, graph: Graph) -> bool:
@@ -41,7 +43,7 @@ class Inspector:
             if (code, element, detail) not in self.suspects:
                 whole = (*graph.path(number), *path)
                 self.suspects[code, element, detail] = Suspect(code, element, detail, whole, elements)
-        return any(code in ("SND002", "SND005") for code, *_ in found)
+        return any(code in ("SND002", "SND005") for code, *_ in found) or _is_crowd(after.state)
 
     def rest(self, number: int, state: Instance, graph: Graph) -> None:
         """Nothing can happen any more, and the process has not ended."""
@@ -97,28 +99,18 @@ def _doubles(single: frozenset[str], state: Instance) -> list[str]:
     return found
 
 
+def _is_crowd(state: Instance) -> bool:
+    """Whether events that let their activity stand have brought more tokens to one place than tell anything new."""
+    places: Counter[tuple[int, str, str]] = Counter()
+    for node in state.nodes.values():
+        place = _place(state, node)
+        if place is not None:
+            places[place] += 1
+    return any(count > CROWD for count in places.values())
+
+
 def _place(state: Instance, node: Node) -> tuple[int, str, str] | None:
     above = state.nodes.get(node.parent)
     if above is None or above.kind != "scope" or node.kind in ("undo", "stuck"):
         return None
     return node.parent, node.element, node.flow if node.kind == "join" else ""
-
-
-def _single(outline: Outline) -> frozenset[str]:
-    """Elements that tokens reach without an event that lets the first one stand: one token at a time is meant there."""
-    found: set[str] = set()
-    waiting = [id for scope in outline.members for id in outline.starts(scope)]
-    while waiting:
-        id = waiting.pop()
-        if id in found:
-            continue
-        found.add(id)
-        part = outline.parts[id]
-        waiting += part.targets
-        waiting += [each for each in part.boundaries if _interrupts(outline, each)]
-    return frozenset(found)
-
-
-def _interrupts(outline: Outline, id: str) -> bool:
-    node = outline.parts[id].node
-    return isinstance(node, Event) and node.is_interrupting

@@ -36,18 +36,21 @@ class Judge:
         if code == "SND002" and (walked := self._replay.run(steps)) and _grows(walked):
             code = "SND006"
         else:
-            steps = self._replay.shorten(steps, self._shows(suspect))
+            steps = self._replay.shorten(steps, self._shows(suspect.code, suspect.element))
         return _made(code, suspect.element, suspect.detail, steps, suspect.elements)
 
-    def _shows(self, suspect: Suspect) -> Shows:
-        wanted = (suspect.code, suspect.element, suspect.detail)
+    def is_shown(self, finding: Finding) -> bool:
+        """Whether the steps of a finding really lead to it. That something never ends is not seen from its steps."""
+        walked = self._replay.run(finding.steps)
+        return bool(walked) and self._shows(finding.code, finding.element)(walked or [])
 
+    def _shows(self, code: str, element: str) -> Shows:
         def shows(walked: list[After]) -> bool:
             last = walked[-1]
-            if suspect.code == "SND001":
+            if code == "SND001":
                 place = deadlock(last.state)
-                return place is not None and suspect.element in place and not self._moves.of(last.state, {})
-            return any(found[:3] == wanted for found in self._inspector.faults(last))
+                return place is not None and element in place and not self._moves.of(last.state)
+            return any(found[:2] == (code, element) for found in self._inspector.faults(last))
 
         return shows
 
@@ -61,7 +64,7 @@ class Judge:
         yield _made("SND006", elements[0] if elements else "", "endless", steps, elements)
 
     def _dead(self, explorer: Explorer) -> Iterator[Finding]:
-        dead = {id for id, part in self._outline.parts.items() if id not in explorer.visited and self._counts(part)}
+        dead = {id for id, part in self._outline.parts.items() if id not in explorer.visited and self._is_meant(part)}
         # What lies behind something that is wrong already is not worth a finding of its own.
         hidden = self._behind(explorer.cut | {suspect.element for suspect in self._inspector.suspects.values()})
         for id in self._outline.parts:
@@ -71,7 +74,7 @@ class Judge:
             code = "SND008" if self._is_event(self._outline.parts[id]) else "SND003"
             yield _made(code, id, str(len(behind)) if behind else "", (), (id, *behind))
 
-    def _counts(self, part: Part) -> bool:
+    def _is_meant(self, part: Part) -> bool:
         """Whether an element is meant to be reached by tokens; what undoes is reached only when something fails."""
         node = part.node
         for scope in (part.id, *self._outline.ancestors(part.id)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -24,16 +23,16 @@ class Keys:
         self._numbers = {id: at for at, id in enumerate(outline.parts)}
         self._keeps_order = bool(outline.undo_writes)
 
-    def of(self, state: Instance, counts: Mapping[int, int]) -> Key:
+    def of(self, state: Instance) -> Key:
         flags = sorted((name, value) for name, value in state.flags.items()
                        if type(value) is not Open and name in self._outline.bits)  # fmt: skip
-        return self._encode((state.status, flags, self._tree(state, counts)))
+        return self._encode((state.status, flags, self._tree(state)))
 
-    def _tree(self, state: Instance, counts: Mapping[int, int]) -> list[Any]:
+    def _tree(self, state: Instance) -> list[Any]:
         below: dict[int, list[Any]] = {}
         watches: dict[int, list[Any]] = {}
         for watch in state.watches.values():
-            watches.setdefault(watch.node, []).append(self._watch(watch, counts))
+            watches.setdefault(watch.node, []).append(self._watch(watch))
         # A node is always younger than the one around it.
         for node in reversed(list(state.nodes.values())):
             below.setdefault(node.parent, []).append(
@@ -58,14 +57,13 @@ class Keys:
             sorted(below),
         ]
 
-    def _watch(self, watch: Watch, counts: Mapping[int, int]) -> list[Any]:
+    def _watch(self, watch: Watch) -> list[Any]:
         left = min(watch.left, 2) if watch.cycle else 0
         return [
             self._numbers.get(watch.event, -1),
             watch.kind,
             watch.name,
             watch.is_met,
-            counts.get(watch.number, 0),
             left,
         ]
 

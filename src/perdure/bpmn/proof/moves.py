@@ -9,7 +9,7 @@ from typing import NamedTuple
 from perdure.bpmn.conditions.tree import Scalar
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.state import Failure, Instance, Node, Watch
-from perdure.bpmn.model import CallActivity
+from perdure.bpmn.model import CallActivity, Event
 from perdure.bpmn.proof.environment import Environment, intake_of
 from perdure.bpmn.proof.outline import Outline
 from perdure.bpmn.proof.values import Domain, Open
@@ -17,12 +17,9 @@ from perdure.bpmn.proof.verdict import Step, StepKind
 
 WORKER = 1
 MOST = 2
-"""How often an event that does not interrupt may occur to one activity."""
+"""How many tokens of an event that does not interrupt may be under way at the same time."""
 PERSON = "somebody"
 ARRIVED = b"arrived"
-
-Counts = Mapping[int, int]
-"""Per watch that goes on listening: how often it has occurred."""
 
 
 class Move(NamedTuple):
@@ -50,12 +47,12 @@ class Moves:
         self._is_lazy = is_lazy
         self._caught: dict[str, tuple[str, ...]] = {}
 
-    def of(self, state: Instance, counts: Counts) -> list[Move]:
+    def of(self, state: Instance) -> list[Move]:
         found: list[Move] = []
         for node in state.nodes.values():
             found.extend(self._of_node(node))
         for watch in state.watches.values():
-            found.extend(self._of_watch(state, watch, counts))
+            found.extend(self._of_watch(state, watch))
         return found
 
     def _of_node(self, node: Node) -> Iterator[Move]:
@@ -85,8 +82,8 @@ class Moves:
         for code in self.codes(process, node.element):
             yield Move(node.number, "call_failed", node.element, node.number, process, code)
 
-    def _of_watch(self, state: Instance, watch: Watch, counts: Counts) -> Iterator[Move]:
-        if watch.kind == "condition" or watch.is_met or counts.get(watch.number, 0) >= MOST:
+    def _of_watch(self, state: Instance, watch: Watch) -> Iterator[Move]:
+        if watch.kind == "condition" or watch.is_met or self._is_crowded(state, watch):
             return
         owner = watch.node
         if watch.kind == "timer":
@@ -96,6 +93,17 @@ class Moves:
         kind: StepKind = "message" if watch.kind == "message" else "signal"
         for flags, left in self._written("" if not intake else None):
             yield Move(owner, kind, watch.event, watch.number, watch.name, "", flags, left, has_intake=bool(intake))
+
+    def _is_crowded(self, state: Instance, watch: Watch) -> bool:
+        """Whether an event that lets its activity stand has brought enough tokens that are still under way."""
+        part = self._outline.parts[watch.event]
+        if not isinstance(part.node, Event) or part.node.is_interrupting or part.node.position == "catch":
+            return False
+        if part.node.position == "start":
+            scope, places = watch.node, frozenset((part.scope, part.id))
+        else:
+            scope, places = state.nodes[watch.node].parent, self._outline.aside(watch.event)
+        return sum(node.parent == scope and node.element in places for node in state.nodes.values()) >= MOST
 
     def codes(self, verb: str, element: str) -> tuple[str, ...]:
         """The business errors a verb may raise there; when nobody said, those that are caught around it."""

@@ -99,14 +99,12 @@ class Outline:
         self.undo_writes = self._undo_writes()
         self.is_tame = self._is_tame()
         """Whether tokens meet only where flows do: no signal thrown to ourselves, no gateway that counts."""
-        self.ever_live = self._ever_live()
+        self.single = self._single()
+        """Elements that tokens reach without an event that lets the first one stand: one at a time is meant there."""
+        self._aside: dict[str, frozenset[str]] = {}
 
     def mask(self, names: Iterable[str]) -> int:
         return sum({self.bits[name] for name in names if name in self.bits})
-
-    @property
-    def done_flag(self) -> str:
-        return DONE
 
     def upstream(self, gateway: str) -> frozenset[str]:
         """From where a token may still reach a gateway."""
@@ -332,13 +330,31 @@ class Outline:
                 (thrown if part.node.position in ("throw", "end") else heard).update(names)
         return not thrown & heard
 
-    def _ever_live(self) -> int:
-        """Flags whose value some state has to remember."""
-        found = self.always
-        for part in self.parts.values():
-            if part.rests or part.join == "inclusive" or not isinstance(part.node, Gateway | Event):
-                found |= part.live
+    def aside(self, event: str) -> frozenset[str]:
+        """Elements that only tokens of an event that lets its activity stand reach, itself included."""
+        if event not in self._aside:
+            found = self._reach([event], interrupts_only=False)
+            self._aside[event] = frozenset({event, *(found - self.single)})
+        return self._aside[event]
+
+    def _single(self) -> frozenset[str]:
+        starts = [id for scope in self.members for id in self.starts(scope)]
+        return frozenset(self._reach(starts, interrupts_only=True))
+
+    def _reach(self, waiting: list[str], interrupts_only: bool) -> set[str]:
+        found: set[str] = set()
+        while waiting:
+            id = waiting.pop()
+            if id not in found:
+                found.add(id)
+                part = self.parts[id]
+                waiting += part.targets
+                waiting += [each for each in part.boundaries if not interrupts_only or self._interrupts(each)]
         return found
+
+    def _interrupts(self, id: str) -> bool:
+        node = self.parts[id].node
+        return isinstance(node, Event) and node.is_interrupting
 
     def alive(self, element: str, kind: str) -> int:
         """What may be read because a token stands on an element."""

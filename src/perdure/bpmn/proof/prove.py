@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from itertools import product
+
+from msgspec.structs import replace
 
 from perdure.bpmn.conditions.tree import Scalar
 from perdure.bpmn.machine.definition import Deployed
@@ -33,6 +36,7 @@ class Proof:
     def __init__(
         self, deployed: Deployed, flags: tuple[FlagContract, ...], environment: Environment, *, bounds: Bounds = BOUNDS,
         now: Now | None = None, told: Told = lambda states: None, is_reduced: bool = True,
+        free: frozenset[str] = frozenset(),
     ) -> None:  # fmt: skip
         self.plan = abstract(deployed)
         self.domains = domains_of(deployed, flags)
@@ -42,10 +46,12 @@ class Proof:
         self.moves = Moves(self.outline, self.domains, environment, is_lazy=is_reduced)
         # Timers are untimed: the next time of a cron expression is simply later.
         self.machine = InstanceMachine({self.plan.hash: self.plan}, cron=lambda text, after: after + SECOND)
-        self.stepper = Stepper(self.machine, self.outline, self.domains)
+        self.stepper = Stepper(self.machine, self.domains)
         self._inspector = Inspector(self.outline)
-        self._reductions = Reductions(is_reduced)
+        self._reductions = Reductions(is_reduced, free)
         self.replay = Replay(self.machine, self.plan.hash, self.plan.process, self.domains, self.moves)
+        self._judge = Judge(self.outline, self.moves, self._inspector, self.replay)
+        self._findings: tuple[Finding, ...] = ()
         self.explorer = Explorer(
             self.starts, self.outline, self.domains, self.moves, self.stepper, self._inspector, bounds, self._now, told,
             self._reductions,
@@ -53,11 +59,15 @@ class Proof:
 
     def verdict(self) -> Verdict:
         self.explorer.run()
-        findings = Judge(self.outline, self.moves, self._inspector, self.replay).findings(self.explorer)
+        self._findings = self._judge.findings(self.explorer)
         return Verdict(
-            process=self.plan.process, word=_word(findings, self.explorer), bound=self.explorer.bound,
-            findings=findings, statistics=self._statistics(),
+            process=self.plan.process, word=_word(self._findings, self.explorer), bound=self.explorer.bound,
+            findings=self._findings, statistics=self._statistics(),
         )  # fmt: skip
+
+    def confirmed(self) -> tuple[Finding, ...]:
+        """Of what was found, that which the steps really lead to, and what can never happen in whatever way."""
+        return tuple(each for each in self._findings if not each.steps or self._judge.is_shown(each))
 
     def starts(self) -> Iterator[After]:
         """Every way the process may begin, with every value of flags that must be known from the start."""
@@ -114,9 +124,54 @@ def prove(
     declared = tuple(flags) if flags is not None else subject.flags
     is_loose = flags is None and not subject.flags
     environment = Environment(may_raise or {}, writes or {}, is_loose)
-    return Proof(
-        subject, declared, environment, bounds=bounds, now=now, told=told, is_reduced=is_reduced
-    ).verdict()  # fmt: skip
+    question = Question(subject, declared, environment, now or SystemSources().now, told)
+    if not is_reduced:
+        return question.proof(bounds, is_reduced=False).verdict()
+    return question.verdict(bounds)
+
+
+class Question:
+    """A process to be proved, asked exactly first and, when that takes too long, with flags of any value."""
+
+    def __init__(
+        self, deployed: Deployed, flags: tuple[FlagContract, ...], environment: Environment, now: Now, told: Told
+    ) -> None:
+        self._deployed, self._flags, self._environment = deployed, flags, environment
+        self._now, self._told = now, told
+
+    def proof(self, bounds: Bounds, is_reduced: bool = True, free: frozenset[str] = frozenset()) -> Proof:
+        return Proof(
+            self._deployed, self._flags, self._environment, bounds=bounds, now=self._now, told=self._told,
+            is_reduced=is_reduced, free=free,
+        )  # fmt: skip
+
+    def verdict(self, bounds: Bounds) -> Verdict:
+        exact = self.proof(replace(bounds, seconds=bounds.seconds / 2))
+        verdict = exact.verdict()
+        free = frozenset(name for name, domain in exact.domains.items() if not domain.is_eager)
+        if verdict.word != "undecided" or not free:
+            return verdict
+        loose = self.proof(replace(bounds, seconds=bounds.seconds / 2), free=free)
+        return _together(verdict, loose.verdict(), loose.confirmed())
+
+
+def _together(exact: Verdict, loose: Verdict, confirmed: tuple[Finding, ...]) -> Verdict:
+    """With flags of any value more can happen: no fault there is none here, a fault there counts once confirmed."""
+    statistics = _added(exact.statistics, loose.statistics)
+    if any(finding.severity == "error" for finding in confirmed):
+        return replace(exact, word="refuted", bound=loose.bound, findings=confirmed, statistics=statistics)
+    if loose.word == "proved":
+        return replace(exact, word="proved", bound="", findings=confirmed, statistics=statistics)
+    return replace(exact, statistics=statistics)
+
+
+def _added(first: Statistics, second: Statistics) -> Statistics:
+    used = Counter(first.reductions) + Counter(second.reductions) + Counter({"flags of any value": 1})
+    return Statistics(
+        states=first.states + second.states, transitions=first.transitions + second.transitions,
+        bytes=max(first.bytes, second.bytes), seconds=first.seconds + second.seconds,
+        reductions=dict(sorted(used.items())),
+    )  # fmt: skip
 
 
 def _word(findings: tuple[Finding, ...], explorer: Explorer) -> Word:

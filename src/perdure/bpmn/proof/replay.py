@@ -34,7 +34,10 @@ class Replay:
         found: list[Step] = []
         state: Instance | None = None
         for at, taken in enumerate(path):
-            step = step_of(taken.move, 0 if state is None else occurrence(state, taken.move))
+            at_hand = 0 if state is None else occurrence(state, taken.move)
+            if at_hand < 0:
+                break
+            step = step_of(taken.move, at_hand)
             found.append(replace(step, flags={**step.flags, **given[at]}))
             after = self._act(state, taken.move, found[-1].flags)
             if after is None:
@@ -70,7 +73,7 @@ class Replay:
         return steps
 
     def _find(self, state: Instance, step: Step) -> Move | None:
-        for move in self._moves.of(state, {}):
+        for move in self._moves.of(state):
             same = (move.kind, move.element, move.name, move.code) == (step.kind, step.element, step.name, step.code)
             if same and occurrence(state, move) == step.occurrence:
                 return move
@@ -87,7 +90,7 @@ class Replay:
             decision = self._machine.decide(ID, state, command_of(state, fixed, chosen), ORIGIN, NOW, 0.5)
         if isinstance(decision, Rejection) or decision.state is None:
             return None
-        return After(Taken(move), decision.state, {}, decision.entries)
+        return After(Taken(move), decision.state, decision.entries)
 
     def _start(self, domain: Domain, flags: Mapping[str, Scalar]) -> Scalar:
         if domain.name in flags:
@@ -105,7 +108,8 @@ def occurrence(state: Instance, move: Move) -> int:
         same: Iterator[int] = (each.number for each in state.watches.values() if each.event == move.element)
     else:
         same = (each.number for each in state.nodes.values() if each.element == move.element and each.kind != "scope")
-    return sorted(same).index(move.number)
+    found = sorted(same)
+    return found.index(move.number) if move.number in found else -1
 
 
 def _given(path: tuple[Taken, ...]) -> list[dict[str, Scalar]]:

@@ -10,9 +10,7 @@ from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.entries import Entry
 from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.state import Instance
-from perdure.bpmn.model import Event
-from perdure.bpmn.proof.moves import WORKER, Counts, Move, command_of
-from perdure.bpmn.proof.outline import Outline
+from perdure.bpmn.proof.moves import WORKER, Move, command_of
 from perdure.bpmn.proof.values import Domain, Open, OpenValueError
 from perdure.errors import Rejection
 from perdure.journal import Origin
@@ -37,15 +35,14 @@ class After(NamedTuple):
 
     taken: Taken
     state: Instance
-    counts: Counts
     entries: tuple[Entry, ...]
 
 
 class Stepper:
     """Asks the machine."""
 
-    def __init__(self, machine: InstanceMachine, outline: Outline, domains: Mapping[str, Domain]) -> None:
-        self._machine, self._outline, self._domains = machine, outline, domains
+    def __init__(self, machine: InstanceMachine, domains: Mapping[str, Domain]) -> None:
+        self._machine, self._domains = machine, domains
 
     def start(self, command: c.StartInstance, move: Move) -> Iterator[After]:
         """Every state a start leads to."""
@@ -60,9 +57,9 @@ class Stepper:
                 continue
             if not isinstance(decision, Rejection):
                 taken = Taken(move, tuple(sorted(chosen.items())))
-                yield After(taken, decision.state, {}, decision.entries)
+                yield After(taken, decision.state, decision.entries)
 
-    def after(self, state: Instance, counts: Counts, move: Move) -> Iterator[After]:
+    def after(self, state: Instance, move: Move) -> Iterator[After]:
         """Every state a move leads to."""
         waiting: list[tuple[dict[str, Scalar], dict[str, Scalar]]] = [({}, {})]
         while waiting:
@@ -81,7 +78,7 @@ class Stepper:
                 continue
             self._settle(decision.state)
             taken = Taken(move, tuple(sorted(new.items())), tuple(sorted(old.items())))
-            yield After(taken, decision.state, self._counts(counts, move, decision.state), decision.entries)
+            yield After(taken, decision.state, decision.entries)
 
     def _choices(self, chosen: dict[str, Scalar], flag: str) -> list[dict[str, Scalar]]:
         return [{**chosen, flag: value} for value in reversed(self._domains[flag].values)]
@@ -91,16 +88,6 @@ class Stepper:
         for name, value in state.flags.items():
             if type(value) is Open and value.is_new:
                 state.flags[name] = Open(name)
-
-    def _counts(self, counts: Counts, move: Move, state: Instance) -> Counts:
-        watches = state.watches
-        kept = {number: times for number, times in counts.items() if number in watches} if counts else {}
-        if move.number in watches and move.kind in ("message", "signal", "timer"):
-            part = self._outline.parts.get(move.element)
-            # An event that needs several things stays as well, until all of them have happened.
-            if part is not None and isinstance(part.node, Event) and not watches[move.number].is_met:
-                kept[move.number] = kept.get(move.number, 0) + 1
-        return kept
 
 
 def start_command(definition: bytes, process: str, start: str, flags: dict[str, Scalar]) -> c.StartInstance:

@@ -23,6 +23,7 @@ CODES: dict[str, tuple[str, Severity]] = {
     "SND007": ("unhandled business error", "error"),
     "SND008": ("event that never occurs", "warning"),
     "SND009": ("element that fails on entry", "error"),
+    "SND010": ("undecided", "warning"),
 }
 """Per code what it is about and how grave it is."""
 

@@ -14,6 +14,7 @@ from perdure.errors import (
     MergeConflictError,
     PayloadTooLargeError,
     RejectedError,
+    Rejection,
     SchemaViolationError,
 )
 from perdure.journal import Origin
@@ -112,7 +113,7 @@ class Calls:
         first = await self._first(child)
         last = await self._instances.payloads.open(child.id, child.state.head) if not child.state.erased_at else first
 
-        def make(aggregate: Aggregate) -> Prepared:
+        def make(aggregate: Aggregate) -> Prepared | Rejection:
             return self._returned(aggregate, node, child, first, last, (child.tenant, message_id))
 
         try:
@@ -124,14 +125,16 @@ class Calls:
     def _returned(
         self, aggregate: Aggregate, node: int, child: Aggregate, first: Envelope, last: Envelope,
         settles: tuple[str, str],
-    ) -> Prepared:  # fmt: skip
+    ) -> Prepared | Rejection:  # fmt: skip
         state: Instance = child.state
         brought = Attachments(settles=settles)
         worker = self._instances.worker_of(aggregate)
         waiting = aggregate.state.nodes.get(node)
+        if waiting is None or waiting.kind != "call":
+            return Rejection("wrong_state", "end a call of", "instance", id_text(aggregate.id), "it waits no more")
         failure = state.failure
         head, flags = b"", {}
-        if waiting is not None and state.status in ("completed", "terminated"):
+        if state.status in ("completed", "terminated"):
             patch = difference(first.data, last.data)
             change = Change(patch, waiting.element, id_text(child.id), iso(state.ended_at) or "", state.process)
             try:

@@ -65,11 +65,11 @@ class Definitions:
             chosen = choose_process(model.definitions, process)
             carried = self._carried(chosen.id, contract)
             deployed = bind(model.definitions, chosen, profile, carried, self._catalogue)
-        findings = [problem for check in self._checks for problem in check(model, deployed, contract)]
-        findings += _start_problems(deployed, model.file)
-        if errors := [problem for problem in findings if problem.severity == "error"]:
-            raise DefinitionError(errors)
         data = canonical(msgspec.to_builtins(deployed))
+        known = await self._known(deployed.process.id, digest(data), origin)
+        if known is not None:
+            return known
+        findings = await self._findings(model, deployed, contract)
         definition = definition_of(deployed, digest(data))
         state, is_new = await self._record(definition, data, origin)
         version = state.with_hash(definition.hash)
@@ -77,6 +77,32 @@ class Definitions:
         self.plans.keep(definition)
         hash = digest_text(definition.hash)
         return Deployment(deployed.process.id, version.number, hash, tuple(findings), is_new)
+
+    async def _known(self, process: str, hash: bytes, origin: Origin) -> Deployment | None:
+        """The version with that content, if it is active: what was let through once is not judged again."""
+        aggregate = await self.find(process, origin)
+        state: ProcessState | None = aggregate.state if aggregate is not None else None
+        version = state.with_hash(hash) if state is not None else None
+        if state is None or version is None or version.status != "active":
+            return None
+        latest = state.latest()
+        findings: tuple[Problem, ...] = ()
+        if latest is not None and latest.number != version.number:
+            reason = f"it is version {version.number}, and version {latest.number} stays what new instances take"
+            hint = f"Retire version {latest.number} to go back."
+            findings = (Problem("process.not_latest", "", 0, 0, process, reason, hint, "warning"),)
+        return Deployment(process, version.number, digest_text(hash), findings, False)
+
+    async def _findings(self, model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
+        """What the checks say, each asked only when those before it found no error; an error refuses the process."""
+        found = _start_problems(deployed, model.file)
+        for check in (None, *self._checks):
+            if check is not None:
+                # Looking at every way through a process takes a while, and others need not wait for it.
+                found.extend(await asyncio.to_thread(check, model, deployed, contract))
+            if errors := [problem for problem in found if problem.severity == "error"]:
+                raise DefinitionError(errors)
+        return found
 
     def _carried(self, process: str, contract: Any) -> Carried | None:
         if contract is not None:

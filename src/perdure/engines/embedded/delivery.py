@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ Start = Callable[[WaitFound, Id, Letter, Origin, Attachments], Awaitable[Any]]
 attachments in the same commit. Under an id that exists already it does nothing."""
 
 PAGE = 200
+log = logging.getLogger("perdure")
 Failed = Callable[[CorrelationFailed], None]
 
 
@@ -150,6 +152,7 @@ class Delivery:
         return True
 
     def failed(self, tenant: str, letter: Letter, reason: str, id: str = "") -> None:
+        log.warning("Message '%s' (%s) became a dead letter: %s", id or letter.message_id, letter.name, reason)
         event = CorrelationFailed(tenant, id or letter.message_id, letter.name, letter.correlation_key, reason)
         for listener in self._listeners:
             listener(event)

@@ -29,7 +29,7 @@ from perdure.engines.embedded.steps import Steps
 from perdure.errors import PerdureError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
-from perdure.kernel.ports import Attachments
+from perdure.kernel.ports import PENDING, Attachments
 from perdure.payload import digest
 from perdure.runbooks.machine import PROCESS_ASKED, PROCESS_OVER
 from perdure.sources import Id, id_text
@@ -56,6 +56,7 @@ class Notices:
             INSTANCE_ENDED: self._ended,
             START_FIRED: self._start_fired,
         }
+        self._under_way: set[tuple[str, str]] = set()
         instances.kernel.listen(self._on_commit)
 
     @property
@@ -66,6 +67,7 @@ class Notices:
         machine = self._instances.kernel.machine(aggregate.kind)
         for notice in machine.notices(aggregate.id, aggregate.state, entries):
             if notice.kind in self._deliveries:
+                self._under_way.add((aggregate.tenant, notice.message_id))
                 name = (digest(notice.message_id.encode()), 0, 0, 0)
                 work = self._at_once(aggregate.tenant, notice.message_id, notice.kind, aggregate.id)
                 self._instances.conductor.employ(name, work)
@@ -73,14 +75,21 @@ class Notices:
     def _at_once(self, tenant: str, message_id: str, kind: str, id: Id) -> Callable[[], Any]:
         async def work() -> None:
             try:
-                await self.deliver(tenant, message_id, kind, id)
+                await self._deliveries[kind](tenant, message_id, id)
             except PerdureError:
                 return  # it stays in the inbox, and upkeep delivers it
+            finally:
+                self._under_way.discard((tenant, message_id))
 
         return work
 
     async def deliver(self, tenant: str, message_id: str, kind: str, aggregate: Id) -> bool:
-        """Act on a notice; False when it has to wait."""
+        """Act on a notice that is still open; False when it has to wait, or is being acted on."""
+        if (tenant, message_id) in self._under_way:
+            return False
+        message = await self._instances.store.message(tenant, message_id)
+        if message is None or message.status != PENDING:
+            return False
         return await self._deliveries[kind](tenant, message_id, aggregate)
 
     # --- thrown --------------------------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ import json
 from hashlib import sha256
 from typing import Any
 
+from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.bpmn.machine.process import ProcessMachine
 from perdure.payload import canonical
 from perdure.runbooks.machine import RunbookMachine
 from perdure.sources import parse_id
@@ -37,9 +39,14 @@ def verify_export(
         content = json.loads(document)
         if canonical(content) != document or content["format"] != FORMAT:
             return [found("AUD070", PLACE, f"it is not the canonical JSON of a '{FORMAT}'")]
-        return _check(content, public_keys, machines or {RunbookMachine.kind: RunbookMachine()}, require_sealed)
+        return _check(content, public_keys, machines or _every_machine(), require_sealed)
     except Exception as error:  # a stranger's file can be wrong in any way
         return [found("AUD070", PLACE, f"reading it gave {type(error).__name__} ({str(error)[:200]})")]
+
+
+def _every_machine() -> Machines:
+    """What this release knows; replaying a history needs no definitions."""
+    return {each.kind: each for each in (RunbookMachine(), InstanceMachine({}), ProcessMachine())}
 
 
 def _check(

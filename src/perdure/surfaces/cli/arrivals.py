@@ -21,6 +21,8 @@ KeyWord = Annotated[
 MessageWord = Annotated[str, typer.Argument(metavar="MESSAGE_ID", help="The dead letter.", show_default=False)]
 ANSWERS = {
     "applied": ("✓ applied", "green"),
+    "correlated": ("✓ delivered", "green"),
+    "started": ("✓ an instance has begun", "green"),
     "duplicate": ("= already there, counted once", "yellow"),
     "late": ("… too late, noted in the journal", "yellow"),
     "dead_letter": ("✗ nobody waits for it, kept as a dead letter", "red"),
@@ -95,10 +97,13 @@ async def replay(
     settings: Settings,
     message_id: MessageWord,
     key: Annotated[str, typer.Option("--key", metavar="KEY", help="A corrected key.")] = "",
+    instance: Annotated[
+        str, typer.Option("--instance", metavar="ID", help="When several instances wait for the message.")
+    ] = "",
 ) -> None:
     """Deliver a dead letter again, perhaps under a corrected key."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
-        await _show_receipt(settings, perdure, await perdure.replay(message_id, key=key))
+        await _show_receipt(settings, perdure, await perdure.replay(message_id, key=key, instance=instance))
 
 
 async def discard(

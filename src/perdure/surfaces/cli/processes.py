@@ -40,7 +40,7 @@ async def deploy(
     profile: Annotated[Literal["hollow", "contract", "open"], typer.Option("--profile", help="How strict.")] = "hollow",
 ) -> None:
     """Check models by lint and proof and deploy what passes; the same content again is the same version."""
-    from perdure.app.models import load_model
+    from perdure.app.deploying import load_model
 
     async with open_store(settings, "reader") as perdure:
         found: list[Deployment] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -42,22 +42,24 @@ async def run(
         outcomes = await run_files(files, settings.store or "", progress)
     if junit is not None:
         _write(junit, written(outcomes))
-    output.show(settings, plain(outcomes), lambda: _picture(outcomes))
+    output.line(plain(outcomes)) if settings.json else _tell(outcomes)
     if not all(outcome.passed for outcome in outcomes):
         raise typer.Exit(FAILED)
 
 
-def _picture(outcomes: list[Outcome]) -> Any:
-    from rich.console import Group
+def _tell(outcomes: list[Outcome]) -> None:
+    """One line per file and per failure, however long: paths are copied from here."""
     from rich.text import Text
 
-    lines: list[Text] = []
+    console = output.console()
     for each in outcomes:
-        lines.append(Text(f"{'ok    ' if each.passed else 'FAILED'} {each.file}", "" if each.passed else "red"))
-        lines.extend(Text(f"       {said}") for said in each.failures)
+        word, style = ("ok    ", "") if each.passed else ("FAILED", "red")
+        console.print(Text(f"{word} {each.file}", style), soft_wrap=True)
+        for said in each.failures:
+            console.print(Text(f"       {said}"), soft_wrap=True)
     failed = sum(not each.passed for each in outcomes)
     end = f"{failed} failed" if failed else "all hold"
-    return Group(*lines, Text(f"{output.counted(len(outcomes), 'scenario')}, {end}", "red" if failed else "green"))
+    console.print(Text(f"{output.counted(len(outcomes), 'scenario')}, {end}", "red" if failed else "green"))
 
 
 def _write(file: str, text: str) -> None:

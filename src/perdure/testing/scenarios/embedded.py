@@ -17,8 +17,9 @@ from perdure.errors import BusinessError, DefinitionError, PerdureError, Rejecte
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.sources import SECOND, SystemSources, id_text
+from perdure.store.audit import verify
 from perdure.testing.clock import VirtualSources
-from perdure.testing.faults import FaultyDriver
+from perdure.testing.faults import FaultyDriver, Side
 from perdure.testing.sandbox import Sandbox, quiet_driver
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.checking import refusal_of
@@ -31,33 +32,46 @@ from perdure.verbs import Call, Catalogue, Result
 
 TENANT = "scenario-"
 FOR_EVER = 2**62
+MAX_INSTANCES = 1000
 
 
 class EmbeddedWorld:
     """One scenario in one store; everything in memory may be dropped at any step."""
 
-    def __init__(self, scenario: v.Scenario, url: str, catalogue: Catalogue, types: dict[str, str]) -> None:
+    def __init__(
+        self, scenario: v.Scenario, url: str, catalogue: Catalogue, types: dict[str, str], seed: int = 0
+    ) -> None:
         self._scenario = scenario
         self._url = url
         self._catalogue = catalogue
         self._types = types
-        self._clock = VirtualSources()
+        self._clock = VirtualSources(seed)
         self._stubs = Stubs(scenario.verbs)
         self._trail = Trail()
-        self._origin = Origin(f"{TENANT}{id_text(SystemSources().new_id())}", "scenario")
+        self.origin = Origin(f"{TENANT}{id_text(SystemSources().new_id())}", "scenario")
         self._sandbox: Sandbox | None = None
-        self._driver: FaultyDriver | None = None
+        self.driver: FaultyDriver | None = None
         self._others = asyncio.all_tasks()
         self._deployed: dict[str, int] = {}
+        self._keys: dict[int, str] = {}
+        self.crash_at: tuple[int, Side] = (0, "before")
+        """The commit, counted from opening, at which the process dies of itself; 0: it does not."""
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, scenario: v.Scenario, store: str = "") -> AsyncIterator[EmbeddedWorld]:
+    async def open(
+        cls, scenario: v.Scenario, store: str = "", crash_at: tuple[int, Side] = (0, "before")
+    ) -> AsyncIterator[EmbeddedWorld]:
         """In a SQLite file of its own, or as a tenant of its own in the store named."""
         with TemporaryDirectory(prefix="perdure-scenario-") as folder:
             catalogue, types = stub_verbs(scenario)
-            world = cls(scenario, store or f"sqlite:///{Path(folder) / 'scenario.db'}", catalogue, types)
+            own = f"sqlite:///{Path(folder) / 'scenario.db'}"
+            # Where others left their instances, ids must be new ones.
+            seed = int(SystemSources().random() * 2**53) if store else 0
+            world = cls(scenario, store or own, catalogue, types, seed)
+            world.crash_at = crash_at
             await world._begin()
+            world.crash_at = (0, "before")
             try:
                 if store:
                     await world._refuse_other_work()
@@ -81,8 +95,8 @@ class EmbeddedWorld:
         for process in model.definitions.executable():
             deployed = deployed_from(model.definitions, process, self._scenario, contracts)
             try:
-                made = await self._engine.deploy(
-                    model, self._origin, process=process.id, profile=self._scenario.profile, deployed=deployed
+                made = await self.engine.deploy(
+                    model, self.origin, process=process.id, profile=self._scenario.profile, deployed=deployed
                 )
             except DefinitionError as error:
                 codes = tuple(problem.code for problem in error.problems)
@@ -94,31 +108,34 @@ class EmbeddedWorld:
         return None
 
     async def start(self, process: str, step: v.Start) -> None:
+        """The same step asked for again, as after a crash, is the same start."""
+        key = self._keys.setdefault(id(step), f"start-{len(self._keys) + 1}")
         await self._do(
-            self._engine.start(
-                process, self._origin, data=step.data, flags=step.flags, business_key=step.business_key
+            self.engine.start(
+                process, self.origin, data=step.data, flags=step.flags, business_key=step.business_key,
+                idempotency_key=key,
             )
         )  # fmt: skip
 
     async def publish(self, message: v.Message) -> None:
         await self._do(
-            self._engine.publish(
-                message.name, message.key, self._origin, message_id=message.id, ttl_seconds=message.ttl_seconds,
+            self.engine.publish(
+                message.name, message.key, self.origin, message_id=message.id, ttl_seconds=message.ttl_seconds,
                 data=message.data or None, flags=message.flags or None, writer=INTAKE if message.flags else "",
             )
         )  # fmt: skip
 
     async def signal(self, signal: v.Signal) -> None:
         await self._do(
-            self._engine.signal(
-                signal.name, self._origin, message_id=signal.id, data=signal.data or None, flags=signal.flags or None
+            self.engine.signal(
+                signal.name, self.origin, message_id=signal.id, data=signal.data or None, flags=signal.flags or None
             )
         )
 
     async def complete_task(self, id: bytes, node: int, step: v.Task) -> None:
-        origin = Origin(self._origin.tenant, step.by)
+        origin = Origin(self.origin.tenant, step.by)
         await self._do(
-            self._engine.complete_task(
+            self.engine.complete_task(
                 id_text(id), node, origin, data=step.data or None, flags=step.flags or None,
                 writer=INTAKE if step.flags else "",
             )
@@ -126,55 +143,67 @@ class EmbeddedWorld:
 
     async def cancel(self, id: bytes, step: v.Cancel) -> None:
         name = id_text(id)
-        await self._do(self._engine.cancel(name, self._origin, reason=step.reason, compensate=step.compensates))
+        await self._do(self.engine.cancel(name, self.origin, reason=step.reason, compensate=step.compensates))
 
     async def suspend(self, id: bytes) -> None:
-        await self._do(self._engine.suspend(id_text(id), self._origin))
+        await self._do(self.engine.suspend(id_text(id), self.origin))
 
     async def resume(self, id: bytes, step: v.Resume) -> None:
-        await self._do(self._engine.resume(id_text(id), self._origin, shift_timers=step.timers == "shift"))
+        await self._do(self.engine.resume(id_text(id), self.origin, shift_timers=step.timers == "shift"))
 
     async def retry(self, id: bytes, node: int, step: v.Retry) -> None:
-        await self._do(self._engine.retry_incident(id_text(id), node, self._origin, flags=step.flags or None))
+        await self._do(self.engine.retry_incident(id_text(id), node, self.origin, flags=step.flags or None))
 
     async def resolve(self, id: bytes, node: int, step: v.Resolve) -> None:
         await self._do(
-            self._engine.resolve_incident(
-                id_text(id), node, self._origin, data=step.data or None, flags=step.flags or None, error=step.error
+            self.engine.resolve_incident(
+                id_text(id), node, self.origin, data=step.data or None, flags=step.flags or None, error=step.error
             )
         )
 
     async def modify(self, id: bytes, cancels: tuple[int, ...], step: v.Modify) -> None:
         await self._do(
-            self._engine.modify(id_text(id), self._origin, cancel=cancels, start=step.start, flags=step.flags or None)
+            self.engine.modify(id_text(id), self.origin, cancel=cancels, start=step.start, flags=step.flags or None)
         )
 
     async def migrate(self, id: bytes, step: v.Migrate) -> None:
-        await self._do(self._engine.migrate(id_text(id), self._origin, mapping=step.mapping))
+        await self._do(self.engine.migrate(id_text(id), self.origin, mapping=step.mapping))
 
     async def advance(self, seconds: float) -> None:
-        await self._playground.advance_seconds(seconds)
+        await self.sandbox.advance(f"PT{seconds:.6f}S")
 
     async def crash(self) -> None:
         """No lease is given back and nothing is flushed: what comes next has only what was committed."""
-        assert self._driver is not None
-        self._driver.is_dead = True
+        assert self.driver is not None
+        self.driver.is_dead = True
         mine = {*self._others, asyncio.current_task()}
         lost = [task for task in asyncio.all_tasks() if task not in mine]
         for task in lost:
             task.cancel()
         await asyncio.gather(*lost, return_exceptions=True)
-        self._playground.runtime.router.close()
-        await self._driver.drop()
+        self.sandbox.runtime.router.close()
+        await self.driver.drop()
         await self._begin()
+        await self._catch_up()
         await self._idle()
 
     async def states(self) -> dict[bytes, Instance]:
-        return {id: (await self._engine.read(id_text(id), self._origin)).state for id in self._trail.started}
+        return {id: (await self.engine.read(id_text(id), self.origin)).state for id in self._trail.started}
 
     async def data(self, id: bytes) -> dict[str, Any]:
-        found: dict[str, Any] = await self._engine.data(id_text(id), self._origin)
+        found: dict[str, Any] = await self.engine.data(id_text(id), self.origin)
         return found
+
+    async def audit(self) -> list[str]:
+        """What is wrong with the store: everything is replayed, every row derived again, every step looked up."""
+        runtime = self.sandbox.runtime
+        report = await verify(runtime.store, runtime.machines, {}, dry=True)
+        wrong = [str(finding) for finding in report.findings]
+        for id, seen in self._trail.entries.items():
+            told = [entry for each in await self.engine.history(id_text(id), self.origin) for entry in each.entries]
+            if told != seen:
+                wrong.append(f"the journal of {id_text(id)} is not what was seen to happen")
+        return wrong
 
     async def close(self) -> None:
         if self._sandbox is not None:
@@ -186,25 +215,33 @@ class EmbeddedWorld:
     # --- how it is kept going -----------------------------------------------------------------------------------
 
     @property
-    def _playground(self) -> Sandbox:
+    def sandbox(self) -> Sandbox:
+        """The platform as it runs now; another one after every crash."""
         assert self._sandbox is not None
         return self._sandbox
 
     @property
-    def _engine(self) -> EmbeddedEngine:
-        return self._playground.runtime.engine
+    def engine(self) -> EmbeddedEngine:
+        return self.sandbox.runtime.engine
 
     async def _begin(self) -> None:
-        self._driver = FaultyDriver(quiet_driver(self._url))
+        self.driver = FaultyDriver(quiet_driver(self._url), *self.crash_at)
         handlers = {verb: self._handler(type) for verb, type in self._types.items()}
         self._sandbox = await Sandbox.start(
-            self._url, definitions=self._catalogue, handlers=handlers, tenant=self._origin.tenant,
-            principal=self._origin.principal, clock=self._clock, driver=self._driver,
+            self._url, definitions=self._catalogue, handlers=handlers, tenant=self.origin.tenant,
+            principal=self.origin.principal, clock=self._clock, driver=self.driver,
         )  # fmt: skip
         self._sandbox.runtime.kernel.listen(self._saw)
 
+    async def _catch_up(self) -> None:
+        """What was committed by a process that died before it could say so."""
+        listed = await self.engine.list_instances(self.origin, most=MAX_INSTANCES)
+        for id in dict.fromkeys([*self._trail.started, *(each.id for each in reversed(listed))]):
+            told = [entry for each in await self.engine.history(id_text(id), self.origin) for entry in each.entries]
+            self._trail.saw(id, told[len(self._trail.entries.get(id, ())) :])
+
     def _saw(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
-        if aggregate.kind == InstanceMachine.kind and aggregate.tenant == self._origin.tenant:
+        if aggregate.kind == InstanceMachine.kind and aggregate.tenant == self.origin.tenant:
             self._trail.saw(aggregate.id, entries)
 
     def _handler(self, type: str) -> Callable[[Call], Awaitable[Result]]:
@@ -221,11 +258,11 @@ class EmbeddedWorld:
         await self._idle()
 
     async def _idle(self) -> None:
-        await self._playground.run_until_idle()
+        await self.sandbox.run_until_idle()
 
     async def _refuse_other_work(self) -> None:
         """Time is moved here, and whatever waits in the store would live through years."""
-        for timer in await self._playground.runtime.store.due_timers(0, b"", FOR_EVER, 1000):
+        for timer in await self.sandbox.runtime.store.due_timers(0, b"", FOR_EVER, 1000):
             if not timer.tenant.startswith(TENANT):
                 fact = f"the tenant '{timer.tenant}' has work in it, and a scenario moves the clock"
                 raise RejectedError(
@@ -236,10 +273,10 @@ class EmbeddedWorld:
         """So that the next scenario in this store is not disturbed by this one's timers."""
         for process, newest in self._deployed.items():
             for version in range(1, newest + 1):
-                await self._engine.retire(process, version, self._origin, reason="the scenario is over")
+                await self.engine.retire(process, version, self.origin, reason="the scenario is over")
         for id, state in (await self.states()).items():
             if state.status not in ENDED:
-                await self._engine.cancel(id_text(id), self._origin, reason="the scenario is over")
+                await self.engine.cancel(id_text(id), self.origin, reason="the scenario is over")
 
 
 def _done(does: v.Behaviour) -> Result:

@@ -18,6 +18,7 @@ class Trail:
     """Every entry of every instance passes through here once."""
 
     def __init__(self) -> None:
+        self.entries: dict[bytes, list[Any]] = {}
         self.started: list[bytes] = []
         self.ran: list[str] = []
         self.visited: list[str] = []
@@ -30,6 +31,7 @@ class Trail:
 
     def saw(self, id: bytes, entries: Iterable[Any]) -> None:
         for entry in entries:
+            self.entries.setdefault(id, []).append(entry)
             self._saw(id, entry)
 
     def has_reached(self, element: str, id: bytes | None = None) -> bool:

@@ -1,28 +1,32 @@
-"""The number of iterations is not a number.
+"""The number of iterations is not a number, or too large.
 
-It is a literal integer of 0 or more, or one integer flag.
+It is one integer flag, or a literal: up to a thousand at once, up to a million one after the other.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.reads import uses
+from perdure.bpmn.machine.values import MAX_AT_ONCE, MAX_ITERATIONS
+from perdure.bpmn.model import (
+    MultiInstance,
+)
 
 CODE = "BPM157"
 NAME = "cardinality-literal"
 SEVERITIES = Severities("error")
 
 
-MOST = 1_000_000
-
-
 def check(index: Index) -> Iterator[Note]:
-    for use in uses(index):
-        if use.role == "cardinality" and use.value.kind == "literal":
-            text = use.value.text.strip()
-            if not (text.isascii() and text.isdigit()) or len(text) > 7 or int(text) > MOST:
-                fact = f"its number of iterations `{text[:40]}` is not an integer from 0 to {MOST:,}"
-                yield Note(use.element, fact, "Write a number, or =orch_count.")
+    for node in index.activities():
+        repeat = node.repeat
+        if not isinstance(repeat, MultiInstance) or repeat.cardinality.kind != "literal":
+            continue
+        text = repeat.cardinality.text.strip()
+        most = MAX_ITERATIONS if repeat.is_sequential else MAX_AT_ONCE
+        if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or int(text) > most:
+            fact = f"its number of iterations `{text[:40]}` is not an integer from 0 to {most:,}"
+            yield Note(node.id, fact, "Write a number, or =orch_count.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from perdure.bpmn.model import CallActivity, Event, Gateway, GatewayKind, Position, Task, TaskKind
@@ -37,6 +38,7 @@ POSITIONS: dict[str, Position] = {
     "bpmn:endEvent": "end",
 }
 _OF_TASK = LOOP_TAGS | {"bpmn:script"}
+CALLABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,199}")
 _OF_GATEWAY = frozenset(("bpmn:activationCondition",))
 _INTERRUPTS: dict[Position, Literal["isInterrupting", "cancelActivity"]] = {
     "start": "isInterrupting",
@@ -49,7 +51,7 @@ def read_task(reading: Reading, tag: Tag) -> Task:
     repeat = read_repeat(reading, tag)
     people, schedule = extra.get("zeebe:assignmentDefinition"), extra.get("zeebe:taskSchedule")
     form = extra.get("zeebe:formDefinition")
-    script = tag.first("bpmn:script")
+    script, named = _script(tag, extra.task_type())
     return Task(
         id=reading.id(tag),
         name=tag.get("name"),
@@ -61,12 +63,12 @@ def read_task(reading: Reading, tag: Tag) -> Task:
         is_for_compensation=reading.boolean(tag, "isForCompensation"),
         mappings=extra.mappings(),
         kind=TASK_KINDS[tag.name],
-        type=extra.task_type(),
+        type=named,
         retries=reading.number(extra.get("zeebe:taskDefinition"), "retries"),
         headers=extra.headers(reading),
         message=reading.reference(tag, "messageRef"),
         is_instantiating=reading.boolean(tag, "instantiate"),
-        script="" if script is None else script.text,
+        script=script,
         script_language=tag.get("scriptFormat"),
         is_native="zeebe:userTask" in extra.modelled,
         assignee=reading.value(people, "assignee"),
@@ -77,6 +79,15 @@ def read_task(reading: Reading, tag: Tag) -> Task:
         priority=reading.value(extra.get("zeebe:priorityDefinition"), "priority"),
         form=form.get("formId") or form.get("formKey"),
     )
+
+
+def _script(tag: Tag, type: str) -> tuple[str, str]:
+    """The text of a script and the task's type: a text that is but a name names a callable, it is no code."""
+    found = tag.first("bpmn:script")
+    text = "" if found is None else found.text
+    if not type and tag.name == "bpmn:scriptTask" and CALLABLE.fullmatch(text.strip()):
+        return "", text.strip()
+    return text, type
 
 
 def read_call(reading: Reading, tag: Tag) -> CallActivity:

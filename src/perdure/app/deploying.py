@@ -82,16 +82,16 @@ def lint_check(catalogue: Catalogue) -> Check:
     def check(model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
         declared = contract if isinstance(contract, Contract) else contract_of(catalogue, deployed.process.id)
         found = lint(model, profile=deployed.profile, contract=declared)
-        return [problem_of(each) for each in found if _concerns(each, model, deployed)]
+        foreign = _foreign(model, deployed)
+        return [problem_of(each) for each in found if each.severity != "info" and each.element not in foreign]
 
     return check
 
 
-def _concerns(finding: Finding, model: Model, deployed: Deployed) -> bool:
-    """Whether a finding is about the process that is deployed, and not about another one of the same file."""
+def _foreign(model: Model, deployed: Deployed) -> set[str]:
+    """The ids of the other processes of a file: what is found there does not concern the one that is deployed."""
     others = [each for each in model.definitions.processes if each.id != deployed.process.id]
-    foreign = {each.id for each in others} | {node.id for each in others for node in nodes(each.body)}
-    return finding.severity != "info" and finding.element not in foreign
+    return {each.id for each in others} | {node.id for each in others for node in nodes(each.body)}
 
 
 def problem_of(finding: Finding) -> Problem:

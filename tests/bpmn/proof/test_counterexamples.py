@@ -1,0 +1,95 @@
+"""Every counterexample can be seen: as a scenario that reproduces, and drawn on the diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from perdure.bpmn import model as m
+from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.proof import Finding, prove
+from perdure.bpmn.proof.picture import path_of, picture_of
+from perdure.bpmn.proof.scenario import scenario_of
+from perdure.bpmn.proof.subject import deployed_of
+from perdure.bpmn.xml import write_model
+from perdure.testing.scenarios import Outcome, load_scenario, run_pure
+from tests.bpmn.proof.cases import CASES, Case
+from tests.bpmn.proof.models import boundary, definitions, node, timer
+from tests.bpmn.proof.random_models import random_process, random_writes
+
+WRONG = {name: case for name, case in CASES.items() if case.code not in ("SND003", "SND008")}
+
+
+def played(model: m.Definitions, deployed: Deployed, finding: Finding, folder: Path) -> tuple[Outcome, str]:
+    """The scenario of a finding, run from its file."""
+    (folder / "wrong.bpmn").write_text(write_model(m.Model(definitions=model)), encoding="utf-8")
+    text = scenario_of(deployed, finding, "wrong.bpmn")
+    (folder / "shown.yaml").write_text(text, encoding="utf-8")
+    return run_pure(load_scenario(folder / "shown.yaml")), text
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize("case", WRONG.values(), ids=WRONG.keys())
+def test_a_counterexample_is_a_scenario_that_reproduces(case: Case, tmp_path: Path) -> None:
+    deployed = deployed_of(case.wrong, case.wrong.processes[0], {})
+    for finding in case.prove(case.wrong).findings:
+        outcome, text = played(case.wrong, deployed, finding, tmp_path)
+        assert outcome.passed, [*outcome.failures, text]
+        assert outcome.actual.state == "active", "nothing here ever ends"
+        if finding.code in ("SND004", "SND005", "SND007", "SND009"):
+            assert outcome.actual.incidents
+
+
+@pytest.mark.req("V10")
+def test_the_scenario_holds_jobs_back_where_the_order_matters(tmp_path: Path) -> None:
+    nodes = (node("a"), boundary("late", "a", timer("PT5M")))
+    model = definitions("start -> and1", "and1 -> a -> xor2 -> and2", "late -> xor1", "xor1 -> b [orch_x = true]", "b -> xor2",
+                        "and1 -> user1 -> and2 -> end", nodes=nodes)  # fmt: skip
+    deployed = deployed_of(model, model.processes[0], {})
+    finding = prove(model).errors()[0]
+    outcome, text = played(model, deployed, finding, tmp_path)
+    assert finding.code == "SND004"
+    assert outcome.passed, [*outcome.failures, text]
+    assert "advance: PT300S" in text
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize("block", range(6))
+def test_counterexamples_of_random_processes_reproduce(block: int, tmp_path: Path) -> None:
+    seen = 0
+    for seed in range(block * 20, block * 20 + 20):
+        deployed = random_process(seed, 6, changes=1 + seed % 2)
+        writes: Mapping[str, tuple[str, ...]] = random_writes(deployed, seed)
+        model = m.Definitions(
+            id="file", processes=(deployed.process,), messages=deployed.messages, signals=deployed.signals,
+            errors=deployed.errors,
+        )  # fmt: skip
+        for finding in prove(deployed, writes=writes).errors():
+            if finding.steps and finding.code != "SND005":
+                outcome, text = played(model, deployed, finding, tmp_path)
+                if "Timers are untimed" not in text:
+                    assert outcome.passed, [seed, *outcome.failures, text]
+                    seen += 1
+    assert seen
+
+
+@pytest.mark.req("V10")
+def test_a_counterexample_is_drawn_on_the_diagram() -> None:
+    case = CASES["a parallel join after a choice"]
+    deployed = deployed_of(case.wrong, case.wrong.processes[0], {})
+    finding = case.prove(case.wrong).findings[0]
+    path = path_of(deployed, finding)
+    assert {"start", "a", "xor1", "and1"} <= set(path)
+    assert len({"b", "c"} & set(path)) == 1, "the other branch was not taken"
+    picture = picture_of(m.Model(definitions=case.wrong), deployed, finding)
+    assert picture.startswith("<svg") and "SND001" in picture
+
+
+def test_a_counterexample_is_as_short_as_it_can_be() -> None:
+    lines = ("start -> and1", "and1 -> z1 -> z2 -> z3 -> and2", "and1 -> a -> xor1", "xor1 -> b [orch_x = true]",
+             "b -> and2 -> end")  # fmt: skip
+    finding = prove(definitions(*lines)).errors()[0]
+    assert [step.element for step in finding.steps] == ["start", "a"]
+    assert finding.steps[1].flags == {"orch_x": False}

@@ -1,0 +1,51 @@
+"""Reductions hide nothing: the verdict is that of trying every order and every value."""
+
+from __future__ import annotations
+
+import pytest
+
+from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.proof import Bounds, Verdict, prove
+from perdure.bpmn.proof.ample import Ample
+from perdure.bpmn.proof.outline import Outline
+from tests.bpmn.proof.random_models import CONTRACTS, random_process, random_writes
+
+CUTTING = {"SND002", "SND005", "SND006"}
+"""Where a process is this wrong the search stops, and what is behind depends on where it stood."""
+BLOCKS = 10
+EACH = 12
+
+
+def both(seed: int, size: int = 5) -> tuple[Deployed, Verdict, Verdict]:
+    deployed = random_process(seed, size, changes=seed % 3)
+    writes = random_writes(deployed, seed) if seed % 2 else {}
+    raises = dict.fromkeys(list(writes)[:2], ("REFUSED",))
+    flags = CONTRACTS if seed % 4 < 2 else None
+    every = prove(deployed, flags=flags, writes=writes, may_raise=raises, is_reduced=False, bounds=Bounds(states=3000))
+    few = prove(deployed, flags=flags, writes=writes, may_raise=raises)
+    return deployed, every, few
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_reduced_and_complete_searches_agree(block: int) -> None:
+    decided = 0
+    for seed in range(block * EACH, (block + 1) * EACH):
+        _, every, few = both(seed)
+        if every.bound:
+            continue
+        decided += 1
+        assert every.word == few.word, f"seed {seed}"
+        codes, reduced = ({finding.code for finding in each.findings} for each in (every, few))
+        if not codes & CUTTING:
+            assert codes == reduced, f"seed {seed}"
+        assert few.statistics.states <= every.statistics.states, f"seed {seed}"
+    assert decided > EACH // 2
+
+
+def test_putting_off_too_much_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison can fail: a search that thinks nobody ever meets anybody misses something."""
+    monkeypatch.setattr(Outline, "alive", lambda self, element, kind: 0)
+    monkeypatch.setattr(Ample, "_apart", lambda self, state, children, leaf, known: set())
+    differ = [seed for seed in range(120) if (made := both(seed))[1].word != made[2].word and not made[1].bound]
+    assert differ

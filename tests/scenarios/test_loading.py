@@ -1,0 +1,104 @@
+"""Scenario files are read strictly: everything shown in the reference is accepted, everything else has its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from perdure.errors import DefinitionError
+from perdure.testing.scenarios import values as v
+from perdure.testing.scenarios.loading import find_scenarios, read_scenario
+
+WHOLE = """
+model: model.bpmn
+profile: hollow
+process: kyc-open-case
+flags: {orch_x: 1}
+verbs:
+  kyc.create-case-record: {data: {case_id: c1}, flags: {orch_case_id: c1}}
+  flaky.verb: [{fail: transient}, {fail: transient}, {}]
+  pay.card: {business_error: CARD_DECLINED}
+  slow.verb: {takes: PT10S}
+do:
+  - start: {}
+  - start: {process: Other, as: second}
+  - start: {message: {name: order, data: {amount: 1}}}
+    as: third
+  - advance: P3D
+  - message: {name: docs_received, key: c1, id: m1, ttl: PT1H, data: {a: 1}, flags: {orch_docs: true}}
+  - signal: {name: stop}
+  - task: {element: review, by: reviewer-1, flags: {orch_review_outcome: approved}}
+  - cancel: {}
+  - crash: {}
+  - cancel:
+    to: second
+expect:
+  state: completed
+  ran: [kyc.create-case-record, {any: [a, b]}]
+  visited: []
+  parked: [review]
+  incidents: 0
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "model.bpmn").write_text("<x/>")
+    return tmp_path
+
+
+@pytest.mark.req("X23")
+def test_everything_the_format_shows_is_read(folder: Path) -> None:
+    scenario = read_scenario(WHOLE, "x.yaml", folder)
+    assert scenario.process == "kyc-open-case"
+    assert scenario.flags == {"orch_x": 1}
+    assert [each.fail for each in scenario.verbs["flaky.verb"]] == ["transient_external", "transient_external", None]
+    assert scenario.verbs["slow.verb"] == (v.Behaviour(takes_seconds=10),)
+    assert scenario.steps[:4] == (
+        v.Start(), v.Start(process="Other", name="second"),
+        v.Start(message=v.Message(name="order", data={"amount": 1}), name="third"), v.Advance(seconds=259_200),
+    )  # fmt: skip
+    assert scenario.steps[4] == v.Message(
+        name="docs_received", key="c1", id="m1", ttl_seconds=3600, data={"a": 1}, flags={"orch_docs": True}
+    )
+    assert scenario.steps[7:] == (v.Cancel(), v.Crash(), v.Cancel(to="second"))
+    assert scenario.expect is not None
+    assert scenario.expect.ran == (("kyc.create-case-record",), ("a", "b"))
+    assert scenario.expect.visited == ()
+    assert scenario.lines[0] == 12
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "code"),
+    [
+        ("model: model.bpmn\nflgs: {}\n", 2, "scenario.unknown_key"),
+        ("model: other.bpmn\n", 1, "scenario.missing"),
+        ("do: []\n", 1, "scenario.missing_key"),
+        ("model: model.bpmn\ndo:\n  - begin: {}\n", 3, "scenario.unknown_key"),
+        ("model: model.bpmn\ndo:\n  - {start: {}, cancel: {}}\n", 3, "scenario.step"),
+        ("model: model.bpmn\ndo:\n  - advance: tomorrow\n", 3, "scenario.duration"),
+        ("model: model.bpmn\ndo:\n  - message: {key: c1}\n", 3, "scenario.missing_key"),
+        ("model: model.bpmn\nflags: {x: 1}\n", 2, "scenario.flag"),
+        ("model: model.bpmn\nflags: {orch_x: [1]}\n", 2, "scenario.flag"),
+        ("model: model.bpmn\nverbs:\n  a: {fail: perhaps}\n", 3, "scenario.unknown_value"),
+        ("model: model.bpmn\nverbs:\n  a: []\n", 3, "scenario.empty"),
+        ("model: model.bpmn\nverbs:\n  a: {fail: contract, business_error: X}\n", 3, "scenario.wrong_value"),
+        ("model: model.bpmn\nexpect: {state: done}\n", 2, "scenario.unknown_value"),
+        ("model: model.bpmn\nexpect: {incidents: -1}\n", 2, "scenario.wrong_value"),
+        ("model: model.bpmn\nprofile: loose\n", 2, "scenario.unknown_value"),
+        ("model: model.bpmn\nmodel: model.bpmn\n", 2, "yaml.duplicate_key"),
+    ],
+)
+def test_whatever_is_wrong_is_named_with_its_line(text: str, line: int, code: str, folder: Path) -> None:
+    with pytest.raises(DefinitionError) as raised:
+        read_scenario(text, "x.yaml", folder)
+    assert (line, code) in [(problem.line, problem.code) for problem in raised.value.problems]
+    assert all(problem.file == "x.yaml" for problem in raised.value.problems)
+
+
+def test_a_folder_without_scenarios_is_refused(folder: Path) -> None:
+    with pytest.raises(DefinitionError, match="no scenario"):
+        find_scenarios([folder])
+    with pytest.raises(DefinitionError, match="no such file"):
+        find_scenarios([folder / "missing.yaml"])
