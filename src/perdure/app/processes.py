@@ -71,6 +71,7 @@ class Processes:
         return found, definition.deployed
 
     async def versions(self, process: str) -> Sequence[ProcessVersion]:
+        """Every version of a process, oldest first."""
         return await self._engine.versions(process, self._origin)
 
     async def retire(self, process: str, version: int, reason: str = "") -> Sequence[ProcessVersion]:
