@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from perdure.bpmn.machine.definition import Deployed
@@ -14,7 +15,7 @@ from perdure.verbs import Catalogue
 def gates(catalogue: Catalogue) -> tuple[Check, Check]:
     """What lints clean and is proved to end well deploys; what does not is refused."""
 
-    def lints(model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
+    def lints(model: Model, deployed: Deployed, contract: Any) -> Sequence[Problem]:
         from perdure.app.linting import lint_check
 
         return lint_check(catalogue)(model, deployed, contract)
