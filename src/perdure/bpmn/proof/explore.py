@@ -143,7 +143,9 @@ class Explorer:
             self._note(further)
             self._reductions.used["sequences fused"] += 1
             after = further
-        self._inspector.look(number, path, after, self.graph)
+        if after.taken.move.kind in FAILURES:
+            # A job that failed stands where it stood, so that its state is known.
+            self._inspector.look(number, path, after, self.graph)
         if known is None:
             return self._add(number, key, tuple(path), after, False)
         self._join(number, known)
