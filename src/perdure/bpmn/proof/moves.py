@@ -50,16 +50,16 @@ class Moves:
     def of(self, state: Instance) -> list[Move]:
         found: list[Move] = []
         for node in state.nodes.values():
-            found.extend(self._of_node(node))
+            found.extend(self._of_node(state, node))
         for watch in state.watches.values():
             found.extend(self._of_watch(state, watch))
         return found
 
-    def _of_node(self, node: Node) -> Iterator[Move]:
+    def _of_node(self, state: Instance, node: Node) -> Iterator[Move]:
         if node.incident is not None:
             return
         if node.job is not None and node.kind == "job":
-            yield from self._of_job(node, node.job.type, node.job.purpose == "undo")
+            yield from self._of_job(node, node.job.type, _undoes(state, node))
         elif node.kind == "task":
             intake = intake_of(self._outline.parts[node.element].node)
             for flags, left in self._written("" if not intake else None):
@@ -125,6 +125,14 @@ class Moves:
         left = tuple(each.name for each in domains if not each.is_eager and self._is_lazy)
         for values in product(*(each.values for each in now)):
             yield tuple(zip((each.name for each in now), values, strict=True)), left
+
+
+def _undoes(state: Instance, node: Node) -> bool:
+    """Whether a node runs for a compensation: what fails there is an incident and no fault of the process."""
+    around = state.nodes.get(node.parent)
+    while around is not None and around.kind != "undo":
+        around = state.nodes.get(around.parent)
+    return around is not None
 
 
 def command_of(state: Instance, move: Move, chosen: Mapping[str, Scalar]) -> c.Command:

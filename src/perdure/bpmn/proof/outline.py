@@ -278,11 +278,14 @@ class Outline:
     def caught(self, element: str) -> tuple[str, ...]:
         """The codes of the errors that are caught around an element."""
         events: list[Event] = []
+        inside = element
         for id in (element, *self.ancestors(element)):
             part = self.parts.get(id)
             events += [self.parts[each].node for each in part.boundaries] if part is not None else []  # type: ignore[misc]
-            if id != element:
+            # Inside an event subprocess the scope around it has been taken over: its others no longer listen.
+            if id != element and inside not in self.handlers.get(id, ()):
                 events += [start for _, start in self.plan.areas[id].subs]
+            inside = id
         found = [trigger.error for event in events for trigger in event.triggers if isinstance(trigger, ErrorTrigger)]
         codes = {ANY_CODE if self._is_any(error) else self.plan.error_code(error) for error in found}
         return tuple(sorted(codes))
