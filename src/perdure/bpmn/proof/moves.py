@@ -81,6 +81,8 @@ class Moves:
             yield Move(node.number, "call", node.element, node.number, process, "", flags, left)
         for code in self.codes(process, node.element):
             yield Move(node.number, "call_failed", node.element, node.number, process, code)
+        for code in self._outline.escalated(node.element):
+            yield Move(node.number, "call_escalated", node.element, node.number, process, code)
 
     def _of_watch(self, state: Instance, watch: Watch) -> Iterator[Move]:
         if watch.kind == "condition" or watch.is_met or self._is_crowded(state, watch):
@@ -177,6 +179,10 @@ def _call_failed(state: Instance, move: Move, flags: dict[str, Scalar]) -> c.Com
     return c.EndCall(node=move.number, status="failed", failure=_failure(move.code), worker=WORKER)
 
 
+def _call_escalated(state: Instance, move: Move, flags: dict[str, Scalar]) -> c.Command:
+    return c.Escalate(node=move.number, code=move.code, worker=WORKER)
+
+
 def _arrival(state: Instance, move: Move, flags: dict[str, Scalar]) -> c.Command:
     message = ARRIVED if move.has_intake else b""
     return c.Correlate(watch=move.number, message_id=f"m{state.next}", message=message, flags=flags, worker=WORKER)
@@ -192,5 +198,6 @@ def _failure(code: str) -> Failure:
 
 _COMMANDS: dict[str, Callable[[Instance, Move, dict[str, Scalar]], c.Command]] = {
     "job": _job, "error": _error, "task": _task, "call": _call, "call_failed": _call_failed,
+    "call_escalated": _call_escalated,
     "message": _arrival, "signal": _arrival, "timer": _timer,
 }  # fmt: skip
