@@ -61,7 +61,9 @@ def fire(game: Game, command: c.FireTimer) -> str:
     node = game.state.nodes.get(command.number)
     if node is None or node.job is None or node.job.status != "pending" or node.job.retry_at != command.due:
         return "gone"
-    game.emit(e.JobMade(node.number, node.job.type, node.job.run, node.job.purpose, node.job.message))
+    game.emit(
+        e.JobMade(node.number, node.job.type, node.job.run, node.job.purpose, node.job.message, node.job.definition)
+    )
     game.ready.append(node.number)
     return "fired"
 
