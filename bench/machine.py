@@ -12,14 +12,9 @@ from bench.load import Store
 from bench.stores import FreshStores
 
 PACKAGES = (
-    "dbos",
-    "langgraph",
-    "langgraph-checkpoint-sqlite",
-    "langgraph-checkpoint-postgres",
-    "psycopg",
-    "SpiffWorkflow",
+    "dbos", "langgraph", "langgraph-checkpoint-sqlite", "langgraph-checkpoint-postgres", "psycopg", "SpiffWorkflow",
     "perdure",
-)
+)  # fmt: skip
 
 
 def facts(stores: Mapping[Store, FreshStores]) -> dict[str, str]:

@@ -130,7 +130,7 @@ def _kept(results: Results, store: Store) -> Verdict:
     found = [one.verification for one in results.records if one.store == store and one.verification is not None]
     for one in (*results.parked, *results.loops, *results.crowds):
         sizes = (one.get("few"), one.get("many")) if one["store"] == store else ()
-        found += [size["verification"] for size in sizes if size is not None]
+        found += [size["verification"] for size in sizes if size is not None and "verification" in size]
     total = kept(found)
     what = f"killed after each run: audit passes, every acknowledged result is there, {store}"
     if total is None:
