@@ -11,9 +11,11 @@ from perdure.bpmn.machine.process import Start, StartKind
 from perdure.bpmn.model import (
     Definitions,
     Event,
+    Gateway,
     Message,
     MessageTrigger,
     Process,
+    Scope,
     Signal,
     SignalTrigger,
     Task,
@@ -121,13 +123,20 @@ def starts_of(deployed: Deployed) -> tuple[Start, ...]:
     """What outside makes an instance begin: message, signal and timer start events, instantiating tasks."""
     messages = {each.id: each for each in deployed.messages}
     signals = {each.id: each for each in deployed.signals}
+    arms = _arms(deployed.process.body)
     found: list[Start] = []
     for node in deployed.process.body.nodes:
-        if isinstance(node, Task) and node.kind == "receive" and node.is_instantiating:
+        if isinstance(node, Task) and node.kind == "receive" and (node.is_instantiating or node.id in arms):
             found.append(Start(node.id, "message", _message_name(messages, node.message)))
-        if isinstance(node, Event) and node.position == "start":
+        if isinstance(node, Event) and (node.position == "start" or node.id in arms):
             found.extend(_event_starts(node, messages, signals))
     return tuple(found)
+
+
+def _arms(body: Scope) -> frozenset[str]:
+    """What stands behind event-based gateways that start instances."""
+    gates = {node.id for node in body.nodes if isinstance(node, Gateway) and node.is_instantiating}
+    return frozenset(flow.target for flow in body.flows if flow.source in gates)
 
 
 def _event_starts(event: Event, messages: dict[str, Message], signals: dict[str, Signal]) -> Iterator[Start]:
