@@ -36,7 +36,7 @@ def model_files(places: Iterable[str | Path]) -> list[Path]:
 
 
 def load_model(path: Path) -> Model:
-    from perdure.bpmn.xml import read_model
+    from perdure.bpmn.xml import read_model  # noqa: PLC0415  only who brings models needs it
 
     try:
         return read_model(path.read_bytes(), str(path))

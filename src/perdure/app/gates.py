@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from perdure.bpmn.machine.definition import Deployed
@@ -14,13 +15,13 @@ from perdure.verbs import Catalogue
 def gates(catalogue: Catalogue) -> tuple[Check, Check]:
     """What lints clean and is proved to end well deploys; what does not is refused."""
 
-    def lints(model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
-        from perdure.app.linting import lint_check
+    def lints(model: Model, deployed: Deployed, contract: Any) -> Sequence[Problem]:
+        from perdure.app.linting import lint_check  # noqa: PLC0415  many rules, seldom asked
 
         return lint_check(catalogue)(model, deployed, contract)
 
-    def proves(model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
-        from perdure.app.proving import proof_check
+    def proves(model: Model, deployed: Deployed, contract: Any) -> Sequence[Problem]:
+        from perdure.app.proving import proof_check  # noqa: PLC0415  large, seldom asked
 
         return proof_check(catalogue)(model, deployed, contract)
 

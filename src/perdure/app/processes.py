@@ -23,7 +23,7 @@ from perdure.bpmn.model import Model
 from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion
 from perdure.engines.embedded.following import Until
 from perdure.engines.embedded.instances import child_id
-from perdure.errors import QuarantinedError, RejectedError, Rejection
+from perdure.errors import DefinitionError, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import parse_digest
@@ -49,13 +49,30 @@ class Processes:
         found = model if isinstance(model, Model) else load_model(Path(model))
         return await self._engine.deploy(found, self._origin, process=process, profile=profile)
 
+    async def deploy_all(
+        self, models: Sequence[Model], *, process: str = "", profile: Profile = "hollow"
+    ) -> Sequence[Deployment]:
+        """Check every executable process of several models, or the one named; refused is all of it or nothing."""
+        judged, problems = [], []
+        for model in models:
+            for id in [process] if process else [each.id for each in model.definitions.executable()] or [""]:
+                try:
+                    judged.append(
+                        await self._engine.definitions.judge(model, self._origin, process=id, profile=profile)
+                    )
+                except DefinitionError as error:
+                    problems.extend(error.problems)
+        if problems:
+            raise DefinitionError(problems)
+        return [await self._engine.definitions.enter(each, self._origin) for each in judged]
+
     async def list(self) -> Sequence[ProcessVersion]:
         """Every process in its latest version."""
         return await self._engine.processes(self._origin)
 
     async def get(self, process: str, version: int | None = None) -> ProcessView:
         """One version in full, the latest unless one is named."""
-        from perdure.app.process_views import process_view
+        from perdure.app.process_views import process_view  # noqa: PLC0415  writes and draws models
 
         found, deployed = await self._deployed(process, version)
         return process_view(found, deployed)
@@ -152,7 +169,7 @@ class InstanceDesk:
 
     async def drawing(self, id: str) -> tuple[Model, Marks]:
         """The model an instance runs, and what a picture of it shows: tokens, counts, incidents, the way taken."""
-        from perdure.app.process_views import marks_of, model_of
+        from perdure.app.process_views import marks_of, model_of  # noqa: PLC0415  writes and draws models
 
         aggregate = await self._engine.read(id, self._origin)
         definition = await self._engine.instances.loaded(aggregate)

@@ -33,7 +33,7 @@ def is_plain(deployed: Deployed) -> bool:
 def explored(deployed: Deployed, is_reduced: bool) -> Proof:
     types = [node.type for node in m.nodes(deployed.process.body) if isinstance(node, m.Task) and node.type]
     environment = Environment(dict.fromkeys(types, ERRORS))
-    proof = Proof(deployed, (), environment, bounds=Bounds(states=4_000), is_reduced=is_reduced)
+    proof = Proof(deployed, (), environment, bounds=Bounds(states=1_500), is_reduced=is_reduced)
     proof.verdict()
     return proof
 

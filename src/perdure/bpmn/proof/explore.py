@@ -22,7 +22,7 @@ OFTEN = 256
 CHAIN = 500
 """How many moves without an alternative are taken as one."""
 
-FAILURES = ("error", "call_failed")
+FAILURES = ("error", "call_failed", "call_escalated")
 Now = Callable[[], int]
 Told = Callable[[int], None]
 

@@ -36,8 +36,8 @@ def write_model(model: Model) -> str:
 
 
 def _laid_out(definitions: Definitions) -> Diagram:
-    """Loaded when it is needed: readers of models do not wait for the layout."""
-    from perdure.bpmn.layout import lay_out
+
+    from perdure.bpmn.layout import lay_out  # noqa: PLC0415  readers need none
 
     return lay_out(definitions)
 

@@ -15,7 +15,6 @@ from perdure.bpmn.model import (
     Message,
     MessageTrigger,
     Process,
-    Scope,
     Signal,
     SignalTrigger,
     Task,
@@ -120,23 +119,19 @@ def _types(process: Process) -> Iterator[str]:
 
 
 def starts_of(deployed: Deployed) -> tuple[Start, ...]:
-    """What outside makes an instance begin: message, signal and timer start events, instantiating tasks."""
+    """What outside makes an instance begin: message, signal and timer start events, instantiating tasks and races."""
     messages = {each.id: each for each in deployed.messages}
     signals = {each.id: each for each in deployed.signals}
-    arms = _arms(deployed.process.body)
+    body = deployed.process.body
+    races = {node.id for node in body.nodes if isinstance(node, Gateway) and node.is_instantiating}
+    arms = {flow.target for flow in body.flows if flow.source in races}
     found: list[Start] = []
-    for node in deployed.process.body.nodes:
+    for node in body.nodes:
         if isinstance(node, Task) and node.kind == "receive" and (node.is_instantiating or node.id in arms):
             found.append(Start(node.id, "message", _message_name(messages, node.message)))
         if isinstance(node, Event) and (node.position == "start" or node.id in arms):
             found.extend(_event_starts(node, messages, signals))
     return tuple(found)
-
-
-def _arms(body: Scope) -> frozenset[str]:
-    """What stands behind event-based gateways that start instances."""
-    gates = {node.id for node in body.nodes if isinstance(node, Gateway) and node.is_instantiating}
-    return frozenset(flow.target for flow in body.flows if flow.source in gates)
 
 
 def _event_starts(event: Event, messages: dict[str, Message], signals: dict[str, Signal]) -> Iterator[Start]:
