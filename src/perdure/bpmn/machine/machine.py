@@ -114,7 +114,7 @@ class InstanceMachine:
 def _waits(watches: Any) -> Iterator[ParkedRow]:
     watch: Watch
     for watch in watches:
-        if watch.kind in ("message", "signal"):
+        if watch.kind in ("message", "signal") and not watch.has_come:
             yield ParkedRow(watch.node, watch.number, watch.name, watch.key, 0, 0, watch.kind)
 
 
@@ -124,7 +124,7 @@ def _task_row(letters: str, node: Node) -> ParkedRow:
 
 def _timers(state: Instance) -> Iterator[TimerRow]:
     for watch in state.watches.values():
-        if watch.due:
+        if watch.due and not watch.has_come:
             yield TimerRow(watch.number, "watch", watch.due)
     for node in state.nodes.values():
         if node.job is not None and node.job.retry_at and node.job.status == "pending":

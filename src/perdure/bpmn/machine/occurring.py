@@ -38,7 +38,12 @@ def _all_met(game: Game, watch: Watch) -> bool:
     """Of an event that needs all its triggers: whether this was the last."""
     game.emit(e.WatchMet(watch.number, True))
     same = [each for each in game.state.watches.values() if each.node == watch.node and each.event == watch.event]
-    return all(each.is_met for each in same)
+    if not all(each.is_met for each in same):
+        return False
+    for each in same:
+        if each.kind != "condition":  # listens anew, should the event be one that stays
+            game.emit(e.WatchMet(each.number, False))
+    return True
 
 
 def _note(game: Game, watch: Watch, message_id: str, *, stays: bool) -> None:

@@ -156,6 +156,11 @@ class Watch(Compact, frozen=True):
     left: int = 0
     is_met: bool = False
 
+    @property
+    def has_come(self) -> bool:
+        """Whether it happened already and its event waits for others that must happen too."""
+        return self.is_met and self.kind != "condition"
+
 
 class Instance(msgspec.Struct, array_like=True):
     """The aggregate. Decisions work on a private copy; nobody else changes one."""
