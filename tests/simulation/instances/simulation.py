@@ -199,14 +199,14 @@ class InstanceSimulation(Simulation):
         """Answer one thing of each instance that goes on; False when all have ended."""
         worker = self.world.alive()[0]
         await self._resume_all()
-        seen: set[bytes] = set()
-        async for id, state, kind, place in self._waits():
-            if id not in seen:
-                seen.add(id)
-                await worker.run(
-                    self._answer(worker.perdure, id, state, kind, place, f"end-{number}-{id_text(id)}-{place}")
-                )
-        return bool(seen) or await self._goes_on()
+        open: dict[bytes, list[tuple[Id, Instance, str, int]]] = {}
+        async for wait in self._waits():
+            open.setdefault(wait[0], []).append(wait)
+        for waits in open.values():
+            id, state, kind, place = waits[number % len(waits)]
+            name = f"end-{number}-{id_text(id)}-{place}"
+            await worker.run(self._answer(worker.perdure, id, state, kind, place, name))
+        return bool(open) or await self._goes_on()
 
     async def _resume_all(self) -> None:
         worker = self.world.alive()[0]
