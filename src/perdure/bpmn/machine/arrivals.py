@@ -112,7 +112,7 @@ def complete_task(game: Game, command: c.CompleteTask) -> str | Rejection:
     game.emit(e.TaskCompleted(node.number, game.now, command.by))
     intake = game.spot(node.element).intake
     if intake and command.message:
-        make_job(game, node.number, intake, "intake", command.message)
+        make_job(game, node.number, intake, "intake", command.message, command.by)
     else:
         complete(game, node.number)
     return "completed"

@@ -232,7 +232,7 @@ class Jobs:
         current = payloads.held(aggregate.id, state.head)
         base = payloads.held(aggregate.id, leased.job.base) if leased.job.base else None
         at = iso(self._instances.sources.now()) or ""
-        change = Change(patch, verb.name, leased.key, at, state.principal)
+        change = Change(patch, verb.name, leased.key, at, leased.job.by or state.principal)
         envelope = changed(current, base, change, place_of(state, node))
         deployed = leased.definition.deployed
         carrier = self._conductor.catalogue.find(deployed.verb) if deployed.verb else None
