@@ -104,7 +104,7 @@ def _occurred(state: Instance, entry: e.Occurred) -> None:
 
 
 def _watch_met(state: Instance, entry: e.WatchMet) -> None:
-    state.watches[entry.number] = replace(state.watches[entry.number], is_met=entry.is_met)
+    state.watches[entry.number] = replace(state.watches[entry.number], is_met=entry.is_met, message=entry.message)
 
 
 def _job_made(state: Instance, entry: e.JobMade) -> None:
@@ -113,7 +113,10 @@ def _job_made(state: Instance, entry: e.JobMade) -> None:
     if job is not None and job.run == entry.run and job.type == entry.verb:
         job = replace(job, status="ready", worker=0, retry_at=0)
     else:
-        job = Job(entry.verb, entry.run, purpose=entry.purpose, message=entry.message, definition=entry.definition)
+        job = Job(
+            entry.verb, entry.run, purpose=entry.purpose, message=entry.message, definition=entry.definition,
+            by=entry.by,
+        )  # fmt: skip
         state.runs[node.element] = max(entry.run, state.runs.get(node.element, 0))
     state.nodes[entry.number] = replace(node, kind="job", job=job)
 

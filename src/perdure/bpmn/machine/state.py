@@ -68,6 +68,8 @@ class Job(Compact, frozen=True):
     """For an intake: the payload that arrived, by its hash."""
     definition: int = 0
     """The first eight bytes of the bound verb's hash, for index rows."""
+    by: str = ""
+    """For an intake: the person who brought what arrived, where one did."""
 
 
 class HumanTask(Compact, frozen=True):
@@ -155,6 +157,13 @@ class Watch(Compact, frozen=True):
     cycle: str = ""
     left: int = 0
     is_met: bool = False
+    message: bytes = b""
+    """What arrived with it, by its hash, while its event waits for others that must happen too."""
+
+    @property
+    def has_come(self) -> bool:
+        """Whether it happened already and its event waits for others that must happen too."""
+        return self.is_met and self.kind != "condition"
 
 
 class Instance(msgspec.Struct, array_like=True):

@@ -63,6 +63,7 @@ class Definitions:
         self._catalogue = catalogue
         self.plans = plans
         self._checks = tuple(checks)
+        self._fresh: dict[bytes, Aggregate] = {}
 
     async def deploy(
         self, model: Model, origin: Origin, *, process: str = "", profile: Profile = "hollow", contract: Any = None,
@@ -152,10 +153,16 @@ class Definitions:
         return answer.aggregate.state, bool(answer.entries)
 
     async def find(self, process: str, origin: Origin) -> Aggregate | None:
-        try:
-            return await self._kernel.read(process_id(origin.tenant, process), origin)
-        except RejectedError:
-            return None
+        """The process as it is stored now; those who ask in one turn of the loop share one look."""
+        id = process_id(origin.tenant, process)
+        known = self._fresh.get(id)
+        if known is None:
+            try:
+                known = self._fresh[id] = await self._kernel.read(id, origin)
+            except RejectedError:
+                return None
+            asyncio.get_running_loop().call_soon(self._fresh.pop, id, None)
+        return known
 
     async def choose(self, process: str, version: int | None, origin: Origin, *, is_pinned: bool = False) -> Version:
         """The version a new instance takes: the one asked for unless it is retired, else the latest active one.
