@@ -90,6 +90,15 @@ def test_what_the_first_of_several_triggers_brought_reaches_the_intake() -> None
     assert job is not None and (job.purpose, job.message) == ("intake", b"m" * 32)
 
 
+def test_an_event_that_has_occurred_is_not_interrupted_by_its_other_trigger_while_its_intake_runs() -> None:
+    triggers = (m.MessageTrigger("a"), MINUTE)
+    player = played(m.Event(id="any", position="catch", triggers=triggers, properties={"intake": "look"}))
+    timer = c.FireTimer(number=watch(player, "timer"), kind="watch", due=61 * SECOND)
+    player.ask(c.Correlate(watch=watch(player, "a"), message_id="1", message=b"m" * 32, worker=1))
+    assert player.ask(timer) == "gone"
+    assert count(player, e.JobMade) == 1
+
+
 def test_an_event_that_stays_needs_all_its_triggers_every_time() -> None:
     triggers = (m.MessageTrigger("a"), m.MessageTrigger("b"))
     event = both("boundary", attached_to="u", triggers=triggers, is_interrupting=False)
