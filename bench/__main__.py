@@ -11,7 +11,7 @@ import msgspec
 
 from bench import harness, report
 from bench.load import Store
-from bench.results import Results
+from bench.results import LISTS, Results, merged
 from bench.stores import FreshStores, PostgresDatabases, SqliteFiles
 from bench.workloads import FULL, QUICK, WORKLOADS
 
@@ -30,6 +30,8 @@ def main() -> None:
     finally:
         for store in stores.values():
             store.close()
+    if options.merge and json.exists():
+        results = merged(msgspec.json.decode(json.read_bytes(), type=Results), results)
     _write(results, json, markdown)
 
 
@@ -39,7 +41,8 @@ def _options() -> argparse.Namespace:
     size.add_argument("--quick", action="store_true", help="one short round: minutes, shows the shape")
     size.add_argument("--full", action="store_true", help="three rounds and a million parked calls (the default)")
     names = [workload.name for workload in WORKLOADS]
-    parser.add_argument("--only", choices=[*names, "parked", "workers"], help="one workload")
+    parser.add_argument("--only", choices=[*names, *LISTS, "workers"], help="one workload")
+    parser.add_argument("--merge", action="store_true", help="keep what the files hold of everything else")
     parser.add_argument("--store", choices=["sqlite", "postgres", "both"], default="both")
     parser.add_argument("--json", default=str(HERE / "results.json"), help="where the samples are written")
     parser.add_argument("--markdown", default=str(HERE / "RESULTS.md"), help="where the report is written")

@@ -10,17 +10,35 @@ import msgspec
 
 from bench.load import Load
 
-MODULES = {"raw": "raw", "dbos": "dbos_", "langgraph": "langgraph_", "perdure": "perdure_"}
+MODULES = {
+    "raw": "raw",
+    "dbos": "dbos_",
+    "langgraph": "langgraph_",
+    "perdure": "perdure_",
+    "spiff-task": "spiff",
+    "spiff-wait": "spiff",
+    "spiff-memory": "spiff",
+    "bpmn-engine-task": "bpmn_engine",
+    "bpmn-engine-wait": "bpmn_engine",
+    "bpmn-engine-memory": "bpmn_engine",
+}
+PROCESSES = frozenset({"process", "loop", "crowd", "crowded"})
+"""Workloads of our own that are measured beside those of calls; what they acknowledged is looked up there as well."""
 
 
 def main() -> None:
     """Run the load given as JSON in the only argument."""
     load = msgspec.json.decode(sys.argv[1], type=Load)
-    contender = importlib.import_module(f"bench.contenders.{MODULES[load.contender]}")
+    contender = importlib.import_module(f"bench.contenders.{_module(load)}")
     sample = getattr(contender, load.workload)(load)
     print(msgspec.json.encode(sample).decode(), flush=True)
     # Threads of a contender that outlive its work must not hold the run up.
     os._exit(0)
+
+
+def _module(load: Load) -> str:
+    is_process = load.workload in PROCESSES or (load.workload == "acknowledged" and load.mode in PROCESSES)
+    return "perdure_processes" if load.contender == "perdure" and is_process else MODULES[load.contender]
 
 
 if __name__ == "__main__":

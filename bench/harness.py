@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from bench import children, parked, verify, workers
+from bench import children, crowds, loops, parked, verify, workers
 from bench.load import Load, Sample, Store
 from bench.machine import facts
-from bench.results import Record, Results
+from bench.results import Record, Results, Run, measured
 from bench.stores import FreshStores
 from bench.workloads import WORKLOADS, Scale, Workload, loads
 
@@ -38,9 +40,23 @@ def measure(bench: Bench, scale_name: str, only: str | None) -> Results:
     workers_found = []
     if only in (None, "workers") and "postgres" in bench.stores:
         workers_found = workers.measure(bench.stores["postgres"], bench.scale)
+    loops_found, crowds_found = _larger(bench, only)
+    label = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
     return Results(
-        scale=scale_name, machine=machine, records=records, parked=parked_found, workers=workers_found
+        scale=scale_name, machine=machine, records=records, parked=parked_found, workers=workers_found,
+        loops=loops_found, crowds=crowds_found,
+        runs=[Run(label, scale_name, machine["load average when started"], measured(records, only))],
     )  # fmt: skip
+
+
+def _larger(bench: Bench, only: str | None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Long loops, and starts and messages among many definitions and instances."""
+
+    def on_each(name: str, measure: Any) -> list[dict[str, Any]]:
+        wanted = bench.stores.items() if only in (None, name) else ()
+        return [measure(store, stores, bench.scale, bench.folder) for store, stores in wanted]
+
+    return on_each("loop", loops.measure), on_each("crowd", crowds.measure)
 
 
 def _workload(bench: Bench, workload: Workload, store: Store) -> Iterator[Record]:
@@ -48,8 +64,9 @@ def _workload(bench: Bench, workload: Workload, store: Store) -> Iterator[Record
     best: dict[str, Load] = {}
     for number in range(bench.scale.rounds):
         # Every round starts with another contender, so that none always follows the same one.
-        shift = number % len(workload.contenders)
-        for contender in workload.contenders[shift:] + workload.contenders[:shift]:
+        entered = workload.entered(store)
+        shift = number % len(entered)
+        for contender in entered[shift:] + entered[:shift]:
             tried: list[tuple[Load, Record]] = []
             known = best.get(contender)
             for load in [known] if known is not None else loads(workload, contender, store, bench.scale):

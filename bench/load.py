@@ -32,6 +32,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     acknowledged: str | None = None
     until_killed: bool = False
     started_at: float = 0.0
+    definitions: int = 1
 
 
 class Durability(msgspec.Struct, frozen=True):

@@ -11,7 +11,10 @@ from importlib.metadata import PackageNotFoundError, version
 from bench.load import Store
 from bench.stores import FreshStores
 
-PACKAGES = ("dbos", "langgraph", "langgraph-checkpoint-sqlite", "langgraph-checkpoint-postgres", "psycopg", "perdure")
+PACKAGES = (
+    "dbos", "langgraph", "langgraph-checkpoint-sqlite", "langgraph-checkpoint-postgres", "psycopg", "SpiffWorkflow",
+    "perdure",
+)  # fmt: skip
 
 
 def facts(stores: Mapping[Store, FreshStores]) -> dict[str, str]:

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.load import Store
-from bench.results import Figure, Kept, Results, figure, kept_in, ratio
+from bench.results import LISTS, Figure, Kept, Results, figure, kept_in, ratio
 from bench.targets import verdicts
 from bench.workloads import WORKLOADS, Workload
 
 OTHERS = ("dbos", "langgraph", "raw")
-TITLES = {"dbos": "DBOS", "langgraph": "LangGraph", "raw": "raw limit", "perdure": "Perdure"}
+TITLES = {
+    "dbos": "DBOS",
+    "langgraph": "LangGraph",
+    "raw": "raw limit",
+    "perdure": "Perdure",
+    "spiff-task": "SpiffWorkflow saving after every task",
+    "spiff-wait": "SpiffWorkflow saving at waits",
+    "spiff-memory": "SpiffWorkflow in memory",
+    "bpmn-engine-task": "bpmn-engine saving after every task",
+    "bpmn-engine-wait": "bpmn-engine saving at waits",
+    "bpmn-engine-memory": "bpmn-engine in memory",
+}
 INTRODUCTION = """# Benchmark results
 
 Read the ratios: every line was measured in one run, everyone on the same machine with the same durability
@@ -19,7 +30,7 @@ each peer's live connection). Absolute rates move by a third between machines an
 run move less.
 
 Reproduce with `make bench`, or `python -m bench --full`; `--quick` takes minutes and shows the shape, `--only NAME`
-runs one workload.
+runs one workload and `--merge` puts it in place among the figures of earlier runs.
 """
 METHOD = """## How it was measured
 
@@ -35,6 +46,16 @@ METHOD = """## How it was measured
 - Perdure runs through its public API with shipped defaults, 64 at once. The database is killed under load after each
   run (SIGKILL of the process that holds the SQLite file, SIGKILL of the Postgres server); then the audit must pass
   and every result that was acknowledged must be there.
+- The process is a service task, an exclusive gateway, a service task, a person's task, a fork of two service tasks, a
+  join and an end. Perdure runs it with everything on: each task's frame, payload and journal record is durable before
+  the next begins, and seals are written every second. Its handlers do nothing.
+- SpiffWorkflow and bpmn-engine run the same process with tasks that do nothing, one instance after another in one
+  thread (running several at once gains them nothing), from a model parsed once. Saving is one row in SQLite per
+  instance, WAL and FULL: after each of the five tasks (the durability Perdure has), only at the person's task and the
+  end, or never. bpmn-engine runs under Node; where there is no Node it is not measured.
+- The loop is one instance that goes round a service task and a gateway, each round durable with a payload of its own.
+- Among many definitions and parked instances, starts and messages are timed one at a time after a restart, every
+  definition having been used once.
 - Lateness of a timer is from the time it was due until a listener in the process heard of its effect, after the
   commit was durable.
 """
@@ -43,8 +64,13 @@ METHOD = """## How it was measured
 def render(results: Results) -> str:
     """The whole page."""
     stores: list[Store] = [store for store in ("sqlite", "postgres") if store in results.machine]
-    parts = [INTRODUCTION, f"Scale: {results.scale}.\n", "## Ratios\n", _table(_ratio_rows(results, stores))]
+    parts = [INTRODUCTION, f"Scale: {results.scale}. {results.note}".rstrip() + "\n"]
+    parts += ["## Runs\n", _table(_run_rows(results))] if results.runs else []
+    parts += ["## Ratios\n", _table(_ratio_rows(results, stores))]
     parts += ["## Rates\n", _table(_rate_rows(results, stores))]
+    parts += ["## Processes\n", _table(_process_rows(results, stores))]
+    parts += ["## Loops\n", _table(_loop_rows(results))]
+    parts += ["## Many definitions and parked instances\n", _table(_crowd_rows(results))]
     parts += ["## Many parked calls\n", _table(_parked_rows(results))]
     parts += ["## Several workers on one Postgres\n", _table(_worker_rows(results))]
     parts += ["## Promised and measured\n", _table(_verdict_rows(results))]
@@ -58,6 +84,41 @@ def _ratio_rows(results: Results, stores: list[Store]) -> Iterator[list[str]]:
         ours = figure(results.records, workload, store, "perdure")
         found = [ratio(ours, figure(results.records, workload, store, other)) for other in OTHERS]
         yield [workload.title, store, *(_times(one) for one in found), _kept(kept_in(results, workload.name, store))]
+
+
+def _run_rows(results: Results) -> Iterator[list[str]]:
+    yield ["run", "scale", "load average when started", "figures that are from it"]
+    for run in results.runs:
+        yield [run.at, run.scale, run.load, ", ".join(run.what)]
+
+
+def _process_rows(results: Results, stores: list[Store]) -> Iterator[list[str]]:
+    yield ["workload", "store", "engine", "instances per second", "Perdure against it", "after the kill"]
+    for workload, store in _lines(results, stores, is_process=True):
+        ours = figure(results.records, workload, store, "perdure")
+        kept = _kept(kept_in(results, workload.name, store))
+        yield [workload.title, store, "Perdure", _absolute(ours), "", kept]
+        for peer in workload.entered(store)[:-1]:
+            found = figure(results.records, workload, store, peer)
+            yield [workload.title, store, TITLES[peer], _absolute(found), _times(ratio(ours, found)), ""]
+
+
+def _loop_rows(results: Results) -> Iterator[list[str]]:
+    yield ["store", "rounds", "time per round", "CPU per round", "state", "resident memory more after it"]
+    for found in results.loops:
+        for size in filter(None, (found.get("few"), found.get("many"))):
+            memory = f"{size['resident_more_bytes'] / 2**20:.1f} MB"
+            times = [f"{size[name]:.2f} ms" for name in ("ms_per_round", "cpu_ms_per_round")]
+            yield [found["store"], f"{size['rounds']:,}", *times, f"{size['state_bytes']:,} bytes", memory]
+
+
+def _crowd_rows(results: Results) -> Iterator[list[str]]:
+    yield ["store", "definitions", "parked instances", "start, p50", "message, p50", "memory"]
+    for found in results.crowds:
+        for size in filter(None, (found.get("few"), found.get("many"))):
+            times = [f"{size[what]['p50_ms']:.2f} ms" for what in ("start", "message")]
+            memory = f"{size['resident_bytes'] / 2**20:.0f} MB"
+            yield [found["store"], f"{size['definitions']:,}", f"{size['count']:,}", *times, memory]
 
 
 def _kept(found: Kept | None) -> str:
@@ -75,9 +136,10 @@ def _rate_rows(results: Results, stores: list[Store]) -> Iterator[list[str]]:
         yield [workload.title, store, workload.unit, *map(_absolute, figures)]
 
 
-def _lines(results: Results, stores: list[Store]) -> list[tuple[Workload, Store]]:
+def _lines(results: Results, stores: list[Store], is_process: bool = False) -> list[tuple[Workload, Store]]:
     run = {(record.workload, record.store) for record in results.records}
-    return [(workload, store) for workload in WORKLOADS for store in stores if (workload.name, store) in run]
+    chosen = [workload for workload in WORKLOADS if (workload.function == "process") == is_process]
+    return [(workload, store) for workload in chosen for store in stores if (workload.name, store) in run]
 
 
 def _parked_rows(results: Results) -> Iterator[list[str]]:
@@ -125,7 +187,9 @@ def _failures(results: Results) -> str:
         for record in results.records
         if record.failure
     ]
-    lines += [f"- parked, {one['store']}: `{_last_line(one['failure'])}`" for one in results.parked if "failure" in one]
+    for name, field in LISTS.items():
+        failed = [one for one in getattr(results, field) if "failure" in one]
+        lines += [f"- {name}, {one['store']}: `{_last_line(one['failure'])}`" for one in failed]
     return "\n".join(["## Runs without a figure\n", *lines, ""]) if lines else ""
 
 

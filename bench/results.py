@@ -24,6 +24,15 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     verification: Sample | None = None
 
 
+class Run(msgspec.Struct, frozen=True):
+    """When something was measured, how large, on how busy a machine, and what."""
+
+    at: str
+    scale: str
+    load: str
+    what: list[str]
+
+
 class Results(msgspec.Struct, frozen=True, kw_only=True):
     """Everything measured in one run."""
 
@@ -32,6 +41,50 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     records: list[Record]
     parked: list[dict[str, Any]]
     workers: list[dict[str, Any]] = []
+    loops: list[dict[str, Any]] = []
+    crowds: list[dict[str, Any]] = []
+    runs: list[Run] = []
+    note: str = ""
+    """What a person says about how the figures came about."""
+
+
+LISTS = {"parked": "parked", "loop": "loops", "crowd": "crowds"}
+"""Measurements that are no workload, by the name they are asked for, and where they are kept."""
+
+
+def measured(records: list[Record], only: str | None) -> list[str]:
+    """The names of what a run measured."""
+    others = [name for name in (*LISTS, "workers") if only in (None, name)]
+    return [*dict.fromkeys(record.workload for record in records), *others]
+
+
+def merged(old: Results, new: Results) -> Results:
+    """The old results with everything that was measured again in its place; each run keeps what is still its own."""
+    again = {(record.workload, record.store) for record in new.records}
+    kept = [record for record in old.records if (record.workload, record.store) not in again]
+    lists = {field: _replaced(getattr(old, field), getattr(new, field)) for field in LISTS.values()}
+    return msgspec.structs.replace(
+        old, machine={**new.machine, **old.machine}, records=[*kept, *new.records], workers=new.workers or old.workers,
+        runs=_runs(old, new), scale=old.scale if old.scale == new.scale else "mixed", **lists,
+    )  # fmt: skip
+
+
+def _runs(old: Results, new: Results) -> list[Run]:
+    """Who measured what is shown now; results from before runs were noted count as one."""
+    names = {name for run in new.runs for name in run.what}
+    known = [*dict.fromkeys(record.workload for record in old.records)]
+    known += [name for name, field in LISTS.items() if getattr(old, field)] + (["workers"] if old.workers else [])
+    first = Run("before", old.scale, old.machine.get("load average when started", ""), known)
+    earlier = [
+        msgspec.structs.replace(run, what=[each for each in run.what if each not in names])
+        for run in old.runs or [first]
+    ]
+    return [*(run for run in earlier if run.what), *new.runs]
+
+
+def _replaced(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    stores = {each["store"] for each in new}
+    return [*(each for each in old if each["store"] not in stores), *new]
 
 
 class Figure(msgspec.Struct, frozen=True):

@@ -42,9 +42,22 @@ RATIOS = (
     Target("signals", "postgres", "dbos", "at least", 30),
     Target("one-signal", "sqlite", "langgraph", "at most", 1 / 3),
     Target("one-signal", "postgres", "langgraph", "at most", 1 / 2),
+    Target("process", "sqlite", "spiff-task", "at least", 15),
+    Target("process", "sqlite", "spiff-wait", "at least", 5),
+    Target("process", "sqlite", "spiff-memory", "at least", 1.5),
+    Target("process", "sqlite", "bpmn-engine-task", "at least", 30),
 )
 COMMITS_PER_STEP = 1.2
 TIMER_P99_MS = 50
+LOOP_BOUNDS = (
+    ("time_ratio", "time per round against that of a short one", 1.25, "x"),
+    ("state_ratio", "bytes of state against that of a short one", 1.1, "x"),
+    ("memory_more_mb", "resident memory above that of a short one", 40.0, "MB"),
+)
+CROWD_BOUNDS = (
+    ("start_ratio", "a start against that among few", 1.5, "x"),
+    ("message_ratio", "a message against that among few", 1.5, "x"),
+)
 PARKED_BYTES: dict[str, int] = {"sqlite": 1_000, "postgres": 2_500}
 PARKED_BOUNDS = (
     ("memory_more_mb", "resident memory above that with a thousand", 60.0, "MB"),
@@ -61,6 +74,8 @@ def verdicts(results: Results) -> list[Verdict]:
         found.append(_commits(results, store))
         found.extend(_timers(results, store))
         found.extend(_parked(results, store))
+        found.extend(_loops(results, store))
+        found.extend(_crowds(results, store))
         found.append(_kept(results, store))
     return found
 
@@ -96,11 +111,26 @@ def _parked(results: Results, store: Store) -> Iterator[Verdict]:
     yield _bounded(f"{title}: bytes per call", found.get("bytes_per_parked"), PARKED_BYTES[store], "bytes")
 
 
+def _loops(results: Results, store: Store) -> Iterator[Verdict]:
+    found: dict[str, Any] = next((one for one in results.loops if one["store"] == store), {})
+    title = f"loop of {found.get('many', {}).get('rounds', 0):,} rounds, {store}"
+    for field, what, bound, unit in LOOP_BOUNDS:
+        yield _bounded(f"{title}: {what}", found.get(field), bound, unit)
+
+
+def _crowds(results: Results, store: Store) -> Iterator[Verdict]:
+    found: dict[str, Any] = next((one for one in results.crowds if one["store"] == store), {})
+    many = found.get("many", {})
+    title = f"{many.get('definitions', 0):,} definitions, {many.get('count', 0):,} parked instances, {store}"
+    for field, what, bound, unit in CROWD_BOUNDS:
+        yield _bounded(f"{title}: {what}", found.get(field), bound, unit)
+
+
 def _kept(results: Results, store: Store) -> Verdict:
     found = [one.verification for one in results.records if one.store == store and one.verification is not None]
-    for one in results.parked:
+    for one in (*results.parked, *results.loops, *results.crowds):
         sizes = (one.get("few"), one.get("many")) if one["store"] == store else ()
-        found += [size["verification"] for size in sizes if size is not None]
+        found += [size["verification"] for size in sizes if size is not None and "verification" in size]
     total = kept(found)
     what = f"killed after each run: audit passes, every acknowledged result is there, {store}"
     if total is None:

@@ -27,6 +27,11 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
     own_timers: int
     peer_timers: int
     child_seconds: float
+    rounds_few: int
+    rounds_many: int
+    crowd_few: tuple[int, int]
+    crowd_many: tuple[int, int]
+    """Deployed definitions and parked instances."""
 
 
 QUICK = Scale(
@@ -41,6 +46,10 @@ QUICK = Scale(
     own_timers=2_000,
     peer_timers=100,
     child_seconds=300,
+    rounds_few=200,
+    rounds_many=2_000,
+    crowd_few=(5, 200),
+    crowd_many=(50, 5_000),
 )
 FULL = Scale(
     rounds=3,
@@ -54,6 +63,10 @@ FULL = Scale(
     own_timers=10_000,
     peer_timers=500,
     child_seconds=1800,
+    rounds_few=1_000,
+    rounds_many=10_000,
+    crowd_few=(5, 1_000),
+    crowd_many=(500, 200_000),
 )
 
 
@@ -62,7 +75,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     title: str
-    function: Literal["steps", "signals", "one_signal", "timers"]
+    function: Literal["steps", "signals", "one_signal", "timers", "process"]
     metric: str
     unit: str
     better: Literal["higher", "lower"]
@@ -70,6 +83,13 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     alone: bool = False
     contenders: tuple[str, ...] = ("raw", "dbos", "langgraph", "perdure")
 
+    def entered(self, store: Store) -> tuple[str, ...]:
+        """Who enters it on a store: those who run processes save them to SQLite only."""
+        return tuple(each for each in self.contenders if store == "sqlite" or each not in PROCESS_PEERS)
+
+
+PROCESS_PEERS = tuple(f"{peer}-{when}" for peer in ("spiff", "bpmn-engine") for when in ("task", "wait", "memory"))
+"""Engines of processes, by when they save an instance: after every task, only at waits, never."""
 
 WORKLOADS = (
     Workload(
@@ -134,6 +154,25 @@ WORKLOADS = (
         better="lower",
         contenders=("dbos", "perdure"),
     ),
+    Workload(
+        name="process",
+        title="process with two branches and a person's task, 64 at once",
+        function="process",
+        metric="instances_per_second",
+        unit="instances/s",
+        better="higher",
+        contenders=(*PROCESS_PEERS, "perdure"),
+    ),
+    Workload(
+        name="process-alone",
+        title="the same process, one at a time",
+        function="process",
+        metric="instances_per_second",
+        unit="instances/s",
+        better="higher",
+        alone=True,
+        contenders=(*PROCESS_PEERS, "perdure"),
+    ),
 )
 
 
@@ -157,11 +196,13 @@ def loads(workload: Workload, contender: str, store: Store, scale: Scale) -> lis
 
 
 def _modes(contender: str, workload: Workload) -> tuple[str, ...]:
+    if contender in PROCESS_PEERS:
+        return (contender.rpartition("-")[2],)
     return ("coroutines", "threads") if contender == "dbos" and workload.function != "timers" else ("",)
 
 
 def _concurrencies(contender: str, workload: Workload) -> tuple[int, ...]:
-    if workload.alone:
+    if workload.alone or contender in PROCESS_PEERS:
         return (1,)
     return (AT_ONCE,) if contender in ("raw", "perdure") or workload.function == "timers" else CONCURRENCIES
 
@@ -169,7 +210,7 @@ def _concurrencies(contender: str, workload: Workload) -> tuple[int, ...]:
 def _count(contender: str, workload: Workload, scale: Scale) -> int:
     is_own = contender == "perdure"
     match workload.function:
-        case "steps":
+        case "steps" | "process":
             return 200_000
         case "signals":
             return scale.own_signals if is_own else scale.peer_signals

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
-from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from bench.contenders.acknowledging import DEFINITIONS, Acknowledgements, keys_file, require, until_killed
 from bench.load import Load, Sample, drain_all, drive, latencies, payload_of, resident_bytes
 from bench.timeouts import TimeOuts
 from bench.verify import acknowledged_ids
 from perdure import Perdure
 from perdure.app import WaitingFor
 
-DEFINITIONS = Path(__file__).resolve().parent.parent / "definitions"
 SIGNAL = {"ok": True}
 WARM_UP_SIGNALS = 20
 KEYS_KEPT = 2_000
@@ -60,21 +57,6 @@ def acknowledged(load: Load) -> Sample:
     return asyncio.run(_acknowledged(load))
 
 
-class Acknowledgements:
-    """Ids whose result the caller has been given, on disk before anything else happens.
-
-    Written without a buffer of ours: the process is killed, the operating system is not.
-    """
-
-    def __init__(self, path: str | None) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        self._file = os.open(path, flags, 0o600) if path else None
-
-    def add(self, *ids: str) -> None:
-        if self._file is not None:
-            os.write(self._file, "".join(f"{one}\n" for one in ids).encode())
-
-
 def _open(load: Load) -> AbstractAsyncContextManager[Perdure]:
     return Perdure.open(load.url, definitions=[DEFINITIONS], handlers=["bench.handlers"])
 
@@ -88,7 +70,7 @@ async def _steps(load: Load) -> Sample:
             ids = []
             for _step in range(5):
                 outcome = await perdure.call("bench.step", arguments)
-                _require(outcome.state == "completed", outcome)
+                require(outcome.state == "completed", outcome)
                 ids.append(outcome.id)
             kept.add(*ids)
 
@@ -97,7 +79,7 @@ async def _steps(load: Load) -> Sample:
         sample["steps_per_second"] = sample["runs_per_second"] * 5
         done = (sample["runs"] + load.concurrency) * 5
         sample["commits_per_step"] = (_commits(perdure) - commits_before) / done
-        await _until_killed(load, sample, one)
+        await until_killed(load, sample, one)
     return sample
 
 
@@ -118,7 +100,7 @@ async def _signals(load: Load) -> Sample:
         parking = await drain_all(load.concurrency, wait, load.count)
         elapsed = await drain_all(load.concurrency, signal, load.count)
         sample = {"signals_per_second": load.count / elapsed, "parked_per_second": load.count / parking}
-        await _until_killed(load, sample, both)
+        await until_killed(load, sample, both)
     return sample
 
 
@@ -131,7 +113,7 @@ async def _one_signal(load: Load) -> Sample:
         async def both(_: int) -> None:
             await _signal(perdure, kept, *await _wait(perdure))
 
-        await _until_killed(load, sample, both)
+        await until_killed(load, sample, both)
     return sample
 
 
@@ -147,12 +129,12 @@ async def _park(load: Load) -> Sample:
 
         elapsed = await drain_all(load.concurrency, wait, load.count)
         resident = resident_bytes()
-    _keys_file(load).write_bytes(msgspec.json.encode(kept))
+    keys_file(load).write_bytes(msgspec.json.encode(kept))
     return {"resident_bytes": resident, "parked_per_second": load.count / elapsed}
 
 
 async def _ready(load: Load) -> Sample:
-    keys = msgspec.json.decode(_keys_file(load).read_bytes(), type=list[tuple[str, str]])
+    keys = msgspec.json.decode(keys_file(load).read_bytes(), type=list[tuple[str, str]])
     kept = Acknowledgements(load.acknowledged)
     async with _open(load) as perdure:
         await _signal(perdure, kept, *keys[0])
@@ -166,7 +148,7 @@ async def _ready(load: Load) -> Sample:
         async def both(_: int) -> None:
             await _signal(perdure, kept, *await _wait(perdure))
 
-        await _until_killed(load, sample, both)
+        await until_killed(load, sample, both)
     return sample
 
 
@@ -191,7 +173,7 @@ async def _timers(load: Load) -> Sample:
         await watch.until_all_fired()
         kept.add(*watch.fired())
         sample = watch.sample()
-        await _until_killed(load, sample, wait)
+        await until_killed(load, sample, wait)
     return sample
 
 
@@ -235,7 +217,7 @@ async def _parked(perdure: Perdure, verb: str) -> tuple[str, WaitingFor]:
 
 async def _signal(perdure: Perdure, kept: Acknowledgements, identifier: str, key: str) -> None:
     done = await perdure.complete(key, result=SIGNAL)
-    _require(done.answer == "applied", done)
+    require(done.answer == "applied", done)
     kept.add(identifier)
 
 
@@ -245,23 +227,5 @@ async def _timed_signal(perdure: Perdure, kept: Acknowledgements, identifier: st
     return time.perf_counter() - began
 
 
-async def _until_killed(load: Load, sample: Sample, one: Callable[[int], Awaitable[None]]) -> None:
-    """Give the sample away, then go on under load so that the kill meets commits in flight."""
-    if not load.until_killed:
-        return
-    print(msgspec.json.encode(sample).decode(), flush=True)
-    await drain_all(load.concurrency, one, 1_000_000)
-
-
 def _commits(perdure: Perdure) -> int:
     return int(perdure.metrics()["commits"])
-
-
-def _keys_file(load: Load) -> Path:
-    assert load.acknowledged is not None
-    return Path(f"{load.acknowledged}.keys")
-
-
-def _require(holds: bool, found: object) -> None:
-    if not holds:
-        raise SystemExit(f"Expected to measure finished work, but got {found!r}.")

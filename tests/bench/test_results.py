@@ -10,12 +10,13 @@ import pytest
 from bench.children import ChildFailed, read_sample, start
 from bench.load import Durability, Load, drive, latencies, payload_of, require_durability
 from bench.report import render
-from bench.results import Record, Results, figure, ratio
+from bench.results import Record, Results, Run, figure, merged, ratio
 from bench.targets import verdicts
 from bench.verify import acknowledged_ids
-from bench.workloads import FULL, WORKLOADS, loads
+from bench.workloads import FULL, PROCESS_PEERS, WORKLOADS, loads
 
 STEPS = next(workload for workload in WORKLOADS if workload.name == "steps")
+PROCESS = next(workload for workload in WORKLOADS if workload.name == "process")
 ONE_SIGNAL = next(workload for workload in WORKLOADS if workload.name == "one-signal")
 
 
@@ -143,3 +144,55 @@ def test_a_child_that_fails_tells_its_last_words() -> None:
     for stream in (child.stdout, child.stderr):
         assert stream is not None
         stream.close()
+
+
+def process_records(ours: float, **peers: float) -> list[Record]:
+    given = [record(name.replace("_", "-"), "at 1", 0, value, "process") for name, value in peers.items()]
+    return [record("perdure", "at 64", 0, ours, "process"), *given]
+
+
+def test_each_way_of_saving_has_a_bound_of_its_own() -> None:
+    found = results(*process_records(150.0, spiff_task=10.0, spiff_wait=31.0, spiff_memory=100.0))
+    met = [verdict.met for verdict in verdicts(found) if "spiff" in verdict.what]
+    assert met == [True, False, True]
+    assert [verdict.met for verdict in verdicts(found) if "bpmn-engine" in verdict.what] == [None]
+
+
+def test_engines_of_processes_are_shown_beside_us_and_not_among_the_calls() -> None:
+    page = render(results(*process_records(900.0, spiff_task=30.0)))
+    assert "| SpiffWorkflow saving after every task | 30.00 (at 1) | 30x |" in page
+    assert "process with two branches" not in page.split("## Processes")[0]
+
+
+def test_engines_that_save_to_a_file_do_not_enter_on_a_server() -> None:
+    assert PROCESS.entered("postgres") == ("perdure",)
+    assert set(PROCESS_PEERS) < set(PROCESS.entered("sqlite"))
+    assert [(load.mode, load.concurrency) for load in loads(PROCESS, "spiff-wait", "sqlite", FULL)] == [("wait", 1)]
+
+
+def test_a_merged_run_replaces_its_own_figures_and_keeps_all_others() -> None:
+    old = results(record("perdure", "at 64", 0, 10.0), *process_records(1.0))
+    again = Run("2030-01-01 00:00", "full", "0.1", ["process"])
+    new = msgspec.structs.replace(results(*process_records(2.0)), runs=[again])
+    both = merged(old, new)
+    assert [each.sample for each in both.records] == [{"steps_per_second": 10.0}, {"instances_per_second": 2.0}]
+    assert [(run.at, run.what) for run in both.runs] == [("before", ["steps"]), ("2030-01-01 00:00", ["process"])]
+    assert "| 2030-01-01 00:00 | full | 0.1 | process |" in render(both)
+
+
+def test_what_a_person_said_about_the_figures_survives_a_merge() -> None:
+    old = msgspec.structs.replace(results(record("perdure", "at 64", 0, 10.0)), note="Measured twice.")
+    assert "Scale: full. Measured twice." in render(merged(old, results()))
+
+
+def test_a_long_loop_that_costs_more_per_round_is_seen() -> None:
+    slow = {"store": "sqlite", "time_ratio": 1.3, "state_ratio": 1.0, "memory_more_mb": 1.0, "many": {"rounds": 10_000}}
+    found = msgspec.structs.replace(results(), loops=[{**slow}])
+    assert [verdict.met for verdict in verdicts(found) if "loop of 10,000" in verdict.what] == [False, True, True]
+
+
+def test_a_crowd_may_slow_a_start_by_half_and_no_more() -> None:
+    many = {"definitions": 500, "count": 200_000}
+    crowd = {"store": "sqlite", "start_ratio": 1.5, "message_ratio": 1.51, "many": many}
+    found = msgspec.structs.replace(results(), crowds=[crowd])
+    assert [verdict.met for verdict in verdicts(found) if "500 definitions" in verdict.what] == [True, False]

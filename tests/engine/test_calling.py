@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.bpmn.model import Event, MessageTrigger, SignalTrigger
+from perdure.bpmn.model import Event, Gateway, MessageTrigger, SignalTrigger
 from tests.engine.models import (
+    END,
     after,
     boundary,
     call,
     flow,
     line,
     message,
+    model,
     service,
     signal,
     throw,
@@ -113,6 +115,22 @@ async def test_a_process_starts_by_a_message_once_for_each_message_id(store_url:
         await world.sandbox.run_until_idle()
         found = await world.engine.list_instances(ORIGIN, process="started")
         assert [await world.data(each) for each in found] == [{"x": 1, "t_one": 1}]
+
+
+async def test_a_race_that_starts_a_process_begins_with_the_arm_that_came(store_url: str) -> None:
+    race = Gateway(id="race", kind="event", is_instantiating=True)
+    arms = (wait("left", "m"), wait("right", "n"))
+    flows = (
+        flow("race", "left"), flow("race", "right"), flow("left", "a"), flow("right", "b"), flow("a", "end"),
+        flow("b", "end"),
+    )  # fmt: skip
+    nodes = (race, *arms, service("a", "t.one"), service("b", "t.two"), END)
+    async with opened(store_url) as world:
+        raced = model("raced", nodes, flows, messages=(message("m", key="k"), message("n", key="k")))
+        await world.deploy(raced, profile="open")
+        assert await world.engine.publish("n", "k", ORIGIN, message_id="one") == "started"
+        await world.sandbox.run_until_idle()
+        assert world.handlers.runs == {"t.two": 1}
 
 
 async def test_a_signal_is_heard_by_all_who_wait_and_starts_who_starts_by_it(store_url: str) -> None:

@@ -122,6 +122,8 @@ async def test_an_incident_of_the_process_parks_the_call_and_is_mended_through_i
         view = await world.sandbox.status(call.id)
         assert (view.state, view.result) == ("completed", {"t_one": 1})
         assert await world.sandbox.incidents() == []
+        entries = [event.entry async for event in world.sandbox.events(call.id)]
+        assert entries[2:5] == ["ProcessAsked", "IncidentCreated", "IncidentClosed"]
 
 
 @pytest.mark.req("V16")

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from perdure.bpmn.lint import TARGETS, Contract, Target, VerbContract, lint
+from perdure.app.contracts import contract_of
+from perdure.bpmn.lint import TARGETS, Contract, Target, lint
 from perdure.bpmn.model import Model
+from perdure.bpmn.proof import Verdict, prove
 from perdure.bpmn.xml import read_model, write_model
 from perdure.verbs import Catalogue, load_catalogue
 
@@ -29,26 +31,20 @@ def model_of(verb: str) -> Model:
     return read_model(path.read_bytes(), path.name)
 
 
-def contract_of(catalogue: Catalogue, name: str) -> Contract:
-    execution = catalogue.get(name).execution
-    definitions = [catalogue.get(each).definition for each in catalogue.names()]
-    verbs = tuple(
-        VerbContract(
-            name=each.name,
-            is_durable=each.execution.kind == "durable",
-            effects=each.execution.effects,
-            writes_flags=each.contract.writes_flags if each.contract else None,
-            errors=each.contract.may_raise if each.contract else None,
-        )
-        for each in definitions
-    )
-    return Contract(
-        verb=name,
-        process=CARRIED[name],
-        sub_verbs=execution.sub_verbs,
-        compensation=execution.compensation,
-        flags=execution.flags,
-        verbs=verbs,
+def contract(catalogue: Catalogue, verb: str) -> Contract:
+    found = contract_of(catalogue, CARRIED[verb])
+    assert found is not None and found.verb == verb
+    return found
+
+
+def proof(model: Model, held: Contract) -> Verdict:
+    return prove(
+        model.definitions,
+        held.process,
+        held.flags,
+        may_raise={verb.name: verb.errors or () for verb in held.verbs},
+        writes={verb.name: verb.writes_flags or () for verb in held.verbs},
+        compensation=held.compensation,
     )
 
 
@@ -56,15 +52,37 @@ def contract_of(catalogue: Catalogue, name: str) -> Contract:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("verb", CARRIED)
 def test_the_model_has_no_finding_on_any_target(catalogue: Catalogue, verb: str, target: Target) -> None:
-    assert lint(model_of(verb), target=target, contract=contract_of(catalogue, verb)) == []
+    assert lint(model_of(verb), target=target, contract=contract(catalogue, verb)) == []
 
 
 @pytest.mark.req("V10")
 def test_a_model_that_reads_an_undeclared_flag_has_a_finding(catalogue: Catalogue) -> None:
     text = (KYC / "models" / "kyc-open-case.bpmn").read_text(encoding="utf-8")
     wrong = read_model(text.replace("=orch_escalation_required", "=orch_gone"))
-    found = lint(wrong, contract=contract_of(catalogue, "kyc.open-case"))
+    found = lint(wrong, contract=contract(catalogue, "kyc.open-case"))
     assert "HOL006" in {finding.code for finding in found if finding.severity == "error"}
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize("verb", CARRIED)
+def test_the_model_is_proved_under_the_contract_of_its_verb(catalogue: Catalogue, verb: str) -> None:
+    verdict = proof(model_of(verb), contract(catalogue, verb))
+    assert (verdict.word, verdict.findings) == ("proved", ())
+
+
+@pytest.mark.req("V10")
+def test_a_model_whose_gateway_has_no_way_out_is_refuted(catalogue: Catalogue) -> None:
+    text = (KYC / "models" / "compliance_review_v1.bpmn").read_text(encoding="utf-8")
+    wrong = text.replace(' default="outcome_to_rejected"', "").replace(
+        '<bpmn:sequenceFlow id="outcome_to_rejected" name="rejected" sourceRef="outcome" targetRef="rejected" />',
+        '<bpmn:sequenceFlow id="outcome_to_rejected" name="rejected" sourceRef="outcome" targetRef="rejected">'
+        '<bpmn:conditionExpression xsi:type="bpmn:tFormalExpression">=orch_decision = "rejected"'
+        "</bpmn:conditionExpression></bpmn:sequenceFlow>",
+    )
+    assert wrong != text
+    # The officer's decision may still be pending, and neither condition holds then.
+    verdict = proof(read_model(wrong), contract(catalogue, "kyc.await-compliance-review"))
+    assert verdict.word == "refuted"
 
 
 @pytest.mark.req("V3")

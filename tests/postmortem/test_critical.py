@@ -24,7 +24,7 @@ from perdure.testing.scenarios.playing import play
 from perdure.testing.scenarios.pure import PureWorld
 from perdure.verbs import Call
 from tests.conformance.stores import Raw
-from tests.postmortem.world import EVERYTHING, LINE, PERSON, TIMER, scenario_of, survived
+from tests.postmortem.world import EVERYTHING, HOURLY, LINE, PERSON, TIMER, scenario_of, survived
 
 START = v.Start()
 BOTH: tuple[Side, ...] = ("before", "after")
@@ -78,6 +78,20 @@ async def test_c2_the_commit_that_parks_holds_the_timer(tmp_path: Path) -> None:
         ]  # fmt: skip
         due = await world.sandbox.runtime.store.due_timers(0, b"", 2**62, 10)
         assert [(timer.aggregate, timer.kind) for timer in due] == [(started.id, "watch")]
+
+
+async def test_c2_a_timer_that_fires_twice_or_with_an_old_time_counts_once(tmp_path: Path) -> None:
+    async with EmbeddedWorld.open(scenario_of(HOURLY, tmp_path, START)) as world:
+        await play(world._scenario, world)
+        runtime = world.sandbox.runtime
+        (first,) = await runtime.store.due_timers(0, b"", 2**62, 10)
+        await world.advance(3600)
+        for _ in range(3):
+            await runtime.upkeep.fire(first)  # its row is gone, or another time stands under its name
+            await world.sandbox.run_until_idle()
+        assert world.trail.ran == ["work.verb"]
+        await world.advance(3600)
+        assert world.trail.ran == ["work.verb", "work.verb"]
 
 
 @pytest.mark.req("X7")

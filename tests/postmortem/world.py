@@ -8,6 +8,7 @@ from typing import Any
 
 from perdure.bpmn.xml import write_model
 from perdure.errors import RejectedError
+from perdure.sources import SECOND
 from perdure.testing.faults import Crash, Side
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.embedded import EmbeddedWorld
@@ -29,6 +30,17 @@ catch c timer duration PT1H
 service a work.verb
 end e
 s > c > a > e
+"""
+HOURLY = """
+== hourly
+start s
+user u
+boundary b on u non timer cycle R3/PT1H
+service a work.verb
+end e
+end e2
+s > u > e
+b > a > e2
 """
 PERSON = """
 == person
@@ -84,6 +96,17 @@ class Stubborn:
     def __init__(self, world: EmbeddedWorld) -> None:
         self._world = world
         self.crashes = 0
+
+    async def advance(self, seconds: float) -> None:
+        """Time that has passed does not pass again."""
+        clock = self._world.sandbox.clock
+        target = clock.now() + int(seconds * SECOND)
+        try:
+            await self._world.advance(seconds)
+        except Crash:
+            self.crashes += 1
+            await self._world.crash()
+            await self._world.advance((target - clock.now()) / SECOND)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._world, name)

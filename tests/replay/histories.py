@@ -65,6 +65,14 @@ HISTORIES: dict[str, Commands] = {
         ("LeaseJob", (e.IncidentRaised(1, at(3), "job.interrupted", "It was cut off.", 2),)),
         ("ResolveIncident", (e.IncidentResolved(1, at(4), "completed", "by phone"), e.StepCompleted(1, at(4), RESULT))),
     ),
+    "told by its process": (
+        ("StartCall", (
+            started(), e.StepParked(1, at(0), "kyc.open-case"),
+            e.ProcessAsked(1, at(0), "kyc-open-case", 3, DEFINITION),
+        )),
+        ("TellIncident", (e.IncidentCreated(1, at(1), 4, "screen", "job.contract", "It broke its contract."),)),
+        ("TellIncident", (e.IncidentClosed(1, at(2), 4, "screen", "retried"),)),
+    ),
     "carried by a process": (
         ("StartCall", (
             started(), e.StepParked(1, at(0), "kyc.open-case"),

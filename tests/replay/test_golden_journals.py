@@ -21,7 +21,7 @@ TAGS = {
     6: "StepFailed", 7: "StepParked", 8: "CompletionReceived", 9: "CompletionIgnored", 10: "TimedOut",
     11: "Escalated", 12: "IncidentRaised", 13: "IncidentResolved", 14: "CancelRequested", 15: "CallCancelled",
     16: "ProgressPosted", 17: "AmendmentProposed", 18: "AmendmentApproved", 19: "PayloadErased", 20: "StepReady",
-    21: "ProcessAsked",
+    21: "ProcessAsked", 22: "IncidentCreated", 23: "IncidentClosed",
 }  # fmt: skip
 """Every number ever used. A line is added with an entry and never changed or removed, also when the entry goes."""
 

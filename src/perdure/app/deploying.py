@@ -1,4 +1,4 @@
-"""Models of a project: read from its files, judged by lint, deployed when they changed."""
+"""Models of a project: read from its files, deployed when they changed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from perdure.app.contracts import contract_of
-from perdure.bpmn.lint import Contract, Finding, lint
-from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.model import Model, nodes
-from perdure.bpmn.xml import read_model
+from perdure.bpmn.model import Model
 from perdure.engine import Deployment
-from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine
 from perdure.errors import DefinitionError, Problem
 from perdure.journal import Origin
-from perdure.verbs import Catalogue
 
 SUFFIXES = (".bpmn", ".bpmn20.xml")
 FOLDER = "models"
@@ -42,6 +36,8 @@ def model_files(places: Iterable[str | Path]) -> list[Path]:
 
 
 def load_model(path: Path) -> Model:
+    from perdure.bpmn.xml import read_model  # noqa: PLC0415  only who brings models needs it
+
     try:
         return read_model(path.read_bytes(), str(path))
     except OSError as error:
@@ -74,28 +70,3 @@ class ProjectModels:
                 await engine.deploy(model, origin, process=process)
 
         return find
-
-
-def lint_check(catalogue: Catalogue) -> Check:
-    """The rules as a gate: what lints clean deploys, what does not is refused."""
-
-    def check(model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
-        declared = contract if isinstance(contract, Contract) else contract_of(catalogue, deployed.process.id)
-        found = lint(model, profile=deployed.profile, contract=declared)
-        foreign = _foreign(model, deployed)
-        return [problem_of(each) for each in found if each.severity != "info" and each.element not in foreign]
-
-    return check
-
-
-def _foreign(model: Model, deployed: Deployed) -> set[str]:
-    """The ids of the other processes of a file: what is found there does not concern the one that is deployed."""
-    others = [each for each in model.definitions.processes if each.id != deployed.process.id]
-    return {each.id for each in others} | {node.id for each in others for node in nodes(each.body)}
-
-
-def problem_of(finding: Finding) -> Problem:
-    severity: Any = "error" if finding.severity == "error" else "warning"
-    return Problem(
-        finding.code, finding.file, finding.line, finding.column, finding.element, finding.fact, finding.hint, severity
-    )

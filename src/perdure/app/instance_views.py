@@ -35,13 +35,17 @@ class TokenView(msgspec.Struct, frozen=True):
 
 
 class WaitView(msgspec.Struct, frozen=True):
-    """What an instance waits for: kind is message, signal, timer, condition, task, job or retry."""
+    """What an instance waits for: kind is message, signal, timer, condition, task, job or retry.
+
+    `name` is that of the message or signal.
+    """
 
     kind: str
     element: str
     text: str
     key: str = ""
     due_at: str | None = None
+    name: str = ""
 
 
 class InstanceView(msgspec.Struct, frozen=True):
@@ -121,7 +125,7 @@ def progress_of(state: Instance, definition: Definition, past: Past) -> str:
     done = len(steps & past.elements)
     text = f"{done} of {len(steps)} steps complete"
     if state.status == "active":
-        waiting = list(dict.fromkeys(wait.text for wait in waits_of(state, definition)))
+        waiting = list(dict.fromkeys(wait.text.removeprefix("wait for ") for wait in waits_of(state, definition)))
         return f"{text}, waiting for {', '.join(waiting)}" if waiting else text
     return text if state.status == "completed" else f"{text}, {state.status.replace('_', ' ')}"
 
@@ -154,7 +158,8 @@ def _node_wait(node: Node, definition: Definition) -> WaitView:
 
 
 def _watch_wait(watch: Watch, definition: Definition) -> WaitView:
-    return WaitView(watch.kind, watch.event, _name(watch.event, definition), watch.key, iso(watch.due or None))
+    text, due = _name(watch.event, definition), iso(watch.due or None)
+    return WaitView(watch.kind, watch.event, text, watch.key, due, watch.name)
 
 
 def incidents_of(state: Instance) -> list[IncidentView]:

@@ -1,17 +1,20 @@
-"""Lint over files: which models there are, which verbs belong to them, and what the rules find."""
+"""Lint over files and before deployment: which models there are, which verbs belong to them, what the rules find."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from perdure.app.config import CONFIG_NAME, load_config
 from perdure.app.contracts import contract_of
 from perdure.bpmn.lint import Contract, Finding, Profile, Target, lint
-from perdure.bpmn.model import Model
+from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.model import Model, nodes
 from perdure.bpmn.xml import read_model
+from perdure.engines.embedded.definitions import Check
 from perdure.errors import DefinitionError, ModelError, Problem, RejectedError, Rejection, RejectionCode
 from perdure.verbs import Catalogue, load_catalogue
 
@@ -81,6 +84,31 @@ def finding_of(problem: Problem) -> Finding:
         code=problem.code, severity=problem.severity, fact=problem.reason, hint=problem.hint, element=problem.field,
         line=problem.line, column=problem.column, file=problem.file,
     )  # fmt: skip
+
+
+def lint_check(catalogue: Catalogue) -> Check:
+    """The rules as a gate: what lints clean deploys, what does not is refused."""
+
+    def check(model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
+        declared = contract if isinstance(contract, Contract) else contract_of(catalogue, deployed.process.id)
+        found = lint(model, profile=deployed.profile, contract=declared)
+        foreign = _foreign(model, deployed)
+        return [problem_of(each) for each in found if each.severity != "info" and each.element not in foreign]
+
+    return check
+
+
+def _foreign(model: Model, deployed: Deployed) -> set[str]:
+    """The ids of the other processes of a file: what is found there does not concern the one that is deployed."""
+    others = [each for each in model.definitions.processes if each.id != deployed.process.id]
+    return {each.id for each in others} | {node.id for each in others for node in nodes(each.body)}
+
+
+def problem_of(finding: Finding) -> Problem:
+    severity: Any = "error" if finding.severity == "error" else "warning"
+    return Problem(
+        finding.code, finding.file, finding.line, finding.column, finding.element, finding.fact, finding.hint, severity
+    )
 
 
 class _Verbs:

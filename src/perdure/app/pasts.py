@@ -33,7 +33,7 @@ class Past(msgspec.Struct):
                 element = self.standing.pop(entry.number, None)
                 if entry.how == "completed" and element is not None:
                     self.elements.add(element)
-            elif kind is JobMade and entry.purpose == "work":
+            elif kind is JobMade and entry.purpose != "undo":
                 self.works.add(entry.number)
             elif kind is JobCompleted and entry.number in self.works:
                 self.works.discard(entry.number)

@@ -358,19 +358,21 @@ class Perdure:
 
     # --- people --------------------------------------------------------------------------------------------------
 
-    async def retry(self, id: str) -> CallView:
+    async def retry(self, id: str) -> CallView | InstanceView:
         """Try again what an incident stopped, in the call itself or in the process that carries it."""
         call = parse_id(id)
         if (instance := await self._stuck_instance(call)) is not None:
             await self.instances.retry(id_text(instance))
-            return await self.status(id)
+            return await self._shown(call)
         worker = self.runtime.lease.number
         prepared = Prepared(c.RetryIncident(1, worker))
         answer = await self.runtime.kernel.ask(KIND, call, self._origin, prepared)
         assert answer.aggregate is not None
         return await self._view(await self.runtime.conductor.executed(answer.aggregate))
 
-    async def resolve(self, id: str, result: Any = None, *, error: str | None = None, reason: str = "") -> CallView:
+    async def resolve(
+        self, id: str, result: Any = None, *, error: str | None = None, reason: str = ""
+    ) -> CallView | InstanceView:
         """End by hand what an incident stopped, with a result or an error.
 
         For a call that a process carries, the stuck task ends with that result, or with an error of that code.
@@ -378,7 +380,7 @@ class Perdure:
         call = parse_id(id)
         if (instance := await self._stuck_instance(call)) is not None:
             await self.instances.resolve(id_text(instance), data=result, error=error or "", reason=reason)
-            return await self.status(id)
+            return await self._shown(call)
         if error is not None:
             failure = Failure("permanent_business", "incident.resolved", error)
             return await self._ask(id, c.ResolveIncident(1, failure=failure, reason=reason))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perdure.app.deploying import load_model
 from perdure.app.instance_views import (
@@ -15,22 +15,24 @@ from perdure.app.instance_views import (
     instance_view,
     task_view,
 )
-from perdure.app.process_views import ProcessView, marks_of, model_of, process_view
 from perdure.app.runtime import Runtime
 from perdure.app.views import CarrierView, EventView
-from perdure.bpmn.drawing import Marks
 from perdure.bpmn.machine.definition import Deployed, Profile
 from perdure.bpmn.machine.state import ENDED
 from perdure.bpmn.model import Model
 from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion
 from perdure.engines.embedded.following import Until
 from perdure.engines.embedded.instances import child_id
-from perdure.errors import QuarantinedError, RejectedError, Rejection
+from perdure.errors import DefinitionError, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import parse_digest
 from perdure.runbooks.state import Pin
 from perdure.sources import Id, id_text, parse_id
+
+if TYPE_CHECKING:
+    from perdure.app.process_views import ProcessView
+    from perdure.bpmn.drawing import Marks
 
 POLL_SECONDS = 1.0
 
@@ -47,12 +49,31 @@ class Processes:
         found = model if isinstance(model, Model) else load_model(Path(model))
         return await self._engine.deploy(found, self._origin, process=process, profile=profile)
 
+    async def deploy_all(
+        self, models: Sequence[Model], *, process: str = "", profile: Profile = "hollow"
+    ) -> Sequence[Deployment]:
+        """Check every executable process of several models, or the one named; refused is all of it or nothing."""
+        judged, problems = [], []
+        for model in models:
+            for id in [process] if process else [each.id for each in model.definitions.executable()] or [""]:
+                try:
+                    judged.append(
+                        await self._engine.definitions.judge(model, self._origin, process=id, profile=profile)
+                    )
+                except DefinitionError as error:
+                    problems.extend(error.problems)
+        if problems:
+            raise DefinitionError(problems)
+        return [await self._engine.definitions.enter(each, self._origin) for each in judged]
+
     async def list(self) -> Sequence[ProcessVersion]:
         """Every process in its latest version."""
         return await self._engine.processes(self._origin)
 
     async def get(self, process: str, version: int | None = None) -> ProcessView:
         """One version in full, the latest unless one is named."""
+        from perdure.app.process_views import process_view  # noqa: PLC0415  writes and draws models
+
         found, deployed = await self._deployed(process, version)
         return process_view(found, deployed)
 
@@ -67,6 +88,7 @@ class Processes:
         return found, definition.deployed
 
     async def versions(self, process: str) -> Sequence[ProcessVersion]:
+        """Every version of a process, oldest first."""
         return await self._engine.versions(process, self._origin)
 
     async def retire(self, process: str, version: int, reason: str = "") -> Sequence[ProcessVersion]:
@@ -147,6 +169,8 @@ class InstanceDesk:
 
     async def drawing(self, id: str) -> tuple[Model, Marks]:
         """The model an instance runs, and what a picture of it shows: tokens, counts, incidents, the way taken."""
+        from perdure.app.process_views import marks_of, model_of  # noqa: PLC0415  writes and draws models
+
         aggregate = await self._engine.read(id, self._origin)
         definition = await self._engine.instances.loaded(aggregate)
         history = await self._engine.instances.history(aggregate.id, self._origin)

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from perdure.app.contracts import contract_of
 from perdure.bpmn.lint import Contract
 from perdure.bpmn.machine.definition import Deployed, Profile
-from perdure.bpmn.model import Definitions, Model, Process
-from perdure.bpmn.proof import Bounds, Finding, Proof, Verdict
+from perdure.bpmn.model import Model
+from perdure.bpmn.proof import Bounds, Finding, Verdict
 from perdure.bpmn.proof.contracted import environment_of, subject_of
-from perdure.bpmn.proof.prove import BOUNDS, chosen_process
+from perdure.bpmn.proof.explore import Told
+from perdure.bpmn.proof.picture import picture_of
+from perdure.bpmn.proof.prove import BOUNDS, Question, chosen_process
+from perdure.bpmn.proof.scenario import scenario_of
 from perdure.errors import Problem
+from perdure.sources import SystemSources
 from perdure.verbs import Catalogue
 
 UNDECIDED = "SND010"
@@ -24,19 +30,57 @@ def prove_model(
     contract: Contract | None,
     *,
     bounds: Bounds = BOUNDS,
-    told: Callable[[int], None] = lambda states: None,
+    told: Told = lambda states: None,
 ) -> Verdict:
     """The verdict on one process of a model, by the contract of the verb it carries."""
     found = chosen_process(model.definitions, process)
-    return _proof(model.definitions, found, contract, bounds, told).verdict()
-
-
-def _proof(
-    definitions: Definitions, process: Process, contract: Contract | None, bounds: Bounds, told: Callable[[int], None]
-) -> Proof:
     flags = contract.flags if contract is not None else ()
-    deployed = subject_of(definitions, process, contract)
-    return Proof(deployed, flags, environment_of(process, contract), bounds=bounds, told=told)
+    deployed = subject_of(model.definitions, found, contract)
+    question = Question(deployed, flags, environment_of(found, contract), SystemSources().now, told)
+    return question.verdict(bounds)
+
+
+class ProofReport(msgspec.Struct, frozen=True):
+    """The verdict on one process of a file, and what anybody needs to see it happen."""
+
+    file: str
+    process: str
+    verb: str | None
+    verdict: Verdict
+    blocks: bool
+    """Whether it would be refused under the profile asked for."""
+    scenarios: tuple[str, ...] = ()
+    """Per finding a scenario that shows it; empty where nothing happens."""
+
+    def scenario(self, number: int, model: str) -> str:
+        """The scenario of a finding with the model's path as the scenario's place needs it."""
+        return self.scenarios[number].replace(f"model: {self.file}\n", f"model: {model}\n", 1)
+
+
+def prove_file(
+    model: Model, process: str, catalogue: Catalogue, profile: Profile, *, told: Told = lambda states: None
+) -> list[ProofReport]:
+    """The reports on the process named, or on every executable one."""
+    ids = [process] if process else [each.id for each in model.definitions.executable()]
+    return [_report(model, id, contract_of(catalogue, id), profile, told) for id in ids or [process]]
+
+
+def _report(model: Model, id: str, contract: Contract | None, profile: Profile, told: Told) -> ProofReport:
+    verdict = prove_model(model, id, contract, told=told)
+    deployed = subject_of(model.definitions, chosen_process(model.definitions, id), contract)
+    flags = contract.flags if contract is not None else ()
+    shown = [scenario_of(deployed, each, model.file, flags) if each.steps else "" for each in verdict.findings]
+    blocks = verdict.word == "refuted" and profile != "open"
+    verb = contract.verb if contract is not None else None
+    return ProofReport(model.file, id, verb, verdict, blocks, tuple(shown))
+
+
+def picture_of_finding(model: Model, report: ProofReport, number: int, catalogue: Catalogue) -> str:
+    """The finding drawn on the diagram."""
+    contract = contract_of(catalogue, report.process)
+    deployed = subject_of(model.definitions, chosen_process(model.definitions, report.process), contract)
+    flags = contract.flags if contract is not None else ()
+    return picture_of(model, deployed, report.verdict.findings[number], flags)
 
 
 def prove_for_deployment(

@@ -7,9 +7,9 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from perdure.app.deploying import ProjectModels, lint_check
+from perdure.app.deploying import ProjectModels
+from perdure.app.gates import gates
 from perdure.app.pasts import Pasts
-from perdure.app.proving import proof_check
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines
 from perdure.engines.embedded.plans import Plans
@@ -69,7 +69,7 @@ class Runtime:
         self.role = role
         self.catalogue = catalogue
         plans = Plans()
-        given = (lint_check(catalogue), proof_check(catalogue)) if checks is None else checks
+        given = gates(catalogue) if checks is None else checks
         self.machines: Mapping[str, Machine[Any, Any, Any]] = {
             RunbookMachine.kind: RunbookMachine(), **engine_machines(plans)
         }  # fmt: skip

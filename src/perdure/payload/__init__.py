@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perdure.payload.canonical import canonical
-from perdure.payload.crossing import Check, pack, unpack
+from perdure.payload.crossing import Check, pack, pack_and_keep, unpack
 from perdure.payload.digests import data_hash, digest, digest_text, parse_digest
 from perdure.payload.envelope import TRAIL_LENGTH, Envelope, Packed, TrailEntry, with_data, with_trail
 from perdure.payload.faults import MAX_DEPTH, pointer
@@ -29,6 +29,7 @@ __all__ = [
     "merge",
     "merge_concurrent",
     "pack",
+    "pack_and_keep",
     "parse",
     "parse_digest",
     "pointer",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Annotated, Any, NoReturn
 
 import msgspec
+import orjson
 
 from perdure.errors import PayloadIntegrityError, PayloadTooLargeError, PerdureError
 from perdure.payload.canonical import canonical
@@ -33,12 +35,29 @@ class _Wire(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trail_ref: str | None
 
 
+_LONG_NUMBER = re.compile(rb"[0-9]{16}")
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(_Wire)
 
 
 def pack(envelope: Envelope, *, max_bytes: int = BUDGET_BYTES, check: Check | None = None) -> Packed:
     """The envelope as one canonical string and the hash of its bytes, its data checked, within the budget."""
+    written, _, _ = _pack(envelope, max_bytes, check)
+    return Packed(written.decode(), "sha256:" + sha256(written).hexdigest())
+
+
+def pack_and_keep(
+    envelope: Envelope, *, max_bytes: int = BUDGET_BYTES, check: Check | None = None
+) -> tuple[bytes, Envelope]:
+    """The bytes of `pack`, and the envelope that `unpack` would make of them, without reading all of them back.
+
+    Its data is a copy: what was handed in may be changed by others, and this one still has its hash.
+    """
+    written, data, data_hash = _pack(envelope, max_bytes, check)
+    return written, msgspec.structs.replace(envelope, data=_copy_of(data), schema_hash=data_hash)
+
+
+def _pack(envelope: Envelope, max_bytes: int, check: Check | None) -> tuple[bytes, bytes, str]:
     data = canonical(envelope.data)
     data_hash = "sha256:" + sha256(data).hexdigest()
     if envelope.schema_hash not in ("", data_hash):
@@ -48,7 +67,12 @@ def pack(envelope: Envelope, *, max_bytes: int = BUDGET_BYTES, check: Check | No
     written = _write(envelope, data, data_hash)
     if len(written) > max_bytes:
         _too_large("pack", envelope.schema, written, max_bytes)
-    return Packed(written.decode(), "sha256:" + sha256(written).hexdigest())
+    return written, data, data_hash
+
+
+def _copy_of(data: bytes) -> Any:
+    """The value behind canonical bytes of our own; only a long run of digits needs the careful reader."""
+    return parse(data, max_bytes=len(data)) if _LONG_NUMBER.search(data) else orjson.loads(data)
 
 
 def unpack(

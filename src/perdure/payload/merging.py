@@ -15,6 +15,7 @@ MergeRule = Literal["any", "all", "sum", "max"]
 """How values that concurrent branches write to one path become one; none depends on who came first."""
 
 _MISSING = object()
+_PLAIN = frozenset({str, bool, type(None)})
 
 
 def merge(data: Mapping[str, Any], patch: Mapping[str, Any], *, declared: Collection[str] | None = None) -> Data:
@@ -91,6 +92,8 @@ def _same(left: Any, right: Any) -> bool:
     """Equal as JSON: 1 and 1.0 are, 1 and true are not."""
     if left is _MISSING or right is _MISSING:
         return left is right
+    if type(left) is type(right) and type(left) in _PLAIN:
+        return bool(left == right)
     return canonical(left) == canonical(right)
 
 

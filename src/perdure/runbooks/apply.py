@@ -219,4 +219,6 @@ _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.AmendmentApproved: _amendment_approved,
     e.PayloadErased: _payload_erased,
     e.ProcessAsked: _process_asked,
+    e.IncidentCreated: _unchanged,
+    e.IncidentClosed: _unchanged,
 }

@@ -103,6 +103,17 @@ class PostProgress(msgspec.Struct, frozen=True):
     text: str
 
 
+class TellIncident(msgspec.Struct, frozen=True):
+    """What happened in the process that carries a step: an incident there, or, with `how`, its end."""
+
+    step: int
+    token: int
+    element: str
+    code: str = ""
+    text: str = ""
+    how: str = ""
+
+
 class RaiseIncident(msgspec.Struct, frozen=True):
     """Something only a person can mend."""
 
@@ -149,5 +160,5 @@ class Erase(msgspec.Struct, frozen=True):
 
 Command = (
     StartCall | LeaseJob | RecordAttempt | Complete | FireTimer | Cancel | PostProgress | RaiseIncident
-    | RetryIncident | ResolveIncident | ProposeAmendment | ApproveAmendment | Erase
+    | RetryIncident | ResolveIncident | TellIncident | ProposeAmendment | ApproveAmendment | Erase
 )  # fmt: skip

@@ -409,13 +409,17 @@ class Conductor:
         return list(self._jobs.values())
 
     async def finish_jobs(self, seconds: float | None) -> None:
-        """Let running attempts end, at most so long; the rest are taken over by whoever comes next."""
-        jobs = list(self._jobs.values())
-        if jobs:
-            _, late = await asyncio.wait(jobs, timeout=seconds)
+        """Let running attempts, and what follows from them, end, at most so long; others take over the rest."""
+        loop = asyncio.get_running_loop()
+        until = None if seconds is None else loop.time() + seconds
+        while jobs := list(self._jobs.values()):
+            left = None if until is None else max(0.0, until - loop.time())
+            _, late = await asyncio.wait(jobs, timeout=left)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+            if late:
+                return
 
 
 def keyed_id(tenant: str, idempotency_key: str) -> Id:

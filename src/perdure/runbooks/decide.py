@@ -193,6 +193,15 @@ def _raise_incident(state: Runbook, command: c.RaiseIncident, now: int, chance: 
     return Decision((e.IncidentRaised(command.step, now, command.code, command.text),))
 
 
+def _tell_incident(state: Runbook, command: c.TellIncident, now: int, chance: float) -> Answer:
+    if state.steps[command.step - 1].status in ENDED:
+        return Decision((), "gone")
+    if command.how:
+        return Decision((e.IncidentClosed(command.step, now, command.token, command.element, command.how),))
+    created = e.IncidentCreated(command.step, now, command.token, command.element, command.code, command.text)
+    return Decision((created,))
+
+
 def _retry_incident(state: Runbook, command: c.RetryIncident, now: int, chance: float) -> Answer:
     step = state.steps[command.step - 1]
     if step.incident is None:
@@ -277,6 +286,7 @@ _TABLE: dict[type, Callable[[Runbook, Any, int, float], Answer]] = {
     c.Cancel: _cancel,
     c.PostProgress: _progress,
     c.RaiseIncident: _raise_incident,
+    c.TellIncident: _tell_incident,
     c.RetryIncident: _retry_incident,
     c.ResolveIncident: _resolve_incident,
     c.Erase: _erase,

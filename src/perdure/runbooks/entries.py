@@ -175,11 +175,32 @@ class ProcessAsked(Compact, frozen=True, tag=21):
     definition: bytes
 
 
+class IncidentCreated(Compact, frozen=True, tag=22):
+    """The process that carries the step is stuck and needs a person; the step stays parked."""
+
+    step: int
+    at: int
+    token: int
+    element: str
+    code: str
+    text: str
+
+
+class IncidentClosed(Compact, frozen=True, tag=23):
+    """What was stuck in the process goes on."""
+
+    step: int
+    at: int
+    token: int
+    element: str
+    how: str
+
+
 Entry = (
     CallStarted | AttemptStarted | AttemptFailed | AttemptDiscarded | StepCompleted | StepFailed | StepParked
     | CompletionReceived | CompletionIgnored | TimedOut | Escalated | IncidentRaised | IncidentResolved
     | CancelRequested | CallCancelled | ProgressPosted | AmendmentProposed | AmendmentApproved | PayloadErased
-    | StepReady | ProcessAsked
+    | StepReady | ProcessAsked | IncidentCreated | IncidentClosed
 )  # fmt: skip
 
 

@@ -6,35 +6,37 @@ from collections import OrderedDict
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_ENTRIES = 4096
+MAX_EACH = 16
+"""Of one aggregate: one that goes on for long needs what it wrote last, not all it ever wrote."""
 
 
 class RecentPayloads:
     """Bounded in number and bytes; the oldest leave first. Content under a hash never changes."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[bytes, list[tuple[bytes, bytes]]] = OrderedDict()
+        self._kept: OrderedDict[bytes, dict[bytes, bytes]] = OrderedDict()
         self._size = 0
 
     def keep(self, aggregate: bytes, hash: bytes, data: bytes) -> None:
         held = self._kept.get(aggregate)
         if held is None:
-            self._kept[aggregate] = [(hash, data)]
-        elif any(each == hash for each, _ in held):
+            self._kept[aggregate] = {hash: data}
+        elif hash in held:
             return
         else:
-            held.append((hash, data))
+            held[hash] = data
+            if len(held) > MAX_EACH:
+                self._size -= len(held.pop(next(iter(held))))
         self._size += len(data)
         while self._size > MAX_BYTES or len(self._kept) > MAX_ENTRIES:
             self._drop(self._kept.popitem(last=False)[1])
 
     def find(self, aggregate: bytes, hash: bytes) -> bytes | None:
-        for each, data in self._kept.get(aggregate, ()):
-            if each == hash:
-                return data
-        return None
+        held = self._kept.get(aggregate)
+        return held.get(hash) if held is not None else None
 
     def forget(self, aggregate: bytes) -> None:
-        self._drop(self._kept.pop(aggregate, []))
+        self._drop(self._kept.pop(aggregate, {}))
 
-    def _drop(self, held: list[tuple[bytes, bytes]]) -> None:
-        self._size -= sum(len(data) for _, data in held)
+    def _drop(self, held: dict[bytes, bytes]) -> None:
+        self._size -= sum(map(len, held.values()))

@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema_rs
 
 from perdure.errors import SchemaViolationError
+from perdure.payload import data_hash
 from perdure.verbs.defaults import Defaults, defaults_of
 from perdure.verbs.shorthand import referenced
 from perdure.verbs.violations import Violation, violation_of
@@ -29,7 +30,7 @@ class SchemaFault(Exception):
 class CompiledSchema:
     """Checks data against one schema; `do`, `thing` and `id` are the words of its error sentence."""
 
-    __slots__ = ("_defaults", "_do", "_id", "_is_recursive", "_thing", "_validator", "properties", "schema")
+    __slots__ = ("_defaults", "_digest", "_do", "_id", "_is_recursive", "_thing", "_validator", "properties", "schema")
 
     def __init__(self, schema: dict[str, Any], do: str = "accept", thing: str = "data", id: str = "") -> None:
         self.schema = schema
@@ -38,6 +39,14 @@ class CompiledSchema:
         self._defaults: Defaults | None = defaults_of(schema)
         self._is_recursive = _has_recursion(schema)
         self._do, self._thing, self._id = do, thing, id
+        self._digest = ""
+
+    @property
+    def digest(self) -> str:
+        """`sha256:` of the schema's canonical form."""
+        if not self._digest:
+            self._digest = data_hash(self.schema)
+        return self._digest
 
     def check(self, data: Any) -> Any:
         """The data with defaults filled in (the given value is never changed), or SchemaViolationError."""

@@ -69,10 +69,11 @@ def open_task(game: Game, number: int, task: m.Task) -> None:
     game.emit(e.TaskOpened(number, *values))
 
 
-def make_job(game: Game, number: int, type: str, purpose: str = "work", message: bytes = b"") -> None:
+def make_job(game: Game, number: int, type: str, purpose: str = "work", message: bytes = b"", by: str = "") -> None:
     element = game.state.nodes[number].element
     run = game.state.runs.get(element, 0) + 1
-    game.emit(e.JobMade(number, type, run, purpose, message, game.plan.definition(type)))  # type: ignore[arg-type]
+    definition = game.plan.definition(type)
+    game.emit(e.JobMade(number, type, run, purpose, message, definition, by))  # type: ignore[arg-type]
     game.ready.append(number)
 
 

@@ -113,7 +113,10 @@ def _job_made(state: Instance, entry: e.JobMade) -> None:
     if job is not None and job.run == entry.run and job.type == entry.verb:
         job = replace(job, status="ready", worker=0, retry_at=0)
     else:
-        job = Job(entry.verb, entry.run, purpose=entry.purpose, message=entry.message, definition=entry.definition)
+        job = Job(
+            entry.verb, entry.run, purpose=entry.purpose, message=entry.message, definition=entry.definition,
+            by=entry.by,
+        )  # fmt: skip
         state.runs[node.element] = max(entry.run, state.runs.get(node.element, 0))
     state.nodes[entry.number] = replace(node, kind="job", job=job)
 

@@ -10,6 +10,7 @@ from perdure.bpmn.machine.flags import settled
 from perdure.bpmn.machine.flow import complete
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.occurring import occur
+from perdure.bpmn.machine.scopes import end
 from perdure.bpmn.machine.state import ENDED, Flags, HumanTask, Node
 from perdure.errors import Rejection
 
@@ -61,7 +62,9 @@ def fire(game: Game, command: c.FireTimer) -> str:
     node = game.state.nodes.get(command.number)
     if node is None or node.job is None or node.job.status != "pending" or node.job.retry_at != command.due:
         return "gone"
-    game.emit(e.JobMade(node.number, node.job.type, node.job.run, node.job.purpose, node.job.message))
+    game.emit(
+        e.JobMade(node.number, node.job.type, node.job.run, node.job.purpose, node.job.message, node.job.definition)
+    )
     game.ready.append(node.number)
     return "fired"
 
@@ -109,7 +112,7 @@ def complete_task(game: Game, command: c.CompleteTask) -> str | Rejection:
     game.emit(e.TaskCompleted(node.number, game.now, command.by))
     intake = game.spot(node.element).intake
     if intake and command.message:
-        make_job(game, node.number, intake, "intake", command.message)
+        make_job(game, node.number, intake, "intake", command.message, command.by)
     else:
         complete(game, node.number)
     return "completed"
@@ -134,8 +137,12 @@ def end_call(game: Game, command: c.EndCall) -> str | Rejection:
         game.write(command.flags, "", node.element)
         complete(game, node.number)
         return "completed"
-    code = command.failure.code if command.failure is not None else command.status
-    if command.failure is None or not throw(game, "error", code, node.number, node.element):
-        text = command.failure.message if command.failure is not None else f"It was {command.status}."
-        game.incident(node.number, CALL_FAILED, f"The called process did not complete. {text}")
+    failure = command.failure
+    if failure is None:
+        game.incident(node.number, CALL_FAILED, f"The called process did not complete. It was {command.status}.")
+    elif not throw(game, "error", failure.code, node.number, node.element):
+        if game.is_called and failure.kind == "permanent_business":
+            end(game, "failed", failure)
+        else:
+            game.incident(node.number, CALL_FAILED, f"The called process did not complete. {failure.message}")
     return "failed"

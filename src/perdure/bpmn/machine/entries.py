@@ -91,6 +91,7 @@ class JobMade(Compact, frozen=True, tag=8):
     purpose: Literal["work", "intake", "undo"] = "work"
     message: bytes = b""
     definition: int = 0
+    by: str = ""
 
 
 class JobStarted(Compact, frozen=True, tag=9):

@@ -33,7 +33,7 @@ def throw(game: Game, kind: Kind, code: str, origin: int, element: str) -> bool:
             leave(game, event.id, node.parent)
             return True
     game.emit(e.ErrorThrown(kind, code, element))
-    if kind == "escalation" and game.state.parent.startswith("node:"):
+    if kind == "escalation" and game.is_called:
         game.emit(e.Thrown(game.state.next, "escalation", code, "", element))
     return False
 

@@ -41,6 +41,11 @@ class Game:
     def spot(self, element: str) -> Spot:
         return self.plan.spots[element]
 
+    @property
+    def is_called(self) -> bool:
+        """Whether a call activity of another instance waits for this one."""
+        return self.state.parent.startswith("node:")
+
     def later(self, move: str, *about: Any) -> None:
         """Something to do when everything before it has been done; see `moves` for what there is."""
         self.moves.append((move, *about))

@@ -110,7 +110,8 @@ def _none_can_come(game: Game, spot: Spot, scope: int) -> bool:
     arrived = _arrived(game, spot.id, scope)
     upstream = game.plan.upstream(spot.id)
     empty = [upstream[flow.id] for flow in spot.into if flow.id not in arrived]
-    full = [upstream[flow.id] for flow in spot.into if flow.id in arrived]
+    own = game.plan.surely_upstream(spot.id)
+    full = [own[flow.id] for flow in spot.into if flow.id in arrived]
     for node in game.state.nodes.values():
         if node.parent != scope or node.element == spot.id:
             continue

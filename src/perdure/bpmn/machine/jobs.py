@@ -13,6 +13,7 @@ from perdure.bpmn.machine.flow import complete
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.moves import start_job
 from perdure.bpmn.machine.occurring import pass_event
+from perdure.bpmn.machine.scopes import end
 from perdure.bpmn.machine.state import Failure, Job, Node
 
 MAX_INTERRUPTIONS = 5
@@ -118,7 +119,7 @@ def _text(job: Job, failure: Failure, code: str) -> str:
 
 
 def business(game: Game, node: Node, failure: Failure) -> None:
-    """A business error takes its event; else everything is compensated where that is declared; else a person looks."""
+    """A business error takes its event; else all is compensated where declared; else the caller gets it, or someone."""
     undoer = _undoer(game, node)
     if undoer and not any(True for _ in game.spot(node.element).boundaries):
         _failed_undo(game, node)
@@ -127,6 +128,9 @@ def business(game: Game, node: Node, failure: Failure) -> None:
         return
     if game.plan.can_undo and game.state.status == "active":
         compensate_instance(game, failure)
+        return
+    if game.is_called:
+        end(game, "failed", failure)
         return
     text = (
         f"The business error '{failure.code}' of '{node.element}' is caught by no event: {failure.message} "

@@ -11,7 +11,14 @@ from msgspec.structs import replace
 from perdure.bpmn.machine.apply import apply
 from perdure.bpmn.machine.commands import Command
 from perdure.bpmn.machine.decide import decide
-from perdure.bpmn.machine.entries import ENTRY_VERSION, Entry, InstanceEnded, Thrown
+from perdure.bpmn.machine.entries import (
+    ENTRY_VERSION,
+    Entry,
+    IncidentRaised,
+    IncidentResolved,
+    InstanceEnded,
+    Thrown,
+)
 from perdure.bpmn.machine.game import Cron, no_cron
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.state import ENDED, STATE_VERSION, Instance, Node, Watch
@@ -35,6 +42,8 @@ from perdure.sources import id_text
 NOTICE = "perdure:"
 THROWN = "thrown"
 INSTANCE_ENDED = "instance_ended"
+INSTANCE_TOLD = "instance_told"
+RAISED, RESOLVED = "incident", "resolved"
 STATE_UPCASTERS: tuple[Upcaster, ...] = ()
 ENTRY_UPCASTERS: tuple[Upcaster, ...] = ()
 
@@ -96,6 +105,9 @@ class InstanceMachine:
         for entry in entries:
             if type(entry) is Thrown:
                 found.append(Notice(f"{NOTICE}{id_text(id)}/{entry.kind}/{entry.number}", THROWN))
+            elif type(entry) in (IncidentRaised, IncidentResolved) and state.parent.startswith("step:"):
+                what = RAISED if type(entry) is IncidentRaised else RESOLVED
+                found.append(Notice(f"{NOTICE}{id_text(id)}/{what}/{entry.number}/{entry.at}", INSTANCE_TOLD))
             elif type(entry) is InstanceEnded and state.parent:
                 found.append(Notice(f"{NOTICE}{id_text(id)}/ended", INSTANCE_ENDED))
         return tuple(found)

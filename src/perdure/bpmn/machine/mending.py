@@ -83,7 +83,7 @@ def _go_on(game: Game, node: Node, code: str) -> None:
     current = game.state.nodes[node.number]
     if current.job is not None and current.incident is None:
         job = current.job
-        game.emit(e.JobMade(node.number, job.type, job.run, job.purpose, job.message))
+        game.emit(e.JobMade(node.number, job.type, job.run, job.purpose, job.message, job.definition))
         game.ready.append(node.number)
     elif current.kind == "call" and current.incident is None:
         game.emit(e.Left(node.number, "moved"))

@@ -57,6 +57,7 @@ class Plan:
         """How many moves one command may cause; 0 for as many as the game allows."""
         self.links: dict[tuple[str, str], str] = {}
         self._into: dict[str, dict[str, frozenset[str]]] = {}
+        self._flows_into: dict[str, dict[str, frozenset[str]]] = {}
         self._add(self.process, deployed.process.body)
         self.can_undo = bool(deployed.compensation) or any(spot.handler for spot in self.spots.values())
 
@@ -132,7 +133,17 @@ class Plan:
             }
         return known
 
-    def _before(self, element: str, gateway: str) -> dict[str, None]:
+    def surely_upstream(self, gateway: str) -> dict[str, frozenset[str]]:
+        """As upstream, by sequence flows alone: what a boundary event may add is no promise of the token's own way."""
+        known = self._flows_into.get(gateway)
+        if known is None:
+            known = self._flows_into[gateway] = {
+                flow.id: frozenset(self._before(flow.source, gateway, boundaries=False))
+                for flow in self.spots[gateway].into
+            }
+        return known
+
+    def _before(self, element: str, gateway: str, *, boundaries: bool = True) -> dict[str, None]:
         found: dict[str, None] = {}
         waiting = [element]
         while waiting:
@@ -143,7 +154,7 @@ class Plan:
             spot = self.spots[current]
             waiting.extend(flow.source for flow in spot.into)
             if isinstance(spot.node, m.Event):
-                if spot.node.position == "boundary":
+                if boundaries and spot.node.position == "boundary":
                     waiting.append(spot.node.attached_to)
                 waiting.extend(self._link_sources(spot))
         return found

@@ -68,6 +68,8 @@ class Job(Compact, frozen=True):
     """For an intake: the payload that arrived, by its hash."""
     definition: int = 0
     """The first eight bytes of the bound verb's hash, for index rows."""
+    by: str = ""
+    """For an intake: the person who brought what arrived, where one did."""
 
 
 class HumanTask(Compact, frozen=True):

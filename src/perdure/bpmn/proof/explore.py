@@ -22,7 +22,7 @@ OFTEN = 256
 CHAIN = 500
 """How many moves without an alternative are taken as one."""
 
-FAILURES = ("error", "call_failed")
+FAILURES = ("error", "call_failed", "call_escalated")
 Now = Callable[[], int]
 Told = Callable[[int], None]
 
@@ -143,7 +143,9 @@ class Explorer:
             self._note(further)
             self._reductions.used["sequences fused"] += 1
             after = further
-        self._inspector.look(number, path, after, self.graph)
+        if after.taken.move.kind in FAILURES:
+            # A job that failed stands where it stood, so that its state is known.
+            self._inspector.look(number, path, after, self.graph)
         if known is None:
             return self._add(number, key, tuple(path), after, False)
         self._join(number, known)

@@ -69,7 +69,7 @@ def faults(single: frozenset[str], after: After) -> list[tuple[str, str, str, tu
     found: list[tuple[str, str, str, tuple[str, ...]]] = []
     state = after.state
     for node in state.nodes.values():
-        if node.incident is not None and node.job is None and node.kind != "call":
+        if node.incident is not None and node.job is None and node.kind not in ("call", "undo"):
             code = STUCK.get(node.incident.code, "SND009")
             found.append((code, node.element, "" if code != "SND009" else node.incident.text, (node.element,)))
     for element in _doubles(single, state):

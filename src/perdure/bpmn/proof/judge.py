@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from perdure.bpmn.machine.state import Instance
-from perdure.bpmn.model import CompensationTrigger, Event, LinkTrigger, SubProcess
+from perdure.bpmn.model import CompensationTrigger, Event, Gateway, LinkTrigger, SubProcess
 from perdure.bpmn.proof.explore import Explorer
 from perdure.bpmn.proof.inspect import Inspector, Suspect, deadlock
 from perdure.bpmn.proof.moves import Moves
@@ -75,8 +75,11 @@ class Judge:
             yield _made(code, id, str(len(behind)) if behind else "", (), (id, *behind))
 
     def _is_meant(self, part: Part) -> bool:
-        """Whether an element is meant to be reached by tokens; what undoes is reached only when something fails."""
+        """Whether an element is meant to be reached by tokens; what undoes is reached only when something fails, and
+        an instance that an event behind a gateway starts begins at the event."""
         node = part.node
+        if isinstance(node, Gateway) and node.is_instantiating:
+            return False
         for scope in (part.id, *self._outline.ancestors(part.id)):
             around = self._outline.parts.get(scope)
             if around is not None and getattr(around.node, "is_for_compensation", False):

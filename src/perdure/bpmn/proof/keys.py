@@ -12,6 +12,7 @@ from perdure.bpmn.proof.outline import Outline
 from perdure.bpmn.proof.values import Open
 
 Key = bytes
+MOST_DONE = 2
 
 
 class Keys:
@@ -90,5 +91,14 @@ class Keys:
             return []
         if not self._outline.is_undone:
             return []
-        made = [[each.element, each.handler, each.verb, self._done(each.inner)] for each in done]
+        made = _twice([[each.element, each.handler, each.verb, self._done(each.inner)] for each in done])
         return made if self._keeps_order else sorted(made)
+
+
+def _twice(made: list[Any]) -> list[Any]:
+    """Done twice stands for done more often, or a loop would have a state per turn; the last ones count."""
+    kept: list[Any] = []
+    for each in reversed(made):
+        if kept.count(each) < MOST_DONE:
+            kept.append(each)
+    return kept[::-1]

@@ -50,16 +50,16 @@ class Moves:
     def of(self, state: Instance) -> list[Move]:
         found: list[Move] = []
         for node in state.nodes.values():
-            found.extend(self._of_node(node))
+            found.extend(self._of_node(state, node))
         for watch in state.watches.values():
             found.extend(self._of_watch(state, watch))
         return found
 
-    def _of_node(self, node: Node) -> Iterator[Move]:
+    def _of_node(self, state: Instance, node: Node) -> Iterator[Move]:
         if node.incident is not None:
             return
         if node.job is not None and node.kind == "job":
-            yield from self._of_job(node, node.job.type, node.job.purpose == "undo")
+            yield from self._of_job(node, node.job.type, _undoes(state, node))
         elif node.kind == "task":
             intake = intake_of(self._outline.parts[node.element].node)
             for flags, left in self._written("" if not intake else None):
@@ -81,6 +81,8 @@ class Moves:
             yield Move(node.number, "call", node.element, node.number, process, "", flags, left)
         for code in self.codes(process, node.element):
             yield Move(node.number, "call_failed", node.element, node.number, process, code)
+        for code in self._outline.escalated(node.element):
+            yield Move(node.number, "call_escalated", node.element, node.number, process, code)
 
     def _of_watch(self, state: Instance, watch: Watch) -> Iterator[Move]:
         if watch.kind == "condition" or watch.is_met or self._is_crowded(state, watch):
@@ -127,6 +129,14 @@ class Moves:
             yield tuple(zip((each.name for each in now), values, strict=True)), left
 
 
+def _undoes(state: Instance, node: Node) -> bool:
+    """Whether a node runs for a compensation: what fails there is an incident and no fault of the process."""
+    around = state.nodes.get(node.parent)
+    while around is not None and around.kind != "undo":
+        around = state.nodes.get(around.parent)
+    return around is not None
+
+
 def command_of(state: Instance, move: Move, chosen: Mapping[str, Scalar]) -> c.Command:
     """The command behind a move. `chosen` are values of flags that it writes and that have been read since."""
     flags: dict[str, Scalar] = dict(move.flags)
@@ -169,6 +179,10 @@ def _call_failed(state: Instance, move: Move, flags: dict[str, Scalar]) -> c.Com
     return c.EndCall(node=move.number, status="failed", failure=_failure(move.code), worker=WORKER)
 
 
+def _call_escalated(state: Instance, move: Move, flags: dict[str, Scalar]) -> c.Command:
+    return c.Escalate(node=move.number, code=move.code, worker=WORKER)
+
+
 def _arrival(state: Instance, move: Move, flags: dict[str, Scalar]) -> c.Command:
     message = ARRIVED if move.has_intake else b""
     return c.Correlate(watch=move.number, message_id=f"m{state.next}", message=message, flags=flags, worker=WORKER)
@@ -184,5 +198,6 @@ def _failure(code: str) -> Failure:
 
 _COMMANDS: dict[str, Callable[[Instance, Move, dict[str, Scalar]], c.Command]] = {
     "job": _job, "error": _error, "task": _task, "call": _call, "call_failed": _call_failed,
+    "call_escalated": _call_escalated,
     "message": _arrival, "signal": _arrival, "timer": _timer,
 }  # fmt: skip

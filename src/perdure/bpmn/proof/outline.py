@@ -29,6 +29,7 @@ from perdure.bpmn.model import (
     Task,
     TerminateTrigger,
     TimerTrigger,
+    Trigger,
 )
 from perdure.bpmn.proof.environment import ANY_CODE, Environment, intake_of, verb_of
 
@@ -277,15 +278,26 @@ class Outline:
 
     def caught(self, element: str) -> tuple[str, ...]:
         """The codes of the errors that are caught around an element."""
+        found = [each.error for each in self._heard(element) if isinstance(each, ErrorTrigger)]
+        return tuple(sorted({ANY_CODE if self._is_any(error) else self.plan.error_code(error) for error in found}))
+
+    def escalated(self, element: str) -> tuple[str, ...]:
+        """The codes of the escalations that are caught around an element."""
+        found = [each.escalation for each in self._heard(element) if isinstance(each, EscalationTrigger)]
+        return tuple(sorted({self.plan.escalation_code(each) if each else ANY_CODE for each in found}))
+
+    def _heard(self, element: str) -> list[Trigger]:
+        """What boundary events and event subprocesses around an element listen to."""
         events: list[Event] = []
+        inside = element
         for id in (element, *self.ancestors(element)):
             part = self.parts.get(id)
             events += [self.parts[each].node for each in part.boundaries] if part is not None else []  # type: ignore[misc]
-            if id != element:
+            # Inside an event subprocess the scope around it has been taken over: its others no longer listen.
+            if id != element and inside not in self.handlers.get(id, ()):
                 events += [start for _, start in self.plan.areas[id].subs]
-        found = [trigger.error for event in events for trigger in event.triggers if isinstance(trigger, ErrorTrigger)]
-        codes = {ANY_CODE if self._is_any(error) else self.plan.error_code(error) for error in found}
-        return tuple(sorted(codes))
+            inside = id
+        return [trigger for event in events for trigger in event.triggers]
 
     def _is_any(self, error: str) -> bool:
         return not error or self.plan.error_code(error) == "*"

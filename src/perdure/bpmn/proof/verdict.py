@@ -11,7 +11,9 @@ from perdure.bpmn.conditions.tree import Scalar
 Severity = Literal["error", "warning"]
 Word = Literal["proved", "refuted", "undecided"]
 Bound = Literal["", "states", "seconds", "bytes"]
-StepKind = Literal["start", "job", "error", "failure", "task", "message", "signal", "timer", "call", "call_failed"]
+StepKind = Literal[
+    "start", "job", "error", "failure", "task", "message", "signal", "timer", "call", "call_failed", "call_escalated",
+]  # fmt: skip
 
 CODES: dict[str, tuple[str, Severity]] = {
     "SND001": ("deadlock", "error"),
@@ -111,5 +113,6 @@ _SENTENCES: dict[StepKind, str] = {
     "signal": "the signal '{name}' arrives at '{element}'",
     "timer": "the timer '{element}' fires",
     "call": "the process '{name}' called by '{element}' ends",
+    "call_escalated": "the process '{name}' called by '{element}' escalates {code} and goes on",
     "call_failed": "the process '{name}' called by '{element}' fails with {code}",
 }

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from perdure.bpmn.layout import lay_out
-from perdure.bpmn.model import Annotation, Collaboration, Definitions, Message, Model, scopes
+from perdure.bpmn.model import Annotation, Collaboration, Definitions, Diagram, Message, Model, scopes
 from perdure.bpmn.xml import extras
 from perdure.bpmn.xml.tag import Tag
 from perdure.bpmn.xml.values import show_value
@@ -31,9 +30,16 @@ def write_model(model: Model) -> str:
     root = Tag("bpmn:definitions", {"id": definitions.id, "targetNamespace": definitions.namespace, **_PLATFORM})
     root.with_children(*_roots(definitions))
     root.with_children(*_referred(definitions, set(_ids(root))))
-    diagram = lay_out(definitions) if model.diagram is None else model.diagram
+    diagram = _laid_out(definitions) if model.diagram is None else model.diagram
     root.with_children(*diagram_tags(diagram, definitions, dict.fromkeys(_ids(root), 1)))
     return render(root, model.file or "model.bpmn")
+
+
+def _laid_out(definitions: Definitions) -> Diagram:
+
+    from perdure.bpmn.layout import lay_out  # noqa: PLC0415  readers need none
+
+    return lay_out(definitions)
 
 
 def _roots(definitions: Definitions) -> Iterator[Tag]:

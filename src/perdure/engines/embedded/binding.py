@@ -11,6 +11,7 @@ from perdure.bpmn.machine.process import Start, StartKind
 from perdure.bpmn.model import (
     Definitions,
     Event,
+    Gateway,
     Message,
     MessageTrigger,
     Process,
@@ -118,14 +119,17 @@ def _types(process: Process) -> Iterator[str]:
 
 
 def starts_of(deployed: Deployed) -> tuple[Start, ...]:
-    """What outside makes an instance begin: message, signal and timer start events, instantiating tasks."""
+    """What outside makes an instance begin: message, signal and timer start events, instantiating tasks and races."""
     messages = {each.id: each for each in deployed.messages}
     signals = {each.id: each for each in deployed.signals}
+    body = deployed.process.body
+    races = {node.id for node in body.nodes if isinstance(node, Gateway) and node.is_instantiating}
+    arms = {flow.target for flow in body.flows if flow.source in races}
     found: list[Start] = []
-    for node in deployed.process.body.nodes:
-        if isinstance(node, Task) and node.kind == "receive" and node.is_instantiating:
+    for node in body.nodes:
+        if isinstance(node, Task) and node.kind == "receive" and (node.is_instantiating or node.id in arms):
             found.append(Start(node.id, "message", _message_name(messages, node.message)))
-        if isinstance(node, Event) and node.position == "start":
+        if isinstance(node, Event) and (node.position == "start" or node.id in arms):
             found.extend(_event_starts(node, messages, signals))
     return tuple(found)
 

@@ -43,6 +43,15 @@ def process_id(tenant: str, process: str) -> Id:
     return Id(digest(f"{tenant}\0process\0{process}".encode())[:16])
 
 
+class Judged(msgspec.Struct, frozen=True):
+    """A process that may be deployed: bound, as it is stored, what was found; `known` when it is there already."""
+
+    deployed: Deployed
+    data: bytes
+    findings: tuple[Problem, ...] = ()
+    known: Deployment | None = None
+
+
 class Definitions:
     """What is deployed. `checks` are lint and proof, handed in by whoever puts the platform together."""
 
@@ -54,12 +63,23 @@ class Definitions:
         self._catalogue = catalogue
         self.plans = plans
         self._checks = tuple(checks)
+        self._fresh: dict[bytes, Aggregate] = {}
 
     async def deploy(
         self, model: Model, origin: Origin, *, process: str = "", profile: Profile = "hollow", contract: Any = None,
         deployed: Deployed | None = None,
     ) -> Deployment:  # fmt: skip
         """Check, bind, store. The same content again is the same version."""
+        judged = await self.judge(
+            model, origin, process=process, profile=profile, contract=contract, deployed=deployed
+        )  # fmt: skip
+        return await self.enter(judged, origin)
+
+    async def judge(
+        self, model: Model, origin: Origin, *, process: str = "", profile: Profile = "hollow", contract: Any = None,
+        deployed: Deployed | None = None,
+    ) -> Judged:  # fmt: skip
+        """Check and bind, and store nothing yet; refuses by DefinitionError what must not be deployed."""
         if deployed is None:
             chosen = choose_process(model.definitions, process)
             carried = self._carried(chosen.id, contract)
@@ -67,15 +87,20 @@ class Definitions:
         data = canonical(msgspec.to_builtins(deployed))
         known = await self._known(deployed.process.id, digest(data), origin)
         if known is not None:
-            return known
-        findings = await self._findings(model, deployed, contract)
-        definition = definition_of(deployed, digest(data))
-        state, is_new = await self._record(definition, data, origin)
+            return Judged(deployed, data, known=known)
+        return Judged(deployed, data, tuple(await self._findings(model, deployed, contract)))
+
+    async def enter(self, judged: Judged, origin: Origin) -> Deployment:
+        """Store what was let through."""
+        if judged.known is not None:
+            return judged.known
+        definition = definition_of(judged.deployed, digest(judged.data))
+        state, is_new = await self._record(definition, judged.data, origin)
         version = state.with_hash(definition.hash)
         assert version is not None
         self.plans.keep(definition)
         hash = digest_text(definition.hash)
-        return Deployment(deployed.process.id, version.number, hash, tuple(findings), is_new)
+        return Deployment(judged.deployed.process.id, version.number, hash, judged.findings, is_new)
 
     async def _known(self, process: str, hash: bytes, origin: Origin) -> Deployment | None:
         """The version with that content, if it is active: what was let through once is not judged again."""
@@ -128,10 +153,16 @@ class Definitions:
         return answer.aggregate.state, bool(answer.entries)
 
     async def find(self, process: str, origin: Origin) -> Aggregate | None:
-        try:
-            return await self._kernel.read(process_id(origin.tenant, process), origin)
-        except RejectedError:
-            return None
+        """The process as it is stored now; those who ask in one turn of the loop share one look."""
+        id = process_id(origin.tenant, process)
+        known = self._fresh.get(id)
+        if known is None:
+            try:
+                known = self._fresh[id] = await self._kernel.read(id, origin)
+            except RejectedError:
+                return None
+            asyncio.get_running_loop().call_soon(self._fresh.pop, id, None)
+        return known
 
     async def choose(self, process: str, version: int | None, origin: Origin, *, is_pinned: bool = False) -> Version:
         """The version a new instance takes: the one asked for unless it is retired, else the latest active one.
@@ -171,6 +202,7 @@ class Definitions:
         return version_views(aggregate.state)
 
     async def set_status(self, process: str, version: int, status: VersionStatus, origin: Origin, reason: str) -> None:
+        await self.versions(process, origin)  # refuses one that is not deployed
         command = SetStatus(number=version, status=status, reason=reason)
         await self._kernel.ask(KIND, process_id(origin.tenant, process), origin, Prepared(command))
 

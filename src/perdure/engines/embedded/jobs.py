@@ -20,8 +20,8 @@ from perdure.bpmn.machine.entries import JobStarted
 from perdure.bpmn.machine.state import Failure, Instance, Job, Node, job_key
 from perdure.engines.embedded.instances import KIND, Instances
 from perdure.engines.embedded.merging import Change, changed, place_of, seen_from
-from perdure.engines.embedded.payloads import budget_of
-from perdure.engines.embedded.plans import Definition
+from perdure.engines.embedded.payloads import MissingPayload, budget_of
+from perdure.engines.embedded.plans import Definition, MissingPlan
 from perdure.errors import (
     FencedError,
     MergeConflictError,
@@ -35,6 +35,7 @@ from perdure.errors import (
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import Attachments
+from perdure.payload import Envelope
 from perdure.runbooks.conductor import MAX_ENTITY_CONFLICTS
 from perdure.sources import Id, id_text, iso
 from perdure.verbs import Verb
@@ -93,9 +94,8 @@ class Jobs:
         if node is None or node.job is None or (node.job.attempt, node.job.worker) != (started.attempt, started.worker):
             return  # ended again by a later command of the same commit
         state: Instance = aggregate.state
-        sources = self._instances.sources
         try:
-            definition = await insist(lambda: self._instances.loaded(aggregate), sources)
+            definition = await self._definition(aggregate)
             origin = Origin(aggregate.tenant, state.principal, state.trace)
             leased = Leased(aggregate, node, node.job, definition, origin)
             try:
@@ -106,6 +106,12 @@ class Jobs:
                 await self._raise_unrecorded(leased, error)
         except (FencedError, QuarantinedError, RejectedError):
             return  # another worker has taken over, or the instance is set aside: recorded where it is found
+
+    async def _definition(self, aggregate: Aggregate) -> Definition:
+        try:
+            return self._instances.definition(aggregate)
+        except MissingPlan:
+            return await insist(lambda: self._instances.loaded(aggregate), self._instances.sources)
 
     async def _run(self, leased: Leased) -> None:
         binding = leased.definition.binding(leased.job.type)
@@ -133,7 +139,7 @@ class Jobs:
         carrier = self._conductor.catalogue.find(deployed.verb) if deployed.verb else None
         allowed = carrier.execution.sub_verbs if carrier is not None else ()
         undoing = deployed.compensation.values()
-        if allowed and leased.job.purpose == "work":
+        if allowed and leased.job.purpose == "work" and verb.name not in allowed:
             names = {same_verb_name(name) for name in (*allowed, *undoing)}
             if same_verb_name(verb.name) not in names:
                 text = f"'{verb.name}' is not a sub-verb of '{deployed.verb}'. List it under `sub_verbs`."
@@ -142,7 +148,7 @@ class Jobs:
 
     async def _attempt(self, leased: Leased, verb: Verb) -> Produced | Failed:
         try:
-            args = await insist(lambda: self._arguments(leased, verb), self._instances.sources)
+            args = await self._arguments(leased, verb)
         except (SchemaViolationError, PayloadTooLargeError, PayloadIntegrityError) as error:
             return classify(verb, error)
         deployed = leased.definition.deployed
@@ -151,12 +157,18 @@ class Jobs:
 
     async def _arguments(self, leased: Leased, verb: Verb) -> dict[str, Any]:
         """What the sub-verb declares of the data; all of it when it declares nothing."""
-        payloads, job = self._instances.payloads, leased.job
-        head = await payloads.open(leased.id, job.base or leased.aggregate.state.head)
+        job = leased.job
+        head = await self._payload(leased.id, job.base or leased.aggregate.state.head)
         data = seen_from(head.data, place_of(leased.aggregate.state, leased.node))
         if job.purpose == "intake" and job.message:
-            data = {**data, **(await payloads.arrived(leased.id, job.message))}
+            data = {**data, **(await self._payload(leased.id, job.message)).data}
         return checked_args(self._conductor.router, verb, declared(verb, data))
+
+    async def _payload(self, id: Id, hash: bytes) -> Envelope:
+        try:
+            return self._instances.payloads.held(id, hash)
+        except MissingPayload:
+            return await insist(lambda: self._instances.payloads.open(id, hash), self._instances.sources)
 
     @staticmethod
     def _handed(leased: Leased, verb: Verb, args: dict[str, Any]) -> dict[str, Any]:
@@ -220,7 +232,7 @@ class Jobs:
         current = payloads.held(aggregate.id, state.head)
         base = payloads.held(aggregate.id, leased.job.base) if leased.job.base else None
         at = iso(self._instances.sources.now()) or ""
-        change = Change(patch, verb.name, leased.key, at, state.principal)
+        change = Change(patch, verb.name, leased.key, at, leased.job.by or state.principal)
         envelope = changed(current, base, change, place_of(state, node))
         deployed = leased.definition.deployed
         carrier = self._conductor.catalogue.find(deployed.verb) if deployed.verb else None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from perdure.bpmn.machine.state import Instance, Node
-from perdure.payload import Envelope, data_hash, merge, merge_concurrent, with_data, with_trail
+from perdure.payload import Envelope, changed_paths, data_hash, merge, merge_concurrent, with_data, with_trail
 from perdure.payload.envelope import TrailEntry
 
 Data = dict[str, Any]
@@ -77,6 +77,6 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> Data:
         if name in old and isinstance(before, dict) and isinstance(value, dict):
             if inner := difference(before, value):
                 patch[name] = inner
-        elif name not in old or data_hash(before) != data_hash(value):
+        elif name not in old or changed_paths({name: before}, {name: value}):
             patch[name] = value
     return patch

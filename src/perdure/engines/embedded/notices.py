@@ -7,6 +7,7 @@
 | thrown: message, signal | published under the notice's own id |
 | thrown: call, cancel_call | an instance of the called process begins, or is cancelled |
 | thrown: escalation | the call activity that began the instance hears it |
+| instance_told | an incident, or its end: the journal of the call it carries says so |
 | instance_ended | the step or the call activity that began it ends |
 | start_fired | a start timer: an instance begins |
 """
@@ -17,7 +18,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from perdure.bpmn.machine.entries import Thrown
-from perdure.bpmn.machine.machine import INSTANCE_ENDED, THROWN
+from perdure.bpmn.machine.machine import INSTANCE_ENDED, INSTANCE_TOLD, THROWN
 from perdure.bpmn.machine.process import START_FIRED, ProcessState, start_of
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import StartRequest
@@ -54,6 +55,7 @@ class Notices:
             PROCESS_OVER: self._steps.over,
             THROWN: self._thrown,
             INSTANCE_ENDED: self._ended,
+            INSTANCE_TOLD: self._steps.told,
             START_FIRED: self._start_fired,
         }
         self._under_way: set[tuple[str, str]] = set()

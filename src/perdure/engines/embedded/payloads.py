@@ -6,11 +6,12 @@ from collections import OrderedDict
 from typing import Any, NamedTuple, Protocol
 
 from perdure.errors import RejectedError, Rejection
-from perdure.payload import BUDGET_BYTES, Envelope, Packed, data_hash, digest_text, pack, parse_digest, unpack
+from perdure.payload import BUDGET_BYTES, Envelope, Packed, digest, digest_text, pack_and_keep, unpack
 from perdure.sources import Id, id_text, iso
 from perdure.verbs import Verb
 
 MAX_HELD_BYTES = 16 * 1024 * 1024
+NO_SCHEMA = digest_text(digest(b"{}"))
 
 
 class PayloadStore(Protocol):
@@ -57,7 +58,10 @@ class Payloads:
         if data is None:
             fact = f"its payload {digest_text(hash)} has been erased"
             raise RejectedError(Rejection("wrong_state", "read", "instance", id_text(instance), fact))
-        return self._keep(instance, hash, data)
+        packed = Packed(data.decode("utf-8", "surrogateescape"), digest_text(hash))
+        envelope = unpack(packed, max_bytes=max(len(data), BUDGET_BYTES))
+        self._hold(instance, Sealed(hash, data), envelope)
+        return envelope
 
     async def arrived(self, instance: Id, hash: bytes) -> Any:
         """What a message or task brought, as it was kept for its intake."""
@@ -65,34 +69,31 @@ class Payloads:
 
     def seal(self, instance: bytes, envelope: Envelope, budget: int = BUDGET_BYTES) -> Sealed:
         """The envelope packed and hashed; kept at hand, as it is about to be the head."""
-        packed = pack(envelope, max_bytes=budget)
-        hash, data = parse_digest(packed.domain_payload_hash), packed.domain_payload.encode()
-        self._keep(instance, hash, data)
-        return Sealed(hash, data)
+        data, kept = pack_and_keep(envelope, max_bytes=budget)
+        sealed = Sealed(digest(data), data)
+        self._hold(instance, sealed, kept)
+        return sealed
 
     def forget(self, instance: bytes) -> None:
         """Nothing of what was erased stays in memory."""
         for key in [key for key in self._held if key[0] == instance]:
             self._size -= self._held.pop(key)[1]
 
-    def _keep(self, instance: bytes, hash: bytes, data: bytes) -> Envelope:
-        packed = Packed(data.decode("utf-8", "surrogateescape"), digest_text(hash))
-        envelope = unpack(packed, max_bytes=max(len(data), BUDGET_BYTES))
-        if (instance, hash) not in self._held:
-            self._held[(instance, hash)] = (envelope, len(data))
-            self._size += len(data)
+    def _hold(self, instance: bytes, sealed: Sealed, envelope: Envelope) -> None:
+        key = (instance, sealed.hash)
+        if key not in self._held:
+            self._held[key] = (envelope, len(sealed.data))
+            self._size += len(sealed.data)
             while self._size > MAX_HELD_BYTES:
                 self._size -= self._held.popitem(last=False)[1][1]
-        return envelope
 
 
 def first_envelope(process: str, version: int, verb: Verb | None, data: Any, at: int) -> Envelope:
     """The payload an instance begins with, under the schema of the verb that it carries."""
     name, number = (verb.name, verb.version) if verb is not None else (process, version)
-    schema = verb.definition.input_schema if verb is not None else {}
     return Envelope(
         created_at=iso(at) or "", data=data, last_modified_by=name, schema=f"{name}/v{number}",
-        schema_digest=data_hash(schema),
+        schema_digest=verb.input.digest if verb is not None else NO_SCHEMA,
     )  # fmt: skip
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from perdure.bpmn.machine.entries import Entered, IncidentRaised, IncidentResolved
+from perdure.bpmn.machine.machine import RAISED, RESOLVED
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import StartRequest
 from perdure.engines.embedded.changes import Changes
 from perdure.engines.embedded.instances import Instances, child_id
 from perdure.errors import (
+    InvariantBroken,
     PayloadTooLargeError,
     RejectedError,
     Rejection,
@@ -114,6 +117,31 @@ class Steps:
                 return False  # a person looks at something else of that call first
             await self._instances.settle(tenant, Attachments(settles=(tenant, message_id)))
         return True
+
+    async def told(self, tenant: str, message_id: str, id: Id) -> bool:
+        """The process is stuck, or goes on again: the step's own journal says so."""
+        origin = Origin(tenant, PLATFORM)
+        child = await self._instances.read(id, origin)
+        *_, what, number, at = message_id.split("/")
+        call, _, step = child.state.parent.removeprefix("step:").partition(":")
+        command = await self._telling(child, int(step), what, int(number), int(at))
+        brought = Attachments(settles=(tenant, message_id))
+        await self._kernel.ask(KIND, parse_id(call), origin, Prepared(command, brought))
+        return True
+
+    async def _telling(self, child: Aggregate, step: int, what: str, number: int, at: int) -> c.TellIncident:
+        elements: dict[int, str] = {}
+        for told in await self._instances.history(child.id, Origin(child.tenant)):
+            for entry in told.entries:
+                if isinstance(entry, Entered):
+                    elements[entry.number] = entry.element
+                elif getattr(entry, "number", 0) != number or getattr(entry, "at", 0) != at:
+                    continue
+                elif isinstance(entry, IncidentRaised) and what == RAISED:
+                    return c.TellIncident(step, number, elements.get(number, ""), entry.code, entry.text)
+                elif isinstance(entry, IncidentResolved) and what == RESOLVED:
+                    return c.TellIncident(step, number, elements.get(number, ""), how=entry.how)
+        raise InvariantBroken("tell of", "incident", f"{id_text(child.id)}:{number}", "its journal does not know it")
 
     async def _ending(
         self, verb: Verb, child: Aggregate, step: int, token: int, message_id: str, brought: Attachments

@@ -19,6 +19,7 @@ from perdure.surfaces.cli import (
     people,
     processes,
     projects,
+    proving,
     scenarios,
     tasks,
     verbs,
@@ -30,8 +31,8 @@ from perdure.surfaces.cli.options import group
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 ROOMS = (
-    projects, verbs, linting, scenarios, drawings, calls, arrivals, people, tasks, processes, instances, messages,
-    worker, audits, databases, measuring,
+    projects, verbs, linting, proving, scenarios, drawings, calls, arrivals, people, tasks, processes, instances,
+    messages, worker, audits, databases, measuring,
 )  # fmt: skip
 
 

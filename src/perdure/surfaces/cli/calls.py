@@ -181,9 +181,11 @@ def show_call(settings: Settings, perdure: Any, view: Any) -> None:
 
 
 def described(perdure: Any, view: Any) -> Any:
-    """The call with its sentence, where its verb is loaded and its data is there."""
+    """The call with its sentence, where its verb is loaded and its data is there; an instance as it is."""
     import msgspec
 
+    if not hasattr(view, "sentence"):
+        return view
     verb = perdure.catalogue.find(view.verb, view.version)
     if view.sentence or verb is None or not isinstance(view.args, dict):
         return view

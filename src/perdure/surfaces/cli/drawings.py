@@ -58,7 +58,7 @@ def _deliver(settings: Settings, subject: Subject, to: str | None, fresh: bool) 
     model = replace(subject.model, diagram=None) if fresh else subject.model
     picture = drawing.draw(model, subject.marks, title=subject.title)
     if to == "-":
-        _print(picture)
+        output.plain(picture)
         return
     file = Path(to or f"{subject.name}.svg")
     _write(file, picture)
@@ -105,12 +105,3 @@ def _write(file: Path, picture: str) -> None:
         file.write_text(picture, encoding="utf-8")
     except OSError as error:
         raise usage("write", "picture", str(file), f"it cannot be written ({error.strerror})") from None
-
-
-def _print(picture: str) -> None:
-    """Just the picture, in its own encoding whatever the terminal's."""
-    import sys
-
-    sys.stdout.flush()
-    sys.stdout.buffer.write(picture.encode())
-    sys.stdout.buffer.flush()

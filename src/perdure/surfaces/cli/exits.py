@@ -62,11 +62,11 @@ def exit_code(error: BaseException) -> int:
 
 _OWN = (
     Exit(OK, "ok", "done; a call that parked is also done with asking"),
-    Exit(FAILED, "failed", "the call failed, was cancelled or needs a person; or `lint` or `verbs lint` found errors"),
+    Exit(FAILED, "failed", "the call failed, was cancelled or needs a person; `lint` found errors, or `prove` refuted"),
     Exit(STORE, "store", "the store cannot be reached, is locked or full; asking again under the same key is safe"),
     Exit(INTEGRITY, "integrity", "stored bytes are not what was written: quarantine, or findings of `audit verify`"),
     Exit(INTERNAL, "internal", "Perdure itself is at fault; `PERDURE_DEBUG=1` shows where"),
-    Exit(NOT_YET, "not_yet", "the time given with `--timeout` ran out; the call goes on"),
+    Exit(NOT_YET, "not_yet", "the time given with `--timeout` ran out, the call goes on; or `prove` reached a bound"),
     Exit(INTERRUPTED, "interrupted", "stopped by Ctrl-C"),
 )
 _REJECTIONS = {

@@ -74,11 +74,18 @@ def parked_picture(found: list[dict[str, Any]]) -> RenderableType:
         kind = waiting.get("kind", "")
         told = [f"since {relative(waiting.get('since') or each['started_at'])}"]
         told += [f"due {relative(waiting['due_at'])}"] if waiting.get("due_at") else []
-        told += [kind] if kind not in ("", "completion") else []
+        told += [kind] if kind not in ("", "completion", "process") else []
         told += [each["progress"]] if each["progress"] else []
         key = Text(waiting.get("key", ""), style="red" if kind == "incident" else "cyan")
-        rows.append((key, Text(each["verb"]), Text("\n".join(told)), Text(each["id"])))
-    return table("Parked", ("key", "verb", "waits", "id"), rows, "Nothing waits.")
+        waits = Text.assemble((each["verb"], "bold"), "\n", "\n".join(told))
+        rows.append((key, waits, Text(each["id"])))
+    return table("Parked", ("key", "waits", "id"), rows, "Nothing waits.", lesser=_repeated(found))
+
+
+def _repeated(found: list[dict[str, Any]]) -> tuple[str, ...]:
+    """The id is said already when every key begins with it."""
+    keys = [((each["waiting_for"] or {}).get("key", ""), each["id"]) for each in found]
+    return ("id",) if all(key.startswith(id) for key, id in keys) else ()
 
 
 def dead_letters_picture(found: list[dict[str, Any]]) -> RenderableType:

@@ -8,13 +8,18 @@ from typing import Annotated, Any, Literal
 import typer
 
 from perdure.surfaces.cli import output
+from perdure.surfaces.cli.completions import instance_ids
 from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.processes import PANEL, ProcessWord, Reason
 from perdure.surfaces.cli.project import open_store
-from perdure.surfaces.cli.reading import flag_values, json_option, text_pairs
+from perdure.surfaces.cli.reading import flag_values, json_object, text_pairs
 
-InstanceWord = Annotated[str, typer.Argument(metavar="ID", help="The instance's id.", show_default=False)]
+InstanceWord = Annotated[
+    str, typer.Argument(metavar="ID", help="The instance's id.", autocompletion=instance_ids, show_default=False)
+]
+REST_SECONDS = 3.0
+"""How long a command stays to show where a token has come to; the instance goes on without it."""
 FlagWords = Annotated[
     list[str] | None, typer.Option("--flag", metavar="NAME=VALUE", help="Set a flag by hand.", show_default=False)
 ]
@@ -39,11 +44,12 @@ async def start(
     ] = "",
 ) -> None:
     """Begin an instance of a process that no verb carries (one that a verb carries begins by `perdure call`)."""
-    value = _object("--data", data)
+    value = json_object("--data", data)
     async with open_store(settings, "caller") as perdure:
         view = await perdure.instances.start(
-            process, value, version=version, business_key=business_key, idempotency_key=idempotency_key
-        )
+            process, value, version=version, business_key=business_key, idempotency_key=idempotency_key,
+            until="rest", timeout_seconds=REST_SECONDS,
+        )  # fmt: skip
         _show(settings, view)
 
 
@@ -107,7 +113,8 @@ async def resume(
 ) -> None:
     """Let a suspended instance go on."""
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        _show(settings, await perdure.instances.resume(id, shift_timers=timers == "shift"))
+        await perdure.instances.resume(id, shift_timers=timers == "shift")
+        await _show_at_rest(settings, perdure, id)
 
 
 async def modify(
@@ -127,10 +134,10 @@ async def modify(
     if not (cancel or start or flag):
         raise usage("modify", "instance", id, "nothing says how", "Give --cancel, --start or --flag.")
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        view = await perdure.instances.modify(
+        await perdure.instances.modify(
             id, cancel=cancel or (), start=start or (), flags=flag_values(flag or ()), reason=reason
         )
-        _show(settings, view)
+        await _show_at_rest(settings, perdure, id)
 
 
 async def migrate(
@@ -169,7 +176,8 @@ async def cancel_instance(
 ) -> None:
     """Stop an instance. What it did stays done unless --compensate is given."""
     async with open_store(settings, "caller" if compensate else "reader", must_exist=True) as perdure:
-        _show(settings, await perdure.instances.cancel(id, reason, compensate=compensate))
+        await perdure.instances.cancel(id, reason, compensate=compensate)
+        await _show_at_rest(settings, perdure, id)
 
 
 async def retry(
@@ -181,7 +189,8 @@ async def retry(
 ) -> None:
     """Try again what an incident stopped, perhaps with a flag set by hand."""
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        _show(settings, await perdure.instances.retry(id, token, flags=flag_values(flag or ()), reason=reason))
+        await perdure.instances.retry(id, token, flags=flag_values(flag or ()), reason=reason)
+        await _show_at_rest(settings, perdure, id)
 
 
 async def resolve(
@@ -194,19 +203,17 @@ async def resolve(
     reason: Reason = "",
 ) -> None:
     """End by hand what an incident stopped: as if it had completed, or with a business error's code."""
-    value = _object("--data", data)
+    value = json_object("--data", data)
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        view = await perdure.instances.resolve(
+        await perdure.instances.resolve(
             id, token, data=value, flags=flag_values(flag or ()), error=error, reason=reason
         )
-        _show(settings, view)
+        await _show_at_rest(settings, perdure, id)
 
 
-def _object(name: str, text: str | None) -> dict[str, Any] | None:
-    value = json_option(name, text) if text is not None else None
-    if value is not None and not isinstance(value, dict):
-        raise usage("read", "option", name, "its value is not an object", 'Write \'{"name": "Ana"}\'.')
-    return value
+async def _show_at_rest(settings: Settings, perdure: Any, id: str) -> None:
+    """As it stands when what was set going has been done, or soon after it began."""
+    _show(settings, await perdure.instances.wait(id, "rest", REST_SECONDS))
 
 
 def _show(settings: Settings, view: Any) -> None:

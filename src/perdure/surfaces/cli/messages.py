@@ -8,11 +8,10 @@ import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.exits import FAILED
-from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.processes import PANEL
 from perdure.surfaces.cli.project import open_store
-from perdure.surfaces.cli.reading import duration, json_option
+from perdure.surfaces.cli.reading import duration, json_object
 
 NameWord = Annotated[str, typer.Argument(metavar="NAME", help="Of the message or signal.", show_default=False)]
 KeyWord = Annotated[str, typer.Argument(metavar="KEY", help="The correlation key.", show_default=False)]
@@ -46,7 +45,7 @@ async def publish(
     ttl: Annotated[str | None, typer.Option("--ttl", metavar="DURATION", help="Keep it so long, e.g. PT1H.")] = None,
 ) -> None:
     """Send a message; with --ttl it waits for someone who will want it."""
-    brought, seconds = _brought(data), duration("--ttl", ttl) or 0
+    brought, seconds = json_object("--data", data), duration("--ttl", ttl) or 0
     async with open_store(settings, "caller") as perdure:
         told = await perdure.publish(name, key, brought, message_id=message_id, ttl_seconds=seconds)
     _show(settings, name, key, told)
@@ -56,7 +55,7 @@ async def correlate(
     settings: Settings, name: NameWord, key: KeyWord, data: DataWord = None, message_id: IdWord = ""
 ) -> None:
     """Send a message to who waits for it now, or to nobody."""
-    brought = _brought(data)
+    brought = json_object("--data", data)
     async with open_store(settings, "caller") as perdure:
         told = await perdure.correlate(name, key, brought, message_id=message_id)
     _show(settings, name, key, told)
@@ -64,18 +63,12 @@ async def correlate(
 
 async def signal(settings: Settings, name: NameWord, data: DataWord = None, message_id: IdWord = "") -> None:
     """Tell everyone who waits for a signal, and begin the processes that start by it."""
-    brought = _brought(data)
+    brought = json_object("--data", data)
     async with open_store(settings, "caller") as perdure:
         reached = await perdure.signal(name, brought, message_id=message_id)
     told = {"name": name, "reached": reached}
-    output.show(settings, told, lambda: f"✓ {output.counted(reached, 'instance')} heard '{name}'")
-
-
-def _brought(data: str | None) -> dict[str, Any] | None:
-    value = json_option("--data", data) if data is not None else None
-    if value is not None and not isinstance(value, dict):
-        raise usage("read", "option", "--data", "its value is not an object", "Write '{\"pages\": 3}'.")
-    return value
+    heard = f"✓ {output.counted(reached, 'instance')} heard '{name}'" if reached else f"… nobody waits for '{name}'"
+    output.show(settings, told, lambda: heard)
 
 
 def _show(settings: Settings, name: str, key: str, outcome: str) -> None:

@@ -49,6 +49,13 @@ def line(value: Any) -> None:
     stdout.buffer.flush()
 
 
+def plain(text: str) -> None:
+    """A file on stdout, byte for byte, whatever the terminal's encoding and width."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.flush()
+
+
 def note(settings: Settings, text: str) -> None:
     """A remark for people only."""
     if not settings.json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,14 +10,19 @@ from perdure.surfaces.cli import output
 from perdure.surfaces.cli.calls import IdWord, Reason, described, show_call
 from perdure.surfaces.cli.exits import FAILED
 from perdure.surfaces.cli.failures import usage
+from perdure.surfaces.cli.instances import REST_SECONDS
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.project import open_store
 from perdure.surfaces.cli.reading import json_option
 
+if TYPE_CHECKING:
+    from perdure.app import CallView
+    from perdure.app.instance_views import InstanceView
+
 
 def register(app: typer.Typer) -> None:
     """Add these commands."""
-    incidents = group("Look after calls that are stuck and need a person.")
+    incidents = group("Look after calls and processes that are stuck and need a person.")
     command(incidents, "list")(list_incidents)
     command(incidents, "retry")(retry)
     command(incidents, "resolve")(resolve)
@@ -27,37 +32,53 @@ def register(app: typer.Typer) -> None:
 async def list_incidents(
     settings: Settings, limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 1000
 ) -> None:
-    """List calls that need a person, and why."""
+    """List calls, and processes that carry none, that need a person, and why."""
     async with open_store(settings, "reader") as perdure:
         found = [described(perdure, view) for view in await perdure.incidents(limit)]
         output.show(settings, found, lambda: _picture(found))
 
 
-def _picture(found: list[object]) -> object:
+def _picture(found: list[CallView | InstanceView]) -> object:
     from rich.text import Text
 
-    from perdure.app import CallView
     from perdure.surfaces.cli.pictures import table
     from perdure.surfaces.cli.times import relative
 
     rows = []
     for view in found:
-        assert isinstance(view, CallView)
-        waiting = view.waiting_for
-        told = (waiting.code, waiting.text, waiting.since) if waiting else ("", "", None)
+        code, text, since = _why(view)
         rows.append((
-            Text(view.id, style="bold"), Text(view.verb), Text(told[0], style="red"), Text(told[1]),
-            Text(relative(told[2])),
+            Text(view.id, style="bold"), Text(_what(view)), Text.assemble((code, "red"), f"\n{text}"),
+            Text(relative(since)),
         ))  # fmt: skip
-    return table("Incidents", ("call", "verb", "code", "what happened", "since"), rows, "Nothing needs a person.")
+    columns = ("id", "what", "why", "since")
+    return table("Incidents", columns, rows, "Nothing needs a person.", lesser=("since",))
+
+
+def _why(view: CallView | InstanceView) -> tuple[str, str, str | None]:
+    from perdure.app.instance_views import InstanceView
+
+    if isinstance(view, InstanceView):
+        first = view.incidents[0] if view.incidents else None
+        return (first.code, first.text, first.since) if first is not None else ("", "", None)
+    waiting = view.waiting_for
+    return (waiting.code, waiting.text, waiting.since) if waiting is not None else ("", "", None)
+
+
+def _what(view: CallView | InstanceView) -> str:
+    """A call by its verb, an instance that carries none by its process."""
+    from perdure.app.instance_views import InstanceView
+
+    return f"{view.process} v{view.version}" if isinstance(view, InstanceView) else view.verb
 
 
 async def retry(settings: Settings, id: IdWord) -> None:
     """Try again what an incident stopped."""
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        view = await perdure.retry(id)
-        show_call(settings, perdure, view)
-    if view.state == "failed" or (view.waiting_for is not None and view.waiting_for.kind == "incident"):
+        await perdure.retry(id)
+        view = await _settled(perdure, id)
+        _show(settings, perdure, view)
+    if view.state == "failed" or _why(view)[0]:
         raise typer.Exit(FAILED)
 
 
@@ -72,5 +93,34 @@ async def resolve(
     if (result is None) == (error is None):
         raise usage("resolve", "call", id, "it needs either --result or --error", "A result is JSON, an error is text.")
     value = json_option("--result", result) if result is not None else None
-    async with open_store(settings, "reader", must_exist=True) as perdure:
-        show_call(settings, perdure, await perdure.resolve(id, value, error=error, reason=reason))
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        await perdure.resolve(id, value, error=error, reason=reason)
+        _show(settings, perdure, await _settled(perdure, id))
+
+
+async def _settled(perdure: Any, id: str) -> CallView | InstanceView:
+    """The call or instance when what was set going in its process has been done, or soon after it began."""
+    from perdure.errors import RejectedError
+
+    try:
+        view: CallView = await perdure.status(id)
+    except RejectedError:
+        alone: InstanceView = await perdure.instances.wait(id, "rest", REST_SECONDS)
+        return alone
+    if view.carrier is None or not view.carrier.instance:
+        return view
+    carried = await perdure.instances.wait(view.carrier.instance, "rest", REST_SECONDS)
+    # The end of a process reaches its call a moment later.
+    settled: CallView = await (perdure.wait(id, REST_SECONDS) if carried.ended_at else perdure.status(id))
+    return settled
+
+
+def _show(settings: Settings, perdure: Any, view: CallView | InstanceView) -> None:
+    from perdure.app.instance_views import InstanceView
+
+    if not isinstance(view, InstanceView):
+        show_call(settings, perdure, view)
+        return
+    from perdure.surfaces.cli.process_pictures import instance_picture
+
+    output.show(settings, view, lambda: instance_picture(view))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.highlighter import JSONHighlighter
 from rich.panel import Panel
 from rich.table import Table
@@ -28,7 +28,12 @@ COLOURS = {
 }
 SIGNS = {"completed": "✓", "failed": "✗", "cancelled": "■", "parked": "◷", "escalated": "▲", "executing": "▶"}
 MAX_CELL = 60
-SHORT = frozenset({"#", "id", "call", "state", "entry", "by", "when", "since", "asked", "received"})
+NARROW = 100
+"""A terminal of fewer columns leaves out what matters less."""
+SHORT = frozenset({
+    "#", "id", "call", "task key", "state", "entry", "by", "when", "since", "asked", "received", "started", "version",
+    "status",
+})  # fmt: skip
 """Columns that make no sense broken."""
 
 
@@ -83,7 +88,7 @@ def _waiting(waiting: WaitingFor) -> Iterable[tuple[str, RenderableType]]:
     yield "waits for", Text(f"{waiting.kind}{since}{due}".replace("since just now", "from now"))
     if waiting.key:
         yield "key", Text(waiting.key, style="bold cyan")
-    if waiting.text:
+    if waiting.code:
         yield "because", Text.assemble((waiting.code, "red"), f"  {waiting.text}")
 
 
@@ -95,14 +100,34 @@ def json_text(value: Any) -> RenderableType:
     return JSONHighlighter()(Text(line))
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[RenderableType]], empty: str) -> RenderableType:
-    """A list; one sentence when there is nothing in it."""
-    made = Table(box=box.SIMPLE_HEAD, header_style="bold", title=title, title_justify="left", title_style="bold")
-    for name in columns:
-        made.add_column(name, overflow="fold", no_wrap=name in SHORT)
-    for row in rows:
-        made.add_row(*row)
-    return made if made.row_count else Text(empty, style="dim")
+class Listing:
+    """A table that leaves out its `lesser` columns where there is not much room."""
+
+    def __init__(
+        self, title: str, columns: Sequence[str], rows: Sequence[Sequence[RenderableType]], lesser: Sequence[str] = ()
+    ) -> None:
+        self._title, self._columns, self._rows, self._lesser = title, columns, rows, frozenset(lesser)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lesser = self._lesser if options.max_width < NARROW else frozenset()
+        kept = [place for place, name in enumerate(self._columns) if name not in lesser]
+        made = Table(
+            box=box.SIMPLE_HEAD, header_style="bold", title=self._title, title_justify="left", title_style="bold"
+        )  # fmt: skip
+        for place in kept:
+            made.add_column(self._columns[place], overflow="fold", no_wrap=self._columns[place] in SHORT)
+        for row in self._rows:
+            made.add_row(*(row[place] for place in kept))
+        yield made
+
+
+def table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[RenderableType]], empty: str,
+    lesser: Sequence[str] = (),
+) -> RenderableType:  # fmt: skip
+    """A list; one sentence when there is nothing in it. `lesser` columns are for wide terminals only."""
+    listed = list(rows)
+    return Listing(title, columns, listed, lesser) if listed else Text(empty, style="dim")
 
 
 def calls_picture(title: str, views: Sequence[CallView], empty: str) -> RenderableType:

@@ -12,6 +12,8 @@ from rich.text import Text
 
 from perdure.app.instance_views import InstanceView, TaskView
 from perdure.engine import Deployment, MigrationPlan, ProcessVersion
+from perdure.errors import Problem
+from perdure.surfaces.cli.output import counted
 from perdure.surfaces.cli.pictures import json_text, table
 from perdure.surfaces.cli.times import relative
 
@@ -21,6 +23,7 @@ COLOURS = {
 }  # fmt: skip
 SIGNS = {"active": "▶", "suspended": "‖", "completed": "✓", "failed": "✗", "cancelled": "■", "terminated": "■"}
 SHORT_HASH = 19
+SHOWN_WARNINGS = 3
 
 
 def state_text(view: InstanceView) -> Text:
@@ -58,9 +61,10 @@ def _facts(view: InstanceView) -> Iterable[tuple[str, RenderableType]]:
         repeat = f", iteration {token.iteration}" if token.iteration else ""
         yield f"token {token.number}", Text(f"{token.name} ({token.kind}{repeat}{held}) since {relative(token.since)}")
     for wait in view.waits:
-        key = f" under {wait.key}" if wait.key else ""
+        name = Text.assemble(" ", (wait.name, "bold cyan")) if wait.name else Text()
+        key = Text.assemble(" under ", (wait.key, "bold cyan")) if wait.key else Text()
         due = f", due {relative(wait.due_at)}" if wait.due_at else ""
-        yield "waits for", Text(f"{wait.kind}: {wait.text}{key}{due}")
+        yield "waits for", Text.assemble(wait.kind, name, key, f": {wait.text}{due}")
     for incident in view.incidents:
         yield f"incident {incident.token}", Text.assemble((incident.code, "red"), f"  {incident.text}")
     if view.error is not None:
@@ -79,35 +83,47 @@ def _facts(view: InstanceView) -> Iterable[tuple[str, RenderableType]]:
 
 def instances_picture(found: Sequence[InstanceView]) -> RenderableType:
     rows = [
-        (state_text(each), Text(f"{each.process} v{each.version}"), Text(each.id), Text(each.progress),
+        (_short_state(each), Text(f"{each.process} v{each.version}"), Text(each.id), Text(each.progress),
          Text(relative(each.started_at)))
         for each in found
     ]  # fmt: skip
-    return table("Instances", ("state", "process", "id", "progress", "started"), rows, "No instances.")
+    columns = ("state", "process", "id", "progress", "started")
+    return table("Instances", columns, rows, "No instances.", lesser=("started",))
+
+
+def _short_state(view: InstanceView) -> Text:
+    """A state for lists: the word `stuck` says that a person is needed."""
+    return Text("✗ stuck", style="red") if view.incidents else state_text(view)
 
 
 def deployments_picture(found: Sequence[Deployment]) -> RenderableType:
     lines: list[RenderableType] = []
     for each in found:
         what = "deployed" if each.is_new else "is deployed already"
-        lines.append(
-            Text.assemble(("✓ ", "green"), (each.process, "bold"), f" v{each.version} {what}  ", (each.hash, "dim"))
-        )
-        lines.extend(
-            Text.assemble(("  ⚠ ", "yellow"), (problem.code, "yellow"), f"  {problem.where()}  {problem.reason}")
-            for problem in each.findings
-        )
+        warned = f" with {counted(len(each.findings), 'warning')}" if each.findings else ""
+        hash = (each.hash[:SHORT_HASH], "dim")
+        lines.append(Text.assemble(("✓ ", "green"), (each.process, "bold"), f" v{each.version} {what}{warned}  ", hash))
+        lines.extend(_warning(problem) for problem in each.findings[:SHOWN_WARNINGS])
+        if len(each.findings) > SHOWN_WARNINGS:
+            rest = f"  … and {len(each.findings) - SHOWN_WARNINGS} more; `perdure lint` and `perdure prove` tell all"
+            lines.append(Text(rest, style="dim"))
     return Group(*lines) if lines else Text("Nothing to deploy: no executable process.", style="dim")
+
+
+def _warning(problem: Problem) -> Text:
+    element = f"{problem.field}: " if problem.field else ""
+    return Text.assemble(("  ⚠ ", "yellow"), (problem.code, "yellow"), f"  {problem.where()} {element}{problem.reason}")
 
 
 def versions_picture(title: str, found: Sequence[ProcessVersion]) -> RenderableType:
     rows = [
-        (Text(each.process, style="bold"), Text(f"v{each.version}{' (latest)' if each.is_latest else ''}"),
+        (Text(each.process, style="bold"), Text(f"v{each.version}{' latest' if each.is_latest else ''}"),
          Text(each.status), Text(each.verb), Text(each.hash[:SHORT_HASH], style="dim"),
          Text(f"{relative(each.deployed_at)} by {each.by}"))
         for each in found
     ]  # fmt: skip
-    return table(title, ("process", "version", "status", "verb", "hash", "deployed"), rows, "No process is deployed.")
+    columns = ("process", "version", "status", "verb", "hash", "deployed")
+    return table(title, columns, rows, "No process is deployed.", lesser=("hash", "deployed"))
 
 
 def process_picture(view: Any) -> RenderableType:
@@ -117,9 +133,10 @@ def process_picture(view: Any) -> RenderableType:
         _grid([("hash", Text(view.hash)), ("profile", Text(view.profile)), ("verb", Text(view.verb or "–"))]), "cyan",
     )]  # fmt: skip
     rows = [(Text(each["id"]), Text(each["kind"]), Text(each["name"]), Text(each["type"])) for each in view.elements]
-    parts.append(table("Elements", ("element", "kind", "name", "verb"), rows, "It has no elements."))
+    columns = ("element", "kind", "name", "verb")
+    parts.append(table("Elements", columns, rows, "It has no elements.", lesser=("name",)))
     if view.flags:
-        flags = [(Text(name), Text(str(each))) for name, each in view.flags.items()]
+        flags = [(Text(name), Text(_contract(each))) for name, each in view.flags.items()]
         parts.append(table("Flags", ("flag", "contract"), flags, ""))
     if view.bindings:
         bound = [
@@ -128,6 +145,16 @@ def process_picture(view: Any) -> RenderableType:
         ]
         parts.append(table("Bindings", ("type", "verb", "policy"), bound, ""))
     return Group(*parts)
+
+
+def _contract(flag: dict[str, Any]) -> str:
+    """`enum of pending, approved; initial pending; once`."""
+    values = flag.get("values") or ()
+    told = [f"{flag.get('type', '')} of {', '.join(map(str, values))}" if values else str(flag.get("type", ""))]
+    for name, value in flag.items():
+        if name not in ("type", "values"):
+            told.append(name if value is True else f"{name} {value}")
+    return "; ".join(told)
 
 
 def migration_picture(plan: MigrationPlan) -> RenderableType:
@@ -161,7 +188,8 @@ def tasks_picture(found: Sequence[TaskView]) -> RenderableType:
          Text(relative(each.since)))
         for each in found
     ]  # fmt: skip
-    return table("Tasks", ("task", "key", "process", "who", "due", "since"), rows, "Nobody is asked for anything.")
+    columns = ("task", "task key", "process", "who", "due", "since")
+    return table("Tasks", columns, rows, "Nobody is asked for anything.", lesser=("process", "due"))
 
 
 def _who(view: TaskView) -> str:

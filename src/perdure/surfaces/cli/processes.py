@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from perdure.surfaces.cli import output
+from perdure.surfaces.cli.completions import process_ids
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.project import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from perdure.engine import Deployment, ProcessVersion
+    from perdure.engine import ProcessVersion
 
 PANEL = "Processes"
-ProcessWord = Annotated[str, typer.Argument(metavar="PROCESS", help="The process's id.", show_default=False)]
+ProcessWord = Annotated[
+    str,
+    typer.Argument(metavar="PROCESS", help="The process's id.", autocompletion=process_ids, show_default=False),
+]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stays in the journal.")]
 
 
@@ -39,15 +43,12 @@ async def deploy(
     process: Annotated[str, typer.Option("--process", metavar="ID", help="Only this process of the file.")] = "",
     profile: Annotated[Literal["hollow", "contract", "open"], typer.Option("--profile", help="How strict.")] = "hollow",
 ) -> None:
-    """Check models by lint and proof and deploy what passes; the same content again is the same version."""
+    """Check models by lint and proof and deploy them, all or none; the same content again is the same version."""
     from perdure.app.deploying import load_model
 
     async with open_store(settings, "reader") as perdure:
-        found: list[Deployment] = []
-        for path in models:
-            model = load_model(path)
-            wanted = [process] if process else [each.id for each in model.definitions.executable()] or [""]
-            found.extend([await perdure.processes.deploy(model, process=each, profile=profile) for each in wanted])
+        loaded = [load_model(path) for path in models]
+        found = await perdure.processes.deploy_all(loaded, process=process, profile=profile)
         output.show(settings, found, lambda: _pictures().deployments_picture(found))
 
 
@@ -75,7 +76,7 @@ async def show(
     async with open_store(settings, "reader", must_exist=True) as perdure:
         found = await perdure.processes.get(process, version)
         if xml:
-            output.console().print(found.xml, markup=False, highlight=False, soft_wrap=True)
+            output.plain(found.xml)
             return
         output.show(settings, found, lambda: _pictures().process_picture(found))
 

@@ -102,6 +102,14 @@ def _allowed(schema: Any) -> Sequence[Any]:
     return [each for each in allowed if each is None or isinstance(each, str | int | float | bool)]
 
 
+def json_object(name: str, text: str | None) -> dict[str, Any] | None:
+    """The object an option holds; None when it was not given."""
+    value = json_option(name, text) if text is not None else None
+    if value is not None and not isinstance(value, dict):
+        raise usage("read", "option", name, "its value is not an object", 'Write for example \'{"name": "Ana"}\'.')
+    return value
+
+
 def duration(name: str, text: str | None) -> float | None:
     """Seconds of an option that takes an ISO 8601 duration."""
     from perdure.contracts import DurationError, parse_duration

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -38,6 +39,7 @@ async def run(
     from perdure.testing.scenarios.reporting import plain
 
     files = find_scenarios(paths)
+    logging.getLogger("perdure").setLevel(logging.ERROR)  # that nobody waited for a message is what some are about
     with progress_bar(settings, "Scenarios") as progress:
         outcomes = await run_files(files, settings.store or "", progress)
     if junit is not None:

@@ -8,9 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from perdure.surfaces.cli import output
+from perdure.surfaces.cli.failures import usage
+from perdure.surfaces.cli.instances import REST_SECONDS
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.project import open_store
-from perdure.surfaces.cli.reading import json_option
+from perdure.surfaces.cli.reading import json_object
 
 TaskWord = Annotated[str, typer.Argument(metavar="TASK", help="The task's key.", show_default=False)]
 
@@ -64,6 +66,8 @@ async def delegate(
     groups: Annotated[str, typer.Option("--groups", metavar="NAMES", help="The groups instead.")] = "",
 ) -> None:
     """Hand a task on to another person or to groups."""
+    if not (to or groups):
+        raise usage("delegate", "task", task, "nothing says to whom", "Give --to NAME or --groups NAMES.")
     async with open_store(settings, "reader", must_exist=True) as perdure:
         _show(settings, await perdure.tasks.reassign(task, to, groups=groups))
 
@@ -75,9 +79,11 @@ async def complete(
     message_id: Annotated[str, typer.Option("--id", metavar="MESSAGE_ID", help="The same one twice counts once.")] = "",
 ) -> None:
     """Complete a task with its answer."""
-    value = json_option("--data", data) if data is not None else None
+    value = json_object("--data", data)
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        view = await perdure.tasks.complete(task, value, message_id=message_id)
+        view = await perdure.tasks.complete(
+            task, value, message_id=message_id, until="rest", timeout_seconds=REST_SECONDS
+        )  # fmt: skip
         output.show(settings, view, lambda: _pictures().instance_picture(view))
 
 

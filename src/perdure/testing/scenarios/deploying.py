@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from hashlib import sha256
+from pathlib import Path
 
 import msgspec
 
@@ -37,9 +39,20 @@ def deployed_from(
 
 def contracts_of(model: Model, scenario: Scenario) -> dict[str, Contract]:
     """By process, the contract of the verb it carries, where verbs are declared around the model."""
-    catalogue = verbs_beside(scenario.model)
+    catalogue = _verbs(scenario.model.parent, _signature(scenario.model.parent))
     found = {each.id: contract_of(catalogue, each.id) for each in model.definitions.executable()}
     return {process: contract for process, contract in found.items() if contract is not None}
+
+
+@lru_cache(16)
+def _verbs(folder: Path, signature: tuple[tuple[str, int], ...]) -> Catalogue:
+    """Read once for a folder as it is: hundreds of scenarios may lie beside one model."""
+    return verbs_beside(folder / "model.bpmn")
+
+
+def _signature(folder: Path) -> tuple[tuple[str, int], ...]:
+    files = [path for path in folder.iterdir() if path.suffix in (".yaml", ".yml")] if folder.is_dir() else []
+    return tuple(sorted((path.name, path.stat().st_mtime_ns) for path in files))
 
 
 def stub_verbs(scenario: Scenario) -> tuple[Catalogue, dict[str, str]]:

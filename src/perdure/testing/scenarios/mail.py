@@ -177,10 +177,25 @@ def _starts(plan: Plan, kind: str) -> Iterator[tuple[str, str]]:
     """Start events and instantiating tasks of a process that this kind of thing starts, with the name it has."""
     for node in plan.deployed.process.body.nodes:
         if isinstance(node, m.Event) and node.position == "start":
-            for trigger in node.triggers:
-                if kind == "message" and isinstance(trigger, m.MessageTrigger):
-                    yield node.id, plan.message_name(trigger.message)
-                if kind == "signal" and isinstance(trigger, m.SignalTrigger):
-                    yield node.id, plan.signal_name(trigger.signal)
+            yield from _triggers(plan, node, kind)
         if kind == "message" and isinstance(node, m.Task) and node.is_instantiating and node.kind == "receive":
             yield node.id, plan.message_name(node.message)
+        if isinstance(node, m.Gateway) and node.is_instantiating:
+            for flow in plan.spots[node.id].out:
+                yield from _arms(plan, plan.spots[flow.target].node, kind)
+
+
+def _arms(plan: Plan, node: m.Node, kind: str) -> Iterator[tuple[str, str]]:
+    """What starts an instance behind an event-based gateway."""
+    if isinstance(node, m.Task) and kind == "message" and node.kind == "receive":
+        yield node.id, plan.message_name(node.message)
+    if isinstance(node, m.Event):
+        yield from _triggers(plan, node, kind)
+
+
+def _triggers(plan: Plan, event: m.Event, kind: str) -> Iterator[tuple[str, str]]:
+    for trigger in event.triggers:
+        if kind == "message" and isinstance(trigger, m.MessageTrigger):
+            yield event.id, plan.message_name(trigger.message)
+        if kind == "signal" and isinstance(trigger, m.SignalTrigger):
+            yield event.id, plan.signal_name(trigger.signal)

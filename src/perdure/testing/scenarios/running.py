@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from perdure.errors import DefinitionError
+from perdure.errors import DefinitionError, InvariantBroken
 from perdure.testing.scenarios.embedded import EmbeddedWorld
 from perdure.testing.scenarios.loading import load_scenario
 from perdure.testing.scenarios.playing import play
@@ -29,10 +29,11 @@ async def run_files(paths: Iterable[Path], store: str = "", progress: Progress |
 
 async def _run_file(path: Path, store: str) -> Outcome:
     try:
-        scenario = load_scenario(path)
+        return await run_scenario(load_scenario(path), store)
     except DefinitionError as error:
         return unreadable(str(path), [problem.sentence() for problem in error.problems])
-    return await run_scenario(scenario, store)
+    except InvariantBroken as error:
+        return unreadable(str(path), [str(error)])
 
 
 async def run_scenario(scenario: Scenario, store: str = "") -> Outcome:

@@ -9,9 +9,9 @@ from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.state import ROOT, job_key
 from perdure.sources import id_text
 
-_AROUND = frozenset({"join", "many", "loop", "stuck"})
+_AROUND = frozenset({"join", "many", "loop", "stuck", "undo"})
 """Nodes that are no visit: a token at a join that has not fired, or that found no way out of where it was already,
-and what stands around iterations."""
+what stands around iterations, and what an event that compensates (which was visited itself) waits for."""
 
 
 class Trail:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from perdure.testing.scenarios.values import Crash, Message, Scenario, Start, Step
+from perdure.testing.scenarios.values import Crash, Message, Scenario, Signal, Start, Step
 
 
 def with_crashes(scenario: Scenario) -> Scenario:
@@ -14,23 +14,36 @@ def with_crashes(scenario: Scenario) -> Scenario:
 
 def with_duplicates(scenario: Scenario) -> Scenario:
     """Every message comes twice, under one id."""
-    return _with(scenario, [_twice(number, step) for number, step in enumerate(scenario.steps)])
+    named = with_ids(scenario)
+    return _with(named, [_twice(step) for step in named.steps])
 
 
-def _twice(number: int, step: Step) -> tuple[Step, ...]:
+def with_ids(scenario: Scenario) -> Scenario:
+    """Every message and signal has an id, so that asking again is not sending another."""
+    steps = tuple(_identified(step, f"twice-{number}") for number, step in enumerate(scenario.steps))
+    return replace(scenario, steps=steps)
+
+
+def _twice(step: Step) -> tuple[Step, ...]:
     match step:
         case Message():
-            same = _identified(step, number)
-            return same, same
+            return step, step
         case Start(message=Message() as message):
-            same = _identified(message, number)
-            return replace(step, message=same), same
+            return step, message
         case _:
             return (step,)
 
 
-def _identified(message: Message, number: int) -> Message:
-    return message if message.id else replace(message, id=f"twice-{number}")
+def _identified(step: Step, id: str) -> Step:
+    match step:
+        case Message() | Signal():
+            return step if step.id else replace(step, id=id)
+        case Start(message=Message() as message) if not message.id:
+            return replace(step, message=replace(message, id=id))
+        case Start(signal=Signal() as signal) if not signal.id:
+            return replace(step, signal=replace(signal, id=id))
+        case _:
+            return step
 
 
 def _with(scenario: Scenario, steps: list[tuple[Step, ...]]) -> Scenario:

@@ -32,6 +32,7 @@ def check(index: Index) -> Iterator[Note]:
         catches = Counter(name for node, name in links if node.position == "catch")
         for node, name in links:
             yield from _link(node, name, throws, catches)
+            yield from _flows(index, node)
 
 
 def _link(node: Event, name: str, throws: set[str], catches: Counter[str]) -> Iterator[Note]:
@@ -44,3 +45,11 @@ def _link(node: Event, name: str, throws: set[str], catches: Counter[str]) -> It
             yield Note(node.id, f"{catches[name]} links catch '{name}'", "Keep one of them.")
     elif name not in catches:
         yield Note(node.id, f"no link catches '{name}'", "Draw the catching end in the same scope.")
+
+
+def _flows(index: Index, node: Event) -> Iterator[Note]:
+    """The link itself is the way: nothing else leads out of its throwing end or into its catching one."""
+    if node.position == "catch" and index.incoming(node.id):
+        yield Note(node.id, "a flow leads to it as well as the link", "Lead the flow to what follows it.")
+    if node.position != "catch" and index.outgoing(node.id):
+        yield Note(node.id, "a flow leaves it, though the link goes on elsewhere", "Remove the flow.")

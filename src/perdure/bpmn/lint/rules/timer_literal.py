@@ -22,6 +22,9 @@ SEVERITIES = Severities("error")
 def check(index: Index) -> Iterator[Note]:
     for event, timer in index.triggers(TimerTrigger):
         if timer.value.kind != "literal":
+            if event.position == "start" and index.room_of[event.id].parent is None:
+                fact = f"its timer `{timer.value.text[:60]}` is a flag, and before it there is no instance to have one"
+                yield Note(event.id, fact, "Write the time itself.")
             continue
         fault = timer_fault(timer.kind, timer.value.text.strip())
         if fault:

@@ -1,0 +1,28 @@
+"""The gates before deployment, lint and then proof: loaded when something new is to be deployed, which is seldom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.model import Model
+from perdure.engines.embedded.definitions import Check
+from perdure.errors import Problem
+from perdure.verbs import Catalogue
+
+
+def gates(catalogue: Catalogue) -> tuple[Check, Check]:
+    """What lints clean and is proved to end well deploys; what does not is refused."""
+
+    def lints(model: Model, deployed: Deployed, contract: Any) -> Sequence[Problem]:
+        from perdure.app.linting import lint_check  # noqa: PLC0415  many rules, seldom asked
+
+        return lint_check(catalogue)(model, deployed, contract)
+
+    def proves(model: Model, deployed: Deployed, contract: Any) -> Sequence[Problem]:
+        from perdure.app.proving import proof_check  # noqa: PLC0415  large, seldom asked
+
+        return proof_check(catalogue)(model, deployed, contract)
+
+    return lints, proves

@@ -1,0 +1,38 @@
+"""Some scenarios with the process dying at every single commit, just before it and just after it."""
+
+from __future__ import annotations
+
+import pytest
+
+from perdure.testing.faults import Side
+from perdure.testing.scenarios.embedded import EmbeddedWorld
+from perdure.testing.scenarios.playing import play
+from perdure.testing.scenarios.pure import run_pure
+from perdure.testing.scenarios.variants import with_ids
+from tests.postmortem.world import survived
+from tests.scenarios.cases import ELEMENTS, end_of, scenario_of
+
+CHOSEN = (
+    "call-activity/escalation-is-heard", "call-activity/interrupted-by-timer", "compensation-event/last-first",
+    "event-gateway/message-wins", "event-subprocess/interrupting", "message-event/throw-and-end",
+    "multi-instance-parallel/one-fails-and-is-retried", "signal-event/throw-and-end",
+    "standard-loop/subprocess", "transaction/cancel-undoes-last-first", "user-task/reminded-twice-and-no-more",
+)  # fmt: skip
+
+
+@pytest.mark.req("V13", "V21")
+@pytest.mark.parametrize("side", ["before", "after"])
+@pytest.mark.parametrize("name", CHOSEN)
+async def test_a_crash_at_any_commit_changes_nothing(name: str, side: Side) -> None:
+    scenario = with_ids(scenario_of(ELEMENTS / f"{name}.yaml"))
+    wanted = end_of(run_pure(scenario).actual)
+    async with EmbeddedWorld.open(scenario) as world:
+        await play(scenario, world)
+        assert world.driver is not None
+        commits = len(world.driver.commits_seen)
+    for number in range(1, commits + 1):
+        outcome, crashes, findings = await survived(scenario, number, side)
+        assert crashes == 1
+        assert outcome.passed, (number, outcome.failures)
+        assert end_of(outcome.actual) == wanted
+        assert not findings
