@@ -124,6 +124,23 @@ def test_resolving_a_scope_by_hand_stops_what_was_called_inside_it() -> None:
     assert [entry.kind for entry in player.journal if isinstance(entry, e.Thrown)] == ["call", "cancel_call"]
 
 
+def test_asking_twice_to_cancel_with_compensation_does_not_end_the_compensation() -> None:
+    undo = m.Event(id="undone", position="boundary", attached_to="a", triggers=(m.CompensationTrigger(),))
+    handler = m.Task(id="undo", kind="service", type="undo", is_for_compensation=True)
+    work = m.Task(id="a", kind="service", type="work")
+    body = plan_of_line(work, m.Task(id="u", kind="user")).deployed.process.body
+    association = m.Association(id="x", source="undone", target="undo")
+    body = m.Scope(nodes=(*body.nodes, undo, handler), flows=body.flows, associations=(association,))
+    player = Player(Plan(Deployed(process=m.Process(id="p", body=body), profile="open", is_loose=True), HASH), 1)
+    player.start()
+    player.ask(c.RecordJob(node=standing(player, "a").number, attempt=1, job_worker=1, outcome=c.JobDone(b"1" * 32)))
+    cancel = c.Cancel(reason="enough", compensates=True, worker=1)
+    assert (player.ask(cancel), player.ask(cancel)) == ("compensating", "replayed")
+    number = standing(player, "undo").number
+    player.ask(c.RecordJob(node=number, attempt=1, job_worker=1, outcome=c.JobDone(b"2" * 32)))
+    assert player.state is not None and player.state.status == "compensated"
+
+
 def migrated(player: Player, *nodes: m.Node, beside: tuple[m.Node, ...] = ()) -> None:
     player.machine.plans = {**player.machine.plans, OTHER: plan_of_line(*nodes, beside=beside, hash=OTHER)}
     player.ask(c.Migrate(definition=OTHER, version=2, reason="new"))
