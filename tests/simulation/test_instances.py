@@ -14,8 +14,8 @@ __all__ = ["folder"]
 
 
 @pytest.mark.req("V13", "V14", "V15", "V17", "O6", "X6", "X7", "X13")
-async def test_instances_lose_nothing_and_do_nothing_twice(seed: int, folder: Path) -> None:
-    world = await InstanceSimulation(seed, folder).run()
+async def test_instances_lose_nothing_and_do_nothing_twice(instance_seed: int, folder: Path) -> None:
+    world = await InstanceSimulation(instance_seed, folder).run()
     if world.violations:
         pytest.fail(world.report(), pytrace=False)
 

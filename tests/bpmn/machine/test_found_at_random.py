@@ -90,6 +90,15 @@ def test_what_the_first_of_several_triggers_brought_reaches_the_intake() -> None
     assert job is not None and (job.purpose, job.message) == ("intake", b"m" * 32)
 
 
+def test_an_event_that_has_occurred_is_not_interrupted_by_its_other_trigger_while_its_intake_runs() -> None:
+    triggers = (m.MessageTrigger("a"), MINUTE)
+    player = played(m.Event(id="any", position="catch", triggers=triggers, properties={"intake": "look"}))
+    timer = c.FireTimer(number=watch(player, "timer"), kind="watch", due=61 * SECOND)
+    player.ask(c.Correlate(watch=watch(player, "a"), message_id="1", message=b"m" * 32, worker=1))
+    assert player.ask(timer) == "gone"
+    assert count(player, e.JobMade) == 1
+
+
 def test_an_event_that_stays_needs_all_its_triggers_every_time() -> None:
     triggers = (m.MessageTrigger("a"), m.MessageTrigger("b"))
     event = both("boundary", attached_to="u", triggers=triggers, is_interrupting=False)
@@ -113,6 +122,23 @@ def test_resolving_a_scope_by_hand_stops_what_was_called_inside_it() -> None:
     player.ask(c.RaiseIncident(node=standing(player, "sub").number, code="odd", text="Look."))
     player.ask(c.ResolveIncident(node=standing(player, "sub").number, reason="seen"))
     assert [entry.kind for entry in player.journal if isinstance(entry, e.Thrown)] == ["call", "cancel_call"]
+
+
+def test_asking_twice_to_cancel_with_compensation_does_not_end_the_compensation() -> None:
+    undo = m.Event(id="undone", position="boundary", attached_to="a", triggers=(m.CompensationTrigger(),))
+    handler = m.Task(id="undo", kind="service", type="undo", is_for_compensation=True)
+    work = m.Task(id="a", kind="service", type="work")
+    body = plan_of_line(work, m.Task(id="u", kind="user")).deployed.process.body
+    association = m.Association(id="x", source="undone", target="undo")
+    body = m.Scope(nodes=(*body.nodes, undo, handler), flows=body.flows, associations=(association,))
+    player = Player(Plan(Deployed(process=m.Process(id="p", body=body), profile="open", is_loose=True), HASH), 1)
+    player.start()
+    player.ask(c.RecordJob(node=standing(player, "a").number, attempt=1, job_worker=1, outcome=c.JobDone(b"1" * 32)))
+    cancel = c.Cancel(reason="enough", compensates=True, worker=1)
+    assert (player.ask(cancel), player.ask(cancel)) == ("compensating", "replayed")
+    number = standing(player, "undo").number
+    player.ask(c.RecordJob(node=number, attempt=1, job_worker=1, outcome=c.JobDone(b"2" * 32)))
+    assert player.state is not None and player.state.status == "compensated"
 
 
 def migrated(player: Player, *nodes: m.Node, beside: tuple[m.Node, ...] = ()) -> None:

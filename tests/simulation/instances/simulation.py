@@ -203,7 +203,7 @@ class InstanceSimulation(Simulation):
         async for wait in self._waits():
             open.setdefault(wait[0], []).append(wait)
         for waits in open.values():
-            id, state, kind, place = waits[number % len(waits)]
+            id, state, kind, place = self.world.chance.choice(waits)
             name = f"end-{number}-{id_text(id)}-{place}"
             await worker.run(self._answer(worker.perdure, id, state, kind, place, name))
         return bool(open) or await self._goes_on()

@@ -139,6 +139,8 @@ def resume(game: Game, command: c.Resume) -> str | Rejection:
 
 
 def cancel(game: Game, command: c.Cancel) -> str | Rejection:
+    if command.compensates and "compensating" in (game.state.status, game.state.before):
+        return "replayed"  # asked for before, and under way: ending it now would leave the rest undone
     game.emit(e.CancelRequested(game.now, command.reason))
     if command.compensates and game.state.status in ("active", "suspended"):
         compensate_instance(game, None)

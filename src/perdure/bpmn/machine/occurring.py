@@ -73,6 +73,9 @@ def _occur_here(game: Game, watch: Watch, node: Node, message_id: str, intake: s
         game.emit(e.Left(node.number, "completed"))
         _go_on(game, watch.event, node.parent, intake, message)
     elif intake:
+        for each in list(game.state.watches.values()):
+            if (each.node, each.event) == (node.number, watch.event):
+                game.emit(e.Disarmed(each.number))  # what else the event waited for is not needed any more
         make_job(game, node.number, intake, "intake", message)
     else:
         complete(game, node.number)
