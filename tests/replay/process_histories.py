@@ -43,7 +43,7 @@ INSTANCES: dict[str, Commands] = {
     "a job retried, a task, a message": (
         ("StartInstance", at(0), (
             started(**WHOLE), e.Passed("asked", 1, "f0"), e.Entered(2, "create", 1, "job", at(0), "f1", 3),
-            e.JobMade(2, "kyc.create", 1, "intake", BROUGHT, 77),
+            e.JobMade(2, "kyc.create", 1, "intake", BROUGHT, 77, "rita"),
             e.JobStarted(2, 1, at(0), 5, 1, {"orch_n": 7}),
         )),
         ("RecordJob", at(1), (e.JobFailed(2, 1, at(1), BUSY, at(11)),)),
@@ -65,7 +65,7 @@ INSTANCES: dict[str, Commands] = {
             e.Armed(7, 5, "either", "condition", is_met=False),
         )),
         ("PostProgress", at(86_501), (e.ProgressPosted(at(86_501), "half way"),)),
-        ("Correlate", at(86_502), (e.WatchMet(7, True), e.Disarmed(7))),
+        ("Correlate", at(86_502), (e.WatchMet(7, True, BROUGHT), e.Disarmed(7))),
         ("Correlate", at(86_503), (e.Occurred(6, at(86_503), "m-1"), e.Left(5, "completed"))),
         ("Correlate", at(86_504), (e.MessageIgnored(at(86_504), "documents", "m-2", "the wait has ended"),)),
         ("RecordJob", at(86_505), (e.InstanceEnded(at(86_505), "completed"),)),

@@ -117,7 +117,7 @@ def _warning(problem: Problem) -> Text:
 
 def versions_picture(title: str, found: Sequence[ProcessVersion]) -> RenderableType:
     rows = [
-        (Text(each.process, style="bold"), Text(f"v{each.version}{' latest' if each.is_latest else ''}"),
+        (Text(each.process, style="bold"), Text(f"v{each.version}{' (latest)' if each.is_latest else ''}"),
          Text(each.status), Text(each.verb), Text(each.hash[:SHORT_HASH], style="dim"),
          Text(f"{relative(each.deployed_at)} by {each.by}"))
         for each in found
