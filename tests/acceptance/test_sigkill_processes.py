@@ -6,9 +6,11 @@ import asyncio
 import json
 import os
 import random
+import shutil
 import signal
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
@@ -112,9 +114,11 @@ class Office:
 
 
 @pytest.mark.req("V17", "X6", "X7")
-async def test_cases_whose_worker_is_killed_at_random_commits_end_once_each(store_url: str) -> None:
-    shell = Shell(KYC, store_url)
-    config = load_config(KYC / "perdure.yaml")
+async def test_cases_whose_worker_is_killed_at_random_commits_end_once_each(store_url: str, tmp_path: Path) -> None:
+    folder = shutil.copytree(KYC, tmp_path / "kyc")
+    shell = Shell(folder, store_url)
+    config = load_config(folder / "perdure.yaml")
+    key_file = None if store_url.startswith("sqlite") else folder / "perdure.seal.key"
     await asyncio.to_thread(shell.run, "deploy", "models/kyc-open-case.bpmn")
     async with Perdure.from_config(config, url=store_url, role="reader") as perdure:
         office = Office(perdure, shell, random.Random(1))
@@ -133,5 +137,5 @@ async def test_cases_whose_worker_is_killed_at_random_commits_end_once_each(stor
             await office.assert_once(call)
         records = await perdure.runtime.desk.open("default", "ada").list("kyc_case", {})
         assert len(records) == len(calls)
-        keys = public_keys_of(store_url, config.seal_key_file)
+        keys = public_keys_of(store_url, key_file)
         assert (await verify_store(perdure, keys)).findings == []

@@ -136,7 +136,7 @@ class Instances:
         """The definition of an instance, from memory; MissingPlan makes `ask` load it and prepare again."""
         return self.definitions.plans.definition(aggregate.state.definition)
 
-    async def ask(self, id: Id, origin: Origin, make: Make) -> Answer:
+    async def ask(self, id: Id, origin: Origin, make: Make, *, serves: bool = False) -> Answer:
         """Put a command to an instance. `make` may ask for payloads and plans as if all were in memory."""
 
         def prepare(aggregate: Aggregate) -> Prepared | Rejection:
@@ -147,7 +147,7 @@ class Instances:
         for _ in range(MAX_LOADS):
             try:
                 with _named():
-                    return await self.kernel.ask(KIND, id, origin, prepare)
+                    return await self.kernel.ask(KIND, id, origin, prepare, serves=serves)
             except MissingPayload as missing:
                 await self.payloads.open(id, missing.hash)
             except MissingPlan as missing:
