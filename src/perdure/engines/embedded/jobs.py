@@ -84,7 +84,8 @@ class Jobs:
             return
         for entry in entries:
             if type(entry) is JobStarted and entry.worker == self._conductor.lease.number:
-                name = (aggregate.id, entry.number, entry.attempt, entry.worker)
+                # By its commit: a retry by hand counts attempts anew, and the one before may still be on its way out.
+                name = (aggregate.id, entry.number, aggregate.version, entry.worker)
                 self._conductor.employ(name, lambda entry=entry: self._execute(aggregate, entry))  # type: ignore[misc]
 
     # --- executing -----------------------------------------------------------------------------------------------
