@@ -50,7 +50,8 @@ class SqliteFiles:
     def drop(self, url: str) -> None:
         file = Path(_path(url))
         for beside in file.parent.glob(f"{file.name}*"):
-            beside.unlink()
+            # Some builds of SQLite lock a file by a folder beside it.
+            shutil.rmtree(beside) if beside.is_dir() else beside.unlink()
 
     def kill(self, child: subprocess.Popen[str]) -> None:
         """The database is inside the process, so it dies with it."""

@@ -102,6 +102,10 @@ async def _without_leftovers(test: Awaitable[None]) -> None:
     assert not leftovers, f"the test left unfinished tasks: {sorted(map(repr, leftovers))}"
 
 
+MANY_SEEDS = 300
+"""From so many on, the dearer simulations take every fifth; to run more of them, name fewer at a time."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--seeds",
@@ -125,6 +129,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that asks for `seed` runs once for each seed."""
     if "seed" in metafunc.fixturenames:
         metafunc.parametrize("seed", parse_seeds(metafunc.config.option.seeds))
+    if "instance_seed" in metafunc.fixturenames:
+        seeds = parse_seeds(metafunc.config.option.seeds)
+        metafunc.parametrize("instance_seed", seeds if len(seeds) < MANY_SEEDS else seeds[::5])
 
 
 def parse_seeds(text: str) -> list[int]:

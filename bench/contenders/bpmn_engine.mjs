@@ -89,3 +89,5 @@ const seconds = (performance.now() - began) / 1000;
 console.log(
   JSON.stringify({ runs: done, seconds, instances_per_second: done / seconds, saves_per_instance: saves, durability })
 );
+statement.finalize();
+database.close();

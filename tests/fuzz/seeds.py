@@ -138,6 +138,24 @@ def _seals() -> list[bytes]:
     return [pack_heads([Leaf(bytes([n] * 16), n, b"") for n in range(1, count)]) for count in (2, 5)]
 
 
+def _conditions() -> list[bytes]:
+    return [
+        b"orch_review_outcome = 'approved' and not orch_escalated",
+        b'=orch_n >= 3 and (orch_ok = true or orch_s != "\\u00e9")',
+        b"${orch_ok == true && orch_n < -7}",
+    ]
+
+
+def _scenarios() -> list[bytes]:
+    folder = FIXTURES.parents[2] / "examples" / "kyc" / "scenarios"
+    return [path.read_bytes() for path in sorted(folder.rglob("*.yaml"))]
+
+
+def _instances() -> list[bytes]:
+    journals = [journal for kind in ("instance", "process") for journal in golden(1, kind).values()]
+    return [bytes.fromhex(moment[what]) for journal in journals for moment in journal for what in ("state", "record")]
+
+
 SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "verbs": _verbs,
     "overrides": lambda: [b'{"kyc.*": "mock::park", "kyc.score": {"handler": "mock::instant_complete", "result": {}}}'],
@@ -146,6 +164,9 @@ SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "command_line": _command_lines,
     "words": _words,
     "models": lambda: [path.read_bytes() for path in sorted(MODELS.glob("*.bpmn"))],
+    "conditions": _conditions,
+    "scenarios": _scenarios,
+    "instances": _instances,
     "payload": _payloads,
     "envelope": _envelopes,
     "states": lambda: _golden("state"),

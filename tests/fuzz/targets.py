@@ -15,7 +15,12 @@ import msgspec
 
 from perdure.app.config import load_config
 from perdure.app.perdure import dead_letter_view
+from perdure.bpmn.conditions.parse import parse_condition
+from perdure.bpmn.conditions.show import show_condition
+from perdure.bpmn.conditions.tree import Foreign
 from perdure.bpmn.hashing import content_hash
+from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.bpmn.machine.process import ProcessMachine
 from perdure.bpmn.xml import read_model, write_model
 from perdure.contracts import is_date_time, parse_duration
 from perdure.errors import DefinitionError, InvariantBroken, ModelError, PerdureError, UnreadableFormError
@@ -29,6 +34,7 @@ from perdure.store.keys import load_key, load_public_keys
 from perdure.store.opening import open_driver
 from perdure.store.seals.seal import unpack as unpack_heads
 from perdure.surfaces.cli.reading import duration, expression, json_option, pairs
+from perdure.testing.scenarios.loading import read_scenario
 from perdure.verbs import Catalogue, load_text
 from perdure.verbs.sexpr import read, render, write
 from tests.fuzz.seeds import VERBS
@@ -117,6 +123,32 @@ def models(data: bytes) -> None:
             content_hash(model.definitions, process.id)
 
 
+def conditions(data: bytes) -> None:
+    """A condition is read or foreign, never an error; what was read is written so that it reads the same."""
+    condition = parse_condition(data.decode("utf-8", "surrogateescape"))
+    if isinstance(condition, Foreign):
+        assert condition.fact
+    else:
+        for spelling in ("feel", "source"):
+            assert parse_condition(show_condition(condition, spelling)) == condition
+
+
+def scenarios(data: bytes) -> None:
+    text = data.decode("utf-8", "surrogateescape")
+    try:
+        read_scenario(text, "fuzz.yaml", Path("nowhere"))
+    except DefinitionError as error:
+        assert error.problems
+        assert all(each.line >= 1 and each.sentence() for each in error.problems)
+
+
+def instances(data: bytes) -> None:
+    """States and records of instances and of deployed processes."""
+    for machine in (InstanceMachine({}), ProcessMachine()):
+        _form(machine.decode, machine.encode, data)
+        _form(machine.records.decode, msgspec.msgpack.encode, data)
+
+
 def payload(data: bytes) -> None:
     value = _refused_or(parse, data)
     if value is not None:
@@ -182,7 +214,8 @@ def seals(data: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     each.__name__: each
     for each in (
-        verbs, overrides, configuration, expressions, command_line, words, models, payload, envelope, states, records,
+        verbs, overrides, configuration, expressions, command_line, words, models, conditions, scenarios, instances,
+        payload, envelope, states, records,
         completions, exports, keys, seals,
     )
 }  # fmt: skip

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from perdure.errors import BusinessError, Transient
 from perdure.journal import Origin
 from perdure.kernel.kernel import Prepared
-from perdure.kernel.ports import PENDING, Attachments, InboxRow, Unit
+from perdure.kernel.ports import Attachments
 from perdure.payload import canonical, digest
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND
@@ -25,6 +25,7 @@ from perdure.testing.sandbox import Sandbox
 
 FOLDER = Path(__file__).parent / "fixtures"
 VERBS = FOLDER / "verbs.yaml"
+MODEL = FOLDER / "old-case.bpmn"
 KEY = SigningKey(Ed25519PrivateKey.from_private_bytes(b"a key for the fixtures and for n"))
 GONE = 900_000
 """A worker that no longer exists."""
@@ -83,15 +84,22 @@ async def fill(sandbox: Sandbox) -> None:
     await _leave(sandbox, "old.notify", 0)
     await _leave(sandbox, "old.notify", GONE)
     await _keep(sandbox, "m-kept")
+    await _begin(sandbox)
 
 
 async def _keep(sandbox: Sandbox, message_id: str) -> None:
     """A message that is kept until a process waits for it."""
-    now = sandbox.clock.now()
-    row = InboxRow(
-        "default", message_id, "message", "case-9", now, PENDING, "buffered", None, b"[]", "documents", now + KEPT
+    told = await sandbox.publish(
+        "documents", "case-9", {"pages": 9}, message_id=message_id, ttl_seconds=KEPT / 1_000_000
     )  # fmt: skip
-    await sandbox.runtime.store.commit(Unit("default", None, attachments=[Attachments(inbox=row)], at=now))
+    assert told == "buffered"
+
+
+async def _begin(sandbox: Sandbox) -> None:
+    """A process, and an instance of it that waits for a message while a person has a task."""
+    await sandbox.processes.deploy(MODEL, profile="open")
+    await sandbox.instances.start("old-case", {"entity": "five"}, flags={"orch_case": "case-5"}, business_key="five")
+    await sandbox.run_until_idle()
 
 
 async def _leave(sandbox: Sandbox, name: str, worker: int) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from perdure.app.perdure import Perdure
 from perdure.app.runtime import Runtime
-from perdure.errors import StoreUnavailableError
+from perdure.errors import PerdureError, StoreUnavailableError
 from perdure.journal import Origin
 from perdure.kernel.ports import Conflict, Unit
 from perdure.store.ports import Row
@@ -17,12 +17,13 @@ from perdure.store.sqlite.driver import SqliteDriver, Verdict
 from perdure.testing.faults import Crash, FaultyDriver
 from perdure.verbs import HandlerRegistry
 from perdure.work.identity import ProcessIdentity
-from tests.simulation.verbs import catalogue
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
 NO_SUCH_PID = 900_000_000
+GATHERED = frozenset({"Signals._reach"})
+"""Tasks whose failure is told to the one who waits for them all."""
 RUNNING: contextvars.ContextVar[Process | None] = contextvars.ContextVar("running", default=None)
 """The process on whose behalf the current task runs: what it starts dies with it."""
 
@@ -52,9 +53,10 @@ class Process:
         self.identity = ProcessIdentity(f"host-{host}", f"{NO_SUCH_PID + number}/0")
 
     async def start(self) -> None:
-        registry = HandlerRegistry.collect([], catalogue(), self.world.handlers.bound(self.name))
+        catalogue = self.world.catalogue
+        registry = HandlerRegistry.collect([], catalogue, self.world.handlers.bound(self.name))
         self.runtime = Runtime(
-            self.driver, catalogue(), registry, self.world.clock, identity=self.identity, is_driven=True
+            self.driver, catalogue, registry, self.world.clock, identity=self.identity, is_driven=True, checks=()
         )
         await self.run(self.runtime.start())
         self.perdure = Perdure(self.runtime, Origin("default", "client"))
@@ -100,6 +102,8 @@ class Process:
     def _ended(self, task: asyncio.Task[Any]) -> None:
         """What a process starts for itself must not end in an exception: nobody would see it."""
         error = None if task.cancelled() else task.exception()
+        if isinstance(error, PerdureError) and getattr(task.get_coro(), "__qualname__", "") in GATHERED:
+            return
         if error is not None and not isinstance(error, Crash) and not self.is_dead:
             self.world.violated(f"a task of {self.name} died of {type(error).__name__}: {error}")
 

@@ -48,13 +48,7 @@ class Simulation:
     # --- the storm -----------------------------------------------------------------------------------------------
 
     async def _step(self) -> None:
-        chance, program = self.world.chance, self.program
-        actions: dict[Callable[[], Any], int] = {
-            program.start: 26, program.complete: 22, program.cancel: 4, program.progress: 3, program.retry: 5,
-            program.resolve: 2, program.fail_by_hand: 1, program.propose: 2, program.approve: 2, program.replay: 5,
-            program.discard: 1, program.erase: 1, self._duty: 40, self._tick: 20, self._jump: 6, self._freeze: 4,
-            self._thaw: 4, self._kill: 2, self._fire_something: 4,
-        }  # fmt: skip
+        chance, actions = self.world.chance, self._actions()
         (action,) = chance.choices(list(actions), list(actions.values()))
         action()
         for _ in range(chance.randrange(0, 10)):
@@ -62,6 +56,15 @@ class Simulation:
         await self.world.bury_the_dead()
         if chance.random() < 0.3:
             await self.world.revive()
+
+    def _actions(self) -> dict[Callable[[], Any], int]:
+        program = self.program
+        return {
+            program.start: 26, program.complete: 22, program.cancel: 4, program.progress: 3, program.retry: 5,
+            program.resolve: 2, program.fail_by_hand: 1, program.propose: 2, program.approve: 2, program.replay: 5,
+            program.discard: 1, program.erase: 1, self._duty: 40, self._tick: 20, self._jump: 6, self._freeze: 4,
+            self._thaw: 4, self._kill: 2, self._fire_something: 4,
+        }  # fmt: skip
 
     def _worker(self) -> Process | None:
         alive = self.world.alive()

@@ -16,7 +16,7 @@ from perdure.testing.clock import START, VirtualSources
 from perdure.testing.faults import Side, describe
 from tests.simulation.history import History
 from tests.simulation.process import Process, task_of_a_process
-from tests.simulation.verbs import Handlers
+from tests.simulation.verbs import Handlers, catalogue
 
 SHOWN = 30
 FAIL_RATES = {"commit": 0.03, "read": 0.004, "write": 0.01}
@@ -34,6 +34,7 @@ class World:
         self.trace: list[str] = []
         self.violations: list[str] = []
         self.is_calm = False
+        self.catalogue = catalogue()
         self.history = History(self.violated)
         self.handlers = Handlers(self.chance, self.clock, self.tell)
         self.hosts: list[Process] = []

@@ -127,14 +127,22 @@ class Kernel:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
-        """Put a command to an aggregate; answers when its effect is durable, raises a rejection otherwise."""
+    async def ask(
+        self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared, *, serves: bool = False
+    ) -> Answer:
+        """Put a command to an aggregate; answers when its effect is durable, raises a rejection otherwise.
+
+        Who `serves` does the work in its own task, also for those who ask meanwhile: it must not give up waiting.
+        """
         submission = _Submission(origin, prepare, asyncio.get_running_loop().create_future(), kind)
         queue = self._waiting.get(id)
         if queue is None:
-            queue = self._waiting[id] = deque()
-            queue.append(submission)
-            self._spawn(self._serve(id, queue))
+            queue = self._waiting[id] = deque((submission,))
+            if serves:
+                await asyncio.sleep(0)  # whoever asks in the same turn of the loop is folded in
+                await self._serve(id, queue)
+            else:
+                self._spawn(self._serve(id, queue))
         else:
             queue.append(submission)
         return await submission.future

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perdure.payload.canonical import canonical
-from perdure.payload.crossing import Check, pack, pack_and_keep, unpack
+from perdure.payload.crossing import Check, pack, pack_and_keep, unpack, value_of
 from perdure.payload.digests import data_hash, digest, digest_text, parse_digest
 from perdure.payload.envelope import TRAIL_LENGTH, Envelope, Packed, TrailEntry, with_data, with_trail
 from perdure.payload.faults import MAX_DEPTH, pointer
@@ -34,6 +34,7 @@ __all__ = [
     "parse_digest",
     "pointer",
     "unpack",
+    "value_of",
     "with_data",
     "with_trail",
 ]

@@ -54,7 +54,7 @@ def pack_and_keep(
     Its data is a copy: what was handed in may be changed by others, and this one still has its hash.
     """
     written, data, data_hash = _pack(envelope, max_bytes, check)
-    return written, msgspec.structs.replace(envelope, data=_copy_of(data), schema_hash=data_hash)
+    return written, msgspec.structs.replace(envelope, data=value_of(data), schema_hash=data_hash)
 
 
 def _pack(envelope: Envelope, max_bytes: int, check: Check | None) -> tuple[bytes, bytes, str]:
@@ -70,7 +70,7 @@ def _pack(envelope: Envelope, max_bytes: int, check: Check | None) -> tuple[byte
     return written, data, data_hash
 
 
-def _copy_of(data: bytes) -> Any:
+def value_of(data: bytes) -> Any:
     """The value behind canonical bytes of our own; only a long run of digits needs the careful reader."""
     return parse(data, max_bytes=len(data)) if _LONG_NUMBER.search(data) else orjson.loads(data)
 

@@ -6,6 +6,8 @@ from collections import OrderedDict
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_ENTRIES = 4096
+MAX_EACH = 16
+"""Of one aggregate: one that goes on for long needs what it wrote last, not all it ever wrote."""
 
 
 class RecentPayloads:
@@ -23,6 +25,8 @@ class RecentPayloads:
             return
         else:
             held[hash] = data
+            if len(held) > MAX_EACH:
+                self._size -= len(held.pop(next(iter(held))))
         self._size += len(data)
         while self._size > MAX_BYTES or len(self._kept) > MAX_ENTRIES:
             self._drop(self._kept.popitem(last=False)[1])

@@ -71,7 +71,7 @@ class Maker:
                 node = m.Task(id=id, kind="service", type=id, repeat=repeat)
             case _:
                 id = self._name(kind)
-                node = m.Task(id=id, kind=kind, type=id if kind == "service" else "", retries=2)
+                node = m.Task(id=id, kind=kind, type=id if kind == "service" else "", retries=2)  # type: ignore[arg-type]
         drawing.add(node)
         if kind in ("service", "user", "many"):
             return node.id, self._boundaries(drawing, node.id, depth)

@@ -104,7 +104,7 @@ def _occurred(state: Instance, entry: e.Occurred) -> None:
 
 
 def _watch_met(state: Instance, entry: e.WatchMet) -> None:
-    state.watches[entry.number] = replace(state.watches[entry.number], is_met=entry.is_met)
+    state.watches[entry.number] = replace(state.watches[entry.number], is_met=entry.is_met, message=entry.message)
 
 
 def _job_made(state: Instance, entry: e.JobMade) -> None:

@@ -19,7 +19,7 @@ CALL_FAILED = "call.failed"
 
 def correlate(game: Game, command: c.Correlate) -> str | Rejection:
     watch = game.state.watches.get(command.watch)
-    if watch is None:
+    if watch is None or watch.has_come:
         what = f"watch {command.watch}"
         game.emit(e.MessageIgnored(game.now, what, command.message_id, "the wait has ended"))
         return "ignored"
@@ -55,7 +55,7 @@ def fire(game: Game, command: c.FireTimer) -> str:
         return "gone"
     if command.kind == "watch":
         watch = game.state.watches.get(command.number)
-        if watch is None or watch.due != command.due:
+        if watch is None or watch.has_come or watch.due != command.due:
             return "gone"
         occur(game, watch.number)
         return "fired"

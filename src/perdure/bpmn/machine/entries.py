@@ -250,10 +250,14 @@ class GatewayOpened(Compact, frozen=True, tag=27):
 
 
 class WatchMet(Compact, frozen=True, tag=28):
-    """One of several things that must all happen has; or a condition became true or false."""
+    """One of several things that must all happen has; or a condition became true or false.
+
+    `message` is what arrived with it, by its hash, kept for the intake that runs when all have happened.
+    """
 
     number: int
     is_met: bool
+    message: bytes = b""
 
 
 class CompensationStarted(Compact, frozen=True, tag=29):

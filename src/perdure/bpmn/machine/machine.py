@@ -120,13 +120,14 @@ class InstanceMachine:
                 hashes.extend(hash for hash in (node.job.base, node.job.message) if hash)
             if node.task is not None and node.task.base:
                 hashes.append(node.task.base)
+        hashes.extend(watch.message for watch in state.watches.values() if watch.message)
         return tuple(dict.fromkeys(hashes)), bool(state.erased_at)
 
 
 def _waits(watches: Any) -> Iterator[ParkedRow]:
     watch: Watch
     for watch in watches:
-        if watch.kind in ("message", "signal"):
+        if watch.kind in ("message", "signal") and not watch.has_come:
             yield ParkedRow(watch.node, watch.number, watch.name, watch.key, 0, 0, watch.kind)
 
 
@@ -136,7 +137,7 @@ def _task_row(letters: str, node: Node) -> ParkedRow:
 
 def _timers(state: Instance) -> Iterator[TimerRow]:
     for watch in state.watches.values():
-        if watch.due:
+        if watch.due and not watch.has_come:
             yield TimerRow(watch.number, "watch", watch.due)
     for node in state.nodes.values():
         if node.job is not None and node.job.retry_at and node.job.status == "pending":

@@ -86,10 +86,8 @@ def _go_on(game: Game, node: Node, code: str) -> None:
         game.emit(e.JobMade(node.number, job.type, job.run, job.purpose, job.message, job.definition))
         game.ready.append(node.number)
     elif current.kind == "call" and current.incident is None:
-        element = game.spot(node.element).node
-        assert isinstance(element, m.CallActivity)
         game.emit(e.Left(node.number, "moved"))
-        game.go(node.element, node.parent, node.flow)
+        game.later("begin", node.element, node.parent, node.flow, node.iteration)
 
 
 def resolve(game: Game, command: c.ResolveIncident) -> str | Rejection:
@@ -113,7 +111,11 @@ def resolve(game: Game, command: c.ResolveIncident) -> str | Rejection:
         game.touch(node.parent)
     elif node.job is not None:
         finish_job(game, node, node.job)
+    elif node.number == ROOT:
+        end(game, "completed")
     else:
+        for child in game.children(node.number):
+            game.remove(child.number, "cancelled")
         complete(game, node.number)
     return "resolved"
 
@@ -137,6 +139,8 @@ def resume(game: Game, command: c.Resume) -> str | Rejection:
 
 
 def cancel(game: Game, command: c.Cancel) -> str | Rejection:
+    if command.compensates and "compensating" in (game.state.status, game.state.before):
+        return "replayed"  # asked for before, and under way: ending it now would leave the rest undone
     game.emit(e.CancelRequested(game.now, command.reason))
     if command.compensates and game.state.status in ("active", "suspended"):
         compensate_instance(game, None)
@@ -156,9 +160,9 @@ def modify(game: Game, command: c.Modify) -> str | Rejection:
     game.emit(e.InstanceModified(game.now, command.reason, command.cancels, command.starts))
     for number in command.cancels:
         if number in game.state.nodes:
-            parent = game.state.nodes[number].parent
+            parent = game.state.nodes[game.state.nodes[number].parent]
             game.remove(number, "cancelled")
-            game.touch(parent)
+            game.later("iterated", parent.number) if parent.kind in ("many", "loop") else game.touch(parent.number)
     for element in command.starts:
         scope = scopes[element]
         assert isinstance(scope, int)

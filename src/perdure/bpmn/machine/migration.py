@@ -8,7 +8,7 @@ from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.state import ROOT, Flags, Instance
-from perdure.bpmn.machine.watches import rearm
+from perdure.bpmn.machine.watches import listens, rearm
 from perdure.errors import Rejection
 
 
@@ -20,9 +20,11 @@ def migrate(game: Game, command: c.Migrate, target: Plan, version: int) -> str |
             "invalid", "migrate", "instance", "?", "; ".join(problems[:20]),
             "Map active elements to ones of their kind."
         )  # fmt: skip
+    known = {node.number: {*listens(game.plan, node)} for node in game.state.nodes.values()}
     for watch in list(game.state.watches.values()):
         if not _keeps(game.plan, target, watch.event, names):
             game.emit(e.Disarmed(watch.number))
+            known[watch.node].discard(watch.event)
     flags = _flags(game.state, target, command.flags)
     game.emit(
         e.InstanceMigrated(game.now, target.hash, target.process, version, names, flags, command.reason)
@@ -30,7 +32,7 @@ def migrate(game: Game, command: c.Migrate, target: Plan, version: int) -> str |
     game.plan = target
     for number in list(game.state.nodes):
         if game.state.nodes[number].incident is None:
-            rearm(game, number)
+            rearm(game, number, {names.get(event, event) for event in known[number]})
     game.is_flagged = True
     return "migrated"
 

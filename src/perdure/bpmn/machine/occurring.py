@@ -19,8 +19,10 @@ def occur(game: Game, number: int, message_id: str = "", message: bytes = b"") -
     node = game.state.nodes[watch.node]
     spot = game.spot(watch.event)
     event = spot.node if isinstance(spot.node, m.Event) else None
-    if event is not None and event.is_parallel and len(event.triggers) > 1 and not _all_met(game, watch):
-        return
+    if event is not None and event.is_parallel and len(event.triggers) > 1:
+        message = message or _kept(game, watch)
+        if not _all_met(game, watch, message):
+            return
     intake = spot.intake if message else ""
     if event is None or event.position == "catch":
         _occur_here(game, watch, node, message_id, intake, message)
@@ -34,11 +36,22 @@ def occur(game: Game, number: int, message_id: str = "", message: bytes = b"") -
         _go_on(game, event.id, node.number, intake, message)
 
 
-def _all_met(game: Game, watch: Watch) -> bool:
+def _kept(game: Game, watch: Watch) -> bytes:
+    """What an earlier trigger of the same event brought."""
+    same = (each for each in game.state.watches.values() if (each.node, each.event) == (watch.node, watch.event))
+    return next((each.message for each in same if each.message), b"")
+
+
+def _all_met(game: Game, watch: Watch, message: bytes) -> bool:
     """Of an event that needs all its triggers: whether this was the last."""
-    game.emit(e.WatchMet(watch.number, True))
+    game.emit(e.WatchMet(watch.number, True, message))
     same = [each for each in game.state.watches.values() if each.node == watch.node and each.event == watch.event]
-    return all(each.is_met for each in same)
+    if not all(each.is_met for each in same):
+        return False
+    for each in same:
+        if each.kind != "condition":  # listens anew, should the event be one that stays
+            game.emit(e.WatchMet(each.number, False))
+    return True
 
 
 def _note(game: Game, watch: Watch, message_id: str, *, stays: bool) -> None:
@@ -60,6 +73,9 @@ def _occur_here(game: Game, watch: Watch, node: Node, message_id: str, intake: s
         game.emit(e.Left(node.number, "completed"))
         _go_on(game, watch.event, node.parent, intake, message)
     elif intake:
+        for each in list(game.state.watches.values()):
+            if (each.node, each.event) == (node.number, watch.event):
+                game.emit(e.Disarmed(each.number))  # what else the event waited for is not needed any more
         make_job(game, node.number, intake, "intake", message)
     else:
         complete(game, node.number)

@@ -157,6 +157,13 @@ class Watch(Compact, frozen=True):
     cycle: str = ""
     left: int = 0
     is_met: bool = False
+    message: bytes = b""
+    """What arrived with it, by its hash, while its event waits for others that must happen too."""
+
+    @property
+    def has_come(self) -> bool:
+        """Whether it happened already and its event waits for others that must happen too."""
+        return self.is_met and self.kind != "condition"
 
 
 class Instance(msgspec.Struct, array_like=True):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.plan import Plan
+from perdure.bpmn.machine.state import Node
 from perdure.bpmn.machine.values import moment_of, text_of
 
 WATCHED = (m.MessageTrigger, m.TimerTrigger, m.SignalTrigger, m.ConditionalTrigger)
@@ -69,20 +73,33 @@ def _key(game: Game, id: str) -> tuple[str, str]:
     )
 
 
-def rearm(game: Game, number: int) -> None:
-    """After an incident: arm what could not be armed before."""
-    node = game.state.nodes[number]
+def rearm(game: Game, number: int, but: Collection[str] = ()) -> None:
+    """Arm what a node listens for and is not armed: after an incident, or under another definition.
+
+    `but` are events that had their time: what has happened once does not wait to happen again.
+    """
     armed = {watch.event for watch in game.state.watches.values() if watch.node == number}
-    spot = game.plan.spots.get(node.element)
-    events = list(spot.boundaries) if spot is not None else []
-    if spot is not None and isinstance(spot.node, m.Event):
-        events.append(spot.node)
+    spot = game.plan.spots.get(game.state.nodes[number].element)
+    for event in listens(game.plan, game.state.nodes[number]):
+        if event in armed or event in but:
+            continue
+        node = game.spot(event).node
+        if isinstance(node, m.Event):
+            arm(game, number, node)
+        elif spot is not None and isinstance(node, m.Task):
+            arm_message(game, number, event, node.message)
+
+
+def listens(plan: Plan, node: Node) -> list[str]:
+    """The events (and receive tasks) that a token on a node waits for under a plan."""
+    spot = plan.spots.get(node.element)
+    found = [event.id for event in spot.boundaries] if spot is not None else []
     if node.kind == "scope" and not node.is_interrupted:
-        events.extend(start for _, start in game.plan.areas[node.element].subs)
-    if node.kind == "gate" and spot is not None:
-        events.extend(each for flow in spot.out if isinstance(each := game.spot(flow.target).node, m.Event))
-    for event in events:
-        if event.id not in armed:
-            arm(game, number, event)
-    if spot is not None and isinstance(spot.node, m.Task) and spot.node.kind == "receive" and spot.id not in armed:
-        arm_message(game, number, spot.id, spot.node.message)
+        found.extend(start.id for _, start in plan.areas[node.element].subs)
+    if spot is None:
+        return found
+    if node.kind == "gate":
+        found.extend(flow.target for flow in spot.out)
+    elif isinstance(spot.node, m.Event) or (isinstance(spot.node, m.Task) and spot.node.kind == "receive"):
+        found.append(spot.id)
+    return found

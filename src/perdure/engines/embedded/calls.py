@@ -26,6 +26,7 @@ from perdure.sources import id_text, iso, parse_id
 
 PLATFORM = "perdure"
 CANNOT_CALL = "call.cannot_start"
+ERASED = "call.erased"
 MAX_CALLS = 32
 """How deep processes may call each other: one that always calls itself would never stop."""
 
@@ -123,8 +124,10 @@ class Calls:
         letters, _, number = parent.partition(":")
         id, node = parse_id(letters, "instance"), int(number)
         origin = Origin(child.tenant, PLATFORM)
-        first = await self._first(child)
-        last = await self._instances.payloads.open(child.id, child.state.head) if not child.state.erased_at else first
+        first = last = None
+        if not child.state.erased_at:
+            first = await self._first(child)
+            last = await self._instances.payloads.open(child.id, child.state.head)
 
         def make(aggregate: Aggregate) -> Prepared | Rejection:
             return self._returned(aggregate, node, child, first, last, (child.tenant, message_id))
@@ -136,7 +139,7 @@ class Calls:
         return True
 
     def _returned(
-        self, aggregate: Aggregate, node: int, child: Aggregate, first: Envelope, last: Envelope,
+        self, aggregate: Aggregate, node: int, child: Aggregate, first: Envelope | None, last: Envelope | None,
         settles: tuple[str, str],
     ) -> Prepared | Rejection:  # fmt: skip
         state: Instance = child.state
@@ -148,6 +151,9 @@ class Calls:
         failure = state.failure
         head, flags = b"", {}
         if state.status in ("completed", "terminated"):
+            if first is None or last is None:
+                text = f"What '{id_text(child.id)}' was called for is erased. Resolve it by hand, with data if need be."
+                return Prepared(RaiseIncident(node=node, code=ERASED, text=text), brought)
             patch = difference(first.data, last.data)
             change = Change(patch, waiting.element, id_text(child.id), iso(state.ended_at) or "", state.process)
             try:

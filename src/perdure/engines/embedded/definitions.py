@@ -202,6 +202,7 @@ class Definitions:
         return version_views(aggregate.state)
 
     async def set_status(self, process: str, version: int, status: VersionStatus, origin: Origin, reason: str) -> None:
+        await self.versions(process, origin)  # refuses one that is not deployed
         command = SetStatus(number=version, status=status, reason=reason)
         await self._kernel.ask(KIND, process_id(origin.tenant, process), origin, Prepared(command))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from perdure.bpmn.machine.commands import Command, StartInstance
@@ -135,7 +136,7 @@ class Instances:
         """The definition of an instance, from memory; MissingPlan makes `ask` load it and prepare again."""
         return self.definitions.plans.definition(aggregate.state.definition)
 
-    async def ask(self, id: Id, origin: Origin, make: Make) -> Answer:
+    async def ask(self, id: Id, origin: Origin, make: Make, *, serves: bool = False) -> Answer:
         """Put a command to an instance. `make` may ask for payloads and plans as if all were in memory."""
 
         def prepare(aggregate: Aggregate) -> Prepared | Rejection:
@@ -145,7 +146,8 @@ class Instances:
         await self.read_or_recall(id, origin)
         for _ in range(MAX_LOADS):
             try:
-                return await self.kernel.ask(KIND, id, origin, prepare)
+                with _named():
+                    return await self.kernel.ask(KIND, id, origin, prepare, serves=serves)
             except MissingPayload as missing:
                 await self.payloads.open(id, missing.hash)
             except MissingPlan as missing:
@@ -155,7 +157,8 @@ class Instances:
 
     async def read_or_recall(self, id: Id, origin: Origin) -> Aggregate:
         """What this process last committed, or what is stored; never something that is no instance."""
-        return _instance(await self.kernel.recall(id, origin))
+        with _named():
+            return _instance(await self.kernel.recall(id, origin))
 
     def budget(self, aggregate: Aggregate) -> int:
         """How large the payload of an instance may be: as its verb says."""
@@ -169,7 +172,8 @@ class Instances:
     # --- reading -------------------------------------------------------------------------------------------------
 
     async def read(self, instance: InstanceName, origin: Origin) -> Aggregate:
-        return _instance(await self.kernel.read(instance_id(instance), origin))
+        with _named():
+            return _instance(await self.kernel.read(instance_id(instance), origin))
 
     async def loaded(self, aggregate: Aggregate) -> Definition:
         """The definition an instance is pinned to."""
@@ -212,6 +216,18 @@ def _instance(aggregate: Aggregate) -> Aggregate:
         fact = "that is the id of something else"
         raise RejectedError(Rejection("not_found", "find", "instance", id_text(aggregate.id), fact))
     return aggregate
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    """The kernel knows ids only: what is missing here is an instance."""
+    try:
+        yield
+    except RejectedError as error:
+        if error.rejection.code != "not_found" or error.rejection.thing != "call":
+            raise
+        fact = "there is no such instance"
+        raise RejectedError(Rejection("not_found", "find", "instance", error.rejection.id, fact)) from None
 
 
 def _index(request: StartRequest) -> list[IndexRow]:

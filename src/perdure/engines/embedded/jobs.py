@@ -35,7 +35,7 @@ from perdure.errors import (
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import Attachments
-from perdure.payload import Envelope
+from perdure.payload import Envelope, canonical, value_of
 from perdure.runbooks.conductor import MAX_ENTITY_CONFLICTS
 from perdure.sources import Id, id_text, iso
 from perdure.verbs import Verb
@@ -199,7 +199,7 @@ class Jobs:
         async def record() -> Answer:
             if job.worker != self._conductor.lease.number:
                 raise FencedError("record a job under", "lease", str(job.worker), "this process has another one now")
-            return await self._instances.ask(leased.id, leased.origin, make)
+            return await self._instances.ask(leased.id, leased.origin, make, serves=True)
 
         # The handler has run: forgetting that because the store is out of reach would leave the job leased for ever.
         return await insist(record, self._instances.sources)
@@ -297,8 +297,12 @@ def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def checked_args(router: Router, verb: Verb, args: dict[str, Any]) -> dict[str, Any]:
-    """The arguments as the verb's schema accepts them; one that declares no argument takes what there is."""
-    if not verb.input.properties:
-        return args
-    checked: dict[str, Any] = router.incoming(verb, args).value
-    return checked
+    """The arguments as the verb's schema accepts them; one that declares no argument takes what there is.
+
+    They are the handler's own: changing them in place changes nothing of the payload they come from.
+    """
+    if not any(isinstance(value, dict | list) for value in args.values()):
+        return router.incoming(verb, args).value if verb.input.properties else args
+    data = router.incoming(verb, args).data if verb.input.properties else canonical(args)
+    own: dict[str, Any] = value_of(data)
+    return own

@@ -52,15 +52,20 @@ def nested(patch: Mapping[str, Any], place: Place) -> Data:
 def changed(current: Envelope, base: Envelope | None, change: Change, place: Place = ()) -> Envelope:
     """The payload after a change; MergeConflictError when another branch changed the same path since `base`."""
     patch = nested(change.patch, place)
+    if not patch:
+        return _trailed(current, current.data, current.schema_hash, change)
     if base is None or base.schema_hash == current.schema_hash:
         data = merge(current.data, patch)
     else:
         others = _verbs_since(base, current)
         data = merge_concurrent(base.data, [(others, difference(base.data, current.data)), (change.verb, patch)], {})
+    return _trailed(current, data, data_hash(data), change)
+
+
+def _trailed(current: Envelope, data: Data, hash: str, change: Change) -> Envelope:
     entry = TrailEntry(
-        at=change.at, by=change.by, hash_in=current.schema_hash, hash_out=data_hash(data), job_key=change.key,
-        verb=change.verb,
-    )  # fmt: skip
+        at=change.at, by=change.by, hash_in=current.schema_hash, hash_out=hash, job_key=change.key, verb=change.verb
+    )
     return with_trail(with_data(current, data, by=change.verb), entry)
 
 

@@ -37,6 +37,8 @@ from perdure.sources import Id, id_text
 
 PLATFORM = "perdure"
 TTL_SECONDS = 3600.0
+RECENT = 20
+"""How many of the newest records are looked through first for what was thrown."""
 PAYLOAD = "payload"
 """The property of a throwing element that names the fields its message carries."""
 
@@ -120,10 +122,12 @@ class Notices:
         return True
 
     async def _find_thrown(self, aggregate: Aggregate, kind: str, number: int, origin: Origin) -> Thrown:
-        for told in await self._instances.history(aggregate.id, origin):
-            for entry in told.entries:
-                if isinstance(entry, Thrown) and (entry.kind, entry.number) == (kind, number):
-                    return entry
+        # Mostly it was thrown just now: a process that throws in a loop would else be read from its start each time.
+        for after in (max(0, aggregate.version - RECENT), 0):
+            for told in await self._instances.history(aggregate.id, origin, after):
+                for entry in told.entries:
+                    if isinstance(entry, Thrown) and (entry.kind, entry.number) == (kind, number):
+                        return entry
         raise AssertionError(f"instance {id_text(aggregate.id)} threw nothing under {kind} {number}")
 
     async def _carried(self, aggregate: Aggregate, element: str) -> dict[str, Any] | None:

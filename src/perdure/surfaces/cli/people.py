@@ -109,8 +109,9 @@ async def _settled(perdure: Any, id: str) -> CallView | InstanceView:
         return alone
     if view.carrier is None or not view.carrier.instance:
         return view
-    await perdure.instances.wait(view.carrier.instance, "rest", REST_SECONDS)
-    settled: CallView = await perdure.status(id)
+    carried = await perdure.instances.wait(view.carrier.instance, "rest", REST_SECONDS)
+    # The end of a process reaches its call a moment later.
+    settled: CallView = await (perdure.wait(id, REST_SECONDS) if carried.ended_at else perdure.status(id))
     return settled
 
 

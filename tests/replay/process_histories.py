@@ -1,0 +1,177 @@
+"""Short histories of instances and of deployed processes that hold every entry, each once with every field filled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import msgspec
+
+from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import process as p
+from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.bpmn.machine.process import ProcessMachine
+from perdure.bpmn.machine.state import Done, Failure, Undo
+from tests.replay.histories import ID, ORIGIN, Moment, at
+
+FIRST, SECOND, HEAD, NEXT, BROUGHT = (
+    sha256(each).digest() for each in (b"first", b"second", b"head", b"next", b"brought")
+)
+BUSY = Failure("transient_external", "busy", "The other side was busy.")
+REFUSED = Failure("permanent_business", "refused", "They said no.")
+Commands = tuple[tuple[str, int, tuple[Any, ...]], ...]
+"""The name of each command, when it was, and what it wrote."""
+
+
+FLAGS = {"orch_ok": False, "orch_n": 7, "orch_s": "é"}
+
+
+def started(**given: Any) -> e.InstanceStarted:
+    return e.InstanceStarted(
+        FIRST, "kyc", 1, at(0), "ada", {"orch_ok": False, "orch_n": 7, "orch_s": "é"}, HEAD, **given
+    )
+
+
+WHOLE = {
+    "trace": "00-11", "parent": "step:01m7gzs4sbe9wthgme570ndjv1:1", "business_key": "case 7", "start": "asked",
+    "idempotency_key": "order-7",
+}  # fmt: skip
+ASSIGNED = {"assignee": "rita", "groups": "compliance", "users": "rita,otto", "due": "2026-11-20T00:00:00Z"}
+
+INSTANCES: dict[str, Commands] = {
+    "a job retried, a task, a message": (
+        ("StartInstance", at(0), (
+            started(**WHOLE), e.Passed("asked", 1, "f0"), e.Entered(2, "create", 1, "job", at(0), "f1", 3),
+            e.JobMade(2, "kyc.create", 1, "intake", BROUGHT, 77),
+            e.JobStarted(2, 1, at(0), 5, 1, {"orch_n": 7}),
+        )),
+        ("RecordJob", at(1), (e.JobFailed(2, 1, at(1), BUSY, at(11)),)),
+        ("RecordJob", at(2), (e.JobDiscarded(2, 1, at(2), 4, "superseded"),)),
+        ("FireTimer", at(11), (e.JobStarted(2, 2, at(11), 5),)),
+        ("RecordJob", at(12), (
+            e.JobCompleted(2, at(12), NEXT, "kyc.create"),
+            e.FlagsWritten({"orch_ok": True, "orch_n": 8}, "kyc.create", "create"),
+            e.Completed(1, Done("create", "undo_create", (Done("inner", "undo_inner"),), "kyc.create", 1, HEAD)),
+            e.Left(2, "completed"), e.Entered(3, "review", 1, "task", at(12), "f2"), e.TaskOpened(3, **ASSIGNED),
+            e.Armed(4, 3, "reminder", "timer", "daily", "key", at(86_400), "R3/P1D", 3, True),
+        )),
+        ("ClaimTask", at(13), (e.TaskClaimed(3, at(13), "otto"),)),
+        ("ReassignTask", at(14), (e.TaskReassigned(3, at(14), "rita", "otto", "night"),)),
+        ("FireTimer", at(86_400), (e.Occurred(4, at(86_400), "m-0", at(172_800), 2, True),)),
+        ("CompleteTask", at(86_500), (
+            e.TaskCompleted(3, at(86_500), "rita"), e.HeadChanged(HEAD, "rita"), e.Left(3, "completed"),
+            e.Entered(5, "wait", 1, "wait", at(86_500)), e.Armed(6, 5, "wait", "message", "documents", "case 7"),
+            e.Armed(7, 5, "either", "condition", is_met=False),
+        )),
+        ("PostProgress", at(86_501), (e.ProgressPosted(at(86_501), "half way"),)),
+        ("Correlate", at(86_502), (e.WatchMet(7, True), e.Disarmed(7))),
+        ("Correlate", at(86_503), (e.Occurred(6, at(86_503), "m-1"), e.Left(5, "completed"))),
+        ("Correlate", at(86_504), (e.MessageIgnored(at(86_504), "documents", "m-2", "the wait has ended"),)),
+        ("RecordJob", at(86_505), (e.InstanceEnded(at(86_505), "completed"),)),
+        ("Erase", at(86_506), (e.PayloadErased(at(86_506), "retention"),)),
+    ),
+    "thrown, called, iterated, stuck, mended": (
+        ("StartInstance", at(0), (
+            started(), e.Entered(2, "each", 1, "many", at(0)), e.Iterated(2, 3, 2, 1),
+            e.Entered(3, "each", 2, "call", at(0), "", 1), e.Thrown(3, "call", "other", "case 7", "each"),
+            e.Entered(4, "each", 2, "job", at(0), "", 2), e.JobMade(4, "kyc.check", 1), e.JobStarted(4, 1, at(0), 5),
+            e.Thrown(5, "message", "told", "case 7", "tell"), e.GatewayOpened(1, ("gate f1", "gate f2")),
+        )),
+        ("RecordJob", at(1), (e.JobFailed(4, 1, at(1), REFUSED), e.IncidentRaised(4, at(1), "job.contract", "See."))),
+        ("RetryIncident", at(2), (e.IncidentResolved(4, at(2), "retried", "mended"), e.JobMade(4, "kyc.check", 1))),
+        ("LeaseJob", at(3), (e.JobStarted(4, 1, at(3), 6, 1),)),
+        ("RecordJob", at(4), (
+            e.ErrorThrown("error", "NO", "each", "caught"), e.Interrupted(1), e.Left(2, "interrupted"),
+            e.Thrown(3, "cancel_call", "other"), e.Entered(6, "open", 1, "task", at(4)), e.TaskOpened(6),
+        )),
+    ),
+    "suspended, modified, migrated, undone": (
+        ("StartInstance", at(0), (
+            started(), e.Completed(1, Done("create", "undo_create")), e.Completed(1, Done("tell", "untell")),
+            e.Entered(2, "wait", 1, "wait", at(0)), e.Armed(3, 2, "wait", "timer", due=at(60)),
+        )),
+        ("Suspend", at(1), (e.InstanceSuspended(at(1), "holiday"),)),
+        ("Resume", at(11), (e.InstanceResumed(at(11), 10_000_000),)),
+        ("Modify", at(12), (
+            e.InstanceModified(at(12), "by hand", (2,), ("other",)), e.Left(2, "cancelled"),
+            e.Entered(4, "other", 1, "wait", at(12)), e.Armed(5, 4, "other", "signal", "alarm"),
+        )),
+        ("Migrate", at(13), (
+            e.InstanceMigrated(at(13), SECOND, "kyc", 2, {"other": "another"}, {"orch_ok": True}, "a better one"),
+        )),
+        ("Cancel", at(14), (
+            e.CancelRequested(at(14), "no longer needed"), e.CompensationStarted(at(14), REFUSED),
+            e.Left(4, "cancelled"), e.Entered(6, "kyc", 1, "undo", at(14)),
+            e.Undoing(6, Undo((Done("tell", "untell"),), "end", ("create",)), 1, (Done("create", "undo_create"),)),
+            e.Entered(7, "untell", 6, "job", at(14)), e.JobMade(7, "kyc.untell", 1, "undo", HEAD, 3),
+        )),
+        ("RecordJob", at(15), (e.InstanceEnded(at(15), "compensation_failed", BUSY),)),
+    ),
+}  # fmt: skip
+
+STARTS = (
+    p.Start("asked", "message", "case_asked"),
+    p.Start("daily", "cycle", "R3/P1D"),
+    p.Start("alarm", "signal", "a"),
+)
+PROCESSES: dict[str, Commands] = {
+    "deployed, fired, retired": (
+        ("Deploy", at(0), (
+            p.VersionDeployed("kyc", 1, FIRST, at(0), "ada", STARTS, "kyc.open"),
+            p.StartsArmed((p.ArmedStart(1, 1, at(86_400), 2),)),
+        )),
+        ("FireStart", at(86_400), (p.StartFired(1, 1, at(86_400), at(172_800), 1),)),
+        ("Deploy", at(86_401), (p.VersionDeployed("kyc", 2, SECOND, at(86_401), "bob"), p.StartsArmed(()))),
+        ("SetStatus", at(86_402), (p.StatusChanged(2, at(86_402), "retired", "bob", "wrong"),)),
+        ("SetStatus", at(86_403), (p.StatusChanged(1, at(86_403), "deprecated", "bob"),)),
+    ),
+}  # fmt: skip
+
+
+class Shelf(NamedTuple):
+    """What is kept of one kind of aggregate."""
+
+    kind: str
+    machine: Any
+    histories: dict[str, Commands]
+    version: int
+    entries: Any
+    tags: dict[int, str]
+
+
+TAGS_OF_INSTANCES = {
+    1: "InstanceStarted", 2: "Entered", 3: "Passed", 4: "Left", 5: "Armed", 6: "Disarmed", 7: "Occurred", 8: "JobMade",
+    9: "JobStarted", 10: "JobCompleted", 11: "JobFailed", 12: "JobDiscarded", 13: "FlagsWritten", 14: "HeadChanged",
+    15: "IncidentRaised", 16: "IncidentResolved", 17: "TaskOpened", 18: "TaskClaimed", 19: "TaskReassigned",
+    20: "TaskCompleted", 21: "Thrown", 22: "ErrorThrown", 23: "Iterated", 24: "Completed", 25: "Undoing",
+    26: "Interrupted", 27: "GatewayOpened", 28: "WatchMet", 29: "CompensationStarted", 30: "InstanceSuspended",
+    31: "InstanceResumed", 32: "InstanceModified", 33: "InstanceMigrated", 34: "CancelRequested", 35: "InstanceEnded",
+    36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored",
+}  # fmt: skip
+TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired"}
+"""Every number ever used. A line is added with an entry and never changed or removed, also when the entry goes."""
+
+SHELVES = {
+    "instance": Shelf(
+        "instance", InstanceMachine({}), INSTANCES, e.ENTRY_VERSION, e.Entry, TAGS_OF_INSTANCES
+    ),
+    "process": Shelf(
+        "process", ProcessMachine(), PROCESSES, p.ENTRY_VERSION, p.ProcessEntry, TAGS_OF_PROCESSES
+    ),
+}  # fmt: skip
+
+
+def play_on(machine: Any, commands: Commands) -> Iterator[Moment]:
+    """What today's code writes for a history, record by record."""
+    state = None
+    for command, moment, entries in commands:
+        body = machine.records.encode(moment, command, ORIGIN, entries)
+        for entry in entries:
+            state = machine.apply(state, entry)
+        assert state is not None
+        yield Moment(body.hex(), machine.encode(state).hex(), plain_rows(machine, state))
+
+
+def plain_rows(machine: Any, state: Any) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(machine.rows(ID, state)._asdict()))
