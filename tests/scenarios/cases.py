@@ -10,7 +10,7 @@ from perdure.testing.scenarios.loading import find_scenarios, load_scenario
 from perdure.testing.scenarios.values import Actual, Scenario
 
 ELEMENTS = Path(__file__).resolve().parent / "elements"
-FILES = find_scenarios([ELEMENTS, ELEMENTS.parent / "versions"])
+FILES = find_scenarios([ELEMENTS, ELEMENTS.parent / "versions", ELEMENTS.parent / "trial"])
 WITH_MESSAGES = [path for path in FILES if "message:" in path.read_text(encoding="utf-8")]
 
 

@@ -12,6 +12,7 @@ from perdure.bpmn.lint import Contract
 from perdure.bpmn.machine.definition import Deployed, Profile
 from perdure.bpmn.model import Model
 from perdure.bpmn.proof import Bounds, Finding, Verdict
+from perdure.bpmn.proof.certain import is_certain
 from perdure.bpmn.proof.contracted import environment_of, subject_of
 from perdure.bpmn.proof.explore import Told
 from perdure.bpmn.proof.picture import picture_of
@@ -86,9 +87,13 @@ def picture_of_finding(model: Model, report: ProofReport, number: int, catalogue
 def prove_for_deployment(
     model: Model, process: str, contract: Contract | None, profile: Profile, bounds: Bounds = BOUNDS
 ) -> list[Problem]:
-    """What a proof has to say against deploying: in the open profile everything is a warning."""
+    """What a proof has to say against deploying: in the open profile, or of unknown flags, everything is a warning."""
     verdict = prove_model(model, process, contract, bounds=bounds)
-    found = [_problem(model, each, profile) for each in verdict.findings]
+    drawn = chosen_process(model.definitions, process)
+    found = [
+        _problem(model, each, profile if contract is not None or is_certain(each, drawn) else "open")
+        for each in verdict.findings
+    ]
     if verdict.word == "undecided":
         reason = f"whether it always ends well is not decided: the bound of {verdict.bound} was reached"
         hint = "Split the process, declare what its verbs write and raise, or run `perdure prove` with wider bounds."

@@ -134,7 +134,11 @@ def _correlation(index: Index, node: Node, opened: str, message: str) -> Iterato
 def is_process_start(index: Index, node: Node) -> bool:
     """Whether the node makes new instances, and so waits for nothing."""
     is_start = isinstance(node, Event) and node.position == "start"
-    return (is_start and index.room_of[node.id].parent is None) or index.is_instantiating(node)
+    if is_start and index.room_of[node.id].parent is None:
+        return True
+    return index.is_instantiating(node) or any(
+        index.is_instantiating(index.nodes[flow.source]) for flow in index.incoming(node.id)
+    )
 
 
 def opened_by(index: Index, node: Node) -> str:

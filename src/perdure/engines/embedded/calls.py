@@ -27,6 +27,8 @@ from perdure.sources import id_text, iso, parse_id
 PLATFORM = "perdure"
 CANNOT_CALL = "call.cannot_start"
 ERASED = "call.erased"
+MAX_CALLS = 32
+"""How deep processes may call each other: one that always calls itself would never stop."""
 
 
 class Calls:
@@ -46,6 +48,7 @@ class Calls:
             await self._instances.settle(parent.tenant, settles)
             return True
         try:
+            await self._refuse_depth(parent, thrown.name, origin)
             version = await self._instances.definitions.choose(thrown.name, None, origin)
             definition = await self._instances.definitions.load(thrown.name, version.hash, parent.tenant)
             request = StartRequest(
@@ -60,6 +63,16 @@ class Calls:
             )
             await self._instances.ask(parent.id, origin, lambda _: Prepared(command, settles))
         return True
+
+    async def _refuse_depth(self, parent: Aggregate, process: str, origin: Origin) -> None:
+        around = parent
+        for _ in range(MAX_CALLS):
+            kind, _, rest = around.state.parent.partition(":")
+            if kind != "node":
+                return
+            around = await self._instances.read(parse_id(rest.partition(":")[0], "instance"), origin)
+        fact = f"{MAX_CALLS} processes have called each other already"
+        raise RejectedError(Rejection("blocked", "start", "process", process, fact, "End the recursion in the model."))
 
     async def cancel(self, parent: Aggregate, node: int, message_id: str) -> bool:
         """The call activity is gone: what it called is cancelled."""

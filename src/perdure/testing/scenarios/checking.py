@@ -10,14 +10,12 @@ import msgspec
 from perdure.bpmn.lint import Contract, lint
 from perdure.bpmn.lint.findings import Finding as LintFinding
 from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.model import Gateway, Model, nodes
+from perdure.bpmn.model import Model
 from perdure.bpmn.proof import Finding, prove
+from perdure.bpmn.proof.certain import is_certain
 from perdure.testing.scenarios.deploying import contracts_of, deployed_from
 from perdure.testing.scenarios.values import Scenario
 from perdure.testing.scenarios.world import Refusal
-
-WHATEVER_FLAGS_SAY = frozenset({"SND002", "SND005", "SND006"})
-"""Without a contract nobody knows what flags may hold and verbs may raise: only what is wrong for any flags refuses."""
 
 
 def refusal_of(model: Model, scenario: Scenario) -> Refusal | None:
@@ -54,11 +52,7 @@ def _refuted(deployed: Deployed, contracts: dict[str, Contract]) -> tuple[Findin
     findings = _proof(msgspec.json.encode(deployed), msgspec.json.encode(contract))
     if contract is not None:
         return findings
-    gateways = {node.id for node in nodes(deployed.process.body) if isinstance(node, Gateway)}
-    return tuple(
-        each for each in findings
-        if each.code in WHATEVER_FLAGS_SAY or (each.code == "SND001" and each.element in gateways)
-    )  # fmt: skip
+    return tuple(each for each in findings if is_certain(each, deployed.process))
 
 
 @lru_cache(512)

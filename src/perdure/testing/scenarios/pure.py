@@ -12,6 +12,7 @@ from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.plan import Plan, plan_of
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.bpmn.model import Model
+from perdure.engines.embedded.calls import CANNOT_CALL, MAX_CALLS
 from perdure.engines.embedded.notices import TTL_SECONDS
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin, TimerRow
@@ -264,7 +265,14 @@ class PureWorld:
 
     def _call(self, id: bytes, entry: e.Thrown) -> None:
         parent = self._states[id]
+        if self._depth(id) > MAX_CALLS:
+            self.command(id, c.RaiseIncident(node=entry.number, code=CANNOT_CALL, text="Too many calls."))
+            return
         self.begin(entry.name, parent=f"node:{id_text(id)}:{entry.number}", flags=dict(parent.flags), head=parent.head)
+
+    def _depth(self, id: bytes) -> int:
+        caller = self._caller(id)
+        return 1 if caller is None else 1 + self._depth(caller[0])
 
     def _cancel_called(self, parent: str) -> None:
         for id, state in list(self._states.items()):
