@@ -77,9 +77,8 @@ def parked_picture(found: list[dict[str, Any]]) -> RenderableType:
         told += [kind] if kind not in ("", "completion", "process") else []
         told += [each["progress"]] if each["progress"] else []
         key = Text(waiting.get("key", ""), style="red" if kind == "incident" else "cyan")
-        waits = Text.assemble((each["verb"], "bold"), "\n", "\n".join(told))
-        rows.append((key, waits, Text(each["id"])))
-    return table("Parked", ("key", "waits", "id"), rows, "Nothing waits.", lesser=_repeated(found))
+        rows.append((key, Text(each["verb"]), Text("\n".join(told)), Text(each["id"])))
+    return table("Parked", ("key", "verb", "waits", "id"), rows, "Nothing waits.", lesser=_repeated(found))
 
 
 def _repeated(found: list[dict[str, Any]]) -> tuple[str, ...]:
