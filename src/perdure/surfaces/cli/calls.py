@@ -17,6 +17,8 @@ from perdure.surfaces.cli.project import load_project, load_verbs, open_store
 from perdure.surfaces.cli.reading import duration, expression, json_option, pairs
 
 PANEL = "Calls"
+REST_SECONDS = 3.0
+LOOKS = 10
 IdWord = Annotated[str, typer.Argument(metavar="ID", help="The call's id.", show_default=False)]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stays in the journal.")]
 
@@ -61,6 +63,7 @@ async def call(
             verb, arguments, version=version, idempotency_key=idempotency_key, wait=wait or None,
             timeout_seconds=seconds,
         )  # fmt: skip
+        view = await _at_rest(perdure, view)
         show_call(settings, perdure, view)
         if settings.json is False and view.waiting_for is not None and view.waiting_for.kind == "completion":
             output.note(settings, f"Complete it with: perdure complete '{view.waiting_for.key}' --result '{{}}'")
@@ -69,6 +72,19 @@ async def call(
     waits = wait or catalogue.get(verb, version).execution.wait == "block"
     if waits and not view.is_ended:
         raise typer.Exit(NOT_YET)
+
+
+async def _at_rest(perdure: Any, view: Any) -> Any:
+    """A call that a process carries, once the process has gone as far as it goes by itself, or after a short while."""
+    for _ in range(LOOKS):
+        if view.carrier is None or view.is_ended:
+            return view
+        if view.carrier.instance:
+            await perdure.instances.wait(view.carrier.instance, "rest", REST_SECONDS)
+            return await perdure.status(view.id)
+        await perdure.runtime.driver.changed(REST_SECONDS / LOOKS)
+        view = await perdure.status(view.id)
+    return view
 
 
 def _asked(words: list[str], args: str | None, catalogue: Any) -> tuple[str, dict[str, Any]]:

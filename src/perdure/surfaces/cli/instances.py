@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from perdure.surfaces.cli import output
+from perdure.surfaces.cli.calls import REST_SECONDS
 from perdure.surfaces.cli.completions import instance_ids
 from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings, command, group
@@ -18,7 +19,6 @@ from perdure.surfaces.cli.reading import flag_values, json_object, text_pairs
 InstanceWord = Annotated[
     str, typer.Argument(metavar="ID", help="The instance's id.", autocompletion=instance_ids, show_default=False)
 ]
-REST_SECONDS = 3.0
 """How long a command stays to show where a token has come to; the instance goes on without it."""
 FlagWords = Annotated[
     list[str] | None, typer.Option("--flag", metavar="NAME=VALUE", help="Set a flag by hand.", show_default=False)
