@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from perdure.surfaces.cli import output
-from perdure.surfaces.cli.calls import IdWord, Reason, described, show_call
+from perdure.surfaces.cli.calls import REST_SECONDS, IdWord, Reason, described, show_call
 from perdure.surfaces.cli.exits import FAILED
 from perdure.surfaces.cli.failures import usage
-from perdure.surfaces.cli.instances import REST_SECONDS
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.project import open_store
 from perdure.surfaces.cli.reading import json_option

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from perdure.surfaces.cli import output
+from perdure.surfaces.cli.calls import REST_SECONDS
 from perdure.surfaces.cli.failures import usage
-from perdure.surfaces.cli.instances import REST_SECONDS
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.project import open_store
 from perdure.surfaces.cli.reading import json_object
