@@ -136,9 +136,8 @@ def is_process_start(index: Index, node: Node) -> bool:
     is_start = isinstance(node, Event) and node.position == "start"
     if is_start and index.room_of[node.id].parent is None:
         return True
-    return index.is_instantiating(node) or any(
-        index.is_instantiating(index.nodes[flow.source]) for flow in index.incoming(node.id)
-    )
+    sources = (index.nodes.get(flow.source) for flow in index.incoming(node.id))
+    return index.is_instantiating(node) or any(each is not None and index.is_instantiating(each) for each in sources)
 
 
 def opened_by(index: Index, node: Node) -> str:
