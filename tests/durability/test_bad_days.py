@@ -17,6 +17,7 @@ from perdure import Perdure
 from perdure.errors import PerdureError, StoreFullError, StoreSettingError, StoreUnavailableError
 from perdure.kernel.ports import Conflict, Unit
 from perdure.store.audit import verify
+from perdure.store.migrations import newest
 from perdure.store.ports import Driver
 from perdure.store.sqlite.connection import Connection, connect
 from perdure.testing.services import PostgresService
@@ -264,7 +265,7 @@ async def test_a_schema_from_the_future_is_refused_and_left_alone(store_url: str
     with pytest.raises(StoreSettingError, match="its schema is 999 and this release knows") as caught:
         await plain_driver(store_url).open()
     assert caught.value.hint == "Use the release that wrote it, or a newer one."
-    _set_schema(store_url, 1)
+    _set_schema(store_url, newest("sqlite"))
     async with opened(plain_driver(store_url), role="caller") as perdure:
         assert (await perdure.status(before.id)).state == "parked"
 
