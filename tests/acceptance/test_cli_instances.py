@@ -130,7 +130,7 @@ def test_an_instance_that_is_stuck_is_ended_by_hand(desk: Shell) -> None:
 
 def test_incidents_of_instances_are_listed_and_mended_where_those_of_calls_are(desk: Shell) -> None:
     parcel = shipping(desk)
-    call = desk.json("call", "desk.send", "number=7")
+    call = desk.json("call", "desk.send", "number=7", code=1)
     listed: list[Any] = desk.json("incidents", "list")
     assert {each["id"] for each in listed} == {parcel.id, call["id"]}
     shown = desk.run("incidents", "list").out
