@@ -28,7 +28,10 @@ CASES = 8
 MAX_COMMITS = 14
 PATIENCE_SECONDS = 240
 EXTRACT = {"documents": [{"document": "register-extract", "reference": "document://1"}]}
-DONE = ["kyc.create-case-record", "kyc.request-documents", "kyc.assign-reviewer", "kyc.escalate-if-required"]
+DONE = [
+    "kyc.create-case-record", "kyc.request-documents", "kyc.receive-documents", "kyc.assign-reviewer",
+    "kyc.record-review-decision", "kyc.escalate-if-required",
+]  # fmt: skip
 TRAIL = [*DONE[:2], "kyc.receive-documents", DONE[2], "kyc.record-review-decision", DONE[3]]
 ONCE = ("InstanceStarted", "TaskOpened", "TaskCompleted", "InstanceEnded")
 
