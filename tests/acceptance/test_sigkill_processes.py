@@ -32,7 +32,7 @@ DONE = [
     "kyc.create-case-record", "kyc.request-documents", "kyc.receive-documents", "kyc.assign-reviewer",
     "kyc.record-review-decision", "kyc.escalate-if-required",
 ]  # fmt: skip
-TRAIL = [*DONE[:2], "kyc.receive-documents", DONE[2], "kyc.record-review-decision", DONE[3]]
+TRAIL = DONE
 ONCE = ("InstanceStarted", "TaskOpened", "TaskCompleted", "InstanceEnded")
 
 
