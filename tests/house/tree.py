@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import gc
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,7 +38,13 @@ def name_of(path: Path) -> str:
 
 @functools.cache
 def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), name_of(path))
+    text = path.read_text(encoding="utf-8")
+    try:
+        return ast.parse(text, name_of(path))
+    except SystemError:
+        # A collection of garbage in the middle of it can confuse CPython's count of its own depth; it does not twice.
+        gc.collect()
+        return ast.parse(text, name_of(path))
 
 
 def text_literals(tree: ast.Module) -> Iterator[tuple[int, str]]:
