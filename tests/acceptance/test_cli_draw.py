@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from perdure.bpmn.drawing import draw
 from perdure.bpmn.model import Bounds, Definitions, Diagram, Model, Process, Scope, Shape, Task, nodes
 from perdure.bpmn.xml import read_model, write_model
 from tests.acceptance.commands import Shell
+from tests.conftest import unavailable
 from tests.house.tree import ROOT
 
 CORPUS = ROOT.parent / "shared" / "corpora" / "betsy" / "models"
@@ -59,9 +59,7 @@ def test_what_cannot_be_drawn_is_refused_in_a_sentence(shell: Shell) -> None:
 @pytest.mark.req("P4")
 def test_every_model_of_the_corpus_is_laid_out_and_drawn() -> None:
     if not CORPUS.is_dir():
-        missing = f"the corpus of models is not at {CORPUS}"
-        assert os.environ.get("PERDURE_REQUIRE_SERVICES") != "1", missing
-        pytest.skip(missing)
+        unavailable(f"the corpus of models at {CORPUS}")
     files = sorted(CORPUS.rglob("*.bpmn"))
     assert files
     for file in files:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-
-import pytest
 
 from perdure.bpmn.lint import lint
 from tests.bpmn.lint.models import model_of
+from tests.conftest import unavailable
 from tests.house.tree import ROOT
 
 CORPUS = ROOT.parent / "shared" / "corpora" / "betsy" / "models"
@@ -18,9 +16,7 @@ OTHER_LANGUAGES = {"HOL002", "HOL003", "HOL020"}
 
 def corpus() -> list[Path]:
     if not CORPUS.is_dir():
-        if os.environ.get("PERDURE_REQUIRE_SERVICES") == "1":
-            pytest.fail(f"the corpus is missing: {CORPUS}")
-        pytest.skip(f"the corpus is missing: {CORPUS}")
+        unavailable(f"the corpus at {CORPUS}")
     return sorted(CORPUS.rglob("*.bpmn"))
 
 

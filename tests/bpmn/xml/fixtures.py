@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from perdure.bpmn.model import Model
 from perdure.bpmn.xml import read_model
 from perdure.errors import ModelError, Problem
+from tests.conftest import unavailable
 
 FOLDER = Path(__file__).parent / "models"
 FIXTURES = sorted(path.stem for path in FOLDER.glob("*.bpmn"))
@@ -27,10 +27,7 @@ def fixture(name: str) -> Model:
 def corpus() -> list[Path]:
     """The models of the conformance corpus; skips loudly where it is not there."""
     if not CORPUS.is_dir():
-        message = f"the folder {CORPUS} is missing, so no model of the corpus is read"
-        if os.environ.get("PERDURE_REQUIRE_SERVICES") == "1":
-            pytest.fail(message)
-        pytest.skip(message)
+        unavailable(f"the folder {CORPUS}, so no model of the corpus is read")
     return sorted(CORPUS.glob("*/*.bpmn"))
 
 
