@@ -1,4 +1,4 @@
-"""A compiled runbook: steps with typed arguments, references, edges and branches, addressed by the hash of its content."""
+"""A compiled runbook: typed arguments, references, edges and branches of its steps, addressed by its content."""
 
 from __future__ import annotations
 
