@@ -105,7 +105,7 @@ class _Check:
             self._findings.append(found("AUD072", PLACE, fact))
             return
         self._findings += _missing(document, composed)
-        self._notes += _unknown(composed.document)
+        self._notes += [f"The definition {hash} is not in the document." for hash in composed.unknown]
         anew = written(composed.document)
         self._findings += _compared(document, composed.document)
         if is_page(data):
@@ -143,20 +143,3 @@ def _missing(document: Document, composed: Composed) -> list[Finding]:
         for child in composed.missing
         if child.is_certain
     ]
-
-
-def _unknown(document: Document) -> list[str]:
-    """Definitions that the document could not bring."""
-    verbs = {each.hash for each in document.verbs}
-    models = {each.hash for each in document.definitions}
-    notes = [
-        f"The definition of {step.verb} version {step.version} is not in the document."
-        for step in document.steps
-        if step.verb and step.definition not in verbs
-    ]
-    notes += [
-        f"The definition of the process {each.process} version {each.version} is not in the document."
-        for each in document.processes
-        if each.definition not in models
-    ]
-    return list(dict.fromkeys(notes))

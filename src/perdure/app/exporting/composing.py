@@ -28,6 +28,8 @@ class Composed(msgspec.Struct):
     missing: list[Child]
     needed: dict[str, set[str]]
     """By chain, the hashes of data that its entries name and that were not erased."""
+    unknown: list[str]
+    """Definitions that steps, task types and instances are pinned to and that are not there, by hash."""
 
 
 def compose(evidence: Evidence) -> Composed:
@@ -69,7 +71,9 @@ class _Composition:
             each.chronicle.id: {crossing.after for crossing in each.data} if not each.tombstones else set()
             for each in self._tellings
         }
-        return Composed(replace(document, digest=digest_of(document)), self._missing, needed)
+        wanted = wanted_models(self._tellings) | wanted_verbs(self._tellings, self._evidence.models)
+        unknown = sorted(wanted - {*self._evidence.models, *self._evidence.verbs})
+        return Composed(replace(document, digest=digest_of(document)), self._missing, needed, unknown)
 
     def _document(self, steps: list[StepTold]) -> Document:
         tellings, root = self._tellings, self._evidence.chains[self._evidence.root]
@@ -140,7 +144,7 @@ def wanted_verbs(tellings: list[CallTelling | InstanceTelling], models: dict[str
     found: set[str] = set()
     for telling in tellings:
         if isinstance(telling, CallTelling):
-            found.update(hash_text(step.definition) for step in telling.chronicle.state.steps)
+            found.update(hash_text(step.definition) for step in telling.chronicle.state.steps if step.definition)
     for hash in wanted_models(tellings) & set(models):
         bindings = msgspec.json.decode(models[hash])["bindings"]
         found.update(each["hash"] for each in bindings.values() if each.get("hash"))

@@ -142,8 +142,9 @@ class InstanceTelling(Telling):
         before, after = self._head, self.chronicle.state.head
         envelope = self.chronicle.value(hash_text(after))
         values = (_data(self._envelope), _data(envelope))
-        verb = getattr(moment.entry, "verb", "") or getattr(moment.entry, "by", "")
-        self.crossed(moment, "head", where, verb, before, after, values)
+        if isinstance(moment.entry, e.HeadChanged) and (trail := _trail(envelope)):
+            where = trail[-1]["verb"]  # what people and messages bring is trailed under the element they brought it to
+        self.crossed(moment, "head", where, getattr(moment.entry, "verb", ""), before, after, values)
         self._passed(self._envelope, envelope)
         self._head, self._envelope = after, envelope
 

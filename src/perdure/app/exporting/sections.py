@@ -56,7 +56,7 @@ def data(document: Document) -> Markup:
     rows = [
         (each.at, f"{each.what}{f' of {each.where}' if each.where else ''}", code(each.verb), each.by,
          "erased" if each.is_erased else _changes(each.changes, each.omitted),
-         joined([code(each.before), BREAK, code(each.after)]))
+         joined([code(each.before), BREAK if each.before else "", code(each.after)]))
         for each in document.data
     ]  # fmt: skip
     return section(

@@ -22,7 +22,7 @@ h3{font-size:1rem;margin:1.4rem 0 .4rem}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:.86rem}
 th,td{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--line);
-overflow-wrap:anywhere}
+overflow-wrap:break-word}
 th{color:var(--soft);font-weight:600;white-space:nowrap}
 code,pre{font:12px/1.5 ui-monospace,'SF Mono',Menlo,Consolas,monospace;overflow-wrap:anywhere}
 pre{background:var(--paper);border:1px solid var(--line);border-radius:.4rem;padding:.8rem;overflow-x:auto;

@@ -6,6 +6,7 @@ from perdure.app.exporting.calls import CallTelling
 from perdure.app.exporting.children import Child
 from perdure.app.exporting.form import Act, Chain, IncidentTold, ProcessTold, StepTold, Summary
 from perdure.app.exporting.instances import InstanceTelling
+from perdure.runbooks.upkeep import PLATFORM
 from perdure.sources import iso
 
 MAX_SENTENCES = 100
@@ -53,7 +54,7 @@ def _failures(steps: list[StepTold]) -> list[str]:
 
 
 def _people(people: list[Act]) -> str:
-    names = sorted({act.who for act in people if act.who})
+    names = sorted({act.who for act in people} - {"", PLATFORM})
     shown = ", ".join(names[:20]) + (f" and {len(names) - 20} others" if len(names) > 20 else "")
     return f"People who had a hand in it: {shown}." if names else "Nobody had a hand in it besides who asked."
 
