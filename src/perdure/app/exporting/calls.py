@@ -33,7 +33,7 @@ class CallTelling(Telling):
         entry, number = moment.entry, _step_of(moment)
         where = f"step {number}" if number else ""
         self.acted(moment, where)
-        for each, old, new in self._changed(number):
+        for each, old, new in self._changed(entry, number):
             self._step(moment, each, old, new)
         if isinstance(entry, CompletionReceived | CompletionIgnored):
             token = self.chronicle.state.steps[entry.step - 1].tokens[entry.token - 1]
@@ -42,13 +42,14 @@ class CallTelling(Telling):
         elif isinstance(entry, PayloadErased):
             self.erased(moment)
 
-    def _changed(self, number: int) -> Iterator[tuple[int, Any, Any]]:
+    def _changed(self, entry: Any, number: int) -> Iterator[tuple[int, Any, Any]]:
         """The steps an entry changed: only the one it names, where it names one."""
         before = self.chronicle.before.steps if self.chronicle.before is not None else ()
         after = self.chronicle.state.steps
         if before is after:
             return
-        for each in [number] if number else range(1, len(after) + 1):
+        first = getattr(entry, "first", 1)  # where a plan grew, those before are unchanged
+        for each in [number] if number else range(first, len(after) + 1):
             old = before[each - 1] if each <= len(before) else None
             new = after[each - 1]
             if old is not new:
@@ -90,18 +91,23 @@ class CallTelling(Telling):
         carrier = id_text(child_id(tenant, f"step:{step_id(letters, number)}")) if step.carrier is not None else ""
         args = self._value(step.input)
         return StepTold(
-            of=letters, number=number, name=getattr(step, "name", ""), verb=step.verb, version=step.version,
+            of=letters, number=number, name=name_of(step), verb=step.verb, version=step.version,
             definition=hash_text(step.definition), sentence=sentence_of(step, args, verbs), state=step.status,
             input=hash_text(step.input), result=hash_text(step.result), error=failure_text(step.error),
             carrier=carrier,
         )  # fmt: skip
 
 
+def name_of(step: Any) -> str:
+    """The name a plan gave a step; a call outside a plan has none."""
+    return getattr(step, "name", "") or getattr(getattr(step, "links", None), "name", "")
+
+
 def sentence_of(step: Any, args: Any, verbs: Verbs) -> str:
     """The step in a person's words, as its own definition says it."""
     definition = verbs.get(hash_text(step.definition))
     if definition is None:
-        return getattr(step, "sentence", "") or step.verb
+        return step.verb or name_of(step) or "Choose the way"
     return render(definition, args if isinstance(args, dict) else {})
 
 

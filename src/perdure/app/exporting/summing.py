@@ -24,7 +24,8 @@ def summary_of(
     """Who asked for what, when, and what came of it."""
     state = root.chronicle.state
     own = [step for step in steps if step.of == root.chronicle.id]
-    sentences = [step.sentence for step in own[:MAX_SENTENCES]] or [f"Run the process {state.process}"]
+    alone = f"Run the process {state.process}" if isinstance(root, InstanceTelling) else "A draft without steps"
+    sentences = [step.sentence for step in own[:MAX_SENTENCES]] or [alone]
     started, ended = iso(state.started_at), iso(state.ended_at or None)
     asked = f"{state.principal} asked for this at {started}."
     told = [

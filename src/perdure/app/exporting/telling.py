@@ -14,9 +14,12 @@ from perdure.runbooks.machine import NOTICE
 PEOPLE_PREFIXES = ("Task", "Amendment", "Gate", "Draft")
 PEOPLE_ENTRIES = frozenset({
     "CancelRequested", "IncidentResolved", "PayloadErased", "InstanceSuspended", "InstanceResumed", "InstanceModified",
-    "InstanceMigrated", "StepSkipped", "StepRetried", "RunbookExtended", "RunbookSealed",
+    "InstanceMigrated", "StepsAdded", "EdgesAdded", "StepSkipped", "StepRetried", "StepCancelled", "DecisionMade",
+    "RunbookSealed", "CompensationStarted",
 })  # fmt: skip
 """Entries that stand for something a person did, or was asked to do."""
+ASKED = frozenset({"TaskOpened", "GateClosed"})
+"""Put before people: nobody has acted yet."""
 
 
 class Telling:
@@ -75,8 +78,7 @@ class Telling:
         name = moment.name
         if not name.startswith(PEOPLE_PREFIXES) and name not in PEOPLE_ENTRIES:
             return
-        # A task that opens is put before people; nobody has acted yet.
-        who = "" if name.endswith("Opened") else getattr(moment.entry, "by", "") or moment.record.principal
+        who = "" if name in ASKED else getattr(moment.entry, "by", "") or moment.record.principal
         self.people.append(Act(
             of=self.chronicle.id, sequence=moment.sequence, at=moment.at, who=who, what=name, where=where,
             details=fields_of(moment.entry),
