@@ -53,6 +53,9 @@ CODES: dict[str, str] = {
     "AUD071": "an export does not match its own digest",
     "AUD072": "an export says something else than its records",
     "AUD073": "an export's proof does not lead to the sealed root",
+    "AUD074": "the bytes of a payload are not in their canonical form",
+    "AUD075": "a document lacks a part that its records speak of",
+    "AUD076": "a definition in a document does not match its hash",
 }
 
 
