@@ -16,6 +16,7 @@ from perdure.sources import Id, id_text, iso
 from perdure.store.audit.aggregates import Machines
 from perdure.store.audit.named import named_by
 from perdure.store.audit.reading import Reader, plain
+from perdure.store.audit.states import stored_state
 from perdure.store.audit.verify import Progress
 from perdure.store.checks import checked
 from perdure.store.keys import PublicKeys
@@ -67,7 +68,7 @@ async def document_of(store: Store, machines: Machines, id: Id, public_keys: Pub
         async for sequence, body, hash in reader.pages("read_records", 0, 0, aggregate=id)
         if sequence <= loaded.version
     ]
-    summary = summary_of(machine, machine.decode(loaded.state))
+    summary = summary_of(machine, await stored_state(reader, machine, id, loaded.state))
     seals = await _seals(reader, id, loaded.version)
     signers = {each["key_id"] for each in seals}
     content = {

@@ -23,6 +23,7 @@ CODES: dict[str, str] = {
     "AUD011": "a payload that the state names is missing",
     "AUD012": "a payload is kept that no record speaks of",
     "AUD013": "data is still there although it was erased",
+    "AUD014": "the parts of an aggregate's state are not those its records lead to",
     "AUD020": "the tokens of an aggregate are not those its state stands for",
     "AUD021": "the timers of an aggregate are not those its state stands for",
     "AUD022": "the jobs of an aggregate are not those its state stands for",
