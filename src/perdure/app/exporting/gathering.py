@@ -22,7 +22,6 @@ from perdure.kernel.ports import Loaded
 from perdure.payload import digest_text
 from perdure.sources import Id, id_text, parse_id
 from perdure.store.audit.export import SealReader
-from perdure.store.audit.named import hashes_in
 from perdure.store.audit.reading import Reader, plain
 from perdure.store.checks import checked
 from perdure.store.keys import PublicKeys
@@ -118,7 +117,7 @@ class Gathering:
     async def _payloads(self, id: Id, chain: Chain) -> list[PayloadKept]:
         """The data the records speak of; what came after the version that is exported is left out."""
         found = {}
-        spoken = spoken_of(Chronicle(chain))
+        spoken = Chronicle(chain).spoken_of()
         async for _, hash, data in self._reader.pages("payload_page", 0, 0, PAYLOADS_AT_ONCE, aggregate=id):
             if hash in spoken:
                 self._count(len(data))
@@ -134,8 +133,6 @@ class Gathering:
         return [_seal(each) for each in await self._seals.of(id, version)]
 
     async def _definitions(self, chronicle: Chronicle, evidence: Evidence) -> None:
-        for _ in chronicle.moments():
-            pass
         if chronicle.is_call:
             return
         state: Instance = chronicle.state
@@ -157,11 +154,6 @@ class Gathering:
 
     def _refused(self, code: Any, fact: str, hint: str = "") -> RejectedError:
         return RejectedError(Rejection(code, "export", "call", self._root, fact, hint))
-
-
-def spoken_of(chronicle: Chronicle) -> set[bytes]:
-    """Every hash that the records of a chain mention."""
-    return {hash for _, record in chronicle.records for hash in hashes_in(record.entries)}
 
 
 def _seal(item: dict[str, Any]) -> SealKept:
