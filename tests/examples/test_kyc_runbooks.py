@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from perdure.runbooks import plan as plans
 from perdure.runbooks.language import compile_program
-from perdure.runbooks.plan import Plan, Test
+from perdure.runbooks.plan import Plan
 from perdure.verbs import Catalogue, load_catalogue
 from tests.examples.conftest import KYC
 
@@ -35,7 +36,7 @@ def needs(plan: Plan) -> dict[str, set[str]]:
         step.name: {reference.step for reference in step.references}
         | set(step.after)
         | {branch.choice for branch in step.branches}
-        | ({step.condition.step} if isinstance(step.condition, Test) else set())
+        | ({step.condition.step} if isinstance(step.condition, plans.Test) else set())
         for step in plan.steps
     }
 
