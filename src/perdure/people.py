@@ -17,6 +17,7 @@ ADMINISTRATORS = "administrators"
 """The group whose members may act for others, with a reason that is recorded."""
 USER = "user:"
 """Before the name of a person where a group is expected."""
+SOMEONE = "someone"
 MAX_RUNGS = 50
 SECOND = 1_000_000
 
@@ -206,12 +207,10 @@ def is_for(task: HumanTask, name: str, groups: tuple[str, ...] = ()) -> bool:
     return task.assignee == name or name in task.users or any(group in task.groups for group in groups)
 
 
-def entitled(task: HumanTask, other_than: str = "") -> Person:
+def entitled(task: HumanTask) -> Person:
     """Somebody who may answer it, for those who play all parts: proofs and scenarios."""
-    for name in (task.claimed_by, task.assignee, *task.users, "someone", "someone else"):
-        if name and name not in (task.requester, other_than):
-            return Person(name, task.groups)
-    return Person("anyone", task.groups)
+    named = (task.claimed_by, task.assignee, *task.users, SOMEONE)
+    return Person(next((name for name in named if name and name != task.requester), SOMEONE), task.groups)
 
 
 def _refusal(task: HumanTask, who: Person, do: str, key: str) -> Rejection | None:

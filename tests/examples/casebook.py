@@ -8,7 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from perdure.app.instance_views import InstanceView, TaskView
+from perdure.app.instance_views import InstanceView
+from perdure.app.task_views import TaskView
 from perdure.app.views import CallView
 from perdure.payload import Envelope
 from perdure.testing import Sandbox

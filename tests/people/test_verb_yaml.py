@@ -55,7 +55,7 @@ def test_a_verb_without_a_task_keeps_the_hash_it_had() -> None:
         ("task: {ladder: [{after: soon, remind: true}]}", "not a duration"),
         ("task: {ladder: [{after: P1D, remind: true, escalate: x}]}", "one of remind"),
         ("task: {ladder: [{after: P1D, escalate: ''}]}", "to whom"), ("task: {ladder: nothing}", "a list"),
-        ("process: p, task: {assignee: ana}", "carried by the process"), ("task: [1]", "a mapping"),
+        ("process: p, task: {assignee: ana}", "tasks of its own"), ("task: [1]", "a mapping"),
     ],
 )  # fmt: skip
 @pytest.mark.req("V20")

@@ -7,8 +7,9 @@ from typing import Literal
 import msgspec
 
 from perdure.contracts import FailureClass
+from perdure.people import HumanTask
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 
 Status = Literal[
     "active", "suspended", "completed", "failed", "cancelled", "terminated", "compensating", "compensated",
@@ -70,17 +71,6 @@ class Job(Compact, frozen=True):
     """The first eight bytes of the bound verb's hash, for index rows."""
     by: str = ""
     """For an intake: the person who brought what arrived, where one did."""
-
-
-class HumanTask(Compact, frozen=True):
-    """A user task. Assignment was frozen when the task opened."""
-
-    assignee: str = ""
-    groups: str = ""
-    users: str = ""
-    due: str = ""
-    claimed_by: str = ""
-    base: bytes = b""
 
 
 class Many(Compact, frozen=True):

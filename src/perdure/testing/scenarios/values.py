@@ -9,6 +9,7 @@ import msgspec
 
 from perdure.bpmn.machine.definition import Profile
 from perdure.contracts import FailureClass, RetryPolicy
+from perdure.people import SOMEONE, HumanTask, Person, entitled
 
 Flags = dict[str, str | bool | int]
 STATES: tuple[str, ...] = (
@@ -68,13 +69,20 @@ class Advance(msgspec.Struct, frozen=True, kw_only=True, tag="advance"):
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True, tag="task"):
-    """Complete the human task that waits at an element."""
+    """Complete the human task that waits at an element. Unless said, by somebody who may, of the groups it is for."""
 
     element: str
-    by: str = "someone"
+    by: str = ""
+    groups: tuple[str, ...] = ()
     data: dict[str, Any] = {}
     flags: Flags = {}
     to: str = ""
+
+
+def actor(task: HumanTask | None, step: Task) -> Person:
+    """Who completes a task in a scenario."""
+    somebody = entitled(task) if task is not None else Person(SOMEONE)
+    return Person(step.by or somebody.name, step.groups or somebody.groups)
 
 
 class Cancel(msgspec.Struct, frozen=True, kw_only=True, tag="cancel"):

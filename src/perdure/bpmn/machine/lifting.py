@@ -1,0 +1,35 @@
+"""How instances and their entries as older releases wrote them become those of today."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perdure.journal import Upcaster
+from perdure.people import HumanTask, names_of
+
+NODES, NODE_AT, NODE_TASK = 13, 4, 8
+
+
+def _with_task(node: list[Any]) -> list[Any]:
+    """Version 1 kept the groups of a task as one text, and no more than who has it."""
+    if len(node) <= NODE_TASK or node[NODE_TASK] is None:
+        return node
+    assignee, groups, users, due, claimed_by, base = node[NODE_TASK]
+    task = HumanTask(
+        state="claimed" if claimed_by else "open", assignee=assignee, groups=names_of(groups), users=names_of(users),
+        claimed_by=claimed_by, opened_at=node[NODE_AT], due=due, base=base,
+    )  # fmt: skip
+    return [*node[:NODE_TASK], task, *node[NODE_TASK + 1 :]]
+
+
+def _state_from_one(form: list[Any]) -> list[Any]:
+    nodes = {number: _with_task(node) for number, node in form[NODES].items()}
+    return [2, *form[1:NODES], nodes, *form[NODES + 1 :]]
+
+
+def _entries_from_one(form: list[Any]) -> list[Any]:
+    return [2, *form[1:]]
+
+
+STATE_UPCASTERS = (Upcaster(1, _state_from_one),)
+ENTRY_UPCASTERS = (Upcaster(1, _entries_from_one),)
