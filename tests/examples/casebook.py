@@ -19,6 +19,9 @@ ENTITY = "Allianz GmbH"
 EXTRACT = {"documents": [{"document": "register-extract", "reference": "document://extract-1"}]}
 
 
+GROUPS = {"rita": ("compliance",), "sam": ("senior-compliance",)}
+
+
 class Case:
     """One call of `kyc.open-case` and the instance that carries it."""
 
@@ -66,7 +69,7 @@ class Case:
 
     async def decide(self, outcome: str, by: str = "rita", **more: Any) -> None:
         key = (await self.task()).key
-        await self.sandbox.acting(principal=by).tasks.complete(key, {"outcome": outcome, **more})
+        await self.sandbox.acting(principal=by, groups=GROUPS[by]).tasks.complete(key, {"outcome": outcome, **more})
         await self.sandbox.run_until_idle()
 
     async def wait(self, duration: str) -> None:

@@ -81,14 +81,14 @@ async def reassign(
     settings: Settings,
     task: TaskWord,
     to: Annotated[str, typer.Option("--to", metavar="NAME", help="The person.")] = "",
-    groups: Annotated[str, typer.Option("--to-groups", metavar="NAMES", help="The groups instead.")] = "",
+    to_groups: Annotated[str, typer.Option("--to-groups", metavar="NAMES", help="The groups instead.")] = "",
     override: Override = "",
 ) -> None:
     """Give a task to another person, or to groups instead of those that had it."""
-    if not (to or groups):
+    if not (to or to_groups):
         raise usage("reassign", "task", task, "nothing says to whom", "Give --to NAME or --to-groups NAMES.")
     async with open_store(settings, "reader", must_exist=True) as perdure:
-        _show(settings, await perdure.tasks.reassign(task, to, groups=groups, override=override))
+        _show(settings, await perdure.tasks.reassign(task, to, groups=to_groups, override=override))
 
 
 async def complete(

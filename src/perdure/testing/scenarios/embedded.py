@@ -133,7 +133,7 @@ class EmbeddedWorld:
         )
 
     async def complete_task(self, id: bytes, node: int, step: v.Task) -> None:
-        who = v.actor((await self.engine.read(id_text(id), self.origin)).state.nodes[node].task, step)
+        who = v.actor((await self.engine.read(id_text(id), self.origin)).state, node, step)
         origin = Origin(self.origin.tenant, who.name, groups=who.groups)
         await self._do(
             self.engine.complete_task(

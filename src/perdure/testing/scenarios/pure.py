@@ -158,7 +158,7 @@ class PureWorld:
 
     async def complete_task(self, id: bytes, node: int, step: v.Task) -> None:
         head = self._heads.merged(self._states[id].head, step.data)
-        who = v.actor(self._states[id].nodes[node].task, step)
+        who = v.actor(self._states[id], node, step)
         command = c.CompleteTask(
             node=node, who=who, head=head, flags=step.flags, writer=INTAKE, worker=WORKER,
             message_id=id_text(self._clock.new_id()),

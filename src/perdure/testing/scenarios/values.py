@@ -8,8 +8,9 @@ from typing import Any, Literal
 import msgspec
 
 from perdure.bpmn.machine.definition import Profile
+from perdure.bpmn.machine.state import Instance
 from perdure.contracts import FailureClass, RetryPolicy
-from perdure.people import SOMEONE, HumanTask, Person, entitled
+from perdure.people import SOMEONE, Person, entitled
 
 Flags = dict[str, str | bool | int]
 STATES: tuple[str, ...] = (
@@ -79,8 +80,9 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, tag="task"):
     to: str = ""
 
 
-def actor(task: HumanTask | None, step: Task) -> Person:
+def actor(state: Instance, node: int, step: Task) -> Person:
     """Who completes a task in a scenario."""
+    task = state.nodes[node].task if node in state.nodes else None
     somebody = entitled(task) if task is not None else Person(SOMEONE)
     return Person(step.by or somebody.name, step.groups or somebody.groups)
 
