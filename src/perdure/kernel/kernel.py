@@ -17,7 +17,7 @@ from perdure.errors import (
     Rejection,
     UnreadableFormError,
 )
-from perdure.journal import NO_ROWS, Machine, Origin, Rows, genesis, link
+from perdure.journal import NO_ROWS, Machine, Origin, PartedMachine, Rows, genesis, link
 from perdure.kernel.ports import Attachments, Conflict, Loaded, RecordRow, Unit, Units
 from perdure.sources import Id, Sources, id_text
 
@@ -27,7 +27,10 @@ MAX_REDECISIONS = 64
 
 
 class Aggregate(NamedTuple):
-    """An aggregate in memory, as of its last commit."""
+    """An aggregate in memory, as of its last commit.
+
+    `rows` are those its state stands for; of one whose parts are rows by themselves, those the last commit changed.
+    """
 
     id: Id
     tenant: str
@@ -81,6 +84,7 @@ class Kernel:
     def __init__(self, store: Units, machines: Mapping[str, Machine[Any, Any, Any]], sources: Sources) -> None:
         self._store = store
         self._machines = machines
+        self._parted = {kind: each for kind, each in machines.items() if isinstance(each, PartedMachine)}
         self._sources = sources
         self._cache: OrderedDict[bytes, Aggregate] = OrderedDict()
         self._waiting: dict[bytes, deque[_Submission]] = {}
@@ -322,13 +326,29 @@ class Kernel:
             version += 1
             records.append(RecordRow(version, body, head))
             notices.extend(machine.notices(current.id, state, each.entries))
-        rows = machine.rows(current.id, state)
+        before, rows, parts = self._derived(machine, current, state)
         status, ended_at = machine.status(state)
         unit = Unit(
             current.tenant, current.id, current.kind, current.version, version, status, ended_at,
-            machine.encode(state), head, records, current.rows, rows, notices, attachments, now,
+            machine.encode(state), head, records, before, rows, notices, attachments, now, parts,
         )  # fmt: skip
         return unit, Aggregate(current.id, current.tenant, current.kind, version, state, head, rows)
+
+    def _derived(
+        self, machine: Machine[Any, Any, Any], current: Aggregate, state: Any
+    ) -> tuple[Rows, Rows, list[tuple[int, bytes]]]:
+        """The rows before and after, and the parts to write: of many parts only what concerns those that changed."""
+        parted = self._parted.get(current.kind)
+        parts = parted.parts(state) if parted is not None else None
+        if parted is None or parts is None:
+            return current.rows, machine.rows(current.id, state), []
+        known = parted.parts(current.state) if current.state is not None else None
+        changed = parts.changed_since(known)
+        written = [(at, parts.written(at, parted.encode_part)) for at in changed]
+        if known is None:
+            return current.rows, machine.rows(current.id, state), written
+        before = parted.rows_among(current.id, current.state, changed)
+        return before, parted.rows_among(current.id, state, changed), written
 
     async def _current(self, id: Id, kind: str) -> tuple[Aggregate | None, bool]:
         cached = self._cache.get(id)
@@ -349,6 +369,10 @@ class Kernel:
                 known = ", ".join(sorted(self._machines))
                 raise UnreadableFormError("read", "aggregate of kind", stored.kind, f"this release knows {known}")
             state = machine.decode(stored.state)
+            parted = self._parted.get(stored.kind)
+            if parted is not None and parted.parts(state) is not None:
+                stored, state = await self._filled(machine, parted, stored, state)
+                return Aggregate(id, stored.tenant, stored.kind, stored.version, state, stored.head, NO_ROWS)
         except UnreadableFormError as error:
             set_aside = QuarantinedError(
                 "read", "call", id_text(id), f"its state is in a form this release cannot read: {error.fact}",
@@ -359,6 +383,21 @@ class Kernel:
             raise set_aside from error
         rows = machine.rows(id, state)
         return Aggregate(id, stored.tenant, stored.kind, stored.version, state, stored.head, rows)
+
+    async def _filled(
+        self, machine: Machine[Any, Any, Any], parted: PartedMachine, stored: Loaded, state: Any
+    ) -> tuple[Loaded, Any]:
+        """A state with its parts, which are read after its row: where both do not fit, another may have written."""
+        for _ in range(MAX_REDECISIONS):
+            bodies = await self._store.parts(stored.id)
+            try:
+                return stored, parted.filled(state, bodies)
+            except UnreadableFormError:
+                again = await self._store.load(stored.id)
+                if again is None or again.version == stored.version:
+                    raise
+                stored, state = again, machine.decode(again.state)
+        raise InvariantBroken("read", "call", id_text(stored.id), f"it changed {MAX_REDECISIONS} times while reading")
 
     def _remember(self, aggregate: Aggregate) -> None:
         self._cache[aggregate.id] = aggregate

@@ -96,6 +96,8 @@ class Unit(msgspec.Struct):
     notices: list[Notice] = []
     attachments: list[Attachments] = []
     at: int = 0
+    parts: list[tuple[int, bytes]] = []
+    """Parts of the state that are rows by themselves and changed, by their place."""
 
 
 class Loaded(NamedTuple):
@@ -176,6 +178,10 @@ class Units(Protocol):
 
     async def load(self, id: Id) -> Loaded | None:
         """Read one aggregate; raises QuarantinedError when its row fails its check."""
+        ...
+
+    async def parts(self, id: Id) -> list[bytes]:
+        """The parts of one aggregate's state that are rows by themselves, in their order."""
         ...
 
     async def quarantine(self, error: QuarantinedError) -> None:

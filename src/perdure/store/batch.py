@@ -10,9 +10,9 @@ from perdure.kernel.ports import PENDING, Attachments, Unit
 from perdure.store.checks import checksum, slot
 
 ORDER = (
-    "put_aggregate", "add_records", "erase_payloads", "add_payloads", "remove_timers", "add_timers", "remove_jobs",
-    "put_jobs", "remove_incidents", "put_incidents", "remove_parked", "put_parked", "add_idempotency", "add_inbox",
-    "settle_inbox", "remove_index", "add_index", "put_entities", "add_entity_history",
+    "put_aggregate", "put_parts", "add_records", "erase_payloads", "add_payloads", "remove_timers", "add_timers",
+    "remove_jobs", "put_jobs", "remove_incidents", "put_incidents", "remove_parked", "put_parked", "add_idempotency",
+    "add_inbox", "settle_inbox", "remove_index", "add_index", "put_entities", "add_entity_history",
 )  # fmt: skip
 """The order statements run in: the same everywhere, so that overlapping batches cannot deadlock."""
 
@@ -56,6 +56,8 @@ def _aggregate(batch: Batch, unit: Unit) -> None:
         batch, "put_aggregate",
         (id, unit.tenant, unit.kind, unit.version, unit.status, unit.ended_at, unit.state, unit.head, check),
     )  # fmt: skip
+    for number, body in unit.parts:
+        _add(batch, "put_parts", (id, number, body))
     for record in unit.records:
         _add(batch, "add_records", (id, *record))
     if unit.before != unit.after:

@@ -42,6 +42,10 @@ class Store(Waits):
             await self.quarantine(error)
             raise
 
+    async def parts(self, id: Id) -> list[bytes]:
+        rows = await self.driver.fetch("read_parts", aggregate=id)
+        return [bytes(body) for _, body in rows]
+
     async def quarantined(self, most: int = 1000) -> list[Row]:
         return await self.driver.fetch("list_quarantine", most=most)
 

@@ -159,6 +159,8 @@ class IncidentResolved(Compact, frozen=True, tag=16):
     at: int
     how: Literal["retried", "completed", "failed", "cancelled"]
     reason: str = ""
+    attempts: int = 0
+    """For a retried job: how many attempts there were; the next is the one after, and the policy grants all anew."""
 
 
 class TaskOpened(Compact, frozen=True, tag=17):
@@ -234,7 +236,7 @@ class Completed(Compact, frozen=True, tag=24):
 
 
 class Undoing(Compact, frozen=True, tag=25):
-    """Compensation of a scope as it stands: `forgets` are the positions in the scope's done that it takes over."""
+    """Compensation as it stands: of all that `scope` has done it takes over what is not among what that `keeps`."""
 
     number: int
     undo: Undo
@@ -334,6 +336,13 @@ class MessageIgnored(Compact, frozen=True, tag=38):
     why: str
 
 
+class Adopted(Compact, frozen=True, tag=39):
+    """What undoes something goes on as part of a wider compensation that has begun meanwhile."""
+
+    number: int
+    parent: int
+
+
 class TaskDelegated(Compact, frozen=True, tag=40):
     """Whoever had the task handed it to another person, and nobody has claimed it now."""
 
@@ -369,5 +378,5 @@ Entry = (
     | TaskClaimed | TaskReassigned | TaskCompleted | Thrown | ErrorThrown | Iterated | Completed | Undoing
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
-    | MessageIgnored | TaskDelegated | RungClimbed | TaskOverridden
+    | MessageIgnored | Adopted | TaskDelegated | RungClimbed | TaskOverridden
 )  # fmt: skip

@@ -84,7 +84,7 @@ class Jobs:
             return
         for entry in entries:
             if type(entry) is JobStarted and entry.worker == self._conductor.lease.number:
-                # By its commit: a retry by hand counts attempts anew, and the one before may still be on its way out.
+                # By its commit: an attempt that was cut off and is leased again has the same number.
                 name = (aggregate.id, entry.number, aggregate.version, entry.worker)
                 self._conductor.employ(name, lambda entry=entry: self._execute(aggregate, entry))  # type: ignore[misc]
 
