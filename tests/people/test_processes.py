@@ -144,9 +144,9 @@ async def test_a_ladder_climbs_by_durable_timers_each_rung_once_over_a_restart(s
         assert (view.claimed_by, view.groups, view.users) == ("", "seniors, board", "zoe")
         await world.sandbox.acting(principal="zoe").tasks.complete(key)
         await world.sandbox.advance("P9D")
-        assert named(await history(world, key), "RungClimbed") == [
-            ("RungClimbed", "remind", "", ""), ("RungClimbed", "reassign", "seniors", ""),
-            ("RungClimbed", "escalate", "board", ""), ("RungClimbed", "escalate", "", "zoe"),
+        assert named(await history(world, key), "TaskChased") == [
+            ("TaskChased", "remind", "", ""), ("TaskChased", "reassign", "seniors", ""),
+            ("TaskChased", "escalate", "board", ""), ("TaskChased", "escalate", "", "zoe"),
         ]  # fmt: skip
 
 

@@ -67,8 +67,8 @@ INSTANCES: dict[str, Commands] = {
             e.TaskOverridden(3, at(15), "chief", "reassign", "uwe is ill"),
             e.TaskReassigned(3, at(15), "rita", "chief", "night"),
         )),
-        ("FireTimer", at(72), (e.RungClimbed(3, at(72), "remind"),)),
-        ("FireTimer", at(132), (e.RungClimbed(3, at(132), "escalate", "board", "zoe"),)),
+        ("FireTimer", at(72), (e.TaskChased(3, at(72), "remind"),)),
+        ("FireTimer", at(132), (e.TaskChased(3, at(132), "escalate", "board", "zoe"),)),
         ("FireTimer", at(86_400), (e.Occurred(4, at(86_400), "m-0", at(172_800), 2, True),)),
         ("CompleteTask", at(86_500), (
             e.TaskCompleted(3, at(86_500), "rita"), e.HeadChanged(HEAD, "rita"), e.Left(3, "completed"),
@@ -165,7 +165,7 @@ TAGS_OF_INSTANCES = {
     26: "Interrupted", 27: "GatewayOpened", 28: "WatchMet", 29: "CompensationStarted", 30: "InstanceSuspended",
     31: "InstanceResumed", 32: "InstanceModified", 33: "InstanceMigrated", 34: "CancelRequested", 35: "InstanceEnded",
     36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored", 39: "Adopted", 40: "TaskDelegated",
-    41: "RungClimbed", 42: "TaskOverridden",
+    41: "TaskChased", 42: "TaskOverridden",
 }  # fmt: skip
 TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired"}
 """Every number ever used. A line is added with an entry and never changed or removed, also when the entry goes."""

@@ -211,7 +211,7 @@ def _task_delegated(state: Instance, entry: e.TaskDelegated) -> None:
     _with_task(state, entry.number, replace(handed(task, entry.to), delegated_by=(*task.delegated_by, entry.by)))
 
 
-def _rung_climbed(state: Instance, entry: e.RungClimbed) -> None:
+def _task_chased(state: Instance, entry: e.TaskChased) -> None:
     _with_task(state, entry.number, climbed(_task(state, entry.number), Rung(0, entry.act, entry.group, entry.user)))
 
 
@@ -354,6 +354,6 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.MessageIgnored: _nothing,
     e.Adopted: _adopted,
     e.TaskDelegated: _task_delegated,
-    e.RungClimbed: _rung_climbed,
+    e.TaskChased: _task_chased,
     e.TaskOverridden: _nothing,
 }

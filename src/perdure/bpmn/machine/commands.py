@@ -13,7 +13,7 @@ from perdure.bpmn.machine.state import Failure, Flags
 from perdure.people import Person
 
 
-class StartInstance(msgspec.Struct, frozen=True, kw_only=True):
+class StartInstance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Begin a process. `start` is the start event (or instantiating task) that occurred; empty for none events."""
 
     definition: bytes
@@ -29,7 +29,7 @@ class StartInstance(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class LeaseJob(msgspec.Struct, frozen=True, kw_only=True):
+class LeaseJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Take a ready or abandoned job. `abandoned` names the dead worker it is taken from."""
 
     node: int
@@ -38,21 +38,21 @@ class LeaseJob(msgspec.Struct, frozen=True, kw_only=True):
     redelivery: Literal["rerun", "incident"] = "rerun"
 
 
-class JobDone(msgspec.Struct, frozen=True):
+class JobDone(msgspec.Struct, frozen=True, gc=False):
     """The handler returned: the head payload after merging its changes, and the flags it set."""
 
     head: bytes
     flags: Flags = {}
 
 
-class JobFault(msgspec.Struct, frozen=True):
+class JobFault(msgspec.Struct, frozen=True, gc=False):
     """The attempt failed. Whether another follows is said by the policy pinned in the definition."""
 
     failure: Failure
     after_seconds: float | None = None
 
 
-class RecordJob(msgspec.Struct, frozen=True, kw_only=True):
+class RecordJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What became of one attempt."""
 
     node: int
@@ -62,7 +62,7 @@ class RecordJob(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class Correlate(msgspec.Struct, frozen=True, kw_only=True):
+class Correlate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A message or signal for a watch. `head` is the payload with what it brought, merged; empty when it brought none.
 
     When the wait has an intake verb, `message` is the hash of what arrived and the intake runs as a job.
@@ -78,8 +78,13 @@ class Correlate(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
+<<<<<<< HEAD
 class FireTimer(msgspec.Struct, frozen=True, kw_only=True):
     """A timer of an event (`watch`), a job (`retry`) or a task (`ladder`) is due; firing twice is firing once."""
+=======
+class FireTimer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A timer is due: `kind` is `watch` (a timer event) or `retry` (a job); firing twice is firing once."""
+>>>>>>> main
 
     number: int
     kind: str
@@ -87,8 +92,13 @@ class FireTimer(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
+<<<<<<< HEAD
 class ClaimTask(msgspec.Struct, frozen=True, kw_only=True):
     """Take a human task."""
+=======
+class ClaimTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Take a human task, or with an empty `by` give it back."""
+>>>>>>> main
 
     node: int
     who: Person
@@ -109,16 +119,20 @@ class DelegateTask(msgspec.Struct, frozen=True, kw_only=True):
     to: str
 
 
+<<<<<<< HEAD
 class ReassignTask(msgspec.Struct, frozen=True, kw_only=True):
     """Give a task to another person, or to `groups` (comma separated) instead of those that had it."""
 
+=======
+class ReassignTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+>>>>>>> main
     node: int
     who: Person
     to: str = ""
     groups: str = ""
 
 
-class CompleteTask(msgspec.Struct, frozen=True, kw_only=True):
+class CompleteTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """End a human task; as with a message, flags come only through the task's intake verb."""
 
     node: int
@@ -131,7 +145,7 @@ class CompleteTask(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class EndCall(msgspec.Struct, frozen=True, kw_only=True):
+class EndCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A called process has ended: with a payload and flags, or with an error's code."""
 
     node: int
@@ -142,7 +156,7 @@ class EndCall(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class Escalate(msgspec.Struct, frozen=True, kw_only=True):
+class Escalate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A called process, which goes on, threw an escalation that nothing in it caught."""
 
     node: int
@@ -150,7 +164,7 @@ class Escalate(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class Cancel(msgspec.Struct, frozen=True, kw_only=True):
+class Cancel(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Stop; compensates only when asked to."""
 
     reason: str = ""
@@ -158,18 +172,18 @@ class Cancel(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class Suspend(msgspec.Struct, frozen=True, kw_only=True):
+class Suspend(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
 
 
-class Resume(msgspec.Struct, frozen=True, kw_only=True):
+class Resume(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """`timers`: keep (what fell due meanwhile fires now) or shift (everything is later by the time suspended)."""
 
     timers: Literal["keep", "shift"] = "keep"
     worker: int = 0
 
 
-class Modify(msgspec.Struct, frozen=True, kw_only=True):
+class Modify(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Cancel tokens by their node and start new ones before elements; `flags` are set by hand, with a reason."""
 
     cancels: tuple[int, ...] = ()
@@ -179,7 +193,7 @@ class Modify(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class Migrate(msgspec.Struct, frozen=True, kw_only=True):
+class Migrate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Go on under another definition. `mapping` from old to new element ids; unnamed ones keep theirs."""
 
     definition: bytes
@@ -191,7 +205,7 @@ class Migrate(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class RaiseIncident(msgspec.Struct, frozen=True, kw_only=True):
+class RaiseIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     node: int
     code: str
     text: str
@@ -199,7 +213,7 @@ class RaiseIncident(msgspec.Struct, frozen=True, kw_only=True):
     job_worker: int = 0
 
 
-class RetryIncident(msgspec.Struct, frozen=True, kw_only=True):
+class RetryIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Try again what is stuck, after editing flags where needed."""
 
     node: int
@@ -208,7 +222,7 @@ class RetryIncident(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True):
+class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """End what is stuck by hand: as if it had completed with these, or failed with a business error's code."""
 
     node: int
@@ -219,11 +233,11 @@ class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class PostProgress(msgspec.Struct, frozen=True, kw_only=True):
+class PostProgress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     text: str
 
 
-class Erase(msgspec.Struct, frozen=True, kw_only=True):
+class Erase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Remove the data of an ended instance and keep its history."""
 
     reason: str

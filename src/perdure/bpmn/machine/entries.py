@@ -352,7 +352,7 @@ class TaskDelegated(Compact, frozen=True, tag=40):
     by: str
 
 
-class RungClimbed(Compact, frozen=True, tag=41):
+class TaskChased(Compact, frozen=True, tag=41):
     """Nobody answered for so long: those who have the task are reminded, or others have it instead or as well."""
 
     number: int
@@ -378,5 +378,5 @@ Entry = (
     | TaskClaimed | TaskReassigned | TaskCompleted | Thrown | ErrorThrown | Iterated | Completed | Undoing
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
-    | MessageIgnored | Adopted | TaskDelegated | RungClimbed | TaskOverridden
+    | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden
 )  # fmt: skip

@@ -107,5 +107,5 @@ def climb(game: Game, command: c.FireTimer) -> str:
     if found is None or found[0] != command.due:
         return "gone"
     rung = found[1]
-    game.emit(e.RungClimbed(node.number, game.now, rung.act, rung.group, rung.user))
+    game.emit(e.TaskChased(node.number, game.now, rung.act, rung.group, rung.user))
     return "fired"

@@ -63,7 +63,7 @@ class People:
     async def _act(self, instance: InstanceName, node: int, origin: Origin, command: Command) -> Aggregate:
         id = instance_id(instance)
         try:
-            return _told(await self._instances.ask(id, origin, lambda _: command))
+            return _told(await self._instances.ask(id, origin, Prepared(command)))
         except RejectedError as error:
             raise await self._told_why(error, id, node, origin) from None
 
@@ -144,9 +144,9 @@ class People:
     ) -> Aggregate:
         """Try again what is stuck."""
 
-        def make(aggregate: Aggregate) -> RetryIncident:
+        def make(aggregate: Aggregate) -> Prepared:
             worker = self._instances.worker_of(aggregate)
-            return RetryIncident(node=node, flags=dict(flags or {}), reason=reason, worker=worker)
+            return Prepared(RetryIncident(node=node, flags=dict(flags or {}), reason=reason, worker=worker))
 
         return _told(await self._instances.ask(instance_id(instance), origin, make))
 
