@@ -28,7 +28,7 @@ async def escalated(sandbox: Sandbox, verb: str, args: dict[str, Any]) -> CallVi
 
 async def answer(sandbox: Sandbox, by: str, groups: tuple[str, ...], **brought: Any) -> None:
     (task,) = [task for task in await sandbox.tasks.list() if "escalation" in task.process]
-    await sandbox.acting(principal=by).tasks.complete(task.key, brought)
+    await sandbox.acting(principal=by, groups=groups).tasks.complete(task.key, brought)
     await sandbox.run_until_idle()
 
 
