@@ -78,13 +78,8 @@ class Correlate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     worker: int = 0
 
 
-<<<<<<< HEAD
-class FireTimer(msgspec.Struct, frozen=True, kw_only=True):
-    """A timer of an event (`watch`), a job (`retry`) or a task (`ladder`) is due; firing twice is firing once."""
-=======
 class FireTimer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A timer is due: `kind` is `watch` (a timer event) or `retry` (a job); firing twice is firing once."""
->>>>>>> main
+    """A timer of an event (`watch`), a job (`retry`) or a task (`ladder`) is due; firing twice is firing once."""
 
     number: int
     kind: str
@@ -92,26 +87,21 @@ class FireTimer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     worker: int = 0
 
 
-<<<<<<< HEAD
-class ClaimTask(msgspec.Struct, frozen=True, kw_only=True):
-    """Take a human task."""
-=======
 class ClaimTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Take a human task, or with an empty `by` give it back."""
->>>>>>> main
+    """Take a human task."""
 
     node: int
     who: Person
 
 
-class UnclaimTask(msgspec.Struct, frozen=True, kw_only=True):
+class UnclaimTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Give a claimed task back."""
 
     node: int
     who: Person
 
 
-class DelegateTask(msgspec.Struct, frozen=True, kw_only=True):
+class DelegateTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Hand a task to another person."""
 
     node: int
@@ -119,13 +109,9 @@ class DelegateTask(msgspec.Struct, frozen=True, kw_only=True):
     to: str
 
 
-<<<<<<< HEAD
-class ReassignTask(msgspec.Struct, frozen=True, kw_only=True):
+class ReassignTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Give a task to another person, or to `groups` (comma separated) instead of those that had it."""
 
-=======
-class ReassignTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
->>>>>>> main
     node: int
     who: Person
     to: str = ""
