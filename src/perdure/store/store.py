@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from perdure.errors import QuarantinedError
 from perdure.kernel.ports import DISCARDED, Conflict, Found, Loaded, RecordRow, Unit
@@ -22,15 +22,15 @@ class Store(Waits):
         super().__init__(driver, sources)
         self._recent = RecentPayloads()
 
-    async def commit(self, unit: Unit) -> Conflict | None:
-        conflict = await self.driver.commit(unit)
-        if conflict is None and unit.id is not None:
+    def commit(self, unit: Unit) -> Awaitable[Conflict | None]:
+        # Nobody asks for a payload before a commit names it, so it can be kept before it is durable.
+        if unit.id is not None:
             for brought in unit.attachments:
                 if brought.erases:
                     self._recent.forget(unit.id)
                 for hash, data in brought.payloads:
                     self._recent.keep(unit.id, hash, data)
-        return conflict
+        return self.driver.commit(unit)
 
     async def load(self, id: Id) -> Loaded | None:
         rows = await self.driver.fetch("load_aggregate", id=id)

@@ -36,7 +36,7 @@ async def search(call: Call) -> dict[str, Any]:
 async def enrich(call: Call) -> dict[str, Any]:
     async with gleif_at(gleif_place()) as gleif:
         record = await gleif.record(call.args["lei"])
-        parents = {}
+        parents: dict[str, Any] = {}
         for level in ("direct", "ultimate"):
             parent = await gleif.parent(record.id, level)
             why = None if parent else await gleif.exception(record.id, level)

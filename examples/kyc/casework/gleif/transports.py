@@ -30,10 +30,6 @@ class Transport(Protocol):
     """Fetches one target below the API's address."""
 
     async def get(self, target: str, parameters: Mapping[str, str]) -> Answer: ...
-    async def __aenter__(self) -> Self: ...
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
 
 class HttpTransport:
@@ -73,11 +69,3 @@ class FileTransport:
     async def get(self, target: str, parameters: Mapping[str, str]) -> Answer:
         status, document = self._recordings.answer(target, parameters)
         return Answer(status, msgspec.json.encode(document))
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None

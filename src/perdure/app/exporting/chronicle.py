@@ -12,12 +12,14 @@ from perdure.app.exporting.form import Chain, Event, RecordTold
 from perdure.bpmn.machine.apply import TABLE, started
 from perdure.bpmn.machine.entries import InstanceStarted
 from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.errors import InvariantBroken
 from perdure.journal import Machine, Record
 from perdure.payload import MAX_DEPTH, digest_text, parse
 from perdure.payload.numbers import MAX_INTEGER
 from perdure.runbooks.entries import TIMES
 from perdure.runbooks.machine import RunbookMachine
 from perdure.sources import iso
+from perdure.store.audit.named import hashes_in
 
 Data = dict[str, Any]
 KINDS = (RunbookMachine.kind, InstanceMachine.kind)
@@ -66,6 +68,17 @@ class Chronicle:
             for entry in record.entries:
                 self.before, self.state = self.state, self._applied(entry)
                 yield Moment(sequence, record, entry)
+
+    def replay(self) -> None:
+        """To the end: `state` is then what the records lead to."""
+        for _ in self.moments():
+            pass
+        if self.state is None:
+            raise InvariantBroken("replay", "chain", self.id, "it has no entries")
+
+    def spoken_of(self) -> set[bytes]:
+        """Every hash that the records mention."""
+        return {hash for _, record in self.records for hash in hashes_in(record.entries)}
 
     def _applied(self, entry: Any) -> Any:
         if not isinstance(self.machine, InstanceMachine) or self.state is None:

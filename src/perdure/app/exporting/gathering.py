@@ -17,14 +17,13 @@ from perdure.app.perdure import Perdure
 from perdure.bpmn.machine.state import Instance
 from perdure.engines.embedded.definitions import process_id
 from perdure.errors import RejectedError, Rejection
-from perdure.journal import Origin
+from perdure.journal import Origin, genesis
 from perdure.kernel.ports import Loaded
 from perdure.payload import digest_text
 from perdure.sources import Id, id_text, parse_id
 from perdure.store.audit.export import SealReader
-from perdure.store.audit.named import hashes_in
 from perdure.store.audit.reading import Reader, plain
-from perdure.store.checks import checked
+from perdure.store.checks import checked, checked_payload
 from perdure.store.keys import PublicKeys
 from perdure.verbs.definition import VerbDefinition
 
@@ -101,41 +100,43 @@ class Gathering:
         return checked(plain(rows[0])) if rows else None
 
     async def _look(self, id: Id, loaded: Loaded) -> Chain:
-        records = []
-        async for sequence, body, hash in self._reader.pages("read_records", 0, 0, aggregate=id):
-            if sequence <= loaded.version:
-                records.append(RecordKept(sequence=sequence, body=_text(body), hash=digest_text(hash)))
-                self._count(len(body))
-                self._records += 1
-        if self._records > MAX_RECORDS:
-            raise self._refused("blocked", f"it has more than {MAX_RECORDS:,} journal records")
         chain = Chain(
-            id=id_text(id), tenant=loaded.tenant, kind=loaded.kind, records=records, payloads=[],
-            seals=await self._sealed(id, loaded.version),
+            id=id_text(id), tenant=loaded.tenant, kind=loaded.kind, records=await self._history(id, loaded),
+            payloads=[], seals=[_seal(each) for each in await self._seals.of(id, loaded.version)],
         )  # fmt: skip
         return msgspec.structs.replace(chain, payloads=await self._payloads(id, chain))
+
+    async def _history(self, id: Id, loaded: Loaded) -> list[RecordKept]:
+        """The records up to the version that is exported, each checked to follow the one before it."""
+        found: list[RecordKept] = []
+        previous = genesis(loaded.tenant, loaded.kind, id)
+        while len(found) < loaded.version and (rows := await self._store.history(id, len(found), previous)):
+            for row in rows[: loaded.version - len(found)]:
+                self._count(len(row.body), records=1)
+                found.append(RecordKept(sequence=row.sequence, body=_text(row.body), hash=digest_text(row.hash)))
+            previous = rows[-1].hash
+        return found
 
     async def _payloads(self, id: Id, chain: Chain) -> list[PayloadKept]:
         """The data the records speak of; what came after the version that is exported is left out."""
         found = {}
-        spoken = spoken_of(Chronicle(chain))
+        spoken = Chronicle(chain).spoken_of()
         async for _, hash, data in self._reader.pages("payload_page", 0, 0, PAYLOADS_AT_ONCE, aggregate=id):
             if hash in spoken:
-                self._count(len(data))
-                found[hash] = PayloadKept(hash=digest_text(hash), data=_text(data))
+                whole = bytes(checked_payload(id, hash, data))
+                self._count(len(whole))
+                found[hash] = PayloadKept(hash=digest_text(hash), data=_text(whole))
         return [found[hash] for hash in sorted(found)]
 
-    def _count(self, size: int) -> None:
+    def _count(self, size: int, records: int = 0) -> None:
         self._bytes += size
+        self._records += records
         if self._bytes > MAX_BYTES:
             raise self._refused("blocked", f"its records and data weigh more than {MAX_BYTES:,} bytes")
-
-    async def _sealed(self, id: Id, version: int) -> list[SealKept]:
-        return [_seal(each) for each in await self._seals.of(id, version)]
+        if self._records > MAX_RECORDS:
+            raise self._refused("blocked", f"it has more than {MAX_RECORDS:,} journal records")
 
     async def _definitions(self, chronicle: Chronicle, evidence: Evidence) -> None:
-        for _ in chronicle.moments():
-            pass
         if chronicle.is_call:
             return
         state: Instance = chronicle.state
@@ -157,11 +158,6 @@ class Gathering:
 
     def _refused(self, code: Any, fact: str, hint: str = "") -> RejectedError:
         return RejectedError(Rejection(code, "export", "call", self._root, fact, hint))
-
-
-def spoken_of(chronicle: Chronicle) -> set[bytes]:
-    """Every hash that the records of a chain mention."""
-    return {hash for _, record in chronicle.records for hash in hashes_in(record.entries)}
 
 
 def _seal(item: dict[str, Any]) -> SealKept:

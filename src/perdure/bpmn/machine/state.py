@@ -173,7 +173,7 @@ class Watch(Compact, frozen=True):
         return self.is_met and self.kind != "condition"
 
 
-class Instance(msgspec.Struct, array_like=True):
+class Instance(msgspec.Struct, array_like=True, gc=False):
     """The aggregate. Decisions work on a private copy; nobody else changes one."""
 
     version: int

@@ -11,7 +11,8 @@ from perdure.verbs.sexpr.report import Mistake, Report
 
 STATEMENTS = frozenset({"LET", "EXEC", "IF"})
 KEYWORDS = STATEMENTS | {"THEN", "ELSE", "END", "AFTER", "ON", "FAILURE", "GATE"}
-RESERVED = KEYWORDS | {"true", "false", "null", "nil", "and", "or", "not", "in", "AND", "OR", "NOT", "IN"}
+_LITERALS = {"true", "false", "null", "nil", "True", "False", "None", "TRUE", "FALSE", "NULL"}
+RESERVED = KEYWORDS | _LITERALS | {"and", "or", "not", "in", "AND", "OR", "NOT", "IN"}
 """Words that cannot name a result."""
 
 _BEGIN = STATEMENTS | {"ELSE", "END"}
@@ -117,6 +118,15 @@ class Cursor:
         if token.kind is Kind.SIGN:
             return token.text in ")]}"
         return self.is_left_open() if token.kind is Kind.WORD or token.kind is Kind.OVER else False
+
+    def has_gap(self) -> bool:
+        """Whether a blank line stands between what was read last and what comes now, its comments included."""
+        if self.at == 0:
+            return False
+        line = self.peek().line
+        if self._given < len(self._comments) and self._comments[self._given].before <= self.at:
+            line = self._comments[self._given].line
+        return line > self.previous().line + 1
 
     def comments_so_far(self) -> tuple[str, ...]:
         """Comments up to the token at hand that nobody took yet."""

@@ -125,7 +125,7 @@ class Lowering:
         self._branches: tuple[Branch, ...] = ()
 
     def program(self, program: Program) -> list[Step]:
-        for bind in _bindings(program.statements):
+        for bind in bindings(program.statements):
             self._names.give(bind.name, bind.span)
         for statement in program.statements:
             if isinstance(statement, CallForm):
@@ -283,12 +283,12 @@ class Lowering:
         self._report.add(Fault.MISSING_VARIABLE, place, f"the variable ${shown(name)} has no value", hint)
 
 
-def _bindings(statements: Iterable[Statement]) -> Iterator[Symbol]:
+def bindings(statements: Iterable[Statement]) -> Iterator[Symbol]:
     """Every name that a call is bound to, nested ones included."""
     for statement in statements:
         if isinstance(statement, IfForm):
-            yield from _bindings(statement.then)
-            yield from _bindings(statement.otherwise)
+            yield from bindings(statement.then)
+            yield from bindings(statement.otherwise)
         else:
             for value in walk([statement]):
                 if isinstance(value, CallForm) and value.bind is not None:

@@ -64,6 +64,7 @@ class IfForm(msgspec.Struct, frozen=True):
     comments: tuple[str, ...] = ()
     then_comments: tuple[str, ...] = ()
     otherwise_comments: tuple[str, ...] = ()
+    has_gap: bool = False
 
 
 Statement = CallForm | IfForm

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from perdure.runbooks.language.conditions import read_condition
 from perdure.runbooks.language.cursor import RESERVED, STATEMENTS, Cursor
 from perdure.runbooks.language.faults import DEEPEST, Fault
@@ -31,11 +33,12 @@ def _block(cursor: Cursor, ends: frozenset[str]) -> list[Statement]:
     while (token := cursor.peek()).kind is not Kind.OVER:
         if token.text in ends and token.kind is Kind.WORD:
             break
+        has_gap = bool(found) and cursor.has_gap()
         statement = _statement(cursor, token)
         cursor.open.clear()
         cursor.torn = False
         if statement is not None:
-            found.append(statement)
+            found.append(msgspec.structs.replace(statement, has_gap=True) if has_gap else statement)
     return found
 
 
@@ -62,7 +65,7 @@ def _statement(cursor: Cursor, token: Token) -> Statement | None:
 def _let(cursor: Cursor) -> CallForm | None:
     let, token = cursor.next(), cursor.peek()
     bind = None
-    if token.kind is Kind.WORD and token.text not in RESERVED - {"ON", "FAILURE", "GATE"} and NAME.match(token.text):
+    if token.kind is Kind.WORD and token.text not in RESERVED and NAME.match(token.text):
         bind = Symbol(cursor.next().text, (), token.span)
     else:
         _no_name(cursor, let, token)

@@ -89,6 +89,8 @@ class CallForm(msgspec.Struct, frozen=True):
     on_failure: str = ""
     alternative: str = ""
     gate: str = ""
+    has_gap: bool = False
+    """Whether a blank line stands before it."""
 
     @property
     def qualified(self) -> bool:

@@ -105,7 +105,7 @@ class Report:
             raise DefinitionError(self.problems())
 
 
-def refuse(mistake: Mistake, file: str, place: Place, reason: str, hint: str) -> DefinitionError:
+def refuse(mistake: enum.StrEnum, file: str, place: Place, reason: str, hint: str) -> DefinitionError:
     """A definition error of one problem, to be raised by the caller."""
     return DefinitionError([Problem(mistake.value, file, place.line, place.column, "", reason, hint)])
 

@@ -44,8 +44,8 @@ class _Parts:
         self.alternative = ""
         self.gate = ""
 
-    def form(self, verb: str, span: Span, comments: tuple[str, ...]) -> CallForm:
-        said = (self.on_failure, self.alternative, self.gate)
+    def form(self, verb: str, span: Span, comments: tuple[str, ...], has_gap: bool) -> CallForm:
+        said = (self.on_failure, self.alternative, self.gate, has_gap)
         return CallForm(verb, tuple(self.args), self.bind, self.after, span, comments, *said)
 
 
@@ -55,19 +55,21 @@ class StatementReader:
     def __init__(self, statement: Statement, report: Report) -> None:
         self._tokens = statement.tokens
         self._comments = statement.comments
+        self._has_gap = statement.has_gap
         self._report = report
         self._at = 0
 
     def call(self) -> CallForm | None:
         """The call at hand, or None when it has no verb to speak of."""
-        comments = self._comments if self._at == 0 else ()
+        is_outermost = self._at == 0
+        comments = self._comments if is_outermost else ()
         opened = self._next()
         verb = self._verb(opened)
         parts = _Parts()
         while self._peek().kind is not Kind.CLOSE:
             self._argument(parts)
         span = _from(opened, self._next())
-        return parts.form(verb, span, comments) if verb else None
+        return parts.form(verb, span, comments, is_outermost and self._has_gap) if verb else None
 
     def _verb(self, opened: Token) -> str | None:
         token = self._peek()

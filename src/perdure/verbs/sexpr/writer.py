@@ -35,6 +35,7 @@ def write(program: Program) -> str:
     """
     lines: list[str] = []
     for statement in program.statements:
+        lines += [""] if statement.has_gap and lines else []
         lines += [_comment(comment) for comment in statement.comments]
         lines.append(_statement(statement))
     lines += [_comment(comment) for comment in program.comments]
@@ -137,7 +138,7 @@ def _name(text: str, spelling: re.Pattern[str], mistake: Mistake, span: Span) ->
 
 def _comment(text: str) -> str:
     """A line break would end the comment and let its rest be read as code."""
-    return "\n".join(f";; {line}".rstrip() for line in re.split(r"\r\n|\n|\r", text))
+    return "\n".join(f";; {line.lstrip('; ')}".rstrip() for line in re.split(r"\r\n|\n|\r", text))
 
 
 def _unwritable(mistake: Mistake, span: Span, reason: str) -> DefinitionError:
