@@ -16,6 +16,7 @@ from perdure.surfaces.cli import (
     linting,
     measuring,
     messages,
+    packs,
     people,
     processes,
     projects,
@@ -31,7 +32,7 @@ from perdure.surfaces.cli.options import group
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 ROOMS = (
-    projects, verbs, linting, proving, scenarios, drawings, calls, arrivals, people, tasks, processes, instances,
+    projects, verbs, packs, linting, proving, scenarios, drawings, calls, arrivals, people, tasks, processes, instances,
     messages, worker, audits, databases, measuring,
 )  # fmt: skip
 
