@@ -64,10 +64,17 @@ class Board:
         self.fresh = list(answer.entries)
         self.entries += answer.entries
         if replayed is not None:
-            assert self.machine.decode(self.machine.encode(replayed)) == replayed
+            assert self.stored(replayed) == replayed
             self.machine.rows(ID, replayed)
             self.machine.notices(ID, replayed, answer.entries)
         return answer.answer
+
+    def stored(self, state: Runbook) -> Runbook:
+        """Written and read again."""
+        machine = self.machine
+        read = machine.decode(machine.encode(state))
+        parts = machine.parts(state)
+        return read if parts is None else machine.filled(read, [machine.encode_part(each) for each in parts])
 
     # --- moves ---------------------------------------------------------------------------------------------------
 

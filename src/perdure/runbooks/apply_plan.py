@@ -23,6 +23,7 @@ from perdure.runbooks.state import (
     Step,
     extended,
     links_of,
+    many,
     with_step,
 )
 
@@ -35,8 +36,8 @@ def runbook_started(state: Runbook | None, entry: e.RunbookStarted) -> Runbook:
     )
     before = state or Runbook(STATE_VERSION, "executing", entry.at, entry.principal, entry.trace, ())
     return replace(
-        before, status="executing", started_at=entry.at, principal=entry.principal, trace=entry.trace, course=course,
-        idempotency_key=entry.idempotency_key or before.idempotency_key,
+        before, steps=many(()), course=course, status="executing", started_at=entry.at, principal=entry.principal,
+        trace=entry.trace, idempotency_key=entry.idempotency_key or before.idempotency_key,
     )  # fmt: skip
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import msgspec
 from msgspec.structs import replace
 
-from perdure.errors import Rejection
+from perdure.errors import Rejection, UnreadableFormError
 from perdure.journal import (
     NO_ROWS,
     Decision,
@@ -16,6 +17,7 @@ from perdure.journal import (
     Notice,
     Origin,
     ParkedRow,
+    Parts,
     RecordCodec,
     Rows,
     TimerRow,
@@ -37,7 +39,7 @@ from perdure.runbooks.entries import (
     StepFailed,
     StepSkipped,
 )
-from perdure.runbooks.state import ENDED, STATE_VERSION, WAITING, Links, Runbook, Step, Token, short, step_id
+from perdure.runbooks.state import ENDED, STATE_VERSION, WAITING, Links, Runbook, Step, Token, many, short, step_id
 from perdure.sources import id_text
 
 ESCALATION = "escalation"
@@ -75,6 +77,7 @@ class RunbookMachine:
         self.records: RecordCodec[Entry] = RecordCodec(Entry, ENTRY_VERSION, ENTRY_UPCASTERS)
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(Runbook)
+        self._part_decoder = msgspec.msgpack.Decoder(Step)
 
     def decide(
         self, id: bytes, state: Runbook | None, command: Command, origin: Origin, now: int, chance: float
@@ -99,21 +102,54 @@ class RunbookMachine:
         return tuple(hashes), bool(state.erased_at)
 
     def encode(self, state: Runbook) -> bytes:
-        return self._encoder.encode(state)
+        if state.course is None:
+            return self._encoder.encode(state)
+        parts = self.parts(state)
+        if parts is None:
+            return self._encoder.encode(replace(state, steps=tuple(state.steps)))
+        return self._encoder.encode(replace(state, steps=(), apart=(len(parts), parts.root(self.encode_part))))
 
     def decode(self, data: bytes) -> Runbook:
-        return read_form(data, self._decoder, STATE_VERSION, STATE_UPCASTERS)
+        state = read_form(data, self._decoder, STATE_VERSION, STATE_UPCASTERS)
+        if state.course is None:
+            return state
+        if state.apart is None:
+            return replace(state, steps=many(state.steps))
+        return replace(state, steps=many(Parts.absent(*state.apart)), apart=None)
+
+    def parts(self, state: Runbook) -> Parts[Step] | None:
+        steps: Any = state.steps
+        return None if state.course is None or steps.is_inline else steps
+
+    def encode_part(self, part: Step) -> bytes:
+        return self._encoder.encode(part)
+
+    def filled(self, state: Runbook, bodies: Sequence[bytes]) -> Runbook:
+        steps: Any = state.steps
+        return replace(state, steps=steps.filled(bodies, self._read_part))
+
+    def _read_part(self, body: bytes) -> Step:
+        try:
+            return self._part_decoder.decode(body)
+        except (ValueError, RecursionError) as error:
+            raise UnreadableFormError("read", "step of", "a runbook", str(error)[:300]) from error
+
+    def rows_among(self, id: bytes, state: Runbook, parts: Sequence[int]) -> Rows:
+        return self._rows(id, state, [at + 1 for at in parts])
 
     def rows(self, id: bytes, state: Runbook) -> Rows:
         if state.status in ENDED and not any(step.tokens for step in state.steps):
             return NO_ROWS
+        return self._rows(id, state, range(1, len(state.steps) + 1))
+
+    def _rows(self, id: bytes, state: Runbook, numbers: Iterable[int]) -> Rows:
         parked: list[ParkedRow] = []
         timers: list[TimerRow] = []
         jobs: list[JobRow] = []
         incidents: list[IncidentRow] = []
         letters = id_text(id)
-        for number, step in enumerate(state.steps, 1):
-            _step_rows(letters, number, step, parked, timers, jobs, incidents)
+        for number in numbers:
+            _step_rows(letters, number, state.steps[number - 1], parked, timers, jobs, incidents)
         return Rows(tuple(parked), tuple(timers), tuple(jobs), tuple(incidents))
 
     def notices(self, id: bytes, state: Runbook, entries: tuple[Any, ...]) -> tuple[Notice, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterable
+from typing import Literal, cast
 
 import msgspec
 
 from perdure.contracts import FailureClass
+from perdure.journal import Parts
 
 STATE_VERSION = 3
 
@@ -201,6 +202,10 @@ class Draft(Compact, frozen=True):
     case: str = ""
 
 
+Steps = tuple[Step, ...]
+"""Of a plan they are `Parts`, which read like a tuple."""
+
+
 class Runbook(Compact, frozen=True):
     """The aggregate. Fields a row carries besides (id, tenant, version) are not repeated here."""
 
@@ -209,7 +214,7 @@ class Runbook(Compact, frozen=True):
     started_at: int
     principal: str
     trace: str
-    steps: tuple[Step, ...]
+    steps: Steps
     ended_at: int = 0
     parent: str = ""
     amendments: tuple[Amendment, ...] = ()
@@ -218,14 +223,23 @@ class Runbook(Compact, frozen=True):
     course: Course | None = None
     """Of a plan; a call has none."""
     draft: Draft | None = None
+    apart: tuple[int, bytes] | None = None
+    """As stored, when the steps are rows by themselves: how many there are, and what they sum up to."""
 
 
-def with_step(steps: tuple[Step, ...], number: int, step: Step) -> tuple[Step, ...]:
+def many(steps: Iterable[Step]) -> Steps:
+    """Steps of a plan: changed one at a time without copying all."""
+    return cast(Steps, steps if isinstance(steps, Parts) else Parts.of(steps))
+
+
+def with_step(steps: Steps, number: int, step: Step) -> Steps:
+    if isinstance(steps, Parts):
+        return cast(Steps, steps.set(number - 1, step))
     return (*steps[: number - 1], step, *steps[number:])
 
 
-def extended(steps: tuple[Step, ...], more: Sequence[Step]) -> tuple[Step, ...]:
-    return (*steps, *more)
+def extended(steps: Steps, more: Iterable[Step]) -> Steps:
+    return many(cast(Parts[Step], many(steps)).extend(more))
 
 
 def links_of(step: Step) -> Links:
