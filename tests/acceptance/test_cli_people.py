@@ -27,7 +27,7 @@ def test_a_task_is_claimed_given_back_handed_on_and_completed_once(desk: Shell) 
     assert [each["key"] for each in desk.json("tasks", "list", "--mine", "--as", "rita")] == [task]
     assert desk.json("tasks", "list", "--mine", "--as", "otto") == []
     assert "'rita' has claimed it" in desk.run("tasks", "complete", task, "--as", "otto", code=6).error
-    assert desk.json("tasks", "release", task, "--as", "rita")["claimed_by"] == ""
+    assert desk.json("tasks", "unclaim", task, "--as", "rita")["claimed_by"] == ""
     assert "nothing says to whom" in desk.run("tasks", "delegate", task, code=2).error
     assert desk.json("tasks", "delegate", task, "--to", "otto")["assignee"] == "otto"
     assert desk.json("tasks", "delegate", task, "--groups", "night")["groups"] == "night"
@@ -109,7 +109,7 @@ def test_another_tenant_finds_nothing_of_it(desk: Shell) -> None:
     task = parcel.pay()
     other = ("--tenant", "other", "--json")
     lines = [("instances", word, parcel.id) for word in ("show", "events", "suspend", "resume", "cancel", "retry")]
-    lines += [("tasks", word, task) for word in ("show", "claim", "release", "complete")]
+    lines += [("tasks", word, task) for word in ("show", "claim", "unclaim", "complete")]
     lines += [("draw", parcel.id), ("processes", "show", "parcel"), ("instances", "migrate", parcel.id)]
     for words in lines:
         assert desk.run(*words, *other, code=3).told["code"] == "rejected.not_found", words
