@@ -91,16 +91,18 @@ class Definitions:
         return Judged(deployed, data, tuple(await self._findings(model, deployed, contract)))
 
     async def enter(self, judged: Judged, origin: Origin) -> Deployment:
-        """Store what was let through."""
-        if judged.known is not None:
-            return judged.known
-        definition = definition_of(judged.deployed, digest(judged.data))
+        """Store what was let through, and nothing else: judging takes a while, and others deploy meanwhile."""
+        hash, process = digest(judged.data), judged.deployed.process.id
+        if digest(canonical(msgspec.to_builtins(judged.deployed))) != hash:
+            raise InvariantBroken("deploy", "process", process, "it was changed while it was judged")
+        if judged.known is not None and (known := await self._known(process, hash, origin)) is not None:
+            return known
+        definition = definition_of(judged.deployed, hash)
         state, is_new = await self._record(definition, judged.data, origin)
         version = state.with_hash(definition.hash)
         assert version is not None
         self.plans.keep(definition)
-        hash = digest_text(definition.hash)
-        return Deployment(judged.deployed.process.id, version.number, hash, judged.findings, is_new)
+        return Deployment(process, version.number, digest_text(hash), judged.findings, is_new)
 
     async def _known(self, process: str, hash: bytes, origin: Origin) -> Deployment | None:
         """The version with that content, if it is active: what was let through once is not judged again."""
