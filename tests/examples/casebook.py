@@ -9,7 +9,8 @@ from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any
 
-from perdure.app.instance_views import InstanceView, TaskView
+from perdure.app.instance_views import InstanceView
+from perdure.app.task_views import TaskView
 from perdure.app.views import CallView
 from perdure.payload import Envelope
 from perdure.testing import Sandbox
@@ -28,6 +29,9 @@ NAMED = (
 )
 """Handlers that definitions name and no mark binds."""
 EXTRACT = {"documents": [{"document": "register-extract", "reference": "document://extract-1"}]}
+
+
+GROUPS = {"rita": ("compliance",), "sam": ("senior-compliance",)}
 
 
 class Case:
@@ -77,7 +81,7 @@ class Case:
 
     async def decide(self, outcome: str, by: str = "rita", **more: Any) -> None:
         key = (await self.task()).key
-        await self.sandbox.acting(principal=by).tasks.complete(key, {"outcome": outcome, **more})
+        await self.sandbox.acting(principal=by, groups=GROUPS[by]).tasks.complete(key, {"outcome": outcome, **more})
         await self.sandbox.run_until_idle()
 
     async def wait(self, duration: str) -> None:

@@ -10,6 +10,7 @@ import msgspec
 from perdure.runbooks.language.faults import Fault
 from perdure.runbooks.language.lowering import Step, Unknown, where
 from perdure.runbooks.language.program import Ref
+from perdure.runbooks.language.reading import Damage
 from perdure.runbooks.language.shapes import Shape, kind_of, misfit
 from perdure.runbooks.language.style import Style
 from perdure.runbooks.language.verbs import AskedVerb, AskedVerbs
@@ -30,13 +31,13 @@ class Producer(msgspec.Struct, frozen=True):
 
 
 class Checker:
-    """Checks one program; `excused` are names bound in statements that could not be read."""
+    """Checks one program as far as it could be read."""
 
-    def __init__(self, verbs: AskedVerbs, report: Report, style: Style, excused: Collection[str] = ()) -> None:
+    def __init__(self, verbs: AskedVerbs, report: Report, style: Style, damage: Damage) -> None:
         self._verbs = verbs
         self._report = report
         self._style = style
-        self._excused = excused
+        self._damage = damage
         self._scope: dict[str, Producer] = {}
         self._referable: dict[str, None] = {}
 
@@ -81,7 +82,7 @@ class Checker:
             if asked.is_closed:
                 self._unknown_argument(step, asked, name)
         for name in asked.required:
-            if name not in step.args:
+            if name not in step.args and not self._damage.touches(step.place):
                 reason = f"{asked.verb.name} needs the argument '{name}'"
                 self._report.add(
                     Mistake.MISSING_ARGUMENT, step.place, reason, f"Add '{self._style.argument(name)}'.", name
@@ -110,9 +111,8 @@ class Checker:
     def _container(self, step: Step, asked: AskedVerb, path: Path, value: Any, shape: Shape) -> None:
         kinds, kind = shape.kinds(), kind_of(value)
         if kinds is not None and kind not in kinds:
-            reason = f"{_said(path)} of {asked.verb.name} takes {shape.spoken()}"
-            hint = f"Give {shape.spoken()}."
-            self._report.add(Fault.WRONG_VALUE, where(step, path), reason, hint, str(path[0]))
+            reason = f"{Shape({'type': kind}, {}).spoken()} stands where {shape.spoken()} is taken"
+            self._report.add(Fault.WRONG_VALUE, where(step, path), reason, f"Give {shape.spoken()}.", _said(path))
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             inner = shape.below(key)
             if isinstance(inner, Shape):
@@ -121,8 +121,8 @@ class Checker:
             self._names_in(step, item)
             if inner == "absent" and kind in (kinds or ()):
                 hint = _meant(str(key), shape.fields())
-                reason = f"{_said(path)} of {asked.verb.name} has no '{shown(str(key))}'"
-                self._report.add(Fault.WRONG_VALUE, where(step, (*path, key)), reason, hint, str(path[0]))
+                reason = "it is not a known field"
+                self._report.add(Fault.WRONG_VALUE, where(step, (*path, key)), reason, hint, _said((*path, key)))
 
     def _literal(self, step: Step, asked: AskedVerb, path: Path, value: Any, shape: Shape) -> None:
         listed = shape.values()
@@ -130,25 +130,25 @@ class Checker:
             self._outside(step, path, value, listed)
             return
         for found, reason, hint in asked.violations(value, shape):
-            told = f"{_said((*path, *found))} of {asked.verb.name}: {reason}"
-            advice = hint or f"Give {shape.spoken()}."
-            self._report.add(Fault.WRONG_VALUE, where(step, (*path, *found)), told, advice, str(path[0]))
+            inner, _ = shape.at(found)
+            wanted = inner.spoken() if isinstance(inner, Shape) else "what it takes"
+            place = (*path, *found)
+            self._report.add(Fault.WRONG_VALUE, where(step, place), reason, hint or f"Give {wanted}.", _said(place))
 
     def _outside(self, step: Step, path: Path, value: Any, listed: list[Any]) -> None:
         texts = [allowed for allowed in listed if isinstance(allowed, str)]
         similar = nearest(value, texts) if isinstance(value, str) and not self._report.full else None
         allowed = ", ".join(_written(each) for each in listed[:_LISTED])
         hint = f"Did you mean {_written(similar)}? Allowed are {allowed}." if similar else f"Allowed are {allowed}."
-        reason = f"{shown(_written(value))} is not among the values of '{_said(path)}'"
-        self._report.add(Mistake.OUTSIDE_ENUM, where(step, path), reason, hint, str(path[0]))
+        reason = f"{shown(_written(value))} is not among its values"
+        self._report.add(Mistake.OUTSIDE_ENUM, where(step, path), reason, hint, _said(path))
 
     def _reference(self, step: Step, asked: AskedVerb, path: Path, ref: Ref, wanted: Shape) -> None:
         given = self._result(step, ref)
         reason = misfit(given, wanted) if given is not None else ""
         if reason:
-            told = f"{_spoken(ref, self._style)} does not fit {_said(path)} of {asked.verb.name}: {reason}"
-            hint = f"Give {wanted.spoken()}."
-            self._report.add(Fault.WRONG_TYPE, ref.span, told, hint, str(path[0]))
+            told = f"{_spoken(ref, self._style)} {reason}"
+            self._report.add(Fault.WRONG_TYPE, ref.span, told, f"Give {wanted.spoken()}.", _said(path))
 
     def _names_in(self, step: Step, value: Any) -> None:
         """Where nothing is known of what is wanted, names and fields are still looked at."""
@@ -157,7 +157,7 @@ class Checker:
 
     def _named(self, ref: Ref) -> Producer | None:
         producer = self._scope.get(ref.step) if ref.step in self._referable else None
-        if producer is not None or ref.step in self._excused:
+        if producer is not None or ref.step in self._damage.names:
             return producer
         similar = None if self._report.full else nearest(ref.step, self._referable)
         hint = f"Did you mean {self._style.result(similar)}?" if similar else self._style.undefined(ref.step)
@@ -294,7 +294,7 @@ def _said(path: Path) -> str:
 
 
 def _spoken(ref: Ref, style: Style) -> str:
-    return style.result(_said((ref.step, *ref.path)))
+    return "what this call gives" if ref.is_made else style.result(_said((ref.step, *ref.path)))
 
 
 def _meant(name: str, fields: list[str]) -> str:

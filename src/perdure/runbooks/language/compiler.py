@@ -12,7 +12,7 @@ from perdure.runbooks.language.faults import MOST_STEPS, Fault, raise_if_any
 from perdure.runbooks.language.lowering import Lowering, Names, Step
 from perdure.runbooks.language.order import cycles
 from perdure.runbooks.language.program import CallSource, Ref
-from perdure.runbooks.language.reading import AnyForm, form_of, names_in, read_into
+from perdure.runbooks.language.reading import AnyForm, Damage, damage_of, form_of, read_into
 from perdure.runbooks.language.sentences import condition_sentence, step_sentence
 from perdure.runbooks.language.style import Style
 from perdure.runbooks.language.verbs import AskedVerb, AskedVerbs
@@ -39,10 +39,10 @@ def compile_program(
     report = Report(file)
     style = Style(form_of(text, file) if form == "auto" else form)
     program = read_into(text, style.form, report)
-    excused = () if report.empty else names_in(text)
+    damage = damage_of(text, report)
     names = Names(_taken(after), report, style)
     steps = Lowering(names, variables or {}, report, style).program(program)
-    compiled = _Compilation(catalogue, report, style, after, excused).plan(steps, names.given)
+    compiled = _Compilation(catalogue, report, style, after, damage).plan(steps, names.given)
     raise_if_any(report, text)
     return _extended(after, compiled, text)
 
@@ -62,7 +62,7 @@ def compile_calls(
     report, style = Report(file), Style("let")
     names = Names(_taken(after), report, style)
     steps = Lowering(names, variables or {}, report, style).calls(calls)
-    compiled = _Compilation(catalogue, report, style, after, ()).plan(steps, names.given)
+    compiled = _Compilation(catalogue, report, style, after, Damage()).plan(steps, names.given)
     raise_if_any(report)
     return _extended(after, compiled, "")
 
@@ -70,12 +70,10 @@ def compile_calls(
 class _Compilation:
     """Checks steps and makes them final."""
 
-    def __init__(
-        self, catalogue: Catalogue, report: Report, style: Style, after: Plan | None, excused: Collection[str]
-    ) -> None:
+    def __init__(self, catalogue: Catalogue, report: Report, style: Style, after: Plan | None, damage: Damage) -> None:
         self._report = report
         self._verbs = AskedVerbs(catalogue, report)
-        self._checker = Checker(self._verbs, report, style, excused)
+        self._checker = Checker(self._verbs, report, style, damage)
         self._before = after.steps if after is not None else ()
         for step in self._before:
             self._checker.know(step)
@@ -103,7 +101,7 @@ class _Compilation:
         for cycle in cycles(needs):
             first = min(cycle, key=lambda name: (places[name].line, places[name].column))
             turned = cycle[cycle.index(first) :] + cycle[: cycle.index(first)]
-            hint = "One of them must be able to run first: take away a reference or an AFTER."
+            hint = "One of them must be able to run first: take away a reference, or what makes it wait."
             self._report.add(Fault.CYCLE, places[first], _told(turned), hint)
 
 

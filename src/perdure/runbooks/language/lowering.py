@@ -94,7 +94,7 @@ class Names:
             return
         first, said = self._given.get(name), self._style.result(name)
         at = f" on line {first.line}, column {first.column}" if first else " by a step of the runbook"
-        hint = "Give this call another name."
+        hint = "Give this call another name; a name is bound once, also over the branches of a choice."
         self._report.add(Mistake.DUPLICATE_BINDING, place, f"{said} is already bound{at}", hint)
 
     def is_first(self, name: str, place: Span) -> bool:
