@@ -22,8 +22,11 @@ def no_cron(text: str, after: int) -> int:
 class Game:
     """Works on a private copy. Everything that happens goes through `emit`, so entries and state always agree."""
 
+    __slots__ = ("cron", "entries", "is_flagged", "moved", "moves", "now", "plan", "ready", "spots", "state", "touched")
+
     def __init__(self, plan: Plan, state: Instance, now: int, cron: Cron = no_cron) -> None:
         self.plan = plan
+        self.spots = plan.spots
         self.state = state
         self.now = now
         self.cron = cron
@@ -39,7 +42,7 @@ class Game:
         self.entries.append(entry)
 
     def spot(self, element: str) -> Spot:
-        return self.plan.spots[element]
+        return self.spots[element]
 
     @property
     def is_called(self) -> bool:

@@ -80,7 +80,7 @@ def _done(game: Game, node: Node, job: Job, head: bytes, flags: dict[str, str | 
 
 def finish(game: Game, node: Node, job: Job) -> None:
     """The work of a node is done: where its token goes."""
-    spot = game.spot(node.element)
+    spot = game.spots[node.element]
     if job.purpose == "undo":
         game.emit(e.Left(node.number, "completed"))
         game.touch(node.parent)
@@ -121,7 +121,7 @@ def _text(job: Job, failure: Failure, code: str) -> str:
 def business(game: Game, node: Node, failure: Failure) -> None:
     """A business error takes its event; else all is compensated where declared; else the caller gets it, or someone."""
     undoer = _undoer(game, node)
-    if undoer and not any(True for _ in game.spot(node.element).boundaries):
+    if undoer and not any(True for _ in game.spots[node.element].boundaries):
         _failed_undo(game, node)
         return
     if throw(game, "error", failure.code, node.number, node.element):
