@@ -25,8 +25,7 @@ class Game:
     __slots__ = ("cron", "entries", "is_flagged", "moved", "moves", "now", "plan", "ready", "spots", "state", "touched")
 
     def __init__(self, plan: Plan, state: Instance, now: int, cron: Cron = no_cron) -> None:
-        self.plan = plan
-        self.spots = plan.spots
+        self.follow(plan)
         self.state = state
         self.now = now
         self.cron = cron
@@ -36,6 +35,11 @@ class Game:
         self.ready: list[int] = []
         self.is_flagged = False
         self.moved = 0
+
+    def follow(self, plan: Plan) -> None:
+        """Go by a plan from now on."""
+        self.plan = plan
+        self.spots = plan.spots
 
     def emit(self, entry: e.Entry) -> None:
         TABLE[type(entry)](self.state, entry)
