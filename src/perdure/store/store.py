@@ -8,7 +8,7 @@ from perdure.errors import QuarantinedError
 from perdure.kernel.ports import DISCARDED, Conflict, Found, Loaded, RecordRow, Unit
 from perdure.runbooks.ports import DeadLetter, Message, ParkedFound
 from perdure.sources import Id, Micros, Sources
-from perdure.store.checks import checked, checked_chain, checked_entity, checked_payload, damaged
+from perdure.store.checks import checked, checked_chain, checked_entity, checked_payload, damaged, message_sums
 from perdure.store.ports import Driver, Row
 from perdure.store.recent import RecentPayloads
 from perdure.store.waits import Waits
@@ -126,9 +126,14 @@ class Store(Waits):
 
     async def discard_message(self, tenant: str, message_id: str, answer: str) -> bool:
         """Close a dead letter by hand; False when there was none to close."""
+        row, _ = await self._whole_message(tenant, message_id)
+        if row is None:
+            return False
+        closed = row._replace(status=DISCARDED, answer=answer, body=None)
         marked = await self.driver.write(
-            "mark_message", tenant=tenant, message_id=message_id, status=DISCARDED, answer=answer
-        )
+            "mark_message", tenant=tenant, message_id=message_id, status=DISCARDED, answer=answer,
+            checksum=message_sums(closed),
+        )  # fmt: skip
         return bool(marked)
 
     async def idempotent_start(self, tenant: str, key: str) -> tuple[Id, bytes] | None:

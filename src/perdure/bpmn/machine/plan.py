@@ -8,6 +8,7 @@ import msgspec
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine.definition import Binding, Deployed
+from perdure.bpmn.task_rules import NO_RULES, TaskRules, rules_of
 from perdure.contracts import FlagContract, RetryPolicy
 
 
@@ -27,6 +28,8 @@ class Spot(msgspec.Struct, kw_only=True):
     default: str = ""
     is_plain: bool = False
     """Every flow out of it is taken: none has a condition, and there is no default."""
+    rules: TaskRules = NO_RULES
+    """Four eyes and the ladder of a user task."""
 
 
 class Area(msgspec.Struct, kw_only=True):
@@ -88,7 +91,7 @@ class Plan:
             self.spots[node.id] = Spot(
                 node=node, id=node.id, area=id, out=flows, into=into.get(node.id, ()),
                 boundaries=tuple(boundaries.get(node.id, ())), handler=handlers.get(node.id, ""),
-                intake=node.properties.get("intake", ""), default=default,
+                intake=node.properties.get("intake", ""), rules=rules_of(node.properties), default=default,
                 is_plain=not default and all(each.condition is None for each in flows),
             )  # fmt: skip
             if isinstance(node, m.Event) and node.position == "catch":
