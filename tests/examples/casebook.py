@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 from perdure.app.instance_views import InstanceView, TaskView
@@ -15,6 +16,17 @@ from perdure.testing import Sandbox
 from perdure.verbs.handlers import marks_of
 
 ENTITY = "Allianz GmbH"
+NAMED = (
+    ("gleif", "discover_hierarchy"),
+    ("bloomberg", "query_subsidiaries"),
+    ("registry", "query_holdings"),
+    ("registry", "query_officers"),
+    ("registry", "screen"),
+    ("ubo", "discover"),
+    ("ubo", "evaluate"),
+    ("ubo", "compile_report"),
+)
+"""Handlers that definitions name and no mark binds."""
 EXTRACT = {"documents": [{"document": "register-extract", "reference": "document://extract-1"}]}
 
 
@@ -97,6 +109,8 @@ async def sandbox_of(
 
 
 def _handlers() -> dict[str, Callable[..., Any]]:
-    modules = [import_module(f"casework.{name}") for name in ("cases", "documents", "compliance")]
-    functions = [value for module in modules for value in vars(module).values()]
-    return {mark.name: function for function in functions for mark in marks_of(function)}
+    names = [each.name for each in walk_packages(import_module("casework").__path__, "casework.")]
+    modules = [import_module(name) for name in names]
+    marked = {mark.name: each for module in modules for each in vars(module).values() for mark in marks_of(each)}
+    named = {f"{module}::{name}": getattr(import_module(f"casework.{module}"), name) for module, name in NAMED}
+    return {**marked, **named}

@@ -79,8 +79,8 @@ INSTANCES: dict[str, Commands] = {
             e.Thrown(5, "message", "told", "case 7", "tell"), e.GatewayOpened(1, ("gate f1", "gate f2")),
         )),
         ("RecordJob", at(1), (e.JobFailed(4, 1, at(1), REFUSED), e.IncidentRaised(4, at(1), "job.contract", "See."))),
-        ("RetryIncident", at(2), (e.IncidentResolved(4, at(2), "retried", "mended"), e.JobMade(4, "kyc.check", 1))),
-        ("LeaseJob", at(3), (e.JobStarted(4, 1, at(3), 6, 1),)),
+        ("RetryIncident", at(2), (e.IncidentResolved(4, at(2), "retried", "mended", 1), e.JobMade(4, "kyc.check", 1))),
+        ("LeaseJob", at(3), (e.JobStarted(4, 2, at(3), 6, 1),)),
         ("RecordJob", at(4), (
             e.ErrorThrown("error", "NO", "each", "caught"), e.Interrupted(1), e.Left(2, "interrupted"),
             e.Thrown(3, "cancel_call", "other"), e.Entered(6, "open", 1, "task", at(4)), e.TaskOpened(6),
@@ -89,6 +89,8 @@ INSTANCES: dict[str, Commands] = {
     "suspended, modified, migrated, undone": (
         ("StartInstance", at(0), (
             started(), e.Completed(1, Done("create", "undo_create")), e.Completed(1, Done("tell", "untell")),
+            *(e.Completed(1, Done("each", "undo_each", (), "", turn)) for turn in (1, 2, 3)),
+            *(e.Completed(1, Done(element, f"un{element}")) for element in ("tell", "ask", "tell", "ask")),
             e.Entered(2, "wait", 1, "wait", at(0)), e.Armed(3, 2, "wait", "timer", due=at(60)),
         )),
         ("Suspend", at(1), (e.InstanceSuspended(at(1), "holiday"),)),
@@ -106,7 +108,11 @@ INSTANCES: dict[str, Commands] = {
             e.Undoing(6, Undo((Done("tell", "untell"),), "end", ("create",)), 1, (Done("create", "undo_create"),)),
             e.Entered(7, "untell", 6, "job", at(14)), e.JobMade(7, "kyc.untell", 1, "undo", HEAD, 3),
         )),
-        ("RecordJob", at(15), (e.InstanceEnded(at(15), "compensation_failed", BUSY),)),
+        ("Cancel", at(15), (
+            e.Entered(8, "kyc", 1, "undo", at(15)), e.Adopted(7, 8), e.Left(6, "interrupted"),
+            e.Undoing(8, Undo((Done("each", "undo_each", (), "", 3, times=3),), "end")),
+        )),
+        ("RecordJob", at(16), (e.InstanceEnded(at(16), "compensation_failed", BUSY),)),
     ),
 }  # fmt: skip
 
@@ -147,7 +153,7 @@ TAGS_OF_INSTANCES = {
     20: "TaskCompleted", 21: "Thrown", 22: "ErrorThrown", 23: "Iterated", 24: "Completed", 25: "Undoing",
     26: "Interrupted", 27: "GatewayOpened", 28: "WatchMet", 29: "CompensationStarted", 30: "InstanceSuspended",
     31: "InstanceResumed", 32: "InstanceModified", 33: "InstanceMigrated", 34: "CancelRequested", 35: "InstanceEnded",
-    36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored",
+    36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored", 39: "Adopted",
 }  # fmt: skip
 TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired"}
 """Every number ever used. A line is added with an entry and never changed or removed, also when the entry goes."""

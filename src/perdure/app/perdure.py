@@ -187,7 +187,8 @@ class Perdure:
         """This process committed a settled state, or another process may have."""
         changed = asyncio.ensure_future(self.runtime.driver.changed(POLL_SECONDS))
         try:
-            await asyncio.wait([asyncio.ensure_future(watcher), changed], return_when=asyncio.FIRST_COMPLETED)
+            either: list[asyncio.Future[Any]] = [watcher, changed]
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         finally:
             changed.cancel()
             await asyncio.gather(changed, return_exceptions=True)

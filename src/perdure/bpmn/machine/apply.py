@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.done import appended
 from perdure.bpmn.machine.state import (
     CONTAINERS,
     ROOT,
@@ -173,7 +174,7 @@ def _incident_resolved(state: Instance, entry: e.IncidentResolved) -> None:
     node = state.nodes[entry.number]
     job = node.job
     if job is not None and entry.how == "retried":
-        job = replace(job, attempt=0, interruptions=0)
+        job = replace(job, attempt=entry.attempts, before=entry.attempts, interruptions=0)
     state.nodes[entry.number] = replace(node, incident=None, job=job)
 
 
@@ -208,13 +209,20 @@ def _iterated(state: Instance, entry: e.Iterated) -> None:
 
 def _completed(state: Instance, entry: e.Completed) -> None:
     scope = state.nodes[entry.scope]
-    state.nodes[entry.scope] = replace(scope, done=(*scope.done, entry.done))
+    state.nodes[entry.scope] = replace(scope, done=appended(scope.done, entry.done))
 
 
 def _undoing(state: Instance, entry: e.Undoing) -> None:
     state.nodes[entry.number] = replace(state.nodes[entry.number], undo=entry.undo)
     if entry.scope:
         state.nodes[entry.scope] = replace(state.nodes[entry.scope], done=entry.keeps)
+
+
+def _adopted(state: Instance, entry: e.Adopted) -> None:
+    # Behind its new parent, because a node always comes after the one around it.
+    for number in (entry.number, *inside(state, entry.number)):
+        node = state.nodes.pop(number)
+        state.nodes[number] = replace(node, parent=entry.parent) if number == entry.number else node
 
 
 def _interrupted(state: Instance, entry: e.Interrupted) -> None:
@@ -324,4 +332,5 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.PayloadErased: _erased,
     e.ProgressPosted: _nothing,
     e.MessageIgnored: _nothing,
+    e.Adopted: _adopted,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import make_job
+from perdure.bpmn.machine.compensation import failed_undo
 from perdure.bpmn.machine.faults import throw
 from perdure.bpmn.machine.flags import settled
 from perdure.bpmn.machine.flow import complete
@@ -140,7 +141,7 @@ def end_call(game: Game, command: c.EndCall) -> str | Rejection:
     failure = command.failure
     if failure is None:
         game.incident(node.number, CALL_FAILED, f"The called process did not complete. It was {command.status}.")
-    elif not throw(game, "error", failure.code, node.number, node.element):
+    elif not throw(game, "error", failure.code, node.number, node.element) and not failed_undo(game, node.number):
         if game.is_called and failure.kind == "permanent_business":
             end(game, "failed", failure)
         else:

@@ -8,7 +8,7 @@ import msgspec
 
 from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, Status, Undo, WatchKind
 
-ENTRY_VERSION = 1
+ENTRY_VERSION = 2
 How = Literal["completed", "interrupted", "cancelled", "consumed", "moved"]
 
 
@@ -158,6 +158,8 @@ class IncidentResolved(Compact, frozen=True, tag=16):
     at: int
     how: Literal["retried", "completed", "failed", "cancelled"]
     reason: str = ""
+    attempts: int = 0
+    """For a retried job: how many attempts there were; the next is the one after, and the policy grants all anew."""
 
 
 class TaskOpened(Compact, frozen=True, tag=17):
@@ -228,7 +230,7 @@ class Completed(Compact, frozen=True, tag=24):
 
 
 class Undoing(Compact, frozen=True, tag=25):
-    """Compensation of a scope as it stands: `forgets` are the positions in the scope's done that it takes over."""
+    """Compensation as it stands: of all that `scope` has done it takes over what is not among what that `keeps`."""
 
     number: int
     undo: Undo
@@ -328,11 +330,18 @@ class MessageIgnored(Compact, frozen=True, tag=38):
     why: str
 
 
+class Adopted(Compact, frozen=True, tag=39):
+    """What undoes something goes on as part of a wider compensation that has begun meanwhile."""
+
+    number: int
+    parent: int
+
+
 Entry = (
     InstanceStarted | Entered | Passed | Left | Armed | Disarmed | Occurred | JobMade | JobStarted | JobCompleted
     | JobFailed | JobDiscarded | FlagsWritten | HeadChanged | IncidentRaised | IncidentResolved | TaskOpened
     | TaskClaimed | TaskReassigned | TaskCompleted | Thrown | ErrorThrown | Iterated | Completed | Undoing
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
-    | MessageIgnored
+    | MessageIgnored | Adopted
 )  # fmt: skip

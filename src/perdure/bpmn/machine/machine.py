@@ -20,6 +20,7 @@ from perdure.bpmn.machine.entries import (
     Thrown,
 )
 from perdure.bpmn.machine.game import Cron, no_cron
+from perdure.bpmn.machine.lifting import ENTRY_UPCASTERS, STATE_UPCASTERS
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.state import ENDED, STATE_VERSION, Instance, Node, Watch
 from perdure.errors import Rejection
@@ -34,7 +35,6 @@ from perdure.journal import (
     RecordCodec,
     Rows,
     TimerRow,
-    Upcaster,
     read_form,
 )
 from perdure.sources import id_text
@@ -44,8 +44,6 @@ THROWN = "thrown"
 INSTANCE_ENDED = "instance_ended"
 INSTANCE_TOLD = "instance_told"
 RAISED, RESOLVED = "incident", "resolved"
-STATE_UPCASTERS: tuple[Upcaster, ...] = ()
-ENTRY_UPCASTERS: tuple[Upcaster, ...] = ()
 
 
 class InstanceMachine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -22,7 +22,7 @@ from perdure.verbs import CompiledSchema, Verb
 SCHEMA = "schema"
 
 
-class Brought(NamedTuple):
+class Brought(msgspec.Struct, frozen=True, gc=False):
     """`head` is the payload after merging, or `message` what waits for the intake; `payloads` are to be stored."""
 
     head: bytes = b""
@@ -103,8 +103,8 @@ class Arrivals:
         current = payloads.held(aggregate.id, state.head)
         before = payloads.held(aggregate.id, base) if base else None
         change = Change(given, element, key, iso(self._instances.sources.now()) or "", by)
-        envelope = changed(current, before, change, place_of(state, node))
-        sealed = payloads.seal(aggregate.id, envelope, budget_of(self._carrier(aggregate)))
+        after = changed(current, before, change, place_of(state, node))
+        sealed = payloads.seal(aggregate.id, after.envelope, budget_of(self._carrier(aggregate)), after.data)
         return Brought(head=sealed.hash, payloads=(sealed,))
 
     def _carrier(self, aggregate: Aggregate) -> Verb | None:

@@ -30,13 +30,13 @@ class People:
     ) -> Aggregate:
         """Take a task, or give it back."""
         command = ClaimTask(node=node, by="" if release else origin.principal)
-        return _told(await self._instances.ask(instance_id(instance), origin, lambda _: command))
+        return _told(await self._instances.ask(instance_id(instance), origin, Prepared(command)))
 
     async def reassign_task(
         self, instance: InstanceName, node: int, origin: Origin, *, to: str = "", groups: str = ""
     ) -> Aggregate:
         command = ReassignTask(node=node, to=to, groups=groups)
-        return _told(await self._instances.ask(instance_id(instance), origin, lambda _: command))
+        return _told(await self._instances.ask(instance_id(instance), origin, Prepared(command)))
 
     async def complete_task(
         self,
@@ -95,9 +95,9 @@ class People:
     ) -> Aggregate:
         """Try again what is stuck."""
 
-        def make(aggregate: Aggregate) -> RetryIncident:
+        def make(aggregate: Aggregate) -> Prepared:
             worker = self._instances.worker_of(aggregate)
-            return RetryIncident(node=node, flags=dict(flags or {}), reason=reason, worker=worker)
+            return Prepared(RetryIncident(node=node, flags=dict(flags or {}), reason=reason, worker=worker))
 
         return _told(await self._instances.ask(instance_id(instance), origin, make))
 

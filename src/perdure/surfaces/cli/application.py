@@ -17,6 +17,7 @@ from perdure.surfaces.cli import (
     linting,
     measuring,
     messages,
+    packs,
     people,
     processes,
     projects,
@@ -32,8 +33,8 @@ from perdure.surfaces.cli.options import group
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 ROOMS = (
-    projects, verbs, linting, formatting, proving, scenarios, drawings, calls, arrivals, people, tasks, processes,
-    instances, messages, worker, audits, databases, measuring,
+    projects, verbs, packs, linting, formatting, proving, scenarios, drawings, calls, arrivals, people, tasks,
+    processes, instances, messages, worker, audits, databases, measuring,
 )  # fmt: skip
 
 
