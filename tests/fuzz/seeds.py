@@ -60,6 +60,19 @@ EXPRESSIONS = """;; a comment
 (kyc.score :of @case.entity :list [1 2.5 true nil {:a 1 :b [@case]}] :call (kyc.senior :x false))
 """
 
+PROGRAM = """# a comment
+LET case = EXEC kyc.open-case(entity: $client, case-type: "review", n: 3) GATE "ops"
+LET score = EXEC score() AFTER case ON FAILURE continue  # why
+IF case.case_id == "c-\\u00e9" and not (score.x in [1, 2.5, null] or score.list[0].y) THEN
+    EXEC kyc.open-case(entity: case.case_id, n: -1)
+    # the end
+ELSE
+    EXEC kyc.senior()
+END
+"""
+CALLS = b"""[{"verb": "kyc.open-case", "name": "case", "args": {"entity": {"$": "client"}, "n": 3}, "gate": "ops"},
+ {"verb": "open-case", "args": {"entity": {"@": "case.case_id"}}, "after": ["case"], "on_failure": "ask"}]"""
+
 
 def _verbs() -> list[bytes]:
     return [VERBS.encode(), *(path.read_bytes() for path in sorted(FIXTURES.rglob("*.y*ml")))]
@@ -161,6 +174,11 @@ SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "overrides": lambda: [b'{"kyc.*": "mock::park", "kyc.score": {"handler": "mock::instant_complete", "result": {}}}'],
     "configuration": _configurations,
     "expressions": lambda: [EXPRESSIONS.encode()],
+    "programs": lambda: [
+        PROGRAM.encode(),
+        b'(kyc.open-case :entity $client :as @c)\n(kyc.senior :after [@c] :gate "ops")',
+    ],
+    "calls": lambda: [CALLS],
     "command_line": _command_lines,
     "words": _words,
     "models": lambda: [path.read_bytes() for path in sorted(MODELS.glob("*.bpmn"))],

@@ -23,9 +23,24 @@ from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.process import ProcessMachine
 from perdure.bpmn.xml import read_model, write_model
 from perdure.contracts import is_date_time, parse_duration
-from perdure.errors import DefinitionError, InvariantBroken, ModelError, PerdureError, UnreadableFormError
+from perdure.errors import (
+    DefinitionError,
+    InvariantBroken,
+    ModelError,
+    PerdureError,
+    ProgramError,
+    UnreadableFormError,
+)
 from perdure.payload import canonical, digest, digest_text, pack, parse, parse_digest, unpack
 from perdure.runbooks.intake import read_completion
+from perdure.runbooks.language import (
+    calls_from_json,
+    compile_calls,
+    compile_program,
+    complete,
+    dry_run,
+    format_program,
+)
 from perdure.runbooks.machine import RunbookMachine
 from perdure.sources import id_text, parse_id
 from perdure.store.audit import verify_export
@@ -84,6 +99,32 @@ def expressions(data: bytes) -> None:
         assert all("^" in render(problem, text) for problem in error.problems)
     else:
         assert write(read(write(program))) == write(program)
+
+
+def programs(data: bytes) -> None:
+    """A runbook's program, in whichever form it seems to be; what compiles is told and written again."""
+    text = data.decode("utf-8", "surrogateescape")
+    catalogue = _known()
+    try:
+        plan = compile_program(text, catalogue, variables={"client": "Ana"})
+    except ProgramError as error:
+        assert error.problems
+        assert "^" in str(error)
+    else:
+        assert len(dry_run(plan, catalogue).order) == len(plan.steps)
+        written = format_program(text)
+        assert format_program(written) == written
+        assert compile_program(written, catalogue, variables={"client": "Ana"}).content_hash == plan.content_hash
+    complete(text, len(text) // 2, catalogue)
+
+
+def calls(data: bytes) -> None:
+    """Calls that an agent sends as JSON."""
+    with suppress(ValueError, RecursionError):
+        given = msgspec.json.decode(data)
+        found = _refused_or(calls_from_json, given)
+        if found is not None:
+            _refused_or(lambda: compile_calls(found, _known(), variables={"client": "Ana"}))
 
 
 def command_line(data: bytes) -> None:
@@ -214,8 +255,8 @@ def seals(data: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     each.__name__: each
     for each in (
-        verbs, overrides, configuration, expressions, command_line, words, models, conditions, scenarios, instances,
-        payload, envelope, states, records,
+        verbs, overrides, configuration, expressions, programs, calls, command_line, words, models, conditions,
+        scenarios, instances, payload, envelope, states, records,
         completions, exports, keys, seals,
     )
 }  # fmt: skip
