@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any
 
@@ -145,8 +146,14 @@ def wanted_verbs(tellings: list[CallTelling | InstanceTelling], models: dict[str
     for telling in tellings:
         if isinstance(telling, CallTelling):
             found.update(hash_text(step.definition) for step in telling.chronicle.state.steps if step.definition)
-    for hash in wanted_models(tellings) & set(models):
-        bindings = msgspec.json.decode(models[hash])["bindings"]
+    return found | bound_verbs(models[hash] for hash in wanted_models(tellings) & set(models))
+
+
+def bound_verbs(models: Iterable[str]) -> set[str]:
+    """The definitions that the task types of deployed processes are pinned to."""
+    found: set[str] = set()
+    for model in models:
+        bindings = msgspec.json.decode(model)["bindings"]
         found.update(each["hash"] for each in bindings.values() if each.get("hash"))
     return found
 
