@@ -18,7 +18,9 @@ KEEP_SECONDS = 1826 * 86_400.0
 """Data of ended calls is erased after five years unless the configuration says otherwise."""
 SEAL_SECONDS = 10.0
 
-CONFIG_KEYS = frozenset({"store", "engine", "definitions", "models", "handlers", "environment", "retention", "seal"})
+CONFIG_KEYS = frozenset(
+    {"store", "engine", "definitions", "models", "packs", "handlers", "environment", "retention", "seal"}
+)
 RETENTION_KEYS = frozenset({"payloads"})
 SEAL_KEYS = frozenset({"key_file", "every"})
 
@@ -26,13 +28,14 @@ SEAL_KEYS = frozenset({"key_file", "every"})
 class Config(msgspec.Struct, frozen=True):
     """A project's settings; paths are absolute. `keep_seconds` of None keeps data for ever.
 
-    Without `models`, those in folders of that name beside the definitions are deployed.
+    Without `models`, those in folders of that name beside the definitions are deployed; so with `packs`.
     """
 
     store: str = DEFAULT_STORE
     engine: str = "embedded"
     definitions: tuple[Path, ...] = ()
     models: tuple[Path, ...] | None = None
+    packs: tuple[Path, ...] | None = None
     handlers: tuple[str, ...] = ()
     environment: Path | Mapping[str, Any] | None = None
     keep_seconds: float | None = KEEP_SECONDS
@@ -69,6 +72,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         engine=fields.word("engine", ("embedded",), "embedded"),
         definitions=tuple(folder / each for each in fields.texts("definitions")),
         models=tuple(folder / each for each in fields.texts("models")) if "models" in fields else None,
+        packs=tuple(folder / each for each in fields.texts("packs")) if "packs" in fields else None,
         handlers=fields.texts("handlers"),
         environment=environment,
         keep_seconds=keep,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
+import msgspec
+
 from perdure.errors import Rejection
 from perdure.journal.parts import Parts
 from perdure.journal.record import Origin, RecordCodec
@@ -61,7 +63,7 @@ class Notice(NamedTuple):
     kind: str
 
 
-class Rows(NamedTuple):
+class Rows(msgspec.Struct, frozen=True, gc=False):
     """Every row a state stands for; a pure function of the state, so an audit can derive them again."""
 
     parked: tuple[ParkedRow, ...] = ()
@@ -73,7 +75,7 @@ class Rows(NamedTuple):
 NO_ROWS = Rows()
 
 
-class Decision(NamedTuple):
+class Decision(msgspec.Struct, frozen=True, gc=False):
     """What a command led to: entries to append, and what the caller is told.
 
     When it `keeps` nothing, of what the command brought along only its arrival is remembered. A machine that decides by

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
@@ -59,7 +59,7 @@ class EntityWrite(NamedTuple):
     principal: str
 
 
-class Attachments(msgspec.Struct):
+class Attachments(msgspec.Struct, gc=False):
     """What a command brings along that is not state: stored in the same commit."""
 
     payloads: list[tuple[bytes, bytes]] = []
@@ -78,7 +78,7 @@ class Attachments(msgspec.Struct):
         return Attachments(inbox=self.inbox, settles=self.settles)
 
 
-class Unit(msgspec.Struct):
+class Unit(msgspec.Struct, gc=False):
     """One aggregate's change: everything of it is committed, or nothing."""
 
     tenant: str
@@ -192,6 +192,6 @@ class Units(Protocol):
         """Tokens of calls under a key, those that wait first."""
         ...
 
-    async def commit(self, unit: Unit) -> Conflict | None:
-        """Write the unit durably with whatever else is ready; None when it is durable."""
+    def commit(self, unit: Unit) -> Awaitable[Conflict | None]:
+        """Write the unit durably with whatever else is ready; None when it is durable. Begins without being awaited."""
         ...

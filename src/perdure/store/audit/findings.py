@@ -34,6 +34,7 @@ CODES: dict[str, str] = {
     "AUD031": "an entity is not the newest version of its history",
     "AUD032": "a version of an entity is missing in its history",
     "AUD040": "a pending message says neither by whom nor with what to act on it",
+    "AUD041": "a message no longer matches its checksum",
     "AUD050": "a seal is missing",
     "AUD051": "a seal does not follow the one before it",
     "AUD052": "a seal no longer matches its hash",

@@ -91,9 +91,10 @@ SELECT tenant, key, aggregate, EXISTS (SELECT 1 FROM aggregate WHERE id = one.ag
 WHERE (tenant, key) > (:after_tenant, :after_key) ORDER BY tenant, key LIMIT :most;
 
 -- name: scan_messages
--- Messages that name an aggregate, a page at a time, and whether it is there.
-SELECT number, aggregate, EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate) FROM inbox AS one
-WHERE number > :after AND aggregate IS NOT NULL ORDER BY number LIMIT :most;
+-- Messages, a page at a time, and whether the aggregate they name is there.
+SELECT number, tenant, message_id, kind, key, received_at, status, answer, aggregate, body, name, expires_at, checksum,
+  aggregate IS NULL OR EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate) FROM inbox AS one
+WHERE number > :after ORDER BY number LIMIT :most;
 
 -- name: stuck_messages
 -- Messages that wait to be acted on and say neither by whom nor with what.

@@ -12,10 +12,12 @@ from perdure.surfaces.cli import (
     calls,
     databases,
     drawings,
+    formatting,
     instances,
     linting,
     measuring,
     messages,
+    packs,
     people,
     processes,
     projects,
@@ -31,8 +33,8 @@ from perdure.surfaces.cli.options import group
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 ROOMS = (
-    projects, verbs, linting, proving, scenarios, drawings, calls, arrivals, people, tasks, processes, instances,
-    messages, worker, audits, databases, measuring,
+    projects, verbs, packs, linting, formatting, proving, scenarios, drawings, calls, arrivals, people, tasks,
+    processes, instances, messages, worker, audits, databases, measuring,
 )  # fmt: skip
 
 

@@ -1,0 +1,127 @@
+"""How alike two pieces of speech are, and when alike is alike enough."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from typing import Generic, Literal, TypeVar
+
+import msgspec
+
+Thing = TypeVar("Thing")
+Verdict = Literal["strong", "weak", "ambiguous", "none"]
+
+STOP_WORDS = frozenset(
+    ["a", "an", "the", "for", "of", "to", "on", "in", "with", "and", "please", "me", "my", "i", "we", "want", "would"]
+) | frozenset(["like", "need", "let", "lets", "us", "s", "it", "this", "that", "do"])
+MAX_SPEECH = 500
+MAX_WORDS = 40
+_PLACE = re.compile(r"\{([^{}\s]{1,100})\}")
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Scoring(msgspec.Struct, frozen=True):
+    """The policy; all of it can be changed."""
+
+    in_pack: float = 0.10
+    out_of_pack: float = -0.05
+    next_step: float = 0.15
+    domain: float = 0.03
+    least: float = 0.55
+    strong: float = 0.70
+    margin: float = 0.05
+    rejected_turns: int = 3
+
+
+class Candidate(msgspec.Struct, Generic[Thing], frozen=True):
+    """Something that may be meant, how much it is, and what the words already said about it."""
+
+    thing: Thing
+    score: float
+    captured: dict[str, str] = {}
+
+
+class Ranking(msgspec.Struct, Generic[Thing], frozen=True):
+    """Candidates, best first. Strong: take it; weak: ask whether; ambiguous: ask which; none: ask what."""
+
+    verdict: Verdict
+    candidates: tuple[Candidate[Thing], ...]
+
+    @property
+    def best(self) -> Candidate[Thing] | None:
+        return self.candidates[0] if self.candidates else None
+
+
+def rank(candidates: Iterable[Candidate[Thing]], scoring: Scoring, limit: int = 5) -> Ranking[Thing]:
+    """Drops what is not alike enough and says how sure the rest is."""
+    kept = sorted((each for each in candidates if each.score >= scoring.least), key=lambda each: -each.score)
+    if not kept:
+        return Ranking("none", ())
+    # Beyond the margin the best stands alone; inside it nobody guesses.
+    close = [each for each in kept if kept[0].score - each.score < scoring.margin]
+    if len(close) > 1:
+        return Ranking("ambiguous", tuple(kept[:limit]))
+    return Ranking("strong" if kept[0].score >= scoring.strong else "weak", tuple(kept[:limit]))
+
+
+def likeness(said: str, phrase: str) -> tuple[float, dict[str, str]]:
+    """From 0 to 1, and what the phrase's `{names}` took from what was said."""
+    captured = capture(said, phrase)
+    if captured is not None:
+        return 1.0, captured
+    wanted, given = words(_PLACE.sub(" ", phrase)), words(said)
+    if not wanted or not given:
+        return 0.0, {}
+    of_phrase = sum(_nearest(word, given) for word in wanted) / len(wanted)
+    of_speech = 1.0 if _PLACE.search(phrase) else sum(_nearest(word, wanted) for word in given) / len(given)
+    return round(of_phrase * (1 + of_speech) / 2, 4), {}
+
+
+def best_likeness(said: str, phrases: Iterable[str]) -> tuple[float, dict[str, str]]:
+    return max((likeness(said, phrase) for phrase in phrases), key=lambda pair: pair[0], default=(0.0, {}))
+
+
+def capture(said: str, phrase: str) -> dict[str, str] | None:
+    """What `{names}` of a phrase stand for in what was said; None when the words do not follow it."""
+    pattern, at = "", 0
+    names: list[str] = []
+    for match in _PLACE.finditer(phrase):
+        pattern += _literal(phrase[at : match.start()]) + r"(.+?)"
+        names.append(match[1].replace("-", "_"))
+        at = match.end()
+    pattern += _literal(phrase[at:])
+    found = re.fullmatch(rf"\s*(?:please\s+)?{pattern}\s*[.!?]*\s*", said[:MAX_SPEECH], re.IGNORECASE)
+    if found is None:
+        return None
+    return dict(zip(names, (group.strip(" \"'") for group in found.groups()), strict=True))
+
+
+def words(text: str) -> list[str]:
+    """The words that say something, each once."""
+    found = [_stem(each) for each in _WORD.findall(text[:MAX_SPEECH].lower())]
+    kept = [each for each in found if each not in STOP_WORDS] or found
+    return list(dict.fromkeys(kept))[:MAX_WORDS]
+
+
+def _literal(text: str) -> str:
+    parts = [re.escape(part) for part in text.split()]
+    before = r"\s*" if text[:1].isspace() or not text else ""
+    return before + r"\s+".join(parts) + (r"\s+" if text[-1:].isspace() and parts else "")
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _nearest(word: str, others: Iterable[str]) -> float:
+    return max((_alike(word, other) for other in others), default=0.0)
+
+
+def _alike(one: str, other: str) -> float:
+    if one == other:
+        return 1.0
+    if min(len(one), len(other)) >= 4 and (one.startswith(other) or other.startswith(one)):
+        return 0.85
+    ratio = SequenceMatcher(None, one, other).ratio() if min(len(one), len(other)) >= 4 else 0.0
+    return 0.8 if ratio >= 0.84 else 0.0
