@@ -19,7 +19,7 @@ from perdure.engines.embedded.definitions import process_id
 from perdure.errors import RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.ports import Loaded
-from perdure.payload import digest_text
+from perdure.payload import data_hash, digest_text
 from perdure.sources import Id, id_text, parse_id
 from perdure.store.audit.export import SealReader
 from perdure.store.audit.reading import Reader, plain
@@ -158,19 +158,19 @@ class Gathering:
                 evidence.verbs[hash] = definition
         for verb in self._catalogue.every_version():
             if verb.content_hash in wanted:
-                evidence.verbs.setdefault(verb.content_hash, verb.definition)
+                evidence.verbs.setdefault(verb.content_hash, verb.definition.content)
 
     def _refused(self, code: Any, fact: str, hint: str = "") -> RejectedError:
         return RejectedError(Rejection(code, "export", "call", self._root, fact, hint))
 
 
-def _read(hash: str, body: bytes) -> VerbDefinition | None:
-    """A definition as it was kept, when this release still reads it as what it was."""
+def _read(hash: str, body: bytes) -> dict[str, Any] | None:
+    """What a kept definition was hashed from, when this release still reads it as what it was."""
     try:
-        definition = msgspec.json.decode(body, type=VerbDefinition)
+        content = msgspec.json.decode(body, type=VerbDefinition).content
     except msgspec.ValidationError:
         return None
-    return definition if definition.content_hash == hash else None
+    return content if data_hash(content) == hash else None
 
 
 def _seal(item: dict[str, Any]) -> SealKept:
