@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, assert_never
 
 import msgspec
 
 from perdure.errors import RejectedError, Rejection
-from perdure.runbooks.plan import OnFailure, PackPin, Provenance, Reference
+from perdure.runbooks.plan import (
+    All,
+    Branch,
+    Condition,
+    Either,
+    Not,
+    OnFailure,
+    PackPin,
+    Provenance,
+    Reference,
+    Test,
+)
 from perdure.verbs.catalogue import Catalogue
 from perdure.verbs.nearest import did_you_mean
 from perdure.verbs.shorthand import argument_name
@@ -29,10 +40,13 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One call as planned so far. Where a reference goes, `args` holds null."""
 
     name: str
-    verb: str
+    verb: str = ""
     args: dict[str, Any] = {}
     references: tuple[Reference, ...] = ()
     after: tuple[str, ...] = ()
+    condition: Condition | None = None
+    """A choice has this and no verb."""
+    branches: tuple[Branch, ...] = ()
     status: EntryStatus = "proposed"
     section: str = ""
     provenance: dict[str, Provenance] = {}
@@ -45,7 +59,13 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     def needs(self) -> tuple[str, ...]:
         """The entries it comes after, because of a result or only in time."""
-        return tuple(dict.fromkeys([*(each.step for each in self.references), *self.after]))
+        choices = (each.choice for each in self.branches)
+        return tuple(dict.fromkeys([*self.takes(), *self.after, *choices]))
+
+    def takes(self) -> tuple[str, ...]:
+        """The entries whose results it looks at."""
+        looked = _subjects(self.condition) if self.condition is not None else ()
+        return tuple(dict.fromkeys([*(each.step for each in self.references), *looked]))
 
 
 class Handoff(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -55,6 +75,8 @@ class Handoff(msgspec.Struct, frozen=True, omit_defaults=True):
     pack: str
     outcomes: dict[str, Any] = {}
     """Results of the steps that came before, by their names."""
+    verbs: tuple[str, ...] = ()
+    """The verbs that were completed there."""
 
 
 class Draft(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -169,7 +191,11 @@ def drop(draft: Draft, step: str | int) -> Change:
     """Remove an entry; refused while another needs it."""
     place = draft.find(step)
     entry = draft.entries[place]
-    needing = [each.name for each in draft.entries if entry.name in {ref.step for ref in each.references}]
+    needing = [
+        each.name
+        for each in draft.entries
+        if entry.name in each.takes() or entry.name in {branch.choice for branch in each.branches}
+    ]
     if needing:
         hint = "Drop or change that one first."
         fact = f"'{needing[0]}' takes a value from it"
@@ -217,6 +243,8 @@ def answered(draft: Draft, field: str, answer: Answer) -> Change:
 
 def with_sentence(entry: Entry, catalogue: Catalogue) -> Entry:
     """The entry with the sentence people confirm."""
+    if entry.condition is not None:
+        return entry
     verb = catalogue.find(entry.verb)
     if verb is None:
         return msgspec.structs.replace(entry, sentence=entry.verb)
@@ -278,7 +306,38 @@ def _following(entry: Entry, renamed: Mapping[str, str]) -> Entry:
             msgspec.structs.replace(each, step=renamed.get(each.step, each.step)) for each in entry.references
         ),
         after=tuple(renamed.get(name, name) for name in entry.after),
+        branches=tuple(
+            msgspec.structs.replace(each, choice=renamed.get(each.choice, each.choice)) for each in entry.branches
+        ),
+        condition=_renamed(entry.condition, renamed) if entry.condition is not None else None,
     )
+
+
+def _subjects(condition: Condition) -> list[str]:
+    """The steps a condition looks at."""
+    match condition:
+        case Test():
+            return [condition.step]
+        case Not():
+            return _subjects(condition.of)
+        case All() | Either():
+            return [name for part in condition.of for name in _subjects(part)]
+        case _:
+            assert_never(condition)
+
+
+def _renamed(condition: Condition, renamed: Mapping[str, str]) -> Condition:
+    match condition:
+        case Test():
+            return msgspec.structs.replace(condition, step=renamed.get(condition.step, condition.step))
+        case Not():
+            return Not(_renamed(condition.of, renamed))
+        case All():
+            return All(tuple(_renamed(part, renamed) for part in condition.of))
+        case Either():
+            return Either(tuple(_renamed(part, renamed) for part in condition.of))
+        case _:
+            assert_never(condition)
 
 
 def _status(draft: Draft, step: str | int, status: EntryStatus, word: str) -> Change:
