@@ -119,6 +119,21 @@ class ModelError(DefinitionError):
         self.problems = problems
 
 
+class ProgramError(DefinitionError):
+    """A runbook's program that does not compile; `shown` holds every problem with its line, a caret and advice."""
+
+    code = "program.invalid"
+
+    def __init__(self, problems: list[Problem], shown: str = "") -> None:
+        first = problems[0]
+        PerdureError.__init__(self, "compile", "program", first.where(), first.reason, first.hint)
+        self.problems = problems
+        self.shown = shown
+
+    def __str__(self) -> str:
+        return self.shown or super().__str__()
+
+
 class SchemaViolationError(PerdureError):
     """Data that does not fit its schema; `violations` lists each with its path."""
 

@@ -13,6 +13,7 @@ from perdure.verbs.sexpr.forms import (
     Span,
     Symbol,
     Value,
+    Variable,
     calls,
     walk,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "Span",
     "Symbol",
     "Value",
+    "Variable",
     "VerbShape",
     "arguments",
     "calls",

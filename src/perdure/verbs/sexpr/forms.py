@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 
-class Span(msgspec.Struct, frozen=True):
+class Span(msgspec.Struct, frozen=True, gc=False):
     """A stretch of source text: offsets in characters (end exclusive), line and column counted from one."""
 
     start: int
@@ -34,6 +34,14 @@ class Symbol(msgspec.Struct, frozen=True):
     span: Span = NOWHERE
 
 
+class Variable(msgspec.Struct, frozen=True):
+    """`$name`, a value given when the program is compiled, or with a path a field of it: `$name.field`."""
+
+    name: str
+    path: tuple[str, ...] = ()
+    span: Span = NOWHERE
+
+
 class ListForm(msgspec.Struct, frozen=True):
     """`[a b c]`."""
 
@@ -42,11 +50,20 @@ class ListForm(msgspec.Struct, frozen=True):
 
 
 class Argument(msgspec.Struct, frozen=True):
-    """`:name value`, in a call or in a map; the name is kept as written, without its colon."""
+    """`:name value`, in a call or in a map; the name is kept as written, without its colon.
+
+    An exact one is the key of a map in which `-` and `_` differ; no S-expression stands for it.
+    """
 
     name: str
     value: Value
     span: Span = NOWHERE
+    is_exact: bool = False
+
+    @property
+    def key(self) -> str:
+        """The name as JSON has it."""
+        return self.name if self.is_exact else snake(self.name)
 
 
 class MapForm(msgspec.Struct, frozen=True):
@@ -57,7 +74,11 @@ class MapForm(msgspec.Struct, frozen=True):
 
 
 class CallForm(msgspec.Struct, frozen=True):
-    """`(verb :name value :as @bind :after [@a @b])`; `comments` are those before and inside a statement."""
+    """`(verb :name value :as @bind :after [@a @b])`; `comments` are those before and inside a statement.
+
+    `on_failure` is what follows when the step fails ("" where nothing is said), `alternative` the verb that decides
+    then, and someone of the group `gate` must agree before it runs.
+    """
 
     verb: str
     args: tuple[Argument, ...] = ()
@@ -65,6 +86,11 @@ class CallForm(msgspec.Struct, frozen=True):
     after: tuple[Symbol, ...] = ()
     span: Span = NOWHERE
     comments: tuple[str, ...] = ()
+    on_failure: str = ""
+    alternative: str = ""
+    gate: str = ""
+    has_gap: bool = False
+    """Whether a blank line stands before it."""
 
     @property
     def qualified(self) -> bool:
@@ -79,7 +105,7 @@ class Program(msgspec.Struct, frozen=True):
     comments: tuple[str, ...] = ()
 
 
-Value = Literal | Symbol | ListForm | MapForm | CallForm
+Value = Literal | Symbol | Variable | ListForm | MapForm | CallForm
 
 
 def snake(name: str) -> str:

@@ -14,10 +14,11 @@ _OPENER = {closer: opener for opener, closer in _CLOSER.items()}
 
 
 class Statement(NamedTuple):
-    """The tokens of one call, brackets balanced, and the comments that belong to it."""
+    """The tokens of one call, brackets balanced, the comments that belong to it, and whether a blank line precedes."""
 
     tokens: list[Token]
     comments: tuple[str, ...]
+    has_gap: bool = False
 
 
 class Outline:
@@ -30,6 +31,8 @@ class Outline:
         self._report = report
         self._unclosed = _never_closed(tokens)
         self._last_stray = -2
+        self._ended = 0  # the line on which the last statement ended
+        self._line = 0  # the line on which the next one began, its comments included
         self._begin()
         for index, token in enumerate(tokens):
             self._take(index, token)
@@ -48,6 +51,7 @@ class Outline:
     def _take(self, index: int, token: Token) -> None:
         match token.kind:
             case Kind.COMMENT:
+                self._line = self._line or token.line
                 self.comments.append(token.text.lstrip("; \t").rstrip())
                 return
             case Kind.OPEN:
@@ -89,6 +93,7 @@ class Outline:
     def _push(self, index: int, token: Token) -> None:
         if not self._stack:
             self._first_index = index
+            self._line = self._line or token.line
         self._stack.append(token)
         self._open_kinds[token.text] += 1
         self._current.append(token)
@@ -167,8 +172,10 @@ class Outline:
 
     def _finish(self) -> None:
         if not self._discarded:
-            self.statements.append(Statement(self._current, tuple(self.comments)))
+            has_gap = bool(self.statements) and self._line > self._ended + 1
+            self.statements.append(Statement(self._current, tuple(self.comments), has_gap))
             self.comments = []
+        self._ended, self._line = self._current[-1].line, 0
         self._begin()
 
     def _add(self, mistake: Mistake, token: Token, reason: str, hint: str) -> None:

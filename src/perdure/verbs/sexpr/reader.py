@@ -24,12 +24,17 @@ def read(text: str, *, file: str = "<input>", bound: Collection[str] = ()) -> Pr
         reason = f"the text is larger than {LARGEST_BYTES} bytes"
         raise refuse(Mistake.TOO_LARGE, file, NOWHERE, reason, "Split it into several programs.")
     report = Report(file)
-    outline = Outline(list(tokens(text, report)), report)
-    read_calls = [StatementReader(statement, report).call() for statement in outline.statements]
-    program = Program(tuple(call for call in read_calls if call), tuple(outline.comments))
+    program = read_forms(text, report)
     _check_names(program, {*bound, *_names_in_broken(text, report)}, report)
     report.raise_if_any()
     return program
+
+
+def read_forms(text: str, report: Report) -> Program:
+    """The statements of `text` that could be read; what is wrong is in the report, names are not looked at."""
+    outline = Outline(list(tokens(text, report)), report)
+    read_calls = [StatementReader(statement, report).call() for statement in outline.statements]
+    return Program(tuple(call for call in read_calls if call), tuple(outline.comments))
 
 
 def _names_in_broken(text: str, report: Report) -> list[str]:

@@ -49,6 +49,8 @@ class Mistake(enum.StrEnum):
     TOO_LARGE = "DSL025"
     UNKNOWN_CHARACTER = "DSL026"
     TOO_MANY = "DSL027"
+    ON_FAILURE = "DSL028"
+    GATE = "DSL029"
     UNKNOWN_VERB = "DSL101"
     AMBIGUOUS_VERB = "DSL102"
     UNKNOWN_ARGUMENT = "DSL103"
@@ -83,7 +85,7 @@ class Report:
     def empty(self) -> bool:
         return not self._problems
 
-    def add(self, mistake: Mistake, place: Place, reason: str, hint: str, field: str = "") -> None:
+    def add(self, mistake: enum.StrEnum, place: Place, reason: str, hint: str, field: str = "") -> None:
         if self.full:
             self._left_out += 1
             return
@@ -103,7 +105,7 @@ class Report:
             raise DefinitionError(self.problems())
 
 
-def refuse(mistake: Mistake, file: str, place: Place, reason: str, hint: str) -> DefinitionError:
+def refuse(mistake: enum.StrEnum, file: str, place: Place, reason: str, hint: str) -> DefinitionError:
     """A definition error of one problem, to be raised by the caller."""
     return DefinitionError([Problem(mistake.value, file, place.line, place.column, "", reason, hint)])
 

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from perdure.verbs.sexpr.forms import Argument, CallForm, ListForm, Literal, MapForm, Span, Symbol, Value, snake
+from perdure.verbs.sexpr.forms import (
+    Argument,
+    CallForm,
+    ListForm,
+    Literal,
+    MapForm,
+    Span,
+    Symbol,
+    Value,
+    Variable,
+    snake,
+)
 from perdure.verbs.sexpr.literals import is_exact, looks_like_number, number, number_advice, string
-from perdure.verbs.sexpr.names import FIELD, NAME, VERB, WORDS
+from perdure.verbs.sexpr.names import FIELD, NAME, ON_FAILURE, VERB, WORDS
 from perdure.verbs.sexpr.outline import Statement
 from perdure.verbs.sexpr.report import Mistake, Report, shown
 from perdure.verbs.sexpr.tokens import Kind, Token
@@ -29,6 +40,13 @@ class _Parts:
         self.bind: Symbol | None = None
         self.after: tuple[Symbol, ...] = ()
         self.seen: set[str] = set()
+        self.on_failure = ""
+        self.alternative = ""
+        self.gate = ""
+
+    def form(self, verb: str, span: Span, comments: tuple[str, ...], has_gap: bool) -> CallForm:
+        said = (self.on_failure, self.alternative, self.gate, has_gap)
+        return CallForm(verb, tuple(self.args), self.bind, self.after, span, comments, *said)
 
 
 class StatementReader:
@@ -37,19 +55,21 @@ class StatementReader:
     def __init__(self, statement: Statement, report: Report) -> None:
         self._tokens = statement.tokens
         self._comments = statement.comments
+        self._has_gap = statement.has_gap
         self._report = report
         self._at = 0
 
     def call(self) -> CallForm | None:
         """The call at hand, or None when it has no verb to speak of."""
-        comments = self._comments if self._at == 0 else ()
+        is_outermost = self._at == 0
+        comments = self._comments if is_outermost else ()
         opened = self._next()
         verb = self._verb(opened)
         parts = _Parts()
         while self._peek().kind is not Kind.CLOSE:
             self._argument(parts)
         span = _from(opened, self._next())
-        return CallForm(verb, tuple(parts.args), parts.bind, parts.after, span, comments) if verb else None
+        return parts.form(verb, span, comments, is_outermost and self._has_gap) if verb else None
 
     def _verb(self, opened: Token) -> str | None:
         token = self._peek()
@@ -80,6 +100,10 @@ class StatementReader:
             self._as(self._next(), parts)
         elif token.text == ":after":
             self._after(self._next(), parts)
+        elif token.text in (":on-failure", ":on_failure"):
+            self._on_failure(self._next(), parts)
+        elif token.text == ":gate":
+            self._gate(self._next(), parts)
         else:
             argument = self._pair(parts.seen, Mistake.DUPLICATE_ARGUMENT, "argument")
             if argument:
@@ -164,6 +188,45 @@ class StatementReader:
             parts.after = plain
         parts.seen.add("after")
 
+    def _on_failure(self, keyword: Token, parts: _Parts) -> None:
+        found = self._peek()
+        if found.kind is Kind.WORD and found.text in ON_FAILURE[:-1]:
+            self._next()
+            said = (found.text, "")
+        else:
+            value = self._value() if found.kind is Kind.OPEN else self._plain_text()
+            said = _decided_by(value)
+        if not said[0]:
+            hint = "Write ':on-failure continue', stop or ask, or {:decide \"a.verb\"} for a verb that decides."
+            self._add(Mistake.ON_FAILURE, keyword, ":on-failure does not say what follows", hint)
+        elif self._is_first("on-failure", keyword, parts):
+            parts.on_failure, parts.alternative = said
+
+    def _gate(self, keyword: Token, parts: _Parts) -> None:
+        value = self._plain_text()
+        if not (isinstance(value, Literal) and isinstance(value.value, str) and value.value):
+            hint = "Write ':gate \"compliance\"', the group of which someone must agree."
+            self._add(Mistake.GATE, keyword, ":gate names no group", hint)
+        elif self._is_first("gate", keyword, parts):
+            parts.gate = value.value
+
+    def _plain_text(self) -> Value | None:
+        """The text at hand; whatever else stands there is passed over."""
+        token = self._peek()
+        if token.kind is Kind.STRING:
+            return self._value()
+        if token.kind not in _NO_VALUE:
+            self._skip()
+        return None
+
+    def _is_first(self, name: str, keyword: Token, parts: _Parts) -> bool:
+        if name in parts.seen:
+            hint = "Keep one of them."
+            self._add(Mistake.DUPLICATE_ARGUMENT, keyword, f"the argument :{name} is given twice", hint, name)
+            return False
+        parts.seen.add(name)
+        return True
+
     def _value(self) -> Value | None:
         """The value at hand, or None when it is none; then that has been reported."""
         token = self._peek()
@@ -175,6 +238,9 @@ class StatementReader:
                 return Literal(string(token.text, lambda at, escape: self._bad_escape(token, at, escape)), token.span)
             case Kind.SYMBOL:
                 return self._symbol(token)
+            case Kind.VARIABLE:
+                name, *path = token.text[1:].split(".")
+                return Variable(name, tuple(path), token.span)
             case Kind.WORD:
                 return self._word(token)
             case _:
@@ -275,6 +341,17 @@ class StatementReader:
 
     def _add(self, mistake: Mistake, token: Token, reason: str, hint: str, field: str = "") -> None:
         self._report.add(mistake, token, reason, hint, field)
+
+
+def _decided_by(value: Value | None) -> tuple[str, str]:
+    """What a text, or a map that names the verb which decides, says about failure; empty when it says nothing."""
+    match value:
+        case Literal(value=str() as word) if word in ON_FAILURE[:-1]:
+            return word, ""
+        case MapForm(entries=(Argument(name="decide", value=Literal(value=str() as verb)),)) if VERB.match(verb):
+            return "decide", verb
+        case _:
+            return "", ""
 
 
 def _from(opened: Token, closed: Token) -> Span:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from perdure.verbs.sexpr.forms import Span
+from perdure.verbs.sexpr.names import VARIABLE
 from perdure.verbs.sexpr.report import Mistake, Report, shown
 
 
@@ -22,6 +23,7 @@ class Kind(enum.Enum):
     BROKEN_STRING = enum.auto()
     KEYWORD = enum.auto()
     SYMBOL = enum.auto()
+    VARIABLE = enum.auto()
     WORD = enum.auto()
     BAD = enum.auto()
 
@@ -105,8 +107,13 @@ def _token(kind: str, match: re.Match[str], line: int, column: int, leads: bool)
         return Token(Kind.COMMENT, comment[0], start, line, column, leads)
     if kind != "word":
         return Token(_KINDS[kind], match[0], start, line, column, leads)
-    chosen = Kind.BAD if _FOREIGN.search(match[0]) else _LEADING.get(match[0][0], Kind.WORD)
-    return Token(chosen, match[0], start, line, column, leads)
+    return Token(_word_kind(match[0]), match[0], start, line, column, leads)
+
+
+def _word_kind(word: str) -> Kind:
+    if word[0] == "$" and VARIABLE.match(word):
+        return Kind.VARIABLE
+    return Kind.BAD if _FOREIGN.search(word) else _LEADING.get(word[0], Kind.WORD)
 
 
 def _inspect(kind: str, token: Token, report: Report) -> None:
@@ -136,8 +143,8 @@ def _unknown(token: Token, at: int, hint: str, report: Report) -> None:
 
 def _advice(word: str, at: int) -> str:
     character = word[at]
-    if character == "$" and at == 0 and len(word) > 1:
-        return f"Results of earlier calls are written with an at sign: @{shown(word[1:])}."
+    if character == "$":
+        return "A variable is a dollar sign and a name, with fields after dots: $case or $case.owner."
     if character in "'‘’“”`«»":
         return 'Text stands in straight double quotes: "like this".'
     if character == "=":

@@ -7,9 +7,21 @@ import re
 from typing import assert_never
 
 from perdure.errors import DefinitionError
-from perdure.verbs.sexpr.forms import Argument, CallForm, ListForm, Literal, MapForm, Program, Span, Symbol, Value
+from perdure.verbs.sexpr.forms import (
+    Argument,
+    CallForm,
+    ListForm,
+    Literal,
+    MapForm,
+    Program,
+    Span,
+    Symbol,
+    Value,
+    Variable,
+    snake,
+)
 from perdure.verbs.sexpr.literals import LARGEST_INTEGER, written_number, written_string
-from perdure.verbs.sexpr.names import FIELD, NAME, RESERVED, VERB
+from perdure.verbs.sexpr.names import FIELD, NAME, ON_FAILURE, RESERVED, VERB
 from perdure.verbs.sexpr.outline import DEEPEST
 from perdure.verbs.sexpr.report import Mistake, refuse, shown
 
@@ -23,6 +35,7 @@ def write(program: Program) -> str:
     """
     lines: list[str] = []
     for statement in program.statements:
+        lines += [""] if statement.has_gap and lines else []
         lines += [_comment(comment) for comment in statement.comments]
         lines.append(_statement(statement))
     lines += [_comment(comment) for comment in program.comments]
@@ -31,13 +44,15 @@ def write(program: Program) -> str:
 
 def written(value: Value, depth: int = 1) -> str:
     """One value on one line."""
-    if depth > DEEPEST and not isinstance(value, Literal | Symbol):
+    if depth > DEEPEST and not isinstance(value, Literal | Symbol | Variable):
         raise _unwritable(Mistake.TOO_DEEP, value.span, f"brackets are nested deeper than {DEEPEST}")
     match value:
         case Literal():
             return _literal(value)
         case Symbol():
             return _symbol(value)
+        case Variable():
+            return _symbol(value, "$")
         case ListForm(items=items):
             return f"[{' '.join(written(item, depth + 1) for item in items)}]"
         case MapForm(entries=entries):
@@ -57,7 +72,7 @@ def _statement(call: CallForm) -> str:
 def _parts(call: CallForm, depth: int) -> list[str]:
     parts = [_name(call.verb, VERB, Mistake.MALFORMED_VERB, call.span)]
     for argument in call.args:
-        if argument.name in RESERVED:
+        if snake(argument.name) in RESERVED:
             reason = f":{argument.name} is not free to be an argument"
             raise _unwritable(Mistake.MALFORMED_KEYWORD, argument.span, reason)
         parts.append(_argument(argument, depth))
@@ -65,18 +80,32 @@ def _parts(call: CallForm, depth: int) -> list[str]:
         parts.append(f":as {_symbol(call.bind)}")
     if call.after:
         parts.append(f":after [{' '.join(map(_symbol, call.after))}]")
+    if call.on_failure:
+        parts.append(f":on-failure {_on_failure(call)}")
+    if call.gate:
+        parts.append(f":gate {_literal(Literal(call.gate, call.span))}")
     return parts
+
+
+def _on_failure(call: CallForm) -> str:
+    if call.on_failure not in ON_FAILURE or (call.on_failure == "decide") != bool(call.alternative):
+        reason = f"'{shown(call.on_failure)}' is not what can follow a failure"
+        raise _unwritable(Mistake.ON_FAILURE, call.span, reason)
+    return f"{{:decide {_literal(Literal(call.alternative))}}}" if call.alternative else call.on_failure
 
 
 def _argument(argument: Argument, depth: int) -> str:
     name = _name(argument.name, NAME, Mistake.MALFORMED_KEYWORD, argument.span)
+    if argument.is_exact:
+        reason = f"the key '{shown(name)}' would be read as '{snake(name)}'"
+        raise _unwritable(Mistake.MALFORMED_KEYWORD, argument.span, reason)
     return f":{name} {written(argument.value, depth)}"
 
 
-def _symbol(symbol: Symbol) -> str:
+def _symbol(symbol: Symbol | Variable, sign: str = "@") -> str:
     name = _name(symbol.name, NAME, Mistake.MALFORMED_SYMBOL, symbol.span)
     path = [_name(field, FIELD, Mistake.MALFORMED_SYMBOL, symbol.span) for field in symbol.path]
-    return "@" + ".".join([name, *path])
+    return sign + ".".join([name, *path])
 
 
 def _literal(literal: Literal) -> str:
@@ -109,7 +138,7 @@ def _name(text: str, spelling: re.Pattern[str], mistake: Mistake, span: Span) ->
 
 def _comment(text: str) -> str:
     """A line break would end the comment and let its rest be read as code."""
-    return "\n".join(f";; {line}".rstrip() for line in re.split(r"\r\n|\n|\r", text))
+    return "\n".join(f";; {line.lstrip('; ')}".rstrip() for line in re.split(r"\r\n|\n|\r", text))
 
 
 def _unwritable(mistake: Mistake, span: Span, reason: str) -> DefinitionError:

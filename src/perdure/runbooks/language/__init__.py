@@ -1,0 +1,27 @@
+"""The language of runbooks: two forms of one program, compiled to a plan, shown before it runs, written again."""
+
+from __future__ import annotations
+
+from perdure.errors import ProgramError
+from perdure.runbooks.language.compiler import compile_calls, compile_program
+from perdure.runbooks.language.dry import DryRun, Edge, dry_run
+from perdure.runbooks.language.formatting import format_program, write_program
+from perdure.runbooks.language.program import CallSource, Program, Ref, Var
+from perdure.runbooks.language.reading import form_of, read_program
+
+__all__ = [
+    "CallSource",
+    "DryRun",
+    "Edge",
+    "Program",
+    "ProgramError",
+    "Ref",
+    "Var",
+    "compile_calls",
+    "compile_program",
+    "dry_run",
+    "form_of",
+    "format_program",
+    "read_program",
+    "write_program",
+]

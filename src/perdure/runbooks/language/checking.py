@@ -1,0 +1,316 @@
+"""Checks steps against the verbs they ask for and against one another, and says everything that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import msgspec
+
+from perdure.runbooks.language.faults import Fault
+from perdure.runbooks.language.lowering import Step, Unknown, where
+from perdure.runbooks.language.program import Ref
+from perdure.runbooks.language.shapes import Shape, kind_of, misfit
+from perdure.runbooks.language.style import Style
+from perdure.runbooks.language.verbs import AskedVerb, AskedVerbs
+from perdure.runbooks.plan import Branch, Path, StepPlan, Test
+from perdure.verbs import Verb
+from perdure.verbs.nearest import nearest
+from perdure.verbs.sexpr.report import Mistake, Report, shown
+
+_LISTED = 8
+
+
+class Producer(msgspec.Struct, frozen=True):
+    """Where a name leads: the verb whose result it is (none for a choice, or when unknown) and the branches around."""
+
+    verb: Verb | None
+    branches: tuple[Branch, ...] = ()
+    is_choice: bool = False
+
+
+class Checker:
+    """Checks one program; `excused` are names bound in statements that could not be read."""
+
+    def __init__(self, verbs: AskedVerbs, report: Report, style: Style, excused: Collection[str] = ()) -> None:
+        self._verbs = verbs
+        self._report = report
+        self._style = style
+        self._excused = excused
+        self._scope: dict[str, Producer] = {}
+        self._referable: dict[str, None] = {}
+
+    def know(self, step: StepPlan) -> None:
+        """A step of the runbook that is extended."""
+        verb = self._verbs.catalogue.find(step.verb, step.version or None) if step.verb else None
+        self._scope[step.name] = Producer(verb, step.branches, step.condition is not None)
+        self._referable[step.name] = None
+
+    def declare(self, step: Step, asked: AskedVerb | None) -> None:
+        verb = asked.verb if asked is not None else None
+        self._scope[step.name] = Producer(verb, step.branches, step.condition is not None)
+
+    def refer(self, names: Collection[str]) -> None:
+        """Names that somebody chose; only those can be referred to."""
+        self._referable.update(dict.fromkeys(names))
+
+    def step(self, step: Step, asked: AskedVerb | None) -> None:
+        """Everything about one step."""
+        for ref in step.after:
+            self._named(ref)
+        for branch in step.branches:
+            producer = self._scope.get(branch.choice)
+            if producer is None or not producer.is_choice:
+                hint = "Name a step that has a condition."
+                self._add(Fault.NO_CHOICE, step, f"there is no choice '{shown(branch.choice)}'", hint)
+        for ref, test in step.subjects:
+            self._test(step, ref, test)
+        if asked is None:
+            for value in step.args.values():
+                self._names_in(step, value)
+            return
+        self._arguments(step, asked)
+        self._alternative(step)
+
+    def _arguments(self, step: Step, asked: AskedVerb) -> None:
+        for name, value in step.args.items():
+            if name in asked.properties:
+                self._value(step, asked, (name,), value, Shape(asked.properties[name], asked.schema))
+                continue
+            self._names_in(step, value)
+            if asked.is_closed:
+                self._unknown_argument(step, asked, name)
+        for name in asked.required:
+            if name not in step.args:
+                reason = f"{asked.verb.name} needs the argument '{name}'"
+                self._report.add(
+                    Mistake.MISSING_ARGUMENT, step.place, reason, f"Add '{self._style.argument(name)}'.", name
+                )
+
+    def _unknown_argument(self, step: Step, asked: AskedVerb, name: str) -> None:
+        similar = None if self._report.full else nearest(name, asked.properties)
+        listed = ", ".join(list(asked.properties)[:_LISTED]) or "no arguments"
+        hint = f"Did you mean '{similar}'?" if similar else f"It takes {listed}."
+        form = step.forms.get(name)
+        place = form.span if form is not None else step.place
+        reason = f"{asked.verb.name} takes no argument '{shown(name)}'"
+        self._report.add(Mistake.UNKNOWN_ARGUMENT, place, reason, hint, name)
+
+    def _value(self, step: Step, asked: AskedVerb, path: Path, value: Any, shape: Shape) -> None:
+        """A value at its place: a reference is compared by schema, what is known is checked as it is."""
+        if isinstance(value, Unknown):
+            return
+        if isinstance(value, Ref):
+            self._reference(step, asked, path, value, shape)
+        elif isinstance(value, list | dict) and _is_open(value):
+            self._container(step, asked, path, value, shape)
+        else:
+            self._literal(step, asked, path, value, shape)
+
+    def _container(self, step: Step, asked: AskedVerb, path: Path, value: Any, shape: Shape) -> None:
+        kinds, kind = shape.kinds(), kind_of(value)
+        if kinds is not None and kind not in kinds:
+            reason = f"{_said(path)} of {asked.verb.name} takes {shape.spoken()}"
+            hint = f"Give {shape.spoken()}."
+            self._report.add(Fault.WRONG_VALUE, where(step, path), reason, hint, str(path[0]))
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            inner = shape.below(key)
+            if isinstance(inner, Shape):
+                self._value(step, asked, (*path, key), item, inner)
+                continue
+            self._names_in(step, item)
+            if inner == "absent" and kind in (kinds or ()):
+                hint = _meant(str(key), shape.fields())
+                reason = f"{_said(path)} of {asked.verb.name} has no '{shown(str(key))}'"
+                self._report.add(Fault.WRONG_VALUE, where(step, (*path, key)), reason, hint, str(path[0]))
+
+    def _literal(self, step: Step, asked: AskedVerb, path: Path, value: Any, shape: Shape) -> None:
+        listed = shape.values()
+        if listed is not None and not any(_same(value, allowed) for allowed in listed):
+            self._outside(step, path, value, listed)
+            return
+        for found, reason, hint in asked.violations(value, shape):
+            told = f"{_said((*path, *found))} of {asked.verb.name}: {reason}"
+            advice = hint or f"Give {shape.spoken()}."
+            self._report.add(Fault.WRONG_VALUE, where(step, (*path, *found)), told, advice, str(path[0]))
+
+    def _outside(self, step: Step, path: Path, value: Any, listed: list[Any]) -> None:
+        texts = [allowed for allowed in listed if isinstance(allowed, str)]
+        similar = nearest(value, texts) if isinstance(value, str) and not self._report.full else None
+        allowed = ", ".join(_written(each) for each in listed[:_LISTED])
+        hint = f"Did you mean {_written(similar)}? Allowed are {allowed}." if similar else f"Allowed are {allowed}."
+        reason = f"{shown(_written(value))} is not among the values of '{_said(path)}'"
+        self._report.add(Mistake.OUTSIDE_ENUM, where(step, path), reason, hint, str(path[0]))
+
+    def _reference(self, step: Step, asked: AskedVerb, path: Path, ref: Ref, wanted: Shape) -> None:
+        given = self._result(step, ref)
+        reason = misfit(given, wanted) if given is not None else ""
+        if reason:
+            told = f"{_spoken(ref, self._style)} does not fit {_said(path)} of {asked.verb.name}: {reason}"
+            hint = f"Give {wanted.spoken()}."
+            self._report.add(Fault.WRONG_TYPE, ref.span, told, hint, str(path[0]))
+
+    def _names_in(self, step: Step, value: Any) -> None:
+        """Where nothing is known of what is wanted, names and fields are still looked at."""
+        for ref in _references(value):
+            self._result(step, ref)
+
+    def _named(self, ref: Ref) -> Producer | None:
+        producer = self._scope.get(ref.step) if ref.step in self._referable else None
+        if producer is not None or ref.step in self._excused:
+            return producer
+        similar = None if self._report.full else nearest(ref.step, self._referable)
+        hint = f"Did you mean {self._style.result(similar)}?" if similar else self._style.undefined(ref.step)
+        reason = f"no call is bound to {self._style.result(ref.step)}"
+        self._report.add(Mistake.UNDEFINED_SYMBOL, ref.span, reason, hint)
+        return None
+
+    def _result(self, step: Step, ref: Ref) -> Shape | None:
+        """The shape of what a reference gives, as far as it is known; what is wrong with it is told."""
+        producer = self._scope[ref.step] if ref.is_made else self._named(ref)
+        if producer is None:
+            return None
+        if producer.is_choice:
+            reason = f"{self._style.result(ref.step)} is a choice and has no result"
+            self._report.add(Fault.NO_RESULT, ref.span, reason, "Refer to a step that calls a verb.")
+            return None
+        if not set(producer.branches) <= set(step.branches):
+            self._other_branch(step, ref, producer)
+        output = producer.verb.output if producer.verb is not None else None
+        return None if output is None else self._field(ref, producer.verb, Shape(output.schema, output.schema))
+
+    def _field(self, ref: Ref, verb: Verb | None, shape: Shape) -> Shape | None:
+        found, count = shape.at(ref.path)
+        if found == "untold":
+            return None
+        if isinstance(found, Shape):
+            return found
+        around, _ = shape.at(ref.path[:count])
+        fields = around.fields() if isinstance(around, Shape) else []
+        kind = around.spoken() if isinstance(around, Shape) else ""
+        key = str(ref.path[count])
+        hint = _meant(key, fields) if fields else f"It is {kind}."
+        name = verb.name if verb is not None else ref.step
+        reason = f"the result of {name} has no '{shown('.'.join(map(str, ref.path[: count + 1])))}'"
+        self._report.add(Fault.NO_SUCH_FIELD, ref.span, reason, hint)
+        return None
+
+    def _other_branch(self, step: Step, ref: Ref, producer: Producer) -> None:
+        said = self._style.result(ref.step)
+        outside = next(branch for branch in producer.branches if branch not in step.branches)
+        other = any(branch.choice == outside.choice for branch in step.branches)
+        side = "the other branch" if other else "one branch"
+        reason = f"{said} is bound in {side} of a choice and may never have a result here"
+        hint = "Move this statement into that branch, or the call it needs out of it."
+        self._report.add(Fault.OTHER_BRANCH, ref.span, reason, hint)
+
+    def _test(self, step: Step, ref: Ref, test: Test) -> None:
+        shape = self._result(step, ref)
+        kinds = shape.kinds() if shape is not None else None
+        if shape is None or kinds is None or isinstance(test.value, Unknown):
+            return
+        said = _spoken(ref, self._style)
+        if test.operator is None:
+            if "boolean" not in kinds:
+                hint = "Compare it with a value, by ==, !=, <, <=, >, >= or in."
+                self._add_at(Fault.UNDECIDABLE, ref, f"{said} is {shape.spoken()}, not true or false", hint)
+            return
+        if test.operator in ("<", "<=", ">", ">=") and not kinds & {"string", "integer", "number"}:
+            reason = f"{said} is {shape.spoken()}, which has no order"
+            self._add_at(Fault.UNDECIDABLE, ref, reason, "Compare it with == or !=.")
+            return
+        values = test.value if test.operator == "in" and isinstance(test.value, list) else [test.value]
+        for value in values:
+            self._comparable(ref, shape, said, value)
+
+    def _comparable(self, ref: Ref, shape: Shape, said: str, value: Any) -> None:
+        listed = shape.values()
+        if listed is not None and not any(_same(value, allowed) for allowed in listed):
+            texts = [each for each in listed if isinstance(each, str)]
+            similar = nearest(value, texts) if isinstance(value, str) and not self._report.full else None
+            meant = f"Did you mean {_written(similar)}? " if similar else ""
+            hint = f"{meant}It is one of {', '.join(_written(each) for each in listed[:_LISTED])}."
+            self._add_at(Fault.UNDECIDABLE, ref, f"{said} is never {shown(_written(value))}", hint)
+        elif value is not None and misfit(Shape({"const": value}, {}), shape):
+            hint = f"Compare it with {shape.spoken()}."
+            self._add_at(Fault.UNDECIDABLE, ref, f"{said} is {shape.spoken()}, never {shown(_written(value))}", hint)
+
+    def _alternative(self, step: Step) -> None:
+        if step.on_failure != "decide":
+            return
+        asked = self._verbs.find(step.alternative, step.place) if step.alternative else None
+        if step.alternative and (asked is None or asked.is_decision):
+            return
+        said = (
+            f"'{shown(step.alternative)}' makes no decisions" if step.alternative else "no verb is named that decides"
+        )
+        hint = "Name a verb that declares 'execution: {decision: true}'."
+        self._add(Fault.NOT_A_DECISION, step, f"{said} when the step fails", hint)
+
+    def _add(self, fault: Fault, step: Step, reason: str, hint: str) -> None:
+        self._report.add(fault, step.place, reason, hint)
+
+    def _add_at(self, fault: Fault, ref: Ref, reason: str, hint: str) -> None:
+        self._report.add(fault, ref.span, reason, hint)
+
+
+def _references(value: Any) -> Iterator[Ref]:
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Ref):
+            yield each
+        elif isinstance(each, dict):
+            waiting.extend(reversed(list(each.values())))
+        elif isinstance(each, list):
+            waiting.extend(reversed(each))
+
+
+def _is_open(value: Any) -> bool:
+    """Whether something in it is not known yet."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Ref | Unknown):
+            return True
+        if isinstance(each, dict):
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+    return False
+
+
+def _same(value: Any, allowed: Any) -> bool:
+    """Equality as JSON has it: true is not 1."""
+    return bool(value == allowed) and isinstance(value, bool) == isinstance(allowed, bool)
+
+
+def _written(value: Any) -> str:
+    return msgspec.json.encode(value, enc_hook=str).decode()
+
+
+def _said(path: Path) -> str:
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).removeprefix(".")
+
+
+def _spoken(ref: Ref, style: Style) -> str:
+    return style.result(_said((ref.step, *ref.path)))
+
+
+def _meant(name: str, fields: list[str]) -> str:
+    similar = nearest(name, fields)
+    listed = ", ".join(fields[:_LISTED]) or "nothing"
+    return f"Did you mean '{similar}'?" if similar else f"It has {listed}."
+
+
+def references_of(args: dict[str, Any]) -> Iterator[tuple[Path, Ref]]:
+    """Every reference in a step's arguments with its place, in the order of the arguments."""
+    waiting: list[tuple[Path, Any]] = [((name,), value) for name, value in reversed(args.items())]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, Ref):
+            yield path, value
+        elif isinstance(value, dict):
+            waiting.extend(((*path, key), item) for key, item in reversed(value.items()))
+        elif isinstance(value, list):
+            waiting.extend(((*path, index), value[index]) for index in range(len(value) - 1, -1, -1))

@@ -1,0 +1,131 @@
+"""What a plan would do, worked out without doing any of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from perdure.contracts import CONSEQUENCE_TIERS, ConsequenceTier
+from perdure.runbooks.language.compiler import needs_of, subjects_of
+from perdure.runbooks.language.order import waves
+from perdure.runbooks.language.sentences import path_text
+from perdure.runbooks.language.shapes import Shape
+from perdure.runbooks.plan import Plan, StepPlan
+from perdure.verbs import Catalogue, Verb
+from perdure.verbs.templates import substitute
+
+EdgeKind = Literal["data", "sequence", "branch"]
+
+
+class Edge(msgspec.Struct, frozen=True):
+    """`step` waits for `needs`: for its result, for its turn, or for a choice to come out its way."""
+
+    step: str
+    needs: str
+    kind: EdgeKind
+
+
+class DryRun(msgspec.Struct, frozen=True, kw_only=True):
+    """Steps by name. `waves` run one after another, the steps of one together; `order` is all of them in a row.
+
+    `writes` are the entities each step changes; what only a result will tell is shown as `{step.field}`. `locks` are
+    all of them in the order they are taken. `parks` says why a step may wait for somebody. `remarks` are what could not
+    be checked beforehand and is checked when it runs.
+    """
+
+    waves: tuple[tuple[str, ...], ...]
+    order: tuple[str, ...]
+    edges: tuple[Edge, ...]
+    writes: dict[str, tuple[str, ...]]
+    locks: tuple[str, ...]
+    tier: ConsequenceTier
+    tier_reason: str
+    parks: dict[str, str]
+    decisions: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+def dry_run(plan: Plan, catalogue: Catalogue) -> DryRun:
+    """The order, edges, write set, locks, tier and waits of a plan."""
+    verbs = {step.name: catalogue.find(step.verb, step.version or None) for step in plan.steps if step.verb}
+    found = waves({step.name: needs_of(step) for step in plan.steps})
+    writes = {step.name: _writes(step) for step in plan.steps if step.writes}
+    tier, reason = _tier(plan, verbs)
+    return DryRun(
+        waves=found,
+        order=tuple(name for wave in found for name in wave),
+        edges=tuple(edge for step in plan.steps for edge in edges_of(step)),
+        writes=writes,
+        locks=tuple(sorted({each for held in writes.values() for each in held})),
+        tier=tier,
+        tier_reason=reason,
+        parks={step.name: why for step in plan.steps if (why := _parks(step, verbs.get(step.name)))},
+        decisions=tuple(name for name, verb in verbs.items() if verb is not None and _decides(verb)),
+        remarks=tuple(_remarks(plan, verbs)),
+    )
+
+
+def edges_of(step: StepPlan) -> list[Edge]:
+    """What a step waits for, each other step once, for the strongest reason."""
+    found: dict[str, EdgeKind] = {}
+    for reference in step.references:
+        found.setdefault(reference.step, "data")
+    for name in subjects_of(step):
+        found.setdefault(name, "data")
+    for branch in step.branches:
+        found.setdefault(branch.choice, "branch")
+    for name in step.after:
+        found.setdefault(name, "sequence")
+    return [Edge(step.name, needs, kind) for needs, kind in found.items()]
+
+
+def _writes(step: StepPlan) -> tuple[str, ...]:
+    taken = {reference.at[0]: reference for reference in step.references if len(reference.at) == 1}
+
+    def value_of(name: str) -> str:
+        reference = taken.get(name)
+        if reference is not None:
+            return f"{{{reference.step}{path_text(reference.path)}}}"
+        value = step.args.get(name)
+        return f"{{{name}}}" if value is None or isinstance(value, dict | list) else str(value)
+
+    return tuple(substitute(template, value_of) for template in step.writes)
+
+
+def _tier(plan: Plan, verbs: dict[str, Verb | None]) -> tuple[ConsequenceTier, str]:
+    """The gravest tier of any step, and the first step that has it."""
+    gravest, reason = CONSEQUENCE_TIERS[0], "nothing in it has consequences"
+    for step in plan.steps:
+        verb = verbs.get(step.name)
+        tier = verb.definition.consequence if verb is not None else gravest
+        if CONSEQUENCE_TIERS.index(tier) > CONSEQUENCE_TIERS.index(gravest):
+            gravest, reason = tier, f"{step.name} calls {step.verb}"
+    return gravest, reason
+
+
+def _parks(step: StepPlan, verb: Verb | None) -> str:
+    if step.gate:
+        return f"someone of {step.gate} must agree"
+    if verb is not None and verb.is_durable:
+        return f"{verb.name} waits for something outside"
+    return "somebody is asked when it fails" if step.on_failure == "ask" else ""
+
+
+def _decides(verb: Verb) -> bool:
+    return bool(getattr(verb.execution, "decision", False))
+
+
+def _remarks(plan: Plan, verbs: dict[str, Verb | None]) -> Iterator[str]:
+    """Fields that are used and that no schema declares."""
+    for step in plan.steps:
+        for reference in step.references:
+            verb = verbs.get(reference.step)
+            output = verb.output if verb is not None else None
+            if verb is None or output is None or not reference.path:
+                continue
+            found, _ = Shape(output.schema, output.schema).at(reference.path)
+            if found == "untold":
+                field = f"{reference.step}{path_text(reference.path)}"
+                yield f"{step.name} takes {field}, which {verb.name} does not declare"
