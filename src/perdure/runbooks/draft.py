@@ -89,6 +89,8 @@ class Draft(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     variables: dict[str, Any] = {}
     handoff: Handoff | None = None
     title: str = ""
+    """The plan in one sentence, as it was made; no longer shown once it was edited."""
+    is_edited: bool = False
 
     def find(self, step: str | int) -> int:
         """The place of an entry by name or number (from 1), or a rejection that names the nearest."""
@@ -130,7 +132,7 @@ def add(draft: Draft, entries: Iterable[Entry]) -> Change:
         raise RejectedError(Rejection("invalid", "add", "steps", str(len(made)), fact))
     new = made[len(draft.entries) :]
     words = f"Added step {len(draft.entries) + 1}: {_said(new[0])}" if len(new) == 1 else f"Added {len(new)} steps"
-    return Change(msgspec.structs.replace(draft, entries=tuple(made)), words)
+    return Change(msgspec.structs.replace(draft, entries=tuple(made), is_edited=True), words)
 
 
 def edit_arg(
@@ -205,7 +207,8 @@ def drop(draft: Draft, step: str | int) -> Change:
         for each in draft.entries
         if each is not entry
     ]
-    return Change(msgspec.structs.replace(draft, entries=tuple(kept)), f"Dropped step {place + 1}: {_said(entry)}")
+    changed = msgspec.structs.replace(draft, entries=tuple(kept), is_edited=True)
+    return Change(changed, f"Dropped step {place + 1}: {_said(entry)}")
 
 
 def disable(draft: Draft, step: str | int) -> Change:
@@ -233,7 +236,7 @@ def confirm(draft: Draft, step: str | int | None = None) -> Change:
 def clear(draft: Draft) -> Change:
     """No entries and no answers; the pack and the context stay."""
     text = f"Cleared {len(draft.entries)} steps"
-    return Change(msgspec.structs.replace(draft, entries=(), answers={}, title=""), text)
+    return Change(msgspec.structs.replace(draft, entries=(), answers={}, title="", is_edited=False), text)
 
 
 def answered(draft: Draft, field: str, answer: Answer) -> Change:
@@ -349,7 +352,8 @@ def _status(draft: Draft, step: str | int, status: EntryStatus, word: str) -> Ch
 
 def _with(draft: Draft, place: int, entry: Entry) -> Draft:
     entries = (*draft.entries[:place], entry, *draft.entries[place + 1 :])
-    return msgspec.structs.replace(draft, entries=entries)
+    is_edited = draft.is_edited or entry.args != draft.entries[place].args or entry.status == "disabled"
+    return msgspec.structs.replace(draft, entries=entries, is_edited=is_edited)
 
 
 def _said(entry: Entry) -> str:

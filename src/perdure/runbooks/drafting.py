@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 
 from perdure.runbooks.draft import Draft, Entry, arguments
-from perdure.runbooks.language import CallSource, Ref, compile_calls, compile_program
+from perdure.runbooks.language import CallSource, Program, Ref, compile_calls, compile_program, write_program
 from perdure.runbooks.plan import Plan, Provenance, StepPlan
 from perdure.verbs.catalogue import Catalogue
+from perdure.verbs.sexpr.forms import Argument, CallForm, ListForm, Literal, MapForm, Symbol, Value
 
 
 def call_sources(draft: Draft) -> list[CallSource]:
@@ -51,6 +52,43 @@ def read_entries(text: str, draft: Draft, catalogue: Catalogue) -> tuple[Entry, 
     plan = compile_program(text, catalogue, variables=draft.variables, after=before)
     new = plan.steps[len(before.steps) :] if before is not None else plan.steps
     return tuple(_entry(step) for step in new)
+
+
+def write_draft(draft: Draft) -> str:
+    """The calls of a draft as a program; choices are told as remarks, because no S-expression stands for them."""
+    statements = []
+    remarks: list[str] = []
+    for entry in draft.active():
+        if entry.condition is not None:
+            remarks.append(f"choice {entry.name}: {entry.sentence}")
+            continue
+        args = arguments(entry, lambda reference: Ref(reference.step, reference.path))
+        statements.append(
+            CallForm(
+                entry.verb,
+                tuple(Argument(name.replace("_", "-"), _form(value)) for name, value in args.items()),
+                Symbol(entry.name),
+                tuple(Symbol(name) for name in entry.after),
+                on_failure="" if entry.on_failure == "stop" else entry.on_failure,
+                alternative=entry.alternative,
+                gate=entry.gate,
+                comments=tuple(remarks),
+            )
+        )
+        remarks = []
+    return write_program(Program(tuple(statements), tuple(remarks)), "lisp")
+
+
+def _form(value: Any) -> Value:
+    match value:
+        case Ref():
+            return Symbol(value.step, tuple(str(part) for part in value.path))
+        case list():
+            return ListForm(tuple(_form(each) for each in value))
+        case dict():
+            return MapForm(tuple(Argument(name, _form(each)) for name, each in value.items()))
+        case _:
+            return Literal(value)
 
 
 def _entry(step: StepPlan) -> Entry:

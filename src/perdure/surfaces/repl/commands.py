@@ -8,6 +8,7 @@ import msgspec
 
 from perdure.packs import hand_over, pending
 from perdure.runbooks import draft as d
+from perdure.runbooks.drafting import write_draft
 from perdure.runbooks.plan import Reference
 from perdure.surfaces.repl import explaining, running, slots
 from perdure.surfaces.repl.session import AskArgument, AskCancel, AskEntity, AskField, AskSentence, Session
@@ -156,11 +157,11 @@ def _status(turn: Turning, command: Command) -> None:
 
 
 def _program(turn: Turning, command: Command) -> None:
-    from perdure.runbooks.language import write_plan  # noqa: PLC0415
+    turn.show(Code(write_draft(turn.draft)))
 
-    plan = running.compiled(turn)
-    if plan is not None:
-        turn.show(Code(write_plan(plan)))
+
+def _readiness(turn: Turning, command: Command) -> None:
+    explaining.show_readiness(turn)
 
 
 def _packs(turn: Turning, command: Command) -> None:
@@ -278,7 +279,7 @@ _ACTS: dict[str, Callable[[Turning, Command], None]] = {
     "why": lambda turn, command: explaining.why(turn, command.get("what")),
     "status": _status,
     "options": lambda turn, command: explaining.options(turn),
-    "readiness": lambda turn, command: explaining.show_readiness(turn) and None,
+    "readiness": _readiness,
     "dry_run": lambda turn, command: running.show_dry_run(turn),
     "packs": _packs,
     "switch": _switch,

@@ -75,7 +75,7 @@ def hear(session: Session, text: str, knowledge: Knowledge) -> Turn:
     return turn.done()
 
 
-def learn(session: Session, news: News, knowledge: Knowledge) -> Turn:
+def learn(session: Session, news: News, knowledge: Knowledge) -> Turn:  # noqa: PLR0912  one case per kind of news
     """What came back from the desk."""
     turn = Turning(session, knowledge)
     match news:
@@ -149,7 +149,7 @@ def _is_answer(turn: Turning, text: str) -> bool:
     return False
 
 
-def _answered(turn: Turning, text: str) -> None:
+def _answered(turn: Turning, text: str) -> None:  # noqa: PLR0912  one case per kind of question
     asked = turn.session.asked
     match asked:
         case None:
@@ -207,15 +207,21 @@ def _give_sentence(turn: Turning, asked: AskSentence, text: str) -> None:
 
 
 def _give_pack(turn: Turning, asked: AskPack, text: str) -> None:
-    understood = choose(text.strip(), asked.packs)
+    said = text.strip().lower()
+    if len(asked.packs) == 1 and said in NO:
+        turn.settle()
+        turn.say("Then say it in other words, or 'packs' for all of them.", "quiet")
+        return
+    is_yes = len(asked.packs) == 1 and (not said or said in YES)
+    understood = choose("1" if is_yes else text.strip(), asked.packs)
     if understood.fault:
         turn.settle()
         _meant(turn, text)
         return
     chosen = turn.knowledge.shelf.get(understood.value)
     ranking = select_pack(asked.said, turn.knowledge.shelf, turn.knowledge.scoring)
-    said = next((each.captured for each in ranking.candidates if each.thing.id == chosen.id), {})
-    slots.enter_pack(turn, chosen, said)
+    captured = next((each.captured for each in ranking.candidates if each.thing.id == chosen.id), {})
+    slots.enter_pack(turn, chosen, captured)
 
 
 def _give_verb(turn: Turning, asked: AskVerb, text: str) -> None:
@@ -276,19 +282,23 @@ def _meant_pack(turn: Turning, text: str) -> bool:
     if outright is not None:
         slots.enter_pack(turn, outright, shorthand(rest))
         return True
-    ranking = select_pack(text, turn.knowledge.shelf, turn.knowledge.scoring)
-    verb = turn.catalogue.find(text.strip())
+    scoring = turn.knowledge.scoring
+    ranking = select_pack(text, turn.knowledge.shelf, scoring)
+    verb = select_verb(text, turn.catalogue, rejected=turn.session.rejected, scoring=scoring).best
+    if verb is not None and ranking.best is not None and verb.score > ranking.best.score:
+        return False
     match ranking.verdict:
         case "none":
-            return False
-        case _ if verb is not None:
             return False
         case "strong":
             best = ranking.candidates[0]
             slots.enter_pack(turn, best.thing, best.captured)
         case "weak" | "ambiguous":
             ids = tuple(each.thing.id for each in ranking.candidates)
-            turn.ask(AskPack(ids, text), "choosing", "Which journey do you mean?", ids)
+            if len(ids) == 1:
+                turn.ask(AskPack(ids, text), "choosing", f"Do you mean {ranking.candidates[0].thing.name}?", (), "yes")
+            else:
+                turn.ask(AskPack(ids, text), "choosing", "Which journey do you mean?", ids)
         case _:
             assert_never(ranking.verdict)
     return True

@@ -8,7 +8,7 @@ import msgspec
 
 from perdure.errors import ProgramError
 from perdure.packs.questions import NO, YES
-from perdure.runbooks.draft import Draft, confirm
+from perdure.runbooks.draft import confirm
 from perdure.runbooks.drafting import compile_draft
 from perdure.runbooks.language import dry_run
 from perdure.runbooks.plan import Plan
@@ -33,7 +33,7 @@ from perdure.surfaces.repl.turning import Turning, playback
 from perdure.surfaces.repl.values import options_in, read_value
 
 MAX_MISMATCHES = 3
-SIGNS = {"completed": "✓", "failed": "✗", "parked": "…", "running": "→", "skipped": "-", "cancelled": "✗"}
+SIGNS = {"completed": "✓", "failed": "✗", "parked": "…", "skipped": "-", "cancelled": "✗"}
 
 
 def run(turn: Turning) -> None:
@@ -114,7 +114,7 @@ def start(turn: Turning, plan: Plan, confirmation: str = "") -> None:
 
 def preview(turn: Turning, plan: Plan) -> None:
     """The sentences and, in one line each, what they come to."""
-    turn.show(playback(Draft(entries=turn.draft.active()), turn.draft.title))
+    turn.show(playback(msgspec.structs.replace(turn.draft, entries=turn.draft.active())))
     told = dry_run(plan, turn.catalogue)
     turn.say(f"Order: {' → '.join(', '.join(wave) for wave in told.waves)}", "quiet")
 

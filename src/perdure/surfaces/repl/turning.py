@@ -97,8 +97,9 @@ MARKS = {"proposed": "not confirmed", "disabled": "disabled"}
 def playback(draft: Draft, title: str = "") -> Playback:
     """The plan in sentences, by chapter; what falls into none comes last."""
     chapters: dict[str, list[Sentence]] = {}
+    is_mixed = any(entry.status == "confirmed" for entry in draft.entries)
     for number, entry in enumerate(draft.entries, 1):
-        note = MARKS.get(entry.status, "")
+        note = MARKS.get(entry.status, "") if is_mixed or entry.status == "disabled" else ""
         if entry.gate:
             note = ", ".join(part for part in (note, f"needs the agreement of {entry.gate}") if part)
         chapters.setdefault(entry.section, []).append(Sentence(number, entry.sentence, entry.status, note))
@@ -106,4 +107,4 @@ def playback(draft: Draft, title: str = "") -> Playback:
     rest = tuple(chapters.get("", ()))
     if rest:
         named.append(("Other" if named else "", rest))
-    return Playback(title or draft.title, tuple(named))
+    return Playback(title or ("" if draft.is_edited else draft.title), tuple(named))
