@@ -42,7 +42,7 @@ async def test_a_worker_fenced_while_its_commit_waits_writes_nothing(store_url: 
         with Raw(store_url) as raw, Raw(store_url) as watch:
             raw.begin()
             assert raw.named("fence_worker", number=driver.fence, lease_until=100)
-            commit = asyncio.create_task(driver.commit(unit_of("a")))
+            commit = asyncio.ensure_future(driver.commit(unit_of("a")))
             if raw.is_postgres:
                 await until_blocked(watch, 1)
             raw("COMMIT")
@@ -60,7 +60,7 @@ async def test_taking_a_lease_away_waits_for_the_commit_under_it_but_heartbeats_
         with Raw(postgres_url) as raw, Raw(postgres_url) as watch:
             raw.begin()
             raw("SELECT id FROM aggregate WHERE id = ? FOR UPDATE", id_of("a"))
-            commit = asyncio.create_task(driver.commit(unit_of("a", 1)))
+            commit = asyncio.ensure_future(driver.commit(unit_of("a", 1)))
             await until_blocked(watch, 1)
             assert await asyncio.to_thread(extend, driver.fence, 100)
             fence = asyncio.create_task(store_over(other).fence_worker(driver.fence, 100))

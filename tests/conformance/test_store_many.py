@@ -56,7 +56,7 @@ async def test_a_unit_waits_for_whoever_is_changing_its_aggregate_and_then_confl
         with Raw(postgres_url) as raw, Raw(postgres_url) as watch:
             raw.begin()
             raw("UPDATE aggregate SET version = 2")
-            commit = asyncio.create_task(driver.commit(unit))
+            commit = asyncio.ensure_future(driver.commit(unit))
             blocked = asyncio.create_task(until_blocked(watch, 1))
             await asyncio.wait([blocked, commit], return_when=asyncio.FIRST_COMPLETED)
             blocked.cancel()

@@ -6,16 +6,32 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
-from perdure.app.instance_views import InstanceView, TaskView
+from perdure.app.instance_views import InstanceView
+from perdure.app.task_views import TaskView
 from perdure.app.views import CallView
 from perdure.payload import Envelope
 from perdure.testing import Sandbox
 from perdure.verbs.handlers import marks_of
 
 ENTITY = "Allianz GmbH"
+NAMED = (
+    ("gleif", "discover_hierarchy"),
+    ("bloomberg", "query_subsidiaries"),
+    ("registry", "query_holdings"),
+    ("registry", "query_officers"),
+    ("registry", "screen"),
+    ("ubo", "discover"),
+    ("ubo", "evaluate"),
+    ("ubo", "compile_report"),
+)
+"""Handlers that definitions name and no mark binds."""
 EXTRACT = {"documents": [{"document": "register-extract", "reference": "document://extract-1"}]}
+
+
+GROUPS = {"rita": ("compliance",), "sam": ("senior-compliance",)}
 
 
 class Case:
@@ -65,7 +81,7 @@ class Case:
 
     async def decide(self, outcome: str, by: str = "rita", **more: Any) -> None:
         key = (await self.task()).key
-        await self.sandbox.acting(principal=by).tasks.complete(key, {"outcome": outcome, **more})
+        await self.sandbox.acting(principal=by, groups=GROUPS[by]).tasks.complete(key, {"outcome": outcome, **more})
         await self.sandbox.run_until_idle()
 
     async def wait(self, duration: str) -> None:
@@ -97,6 +113,8 @@ async def sandbox_of(
 
 
 def _handlers() -> dict[str, Callable[..., Any]]:
-    modules = [import_module(f"casework.{name}") for name in ("cases", "documents", "compliance")]
-    functions = [value for module in modules for value in vars(module).values()]
-    return {mark.name: function for function in functions for mark in marks_of(function)}
+    names = [each.name for each in walk_packages(import_module("casework").__path__, "casework.")]
+    modules = [import_module(name) for name in names]
+    marked = {mark.name: each for module in modules for each in vars(module).values() for mark in marks_of(each)}
+    named = {f"{module}::{name}": getattr(import_module(f"casework.{module}"), name) for module, name in NAMED}
+    return {**marked, **named}

@@ -18,6 +18,8 @@ CARRIED = {
     "kyc.open-case": "kyc-open-case",
     "kyc.request-client-documents": "client_doc_request_v1",
     "kyc.await-compliance-review": "compliance_review_v1",
+    "compliance_escalation_v1": "compliance_escalation_v1",
+    "senior_compliance_escalation_v1": "senior_compliance_escalation_v1",
 }
 
 

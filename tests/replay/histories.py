@@ -111,6 +111,6 @@ def play(commands: Commands) -> Iterator[Moment]:
 
 def rows_of(machine: RunbookMachine, state: Any) -> Any:
     """The index rows of a state as plain values; a token of a call is written as it was when there were no others."""
-    rows = msgspec.json.decode(msgspec.json.encode(machine.rows(ID, state)._asdict()))
+    rows = msgspec.json.decode(msgspec.json.encode(machine.rows(ID, state)))
     assert all(kind == "call" for *_, kind in rows["parked"])
     return {**rows, "parked": [row[:-1] for row in rows["parked"]]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -51,6 +52,21 @@ async def export_calls(
     for id in wanted or ():
         await runtime.kernel.read(id, perdure._origin)  # refuses what belongs to another tenant
     return await export(runtime.store, runtime.machines, wanted, out, public_keys, progress=progress)
+
+
+async def write_document(
+    perdure: Perdure, id: str, file: Path, public_keys: PublicKeys, *, is_page: bool = False
+) -> int:
+    """Write the compliance document of a call or an instance, as JSON or as a page; returns its bytes."""
+    from perdure.app.exporting import export_document  # noqa: PLC0415  draws and writes models
+
+    document = await export_document(perdure, id, public_keys, is_page=is_page)
+    try:
+        await asyncio.to_thread(file.write_bytes, document)
+    except OSError as error:
+        fact = f"it cannot be written ({error.strerror})"
+        raise RejectedError(Rejection("invalid", "write", "document", str(file), fact)) from error
+    return len(document)
 
 
 async def seal_store(perdure: Perdure, url: str, key_file: str | Path | None) -> int:

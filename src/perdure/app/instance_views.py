@@ -7,15 +7,15 @@ from typing import Any
 import msgspec
 
 from perdure.app.pasts import Past
+from perdure.app.task_views import TaskView, of_task
 from perdure.app.views import CarrierView, ErrorView, EventView, IncidentView
 from perdure.bpmn.machine.state import Instance, Node, Watch
-from perdure.bpmn.model import CallActivity, Task
 from perdure.engines.embedded.plans import Definition
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import digest_text
 from perdure.runbooks.entries import TIMES
-from perdure.sources import id_text, iso
+from perdure.sources import Micros, id_text, iso
 
 
 class TokenView(msgspec.Struct, frozen=True):
@@ -76,32 +76,15 @@ class InstanceView(msgspec.Struct, frozen=True):
     sequence: int = 0
 
 
-class TaskView(msgspec.Struct, frozen=True):
-    """A human task; its `key` completes it."""
-
-    key: str
-    instance: str
-    token: int
-    process: str
-    element: str
-    name: str
-    assignee: str = ""
-    groups: str = ""
-    users: str = ""
-    due: str = ""
-    claimed_by: str = ""
-    since: str | None = None
-    number: int = 0
-
-
 def instance_view(aggregate: Aggregate, definition: Definition, past: Past, data: Any) -> InstanceView:
     state: Instance = aggregate.state
-    failure = state.failure
+    failure, waits = state.failure, waits_of(state, definition)
     return InstanceView(
         id=id_text(aggregate.id), process=state.process, version=state.process_version,
-        definition=digest_text(state.definition), state=state.status, progress=progress_of(state, definition, past),
+        definition=digest_text(state.definition), state=state.status,
+        progress=progress_of(state, definition, past, waits),
         flags=state.flags, data=data, tokens=[_token(each, definition) for each in _shown(state)],
-        waits=waits_of(state, definition), incidents=incidents_of(state),
+        waits=waits, incidents=incidents_of(state),
         completed=list(past.verbs),
         error=ErrorView(failure.kind, failure.code, failure.message) if failure is not None else None,
         parent=state.parent, business_key=state.business_key, tenant=aggregate.tenant, principal=state.principal,
@@ -115,27 +98,18 @@ def carrier_view(aggregate: Aggregate, definition: Definition, past: Past) -> Ca
     state: Instance = aggregate.state
     return CarrierView(
         state.process, state.process_version, digest_text(state.definition), id_text(aggregate.id), state.status,
-        progress_of(state, definition, past), list(past.verbs), incidents_of(state),
+        progress_of(state, definition, past, waits_of(state, definition)), list(past.verbs), incidents_of(state),
     )  # fmt: skip
 
 
-def progress_of(state: Instance, definition: Definition, past: Past) -> str:
+def progress_of(state: Instance, definition: Definition, past: Past, waits: list[WaitView]) -> str:
     """`3 of 5 steps complete, waiting for document upload`."""
-    steps = _steps(definition)
-    done = len(steps & past.elements)
-    text = f"{done} of {len(steps)} steps complete"
+    done = len(definition.steps & past.elements.keys())
+    text = f"{done} of {len(definition.steps)} steps complete"
     if state.status == "active":
-        waiting = list(dict.fromkeys(wait.text.removeprefix("wait for ") for wait in waits_of(state, definition)))
+        waiting = list(dict.fromkeys(wait.text.removeprefix("wait for ") for wait in waits))
         return f"{text}, waiting for {', '.join(waiting)}" if waiting else text
     return text if state.status == "completed" else f"{text}, {state.status.replace('_', ' ')}"
-
-
-def _steps(definition: Definition) -> set[str]:
-    return {
-        id
-        for id, node in definition.elements.items()
-        if isinstance(node, Task | CallActivity) and not node.is_for_compensation
-    }
 
 
 def waits_of(state: Instance, definition: Definition) -> list[WaitView]:
@@ -170,13 +144,15 @@ def incidents_of(state: Instance) -> list[IncidentView]:
     ]
 
 
-def task_view(aggregate: Aggregate, node: Node, definition: Definition, number: int = 0) -> TaskView:
+def task_view(
+    aggregate: Aggregate, node: Node, definition: Definition, now: Micros, number: int = 0,
+    form: dict[str, Any] | None = None,
+) -> TaskView:  # fmt: skip
     task, letters = node.task, id_text(aggregate.id)
     assert task is not None
     return TaskView(
         f"{letters}:{node.number}", letters, node.number, aggregate.state.process, node.element,
-        _name(node.element, definition), task.assignee, task.groups, task.users, task.due, task.claimed_by,
-        iso(node.at), number,
+        _name(node.element, definition), since=iso(node.at), number=number, form=form, **of_task(task, now),
     )  # fmt: skip
 
 
@@ -210,7 +186,7 @@ def _token(node: Node, definition: Definition) -> TokenView:
     return TokenView(
         node.number, node.element, _name(node.element, definition), node.kind, iso(node.at), node.iteration,
         job.type if job is not None else "", job.attempt if job is not None else 0,
-        task.assignee if task is not None else "", task.groups if task is not None else "",
+        task.assignee if task is not None else "", ", ".join(task.groups) if task is not None else "",
         task.claimed_by if task is not None else "",
     )  # fmt: skip
 

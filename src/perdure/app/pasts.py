@@ -16,13 +16,14 @@ from perdure.kernel.kernel import Aggregate
 MAX_PASTS = 1024
 
 
-class Past(msgspec.Struct):
+class Past(msgspec.Struct, gc=False):
     """The elements whose work has completed, and the sub-verbs that did it, in their order."""
 
-    elements: set[str]
+    # Maps of plain values: a thousand pasts are at hand, and hardly any of it is the garbage collector's business.
+    elements: dict[str, None]
     verbs: list[str]
     standing: dict[int, str]
-    works: set[int]
+    works: dict[int, None]
 
     def add(self, entries: Iterable[Any]) -> None:
         for entry in entries:
@@ -32,15 +33,15 @@ class Past(msgspec.Struct):
             elif kind is Left:
                 element = self.standing.pop(entry.number, None)
                 if entry.how == "completed" and element is not None:
-                    self.elements.add(element)
+                    self.elements[element] = None
             elif kind is JobMade and entry.purpose != "undo":
-                self.works.add(entry.number)
+                self.works[entry.number] = None
             elif kind is JobCompleted and entry.number in self.works:
-                self.works.discard(entry.number)
+                del self.works[entry.number]
                 self.verbs.append(entry.verb)
 
 
-class _Followed(msgspec.Struct):
+class _Followed(msgspec.Struct, gc=False):
     """A past up to a version. `told` is the commit it was last told of, all of it only if the versions agree."""
 
     past: Past
@@ -92,4 +93,4 @@ class Pasts:
 
 
 def empty_past() -> Past:
-    return Past(set(), [], {}, set())
+    return Past({}, [], {}, {})

@@ -6,7 +6,19 @@ that data can be erased while the chain still verifies.
 """
 
 from perdure.journal.chain import genesis, link
-from perdure.journal.machine import NO_ROWS, Decision, IncidentRow, JobRow, Machine, Notice, ParkedRow, Rows, TimerRow
+from perdure.journal.machine import (
+    NO_ROWS,
+    Decision,
+    IncidentRow,
+    JobRow,
+    Machine,
+    Notice,
+    ParkedRow,
+    PartedMachine,
+    Rows,
+    TimerRow,
+)
+from perdure.journal.parts import Parts
 from perdure.journal.record import RECORD_VERSION, Origin, Record, RecordCodec
 from perdure.journal.versions import Upcaster, lift, read_form
 
@@ -20,6 +32,8 @@ __all__ = [
     "Notice",
     "Origin",
     "ParkedRow",
+    "PartedMachine",
+    "Parts",
     "Record",
     "RecordCodec",
     "Rows",

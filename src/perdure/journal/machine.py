@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+import msgspec
 
 from perdure.errors import Rejection
+from perdure.journal.parts import Parts
 from perdure.journal.record import Origin, RecordCodec
 
 S = TypeVar("S")
@@ -59,7 +63,7 @@ class Notice(NamedTuple):
     kind: str
 
 
-class Rows(NamedTuple):
+class Rows(msgspec.Struct, frozen=True, gc=False):
     """Every row a state stands for; a pure function of the state, so an audit can derive them again."""
 
     parked: tuple[ParkedRow, ...] = ()
@@ -71,7 +75,7 @@ class Rows(NamedTuple):
 NO_ROWS = Rows()
 
 
-class Decision(NamedTuple):
+class Decision(msgspec.Struct, frozen=True, gc=False):
     """What a command led to: entries to append, and what the caller is told.
 
     When it `keeps` nothing, of what the command brought along only its arrival is remembered. A machine that decides by
@@ -108,3 +112,21 @@ class Machine(Protocol[S, C_contra, E]):
 
     @property
     def records(self) -> RecordCodec[E]: ...
+
+
+@runtime_checkable
+class PartedMachine(Protocol):
+    """A machine whose states may have many parts. A state fresh from `decode` may have them absent."""
+
+    def parts(self, state: Any) -> Parts[Any] | None:
+        """The parts that are rows by themselves; None while they sit in the state's own row."""
+        ...
+
+    def encode_part(self, part: Any) -> bytes: ...
+    def filled(self, state: Any, bodies: Sequence[bytes]) -> Any:
+        """The state with its parts read; UnreadableFormError when they are not those it was stored with."""
+        ...
+
+    def rows_among(self, id: bytes, state: Any, parts: Sequence[int]) -> Rows:
+        """Of the rows a state stands for, those of some of its parts."""
+        ...

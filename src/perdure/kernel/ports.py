@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
@@ -59,7 +59,7 @@ class EntityWrite(NamedTuple):
     principal: str
 
 
-class Attachments(msgspec.Struct):
+class Attachments(msgspec.Struct, gc=False):
     """What a command brings along that is not state: stored in the same commit."""
 
     payloads: list[tuple[bytes, bytes]] = []
@@ -78,7 +78,7 @@ class Attachments(msgspec.Struct):
         return Attachments(inbox=self.inbox, settles=self.settles)
 
 
-class Unit(msgspec.Struct):
+class Unit(msgspec.Struct, gc=False):
     """One aggregate's change: everything of it is committed, or nothing."""
 
     tenant: str
@@ -96,6 +96,8 @@ class Unit(msgspec.Struct):
     notices: list[Notice] = []
     attachments: list[Attachments] = []
     at: int = 0
+    parts: list[tuple[int, bytes]] = []
+    """Parts of the state that are rows by themselves and changed, by their place."""
 
 
 class Loaded(NamedTuple):
@@ -178,6 +180,10 @@ class Units(Protocol):
         """Read one aggregate; raises QuarantinedError when its row fails its check."""
         ...
 
+    async def parts(self, id: Id) -> list[bytes]:
+        """The parts of one aggregate's state that are rows by themselves, in their order."""
+        ...
+
     async def quarantine(self, error: QuarantinedError) -> None:
         """Remember what was found damaged, so that lists show it."""
         ...
@@ -186,6 +192,6 @@ class Units(Protocol):
         """Tokens of calls under a key, those that wait first."""
         ...
 
-    async def commit(self, unit: Unit) -> Conflict | None:
-        """Write the unit durably with whatever else is ready; None when it is durable."""
+    def commit(self, unit: Unit) -> Awaitable[Conflict | None]:
+        """Write the unit durably with whatever else is ready; None when it is durable. Begins without being awaited."""
         ...

@@ -7,7 +7,7 @@ from perdure.payload.crossing import Check, pack, pack_and_keep, unpack, value_o
 from perdure.payload.digests import data_hash, digest, digest_text, parse_digest
 from perdure.payload.envelope import TRAIL_LENGTH, Envelope, Packed, TrailEntry, with_data, with_trail
 from perdure.payload.faults import MAX_DEPTH, pointer
-from perdure.payload.merging import MergeRule, changed_paths, merge, merge_concurrent
+from perdure.payload.merging import MergeRule, changed_paths, is_untouched, merge, merge_concurrent
 from perdure.payload.parsing import BUDGET_BYTES, parse
 from perdure.payload.references import is_reference
 
@@ -26,6 +26,7 @@ __all__ = [
     "digest",
     "digest_text",
     "is_reference",
+    "is_untouched",
     "merge",
     "merge_concurrent",
     "pack",

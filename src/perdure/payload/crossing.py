@@ -22,7 +22,7 @@ Check = Callable[[Any], None]
 Pair = tuple[str, str]
 
 
-class _Wire(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _Wire(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """The envelope as written: `data` is canonical text already, fields stand in the order of their names."""
 
     created_at: str
@@ -47,18 +47,22 @@ def pack(envelope: Envelope, *, max_bytes: int = BUDGET_BYTES, check: Check | No
 
 
 def pack_and_keep(
-    envelope: Envelope, *, max_bytes: int = BUDGET_BYTES, check: Check | None = None
+    envelope: Envelope, *, max_bytes: int = BUDGET_BYTES, check: Check | None = None, data: bytes | None = None
 ) -> tuple[bytes, Envelope]:
     """The bytes of `pack`, and the envelope that `unpack` would make of them, without reading all of them back.
 
-    Its data is a copy: what was handed in may be changed by others, and this one still has its hash.
+    Its data is a copy: what was handed in may be changed by others, and this one still has its hash. Who has just made
+    the canonical bytes of the data hands them in as `data`.
     """
-    written, data, data_hash = _pack(envelope, max_bytes, check)
+    written, data, data_hash = _pack(envelope, max_bytes, check, data)
     return written, msgspec.structs.replace(envelope, data=value_of(data), schema_hash=data_hash)
 
 
-def _pack(envelope: Envelope, max_bytes: int, check: Check | None) -> tuple[bytes, bytes, str]:
-    data = canonical(envelope.data)
+def _pack(
+    envelope: Envelope, max_bytes: int, check: Check | None, data: bytes | None = None
+) -> tuple[bytes, bytes, str]:
+    if data is None:
+        data = canonical(envelope.data)
     data_hash = "sha256:" + sha256(data).hexdigest()
     if envelope.schema_hash not in ("", data_hash):
         _differs("pack", envelope.schema, "data hash", data_hash, envelope.schema_hash)

@@ -16,7 +16,7 @@ TrailDigest = Annotated[str, msgspec.Meta(min_length=71, max_length=71)]
 
 
 # Fields stand in the order of their names: written in this order they are canonical already.
-class TrailEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TrailEntry(msgspec.Struct, frozen=True, gc=False, kw_only=True, forbid_unknown_fields=True):
     """One sub-verb's passage: who, when, and the data hash before and after."""
 
     at: str
@@ -27,7 +27,7 @@ class TrailEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     verb: str
 
 
-class Envelope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Envelope(msgspec.Struct, frozen=True, gc=False, kw_only=True, forbid_unknown_fields=True):
     """A domain payload. `schema_hash` is, by its old name, the hash of `data`; the schema's own is `schema_digest`.
 
     An empty `schema_hash` means "not computed yet": `pack` fills it in, and a filled one must be right.
@@ -43,7 +43,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     trail_ref: str | None = None
 
 
-class Packed(msgspec.Struct, frozen=True):
+class Packed(msgspec.Struct, frozen=True, gc=False):
     """What an engine sees of a payload: an opaque string and the hash of its exact bytes."""
 
     domain_payload: str

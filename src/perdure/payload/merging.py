@@ -35,6 +35,11 @@ def changed_paths(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, 
     return tuple(sorted(pointer(path) for path in _differences(old, new, ())))
 
 
+def is_untouched(base: Mapping[str, Any], current: Mapping[str, Any], names: Collection[str]) -> bool:
+    """Whether the fields of these names are in both data the same."""
+    return all(_same(base.get(name, _MISSING), current.get(name, _MISSING)) for name in names)
+
+
 def merge_concurrent(
     base: Mapping[str, Any], changes: Sequence[tuple[str, Mapping[str, Any]]], rules: Mapping[str, MergeRule]
 ) -> Data:

@@ -63,6 +63,7 @@ class Conductor:
         self._claims: list[Claim] = []
         self._carry: Carry | None = None
         kernel.listen(self._on_commit)
+        kernel.hear((e.AttemptStarted,), self._on_started)
 
     # --- calling -------------------------------------------------------------------------------------------------
 
@@ -248,10 +249,11 @@ class Conductor:
 
     # --- executing -----------------------------------------------------------------------------------------------
 
+    def _on_started(self, aggregate: Aggregate, entry: e.AttemptStarted) -> None:
+        if entry.worker == self.lease.number:
+            self._spawn(aggregate, entry.step, entry.attempt, entry.worker)
+
     def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
-        for entry in entries:
-            if type(entry) is e.AttemptStarted and entry.worker == self.lease.number:
-                self._spawn(aggregate, entry.step, entry.attempt, entry.worker)
         watchers = self._watchers.get(aggregate.id)
         if watchers and aggregate.state.status in SETTLED:
             del self._watchers[aggregate.id]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from perdure.kernel.ports import Conflict, Found, RecordRow, Unit
@@ -50,7 +50,7 @@ class DeadLetter(NamedTuple):
 class RunbookStore(Protocol):
     """Checked reads, and commits of what concerns no aggregate."""
 
-    async def commit(self, unit: Unit) -> Conflict | None: ...
+    def commit(self, unit: Unit) -> Awaitable[Conflict | None]: ...
     async def payload(self, aggregate: Id, hash: bytes) -> bytes | None: ...
     async def records(self, aggregate: Id, after: int = 0, most: int = 1000) -> list[RecordRow]: ...
     async def find_tokens(self, tenant: str, key: str) -> Sequence[Found]: ...

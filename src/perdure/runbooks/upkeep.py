@@ -165,7 +165,7 @@ class Upkeep:
             return True
         data = await self._store.payload(aggregate, step.input)
         args = _escalation_args(verb, parse(data) if data else {}, id_text(aggregate), step.verb)
-        id = _escalation_id(state, message_id, tenant)
+        id = escalation_id(state.started_at, message_id, tenant)
         try:
             cargo = self._conductor.router.incoming(verb, args)
             await self._begin(verb, cargo, origin, id, message_id, token_key(id_text(aggregate), number, token))
@@ -181,7 +181,7 @@ class Upkeep:
         if begun is not None and begun.status == PENDING:
             return False  # it is settled first, and then nothing is begun any more
         parent = await self._kernel.read(aggregate, origin)
-        child = _escalation_id(parent.state, begun_by, tenant)
+        child = escalation_id(parent.state.started_at, begun_by, tenant)
         brought = Attachments(settles=(tenant, message_id))
         try:
             await self._kernel.ask(KIND, child, origin, Prepared(c.Cancel("what it was for has ended"), brought))
@@ -343,9 +343,9 @@ class Upkeep:
         return True
 
 
-def _escalation_id(state: Runbook, message_id: str, tenant: str) -> Id:
+def escalation_id(started_at: Micros, message_id: str, tenant: str) -> Id:
     """The id of the call an escalation begins: the same however often the message is acted on."""
-    return derive_id(state.started_at, digest(f"{message_id}\0{tenant}".encode()))
+    return derive_id(started_at, digest(f"{message_id}\0{tenant}".encode()))
 
 
 def _escalation_args(verb: Verb, args: Mapping[str, Any], call: str, name: str) -> dict[str, Any]:

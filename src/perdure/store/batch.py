@@ -6,13 +6,13 @@ from collections.abc import Collection, Sequence
 from hashlib import sha256
 from typing import Any
 
-from perdure.kernel.ports import PENDING, Attachments, Unit
-from perdure.store.checks import checksum, slot
+from perdure.kernel.ports import PENDING, Attachments, InboxRow, Unit
+from perdure.store.checks import checksum, message_sums, slot
 
 ORDER = (
-    "put_aggregate", "add_records", "erase_payloads", "add_payloads", "remove_timers", "add_timers", "remove_jobs",
-    "put_jobs", "remove_incidents", "put_incidents", "remove_parked", "put_parked", "add_idempotency", "add_inbox",
-    "settle_inbox", "remove_index", "add_index", "put_entities", "add_entity_history",
+    "put_aggregate", "put_parts", "add_records", "erase_payloads", "add_payloads", "remove_timers", "add_timers",
+    "remove_jobs", "put_jobs", "remove_incidents", "put_incidents", "remove_parked", "put_parked", "add_idempotency",
+    "add_inbox", "settle_inbox", "remove_index", "add_index", "put_entities", "add_entity_history",
 )  # fmt: skip
 """The order statements run in: the same everywhere, so that overlapping batches cannot deadlock."""
 
@@ -31,8 +31,8 @@ def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str
         for notice in unit.notices:
             if (unit.id, notice.message_id) in repeated:
                 continue
-            row = (unit.tenant, notice.message_id, notice.kind, "", unit.at, PENDING, "", unit.id, None, "", 0)
-            _add(batch, "add_inbox", row)
+            row = InboxRow(unit.tenant, notice.message_id, notice.kind, "", unit.at, PENDING, "", unit.id, None)
+            _add(batch, "add_inbox", (*row, message_sums(row)))
     return batch
 
 
@@ -56,6 +56,8 @@ def _aggregate(batch: Batch, unit: Unit) -> None:
         batch, "put_aggregate",
         (id, unit.tenant, unit.kind, unit.version, unit.status, unit.ended_at, unit.state, unit.head, check),
     )  # fmt: skip
+    for number, body in unit.parts:
+        _add(batch, "put_parts", (id, number, body))
     for record in unit.records:
         _add(batch, "add_records", (id, *record))
     if unit.before != unit.after:
@@ -113,7 +115,7 @@ def _brought(batch: Batch, unit: Unit, brought: Attachments, *, is_erased: bool)
         if row not in batch.get("add_payloads", ())[-2:]:
             _add(batch, "add_payloads", row)
     if brought.inbox is not None:
-        _add(batch, "add_inbox", brought.inbox)
+        _add(batch, "add_inbox", (*brought.inbox, message_sums(brought.inbox)))
     if brought.settles is not None:
         _add(batch, "settle_inbox", brought.settles)
     if brought.idempotency is not None:

@@ -6,8 +6,11 @@ from hashlib import blake2b, sha256
 
 from perdure.errors import QuarantinedError
 from perdure.journal import ParkedRow, link
-from perdure.kernel.ports import Loaded, RecordRow
+from perdure.kernel.ports import APPLIED, DISCARDED, InboxRow, Loaded, RecordRow
 from perdure.sources import Id, id_text
+
+SETTLED = "applied"
+"""The answer of a message that was acted on later than it came."""
 
 
 def checksum(
@@ -21,6 +24,29 @@ def checksum(
 def slot(row: ParkedRow, aggregate: bytes) -> bytes:
     """Empty while a call waits; otherwise the token's own place, so that the key is free for others."""
     return b"" if row.status == 0 and row.kind == "call" else b"%s%d.%d" % (aggregate, row.step, row.token)
+
+
+def message_sum(row: InboxRow) -> bytes:
+    """Sixteen bytes over every column of a message's row."""
+    *head, aggregate, body, name, expires_at = row
+    text = "\0".join(map(str, (*head, name, expires_at))).encode("utf-8", "surrogateescape")
+    data = b"".join(b"-" if each is None else b"+" + each for each in (aggregate, body))
+    return blake2b(data + text, digest_size=16).digest()
+
+
+def message_sums(row: InboxRow) -> bytes:
+    """The checksum of a row; while it is open also the one it has once it is settled, which happens without a look."""
+    if row.status in (APPLIED, DISCARDED):
+        return message_sum(row)
+    return message_sum(row) + message_sum(row._replace(status=APPLIED, answer=SETTLED, body=None))
+
+
+def is_whole(row: InboxRow, sums: bytes) -> bool:
+    """Whether a row is what was written; of one that is older than checksums nobody knows."""
+    if not sums:
+        return True
+    is_sound = not any(isinstance(each, str) for each in (row.aggregate, row.body, sums))
+    return is_sound and message_sums(row) == sums
 
 
 AggregateRow = tuple[bytes, str, str, int, str, int, bytes, bytes, bytes]

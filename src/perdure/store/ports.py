@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from perdure.kernel.ports import Conflict, Unit
@@ -41,7 +41,10 @@ class Driver(Protocol):
         """Run several writing queries in one transaction."""
         ...
 
-    async def commit(self, unit: Unit) -> Conflict | None: ...
+    def commit(self, unit: Unit) -> Awaitable[Conflict | None]:
+        """Write the unit with whatever else is ready in this turn of the loop; what is returned says when and if."""
+        ...
+
     def beat(self) -> tuple[Beat, Callable[[], None]]:
         """A heartbeat on a connection of its own, and how to close it."""
         ...

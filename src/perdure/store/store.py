@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from perdure.errors import QuarantinedError
 from perdure.kernel.ports import DISCARDED, Conflict, Found, Loaded, RecordRow, Unit
 from perdure.runbooks.ports import DeadLetter, Message, ParkedFound
 from perdure.sources import Id, Micros, Sources
-from perdure.store.checks import checked, checked_chain, checked_entity, checked_payload, damaged
+from perdure.store.checks import checked, checked_chain, checked_entity, checked_payload, damaged, message_sums
 from perdure.store.ports import Driver, Row
 from perdure.store.recent import RecentPayloads
 from perdure.store.waits import Waits
@@ -22,15 +22,15 @@ class Store(Waits):
         super().__init__(driver, sources)
         self._recent = RecentPayloads()
 
-    async def commit(self, unit: Unit) -> Conflict | None:
-        conflict = await self.driver.commit(unit)
-        if conflict is None and unit.id is not None:
+    def commit(self, unit: Unit) -> Awaitable[Conflict | None]:
+        # Nobody asks for a payload before a commit names it, so it can be kept before it is durable.
+        if unit.id is not None:
             for brought in unit.attachments:
                 if brought.erases:
                     self._recent.forget(unit.id)
                 for hash, data in brought.payloads:
                     self._recent.keep(unit.id, hash, data)
-        return conflict
+        return self.driver.commit(unit)
 
     async def load(self, id: Id) -> Loaded | None:
         rows = await self.driver.fetch("load_aggregate", id=id)
@@ -41,6 +41,10 @@ class Store(Waits):
         except QuarantinedError as error:
             await self.quarantine(error)
             raise
+
+    async def parts(self, id: Id) -> list[bytes]:
+        rows = await self.driver.fetch("read_parts", aggregate=id)
+        return [bytes(body) for _, body in rows]
 
     async def quarantined(self, most: int = 1000) -> list[Row]:
         return await self.driver.fetch("list_quarantine", most=most)
@@ -122,9 +126,14 @@ class Store(Waits):
 
     async def discard_message(self, tenant: str, message_id: str, answer: str) -> bool:
         """Close a dead letter by hand; False when there was none to close."""
+        row, _ = await self._whole_message(tenant, message_id)
+        if row is None:
+            return False
+        closed = row._replace(status=DISCARDED, answer=answer, body=None)
         marked = await self.driver.write(
-            "mark_message", tenant=tenant, message_id=message_id, status=DISCARDED, answer=answer
-        )
+            "mark_message", tenant=tenant, message_id=message_id, status=DISCARDED, answer=answer,
+            checksum=message_sums(closed),
+        )  # fmt: skip
         return bool(marked)
 
     async def idempotent_start(self, tenant: str, key: str) -> tuple[Id, bytes] | None:

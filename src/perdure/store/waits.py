@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from perdure.errors import QuarantinedError
-from perdure.kernel.ports import AggregateFound, Buffered, BufferedFound, WaitFound
+from perdure.kernel.ports import DEAD, AggregateFound, Buffered, BufferedFound, InboxRow, WaitFound
 from perdure.sources import Id, Micros, Sources
-from perdure.store.checks import checked
+from perdure.store.checks import checked, is_whole, message_sums
 from perdure.store.ports import Driver, Row
 
 FROM_THE_NEWEST = b"\xff" * 17
@@ -57,7 +57,20 @@ class Waits:
 
     async def bury_message(self, tenant: str, message_id: str, answer: str) -> bool:
         """Make a pending message a dead letter; False when someone was faster."""
-        return bool(await self.driver.write("bury_message", tenant=tenant, message_id=message_id, answer=answer))
+        row, sums = await self._whole_message(tenant, message_id)
+        if row is None:
+            return False
+        if is_whole(row, sums):  # what was changed stays recognisable
+            sums = message_sums(row._replace(status=DEAD, answer=answer))
+        buried = await self.driver.write(
+            "bury_message", tenant=tenant, message_id=message_id, answer=answer, checksum=sums
+        )  # fmt: skip
+        return bool(buried)
+
+    async def _whole_message(self, tenant: str, message_id: str) -> tuple[InboxRow | None, bytes]:
+        """A row of the inbox and its checksum."""
+        rows = await self.driver.fetch("whole_message", tenant=tenant, message_id=message_id)
+        return (InboxRow(*rows[0][:-1]), bytes(rows[0][-1])) if rows else (None, b"")
 
     async def aggregates(
         self, tenant: str, kind: str, status: str = "", before: bytes = FROM_THE_NEWEST, most: int = 100

@@ -18,7 +18,9 @@ import asyncio
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
+
+import msgspec
 
 from perdure.contracts import FLAG_NAME, FailureClass, FlagContract, FlagType, check_flags
 from perdure.errors import (
@@ -40,15 +42,24 @@ MAX_THREADS = 32
 MAX_MESSAGE = 2000
 
 
-class Cargo(NamedTuple):
-    """Data in its stored form: canonical bytes and their hash."""
+class Cargo:
+    """Data in its stored form: canonical bytes and their hash, which is computed when it is asked for."""
 
-    hash: bytes
-    data: bytes
-    value: Any
+    __slots__ = ("_hash", "data", "value")
+
+    def __init__(self, data: bytes, value: Any) -> None:
+        self.data = data
+        self.value = value
+        self._hash = b""
+
+    @property
+    def hash(self) -> bytes:
+        if not self._hash:
+            self._hash = digest(self.data)
+        return self._hash
 
 
-class Produced(NamedTuple):
+class Produced(msgspec.Struct, frozen=True, gc=False):
     """What a handler gave back, checked. `parks` when the verb now waits."""
 
     cargo: Cargo
@@ -57,7 +68,7 @@ class Produced(NamedTuple):
     parks: bool
 
 
-class Failed(NamedTuple):
+class Failed(msgspec.Struct, frozen=True, gc=False):
     """What a handler's failure means."""
 
     kind: FailureClass
@@ -163,7 +174,7 @@ class Router:
         handler = self.handler(verb)
         parks = handler is None or handler.name == PARK or (verb.is_durable and handler.name != INSTANT_COMPLETE)
         if parks:
-            return Produced(Cargo(b"", b"", None), flags, writes, True)
+            return Produced(Cargo(b"", None), flags, writes, True)
         return Produced(self.outgoing(verb, value), flags, writes, False)
 
     def incoming(self, verb: Verb, args: Mapping[str, Any]) -> Cargo:
@@ -210,7 +221,7 @@ def _cargo(verb: Verb, value: Any, do: str, noun: str) -> Cargo:
     budget = verb.execution.max_bytes
     if len(data) > budget:
         raise _too_large(verb, value, len(data), budget, do, noun)
-    return Cargo(digest(data), data, value)
+    return Cargo(data, value)
 
 
 def _too_large(verb: Verb, value: Any, size: int, budget: int, do: str, noun: str) -> PayloadTooLargeError:

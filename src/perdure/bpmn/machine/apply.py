@@ -8,12 +8,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.done import appended
 from perdure.bpmn.machine.state import (
     CONTAINERS,
     ROOT,
     STATE_VERSION,
     Done,
-    HumanTask,
     Incident,
     Instance,
     Job,
@@ -22,6 +22,7 @@ from perdure.bpmn.machine.state import (
     Watch,
 )
 from perdure.errors import InvariantBroken
+from perdure.people import HumanTask, Rung, climbed, handed, names_of, shifted
 
 
 def apply(state: Instance | None, entry: e.Entry) -> Instance:
@@ -173,27 +174,45 @@ def _incident_resolved(state: Instance, entry: e.IncidentResolved) -> None:
     node = state.nodes[entry.number]
     job = node.job
     if job is not None and entry.how == "retried":
-        job = replace(job, attempt=0, interruptions=0)
+        job = replace(job, attempt=entry.attempts, before=entry.attempts, interruptions=0)
     state.nodes[entry.number] = replace(node, incident=None, job=job)
 
 
 def _task_opened(state: Instance, entry: e.TaskOpened) -> None:
-    task = HumanTask(entry.assignee, entry.groups, entry.users, entry.due, base=state.head)
-    state.nodes[entry.number] = replace(state.nodes[entry.number], task=task)
+    node = state.nodes[entry.number]
+    task = HumanTask(
+        assignee=entry.assignee, groups=names_of(entry.groups), users=names_of(entry.users), opened_at=node.at,
+        due=entry.due, due_at=entry.due_at, requester=entry.requester, ladder=entry.ladder, base=state.head,
+    )  # fmt: skip
+    state.nodes[entry.number] = replace(node, task=task)
+
+
+def _task(state: Instance, number: int) -> HumanTask:
+    task = state.nodes[number].task
+    assert task is not None
+    return task
+
+
+def _with_task(state: Instance, number: int, task: HumanTask) -> None:
+    state.nodes[number] = replace(state.nodes[number], task=task)
 
 
 def _task_claimed(state: Instance, entry: e.TaskClaimed) -> None:
-    node = state.nodes[entry.number]
-    assert node.task is not None
-    state.nodes[entry.number] = replace(node, task=replace(node.task, claimed_by=entry.by))
+    task = replace(_task(state, entry.number), state="claimed" if entry.by else "open", claimed_by=entry.by)
+    _with_task(state, entry.number, task)
 
 
 def _task_reassigned(state: Instance, entry: e.TaskReassigned) -> None:
-    node = state.nodes[entry.number]
-    assert node.task is not None
-    groups = entry.groups or node.task.groups
-    task = replace(node.task, assignee=entry.to, groups=groups, claimed_by="")
-    state.nodes[entry.number] = replace(node, task=task)
+    _with_task(state, entry.number, handed(_task(state, entry.number), entry.to, names_of(entry.groups)))
+
+
+def _task_delegated(state: Instance, entry: e.TaskDelegated) -> None:
+    task = _task(state, entry.number)
+    _with_task(state, entry.number, replace(handed(task, entry.to), delegated_by=(*task.delegated_by, entry.by)))
+
+
+def _task_chased(state: Instance, entry: e.TaskChased) -> None:
+    _with_task(state, entry.number, climbed(_task(state, entry.number), Rung(0, entry.act, entry.group, entry.user)))
 
 
 def _thrown(state: Instance, entry: e.Thrown) -> None:
@@ -208,13 +227,20 @@ def _iterated(state: Instance, entry: e.Iterated) -> None:
 
 def _completed(state: Instance, entry: e.Completed) -> None:
     scope = state.nodes[entry.scope]
-    state.nodes[entry.scope] = replace(scope, done=(*scope.done, entry.done))
+    state.nodes[entry.scope] = replace(scope, done=appended(scope.done, entry.done))
 
 
 def _undoing(state: Instance, entry: e.Undoing) -> None:
     state.nodes[entry.number] = replace(state.nodes[entry.number], undo=entry.undo)
     if entry.scope:
         state.nodes[entry.scope] = replace(state.nodes[entry.scope], done=entry.keeps)
+
+
+def _adopted(state: Instance, entry: e.Adopted) -> None:
+    # Behind its new parent, because a node always comes after the one around it.
+    for number in (entry.number, *inside(state, entry.number)):
+        node = state.nodes.pop(number)
+        state.nodes[number] = replace(node, parent=entry.parent) if number == entry.number else node
 
 
 def _interrupted(state: Instance, entry: e.Interrupted) -> None:
@@ -247,6 +273,8 @@ def _resumed(state: Instance, entry: e.InstanceResumed) -> None:
     for node in list(state.nodes.values()):
         if node.job is not None and node.job.retry_at:
             state.nodes[node.number] = replace(node, job=replace(node.job, retry_at=node.job.retry_at + entry.shift))
+        if node.task is not None and (node.task.ladder or node.task.due_at):
+            _with_task(state, node.number, shifted(node.task, entry.shift))
 
 
 def _migrated(state: Instance, entry: e.InstanceMigrated) -> None:
@@ -324,4 +352,8 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.PayloadErased: _erased,
     e.ProgressPosted: _nothing,
     e.MessageIgnored: _nothing,
+    e.Adopted: _adopted,
+    e.TaskDelegated: _task_delegated,
+    e.TaskChased: _task_chased,
+    e.TaskOverridden: _nothing,
 }

@@ -10,9 +10,10 @@ from typing import Literal
 import msgspec
 
 from perdure.bpmn.machine.state import Failure, Flags
+from perdure.people import Person
 
 
-class StartInstance(msgspec.Struct, frozen=True, kw_only=True):
+class StartInstance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Begin a process. `start` is the start event (or instantiating task) that occurred; empty for none events."""
 
     definition: bytes
@@ -28,7 +29,7 @@ class StartInstance(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class LeaseJob(msgspec.Struct, frozen=True, kw_only=True):
+class LeaseJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Take a ready or abandoned job. `abandoned` names the dead worker it is taken from."""
 
     node: int
@@ -37,21 +38,21 @@ class LeaseJob(msgspec.Struct, frozen=True, kw_only=True):
     redelivery: Literal["rerun", "incident"] = "rerun"
 
 
-class JobDone(msgspec.Struct, frozen=True):
+class JobDone(msgspec.Struct, frozen=True, gc=False):
     """The handler returned: the head payload after merging its changes, and the flags it set."""
 
     head: bytes
     flags: Flags = {}
 
 
-class JobFault(msgspec.Struct, frozen=True):
+class JobFault(msgspec.Struct, frozen=True, gc=False):
     """The attempt failed. Whether another follows is said by the policy pinned in the definition."""
 
     failure: Failure
     after_seconds: float | None = None
 
 
-class RecordJob(msgspec.Struct, frozen=True, kw_only=True):
+class RecordJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What became of one attempt."""
 
     node: int
@@ -61,7 +62,7 @@ class RecordJob(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class Correlate(msgspec.Struct, frozen=True, kw_only=True):
+class Correlate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A message or signal for a watch. `head` is the payload with what it brought, merged; empty when it brought none.
 
     When the wait has an intake verb, `message` is the hash of what arrived and the intake runs as a job.
@@ -77,8 +78,8 @@ class Correlate(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class FireTimer(msgspec.Struct, frozen=True, kw_only=True):
-    """A timer is due: `kind` is `watch` (a timer event) or `retry` (a job); firing twice is firing once."""
+class FireTimer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A timer of an event (`watch`), a job (`retry`) or a task (`ladder`) is due; firing twice is firing once."""
 
     number: int
     kind: str
@@ -86,24 +87,42 @@ class FireTimer(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class ClaimTask(msgspec.Struct, frozen=True, kw_only=True):
-    """Take a human task, or with an empty `by` give it back."""
+class ClaimTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Take a human task."""
 
     node: int
-    by: str
+    who: Person
 
 
-class ReassignTask(msgspec.Struct, frozen=True, kw_only=True):
+class UnclaimTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Give a claimed task back."""
+
     node: int
+    who: Person
+
+
+class DelegateTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Hand a task to another person."""
+
+    node: int
+    who: Person
+    to: str
+
+
+class ReassignTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Give a task to another person, or to `groups` (comma separated) instead of those that had it."""
+
+    node: int
+    who: Person
     to: str = ""
     groups: str = ""
 
 
-class CompleteTask(msgspec.Struct, frozen=True, kw_only=True):
+class CompleteTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """End a human task; as with a message, flags come only through the task's intake verb."""
 
     node: int
-    by: str
+    who: Person
     head: bytes = b""
     message: bytes = b""
     flags: Flags = {}
@@ -112,7 +131,7 @@ class CompleteTask(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class EndCall(msgspec.Struct, frozen=True, kw_only=True):
+class EndCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A called process has ended: with a payload and flags, or with an error's code."""
 
     node: int
@@ -123,7 +142,7 @@ class EndCall(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class Escalate(msgspec.Struct, frozen=True, kw_only=True):
+class Escalate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A called process, which goes on, threw an escalation that nothing in it caught."""
 
     node: int
@@ -131,7 +150,7 @@ class Escalate(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class Cancel(msgspec.Struct, frozen=True, kw_only=True):
+class Cancel(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Stop; compensates only when asked to."""
 
     reason: str = ""
@@ -139,18 +158,18 @@ class Cancel(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class Suspend(msgspec.Struct, frozen=True, kw_only=True):
+class Suspend(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
 
 
-class Resume(msgspec.Struct, frozen=True, kw_only=True):
+class Resume(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """`timers`: keep (what fell due meanwhile fires now) or shift (everything is later by the time suspended)."""
 
     timers: Literal["keep", "shift"] = "keep"
     worker: int = 0
 
 
-class Modify(msgspec.Struct, frozen=True, kw_only=True):
+class Modify(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Cancel tokens by their node and start new ones before elements; `flags` are set by hand, with a reason."""
 
     cancels: tuple[int, ...] = ()
@@ -160,7 +179,7 @@ class Modify(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class Migrate(msgspec.Struct, frozen=True, kw_only=True):
+class Migrate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Go on under another definition. `mapping` from old to new element ids; unnamed ones keep theirs."""
 
     definition: bytes
@@ -172,7 +191,7 @@ class Migrate(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class RaiseIncident(msgspec.Struct, frozen=True, kw_only=True):
+class RaiseIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     node: int
     code: str
     text: str
@@ -180,7 +199,7 @@ class RaiseIncident(msgspec.Struct, frozen=True, kw_only=True):
     job_worker: int = 0
 
 
-class RetryIncident(msgspec.Struct, frozen=True, kw_only=True):
+class RetryIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Try again what is stuck, after editing flags where needed."""
 
     node: int
@@ -189,7 +208,7 @@ class RetryIncident(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True):
+class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """End what is stuck by hand: as if it had completed with these, or failed with a business error's code."""
 
     node: int
@@ -200,18 +219,18 @@ class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True):
     worker: int = 0
 
 
-class PostProgress(msgspec.Struct, frozen=True, kw_only=True):
+class PostProgress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     text: str
 
 
-class Erase(msgspec.Struct, frozen=True, kw_only=True):
+class Erase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Remove the data of an ended instance and keep its history."""
 
     reason: str
 
 
 Command = (
-    StartInstance | LeaseJob | RecordJob | Correlate | FireTimer | ClaimTask | ReassignTask | CompleteTask | EndCall
-    | Escalate | Cancel | Suspend | Resume | Modify | Migrate | RaiseIncident | RetryIncident | ResolveIncident
-    | PostProgress | Erase
+    StartInstance | LeaseJob | RecordJob | Correlate | FireTimer | ClaimTask | UnclaimTask | DelegateTask | ReassignTask
+    | CompleteTask | EndCall | Escalate | Cancel | Suspend | Resume | Modify | Migrate | RaiseIncident | RetryIncident
+    | ResolveIncident | PostProgress | Erase
 )  # fmt: skip

@@ -9,6 +9,8 @@ from msgspec.structs import replace
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import make_job
+from perdure.bpmn.machine.apply import inside
+from perdure.bpmn.machine.done import backwards, chosen, first
 from perdure.bpmn.machine.flow import leave
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.scopes import begin_at, clear, end
@@ -23,8 +25,8 @@ def undo(game: Game, element: str, scope: int, activity: str, then: Then) -> int
     """Begin to undo what a scope has done: all of it, or one activity. Returns the node that waits for it."""
     target = _target(game, scope, activity)
     done = game.state.nodes[target].done
-    queue = tuple(reversed([each for each in done if not activity or each.element == activity]))
-    keeps = tuple(each for each in done if activity and each.element != activity)
+    queue = backwards(chosen(done, activity, is_named=True) if activity else done)
+    keeps = chosen(done, activity, is_named=False) if activity else ()
     number = game.enter(element, scope, "undo")
     game.emit(e.Undoing(number, Undo(queue, then), target, keeps))
     game.touch(number)
@@ -37,7 +39,7 @@ def _target(game: Game, scope: int, activity: str) -> int:
     current = scope
     while current:
         node = nodes[current]
-        has_any = any(not activity or each.element == activity for each in node.done)
+        has_any = bool(chosen(node.done, activity, is_named=True) if activity else node.done)
         if has_any or current == ROOT or not _is_event_subprocess(game, node):
             return current
         current = game.scope_of(current)
@@ -58,7 +60,7 @@ def proceed(game: Game, number: int) -> None:
     if not node.undo.queue:
         _over(game, node, node.undo)
         return
-    done, rest = node.undo.queue[0], node.undo.queue[1:]
+    done, rest = first(node.undo.queue)
     game.emit(e.Undoing(number, replace(node.undo, queue=rest)))
     _undo_one(game, number, done)
     game.touch(number)
@@ -75,7 +77,7 @@ def _undo_one(game: Game, number: int, done: Done) -> None:
     else:
         node = game.state.nodes[number]
         assert node.undo is not None
-        game.emit(e.Undoing(number, replace(node.undo, queue=(*reversed(done.inner), *node.undo.queue))))
+        game.emit(e.Undoing(number, replace(node.undo, queue=(*backwards(done.inner), *node.undo.queue))))
 
 
 def _run_own(game: Game, number: int, done: Done) -> None:
@@ -91,11 +93,20 @@ def _run_own(game: Game, number: int, done: Done) -> None:
     game.touch(scope)
 
 
-def note_failure(game: Game, number: int, what: str) -> None:
-    """One handler failed: the others still run, a person is told at the end."""
-    node = game.state.nodes[number]
-    assert node.undo is not None
-    game.emit(e.Undoing(number, replace(node.undo, failed=(*node.undo.failed, what))))
+def failed_undo(game: Game, number: int) -> bool:
+    """Whether a node that failed runs for a compensation: the others still run, a person is told at the end."""
+    nodes = game.state.nodes
+    part, element = nodes[number], nodes[number].element
+    while part.parent and nodes[part.parent].kind != "undo":
+        part = nodes[part.parent]
+    if not part.parent:
+        return False
+    undoer = nodes[part.parent]
+    assert undoer.undo is not None
+    game.remove(part.number, "cancelled")
+    game.emit(e.Undoing(undoer.number, replace(undoer.undo, failed=(*undoer.undo.failed, element))))
+    game.touch(undoer.number)
+    return True
 
 
 def _over(game: Game, node: Node, over: Undo) -> None:
@@ -127,8 +138,7 @@ def cancel_transaction(game: Game, scope: int, element: str) -> None:
     current = scope
     while current != ROOT and not _is_transaction(game, current):
         current = game.scope_of(current)
-    clear(game, current)
-    undo(game, element, current, "", "cancel")
+    _undo_all(game, element, current, "cancel")
 
 
 def _is_transaction(game: Game, number: int) -> bool:
@@ -157,14 +167,38 @@ def _leave_cancelled(game: Game, number: int) -> None:
 
 def compensate_instance(game: Game, failure: Failure | None) -> None:
     """Everything the instance has done is undone, and it ends."""
-    queue = tuple(reversed(_everything(game, ROOT)))
     game.emit(e.CompensationStarted(game.now, failure))
-    clear(game, ROOT)
+    number = _undo_all(game, game.plan.process, ROOT, "end")
+    kept = {number, *inside(game.state, number)}
     for watch in list(game.state.watches.values()):
-        game.emit(e.Disarmed(watch.number))
-    number = game.enter(game.plan.process, ROOT, "undo")
-    game.emit(e.Undoing(number, Undo(queue, "end"), ROOT, ()))
+        if watch.node not in kept:
+            game.emit(e.Disarmed(watch.number))
+
+
+def _undo_all(game: Game, element: str, scope: int, then: Then) -> int:
+    """Undo what a scope and the scopes inside have done. What is being undone already goes on, and is done once."""
+    queue = backwards(tuple(_everything(game, scope)))
+    within = (game.state.nodes[each] for each in inside(game.state, scope))
+    undoers = [node for node in within if node.undo is not None and not _is_undone(game, node, scope)]
+    number = game.enter(element, scope, "undo")
+    for undoer in undoers:
+        for child in game.children(undoer.number):
+            game.emit(e.Adopted(child.number, number))
+    clear(game, scope, but=number)
+    failed = tuple(what for undoer in undoers if undoer.undo is not None for what in undoer.undo.failed)
+    game.emit(e.Undoing(number, Undo(queue, then, failed), scope))
     game.touch(number)
+    return number
+
+
+def _is_undone(game: Game, node: Node, scope: int) -> bool:
+    """Whether a compensation is part of undoing something else inside the scope, which goes on as a whole."""
+    current = game.state.nodes[node.parent]
+    while current.number != scope:
+        if current.kind == "undo":
+            return True
+        current = game.state.nodes[current.parent]
+    return False
 
 
 def _everything(game: Game, scope: int) -> list[Done]:

@@ -7,8 +7,9 @@ from typing import Literal
 import msgspec
 
 from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, Status, Undo, WatchKind
+from perdure.people import Rung, RungAct
 
-ENTRY_VERSION = 1
+ENTRY_VERSION = 2
 How = Literal["completed", "interrupted", "cancelled", "consumed", "moved"]
 
 
@@ -158,14 +159,21 @@ class IncidentResolved(Compact, frozen=True, tag=16):
     at: int
     how: Literal["retried", "completed", "failed", "cancelled"]
     reason: str = ""
+    attempts: int = 0
+    """For a retried job: how many attempts there were; the next is the one after, and the policy grants all anew."""
 
 
 class TaskOpened(Compact, frozen=True, tag=17):
+    """A person is asked. `requester` is who may not answer, where four eyes are needed."""
+
     number: int
     assignee: str = ""
     groups: str = ""
     users: str = ""
     due: str = ""
+    due_at: int = 0
+    requester: str = ""
+    ladder: tuple[Rung, ...] = ()
 
 
 class TaskClaimed(Compact, frozen=True, tag=18):
@@ -228,7 +236,7 @@ class Completed(Compact, frozen=True, tag=24):
 
 
 class Undoing(Compact, frozen=True, tag=25):
-    """Compensation of a scope as it stands: `forgets` are the positions in the scope's done that it takes over."""
+    """Compensation as it stands: of all that `scope` has done it takes over what is not among what that `keeps`."""
 
     number: int
     undo: Undo
@@ -328,11 +336,47 @@ class MessageIgnored(Compact, frozen=True, tag=38):
     why: str
 
 
+class Adopted(Compact, frozen=True, tag=39):
+    """What undoes something goes on as part of a wider compensation that has begun meanwhile."""
+
+    number: int
+    parent: int
+
+
+class TaskDelegated(Compact, frozen=True, tag=40):
+    """Whoever had the task handed it to another person, and nobody has claimed it now."""
+
+    number: int
+    at: int
+    to: str
+    by: str
+
+
+class TaskChased(Compact, frozen=True, tag=41):
+    """Nobody answered for so long: those who have the task are reminded, or others have it instead or as well."""
+
+    number: int
+    at: int
+    act: RungAct
+    group: str = ""
+    user: str = ""
+
+
+class TaskOverridden(Compact, frozen=True, tag=42):
+    """An administrator is about to act on a task for others, with a reason."""
+
+    number: int
+    at: int
+    by: str
+    act: str
+    reason: str
+
+
 Entry = (
     InstanceStarted | Entered | Passed | Left | Armed | Disarmed | Occurred | JobMade | JobStarted | JobCompleted
     | JobFailed | JobDiscarded | FlagsWritten | HeadChanged | IncidentRaised | IncidentResolved | TaskOpened
     | TaskClaimed | TaskReassigned | TaskCompleted | Thrown | ErrorThrown | Iterated | Completed | Undoing
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
-    | MessageIgnored
+    | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden
 )  # fmt: skip

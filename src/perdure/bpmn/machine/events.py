@@ -5,7 +5,7 @@ from __future__ import annotations
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import make_job, throw_message
-from perdure.bpmn.machine.compensation import cancel_transaction, undo
+from perdure.bpmn.machine.compensation import cancel_transaction, failed_undo, undo
 from perdure.bpmn.machine.faults import throw
 from perdure.bpmn.machine.flow import ended, leave
 from perdure.bpmn.machine.game import Game
@@ -85,7 +85,7 @@ def _signal(game: Game, name: str, element: str) -> None:
 
 
 def _error(game: Game, code: str, number: int, element: str) -> None:
-    if not throw(game, "error", code, number, element):
+    if not throw(game, "error", code, number, element) and not failed_undo(game, number):
         text = f"The process threw the error '{code}' at '{element}' and nothing caught it."
         end(game, "failed", Failure("permanent_business", code, text))
 

@@ -16,8 +16,13 @@ Kind = Literal["error", "escalation"]
 
 
 def throw(game: Game, kind: Kind, code: str, origin: int, element: str) -> bool:
-    """Whether an event caught it. `origin` is the node it was thrown on, or the scope it was thrown in."""
+    """Whether an event caught it. `origin` is the node it was thrown on, or the scope it was thrown in.
+
+    An error does not leave what undoes something: that has failed then, and the rest is still undone.
+    """
     for node in _upwards(game, origin):
+        if node.kind == "undo" and kind == "error":
+            break
         if node.kind == "scope" and not node.is_interrupted:
             for sub, start in _ordered_subs(game, kind, code, node):
                 game.emit(e.ErrorThrown(kind, code, element, start.id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
-from perdure.bpmn.machine.compensation import compensate_instance, note_failure
+from perdure.bpmn.machine.compensation import compensate_instance, failed_undo
 from perdure.bpmn.machine.events import after_throw
 from perdure.bpmn.machine.faults import throw
 from perdure.bpmn.machine.flags import SUB_VERB_COUNT, settled
@@ -99,32 +99,29 @@ def fail(
 ) -> None:  # fmt: skip
     """A failed attempt: again by policy, to the event that catches it, or to a person."""
     policy = game.plan.policy(job.type, node.element)
-    if policy.allows(job.attempt, failure.kind):
-        delay = after_seconds if after_seconds is not None else policy.delay_seconds(job.attempt, chance)
+    counted = job.attempt - job.before
+    if policy.allows(counted, failure.kind):
+        delay = after_seconds if after_seconds is not None else policy.delay_seconds(counted, chance)
         game.emit(e.JobFailed(node.number, job.attempt, game.now, failure, max(1, game.now + int(delay * SECOND))))
         return
     game.emit(e.JobFailed(node.number, job.attempt, game.now, failure))
     if failure.kind == "permanent_business":
         business(game, node, failure)
-    elif _undoer(game, node):
-        _failed_undo(game, node)
-    else:
+    elif not failed_undo(game, node.number):
         code = CONTRACT if failure.kind == "permanent_contract" else EXHAUSTED
         game.incident(node.number, code, _text(job, failure, code))
 
 
 def _text(job: Job, failure: Failure, code: str) -> str:
-    how = f"failed in {job.attempt} attempts" if code == EXHAUSTED else "broke its contract"
+    how = f"failed in {job.attempt - job.before} attempts" if code == EXHAUSTED else "broke its contract"
     return f"'{job.type}' {how}: {failure.message} Mend the cause and retry, or resolve it by hand."
 
 
 def business(game: Game, node: Node, failure: Failure) -> None:
     """A business error takes its event; else all is compensated where declared; else the caller gets it, or someone."""
-    undoer = _undoer(game, node)
-    if undoer and not any(True for _ in game.spot(node.element).boundaries):
-        _failed_undo(game, node)
-        return
     if throw(game, "error", failure.code, node.number, node.element):
+        return
+    if failed_undo(game, node.number):
         return
     if game.plan.can_undo and game.state.status == "active":
         compensate_instance(game, failure)
@@ -137,24 +134,3 @@ def business(game: Game, node: Node, failure: Failure) -> None:
         "Model a boundary error event, or resolve it by hand."
     )
     game.incident(node.number, UNCAUGHT, text)
-
-
-def _undoer(game: Game, node: Node) -> int:
-    """The compensation a node runs for; 0 when it runs for none."""
-    nodes = game.state.nodes
-    current = node.parent
-    while current:
-        if nodes[current].kind == "undo":
-            return current
-        current = nodes[current].parent
-    return 0
-
-
-def _failed_undo(game: Game, node: Node) -> None:
-    undoer = _undoer(game, node)
-    inside = node
-    while inside.parent != undoer:
-        inside = game.state.nodes[inside.parent]
-    game.remove(inside.number, "cancelled")
-    note_failure(game, undoer, node.element)
-    game.touch(undoer)

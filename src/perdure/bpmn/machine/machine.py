@@ -20,8 +20,10 @@ from perdure.bpmn.machine.entries import (
     Thrown,
 )
 from perdure.bpmn.machine.game import Cron, no_cron
+from perdure.bpmn.machine.lifting import ENTRY_UPCASTERS, STATE_UPCASTERS
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.state import ENDED, STATE_VERSION, Instance, Node, Watch
+from perdure.bpmn.machine.tasks import LADDER
 from perdure.errors import Rejection
 from perdure.journal import (
     NO_ROWS,
@@ -34,9 +36,9 @@ from perdure.journal import (
     RecordCodec,
     Rows,
     TimerRow,
-    Upcaster,
     read_form,
 )
+from perdure.people import next_rung
 from perdure.sources import id_text
 
 NOTICE = "perdure:"
@@ -44,8 +46,6 @@ THROWN = "thrown"
 INSTANCE_ENDED = "instance_ended"
 INSTANCE_TOLD = "instance_told"
 RAISED, RESOLVED = "incident", "resolved"
-STATE_UPCASTERS: tuple[Upcaster, ...] = ()
-ENTRY_UPCASTERS: tuple[Upcaster, ...] = ()
 
 
 class InstanceMachine:
@@ -68,8 +68,8 @@ class InstanceMachine:
         self, id: bytes, state: Instance | None, command: Command, origin: Origin, now: int, chance: float
     ) -> Decision | Rejection:
         decision = decide(self.plans, state, command, origin, now, chance, self._cron)
-        if isinstance(decision, Rejection) and decision.id == "?":
-            return replace(decision, id=id_text(id))
+        if isinstance(decision, Rejection) and decision.id.startswith("?"):
+            return replace(decision, id=id_text(id) + decision.id[1:])
         return decision
 
     def apply(self, state: Instance | None, entry: Entry) -> Instance:
@@ -142,6 +142,8 @@ def _timers(state: Instance) -> Iterator[TimerRow]:
     for node in state.nodes.values():
         if node.job is not None and node.job.retry_at and node.job.status == "pending":
             yield TimerRow(node.number, "retry", node.job.retry_at)
+        if node.kind == "task" and node.task is not None and (rung := next_rung(node.task)) is not None:
+            yield TimerRow(node.number, LADDER, rung[0])
 
 
 def _job_row(node: Node, is_open: bool) -> JobRow | None:

@@ -54,7 +54,8 @@ def retry(game: Game, command: c.RetryIncident) -> str | Rejection:
         return refused
     assert node.incident is not None
     code = node.incident.code
-    game.emit(e.IncidentResolved(node.number, game.now, "retried", command.reason))
+    attempts = node.job.attempt if node.job is not None else 0
+    game.emit(e.IncidentResolved(node.number, game.now, "retried", command.reason, attempts))
     if node.kind == "stuck":
         _again(game, node, code)
     elif node.kind == "undo" and code == FAILED and node.undo is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.done import listed
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.state import ROOT, Flags, Instance
@@ -42,7 +43,7 @@ def _names(state: Instance, target: Plan, mapping: dict[str, str]) -> dict[str, 
     used = {node.element: None for node in state.nodes.values() if node.number != ROOT}
     used.update({watch.event: None for watch in state.watches.values()})
     for node in state.nodes.values():
-        for done in node.done:
+        for done in listed(node.done, most=1):
             used[done.element] = None
             used[done.handler] = None
     named = {element: mapping.get(element, element) for element in used if element}
@@ -51,6 +52,7 @@ def _names(state: Instance, target: Plan, mapping: dict[str, str]) -> dict[str, 
 
 def _problems(game: Game, target: Plan, names: dict[str, str], mapping: dict[str, str]) -> list[str]:
     found = [f"'{new}' is not an element of the new version" for new in mapping.values() if new not in target.spots]
+    found += [f"'{old}' is being undone" for old in _undone(game.state) if names.get(old, old) != old]
     for node in game.state.nodes.values():
         if node.number == ROOT or node.element == game.plan.process:
             continue
@@ -65,6 +67,13 @@ def _problems(game: Game, target: Plan, names: dict[str, str], mapping: dict[str
         if after.area != area:
             found.append(f"'{new}' stands in '{after.area}' and not in '{area}'")
     return found
+
+
+def _undone(state: Instance) -> list[str]:
+    """What compensation that is under way will still go to by its old name."""
+    queues = (node.undo.queue for node in state.nodes.values() if node.undo is not None)
+    waiting = [each for queue in queues for each in listed(queue, most=1)]
+    return sorted({name for each in waiting for name in (each.element, each.handler) if name})
 
 
 def _kind(node: m.Node) -> str:

@@ -8,6 +8,7 @@ import msgspec
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine.definition import Binding, Deployed
+from perdure.bpmn.task_rules import NO_RULES, TaskRules, rules_of
 from perdure.contracts import FlagContract, RetryPolicy
 
 
@@ -24,6 +25,8 @@ class Spot(msgspec.Struct, kw_only=True):
     handler: str = ""
     """The activity that undoes it, by the association of its compensation event."""
     intake: str = ""
+    rules: TaskRules = NO_RULES
+    """Four eyes and the ladder of a user task."""
 
 
 class Area(msgspec.Struct, kw_only=True):
@@ -78,7 +81,7 @@ class Plan:
             self.spots[node.id] = Spot(
                 node=node, id=node.id, area=id, out=out.get(node.id, ()), into=into.get(node.id, ()),
                 boundaries=tuple(boundaries.get(node.id, ())), handler=handlers.get(node.id, ""),
-                intake=node.properties.get("intake", ""),
+                intake=node.properties.get("intake", ""), rules=rules_of(node.properties),
             )  # fmt: skip
             if isinstance(node, m.Event) and node.position == "catch":
                 for trigger in node.triggers:

@@ -84,10 +84,10 @@ def end(game: Game, status: Status, failure: Failure | None = None) -> None:
     game.emit(e.InstanceEnded(game.now, status, failure))
 
 
-def clear(game: Game, scope: int) -> None:
-    """Everything inside a scope is gone; the scope itself stays."""
+def clear(game: Game, scope: int, but: int = 0) -> None:
+    """Everything inside a scope is gone, all `but` one node where given; the scope itself stays."""
     for child in game.children(scope):
-        if child.number in game.state.nodes:
+        if child.number in game.state.nodes and child.number != but:
             game.remove(child.number, "interrupted")
     drop_tokens(game, scope)
 

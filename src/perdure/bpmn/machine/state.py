@@ -7,8 +7,9 @@ from typing import Literal
 import msgspec
 
 from perdure.contracts import FailureClass
+from perdure.people import HumanTask
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 
 Status = Literal[
     "active", "suspended", "completed", "failed", "cancelled", "terminated", "compensating", "compensated",
@@ -70,17 +71,8 @@ class Job(Compact, frozen=True):
     """The first eight bytes of the bound verb's hash, for index rows."""
     by: str = ""
     """For an intake: the person who brought what arrived, where one did."""
-
-
-class HumanTask(Compact, frozen=True):
-    """A user task. Assignment was frozen when the task opened."""
-
-    assignee: str = ""
-    groups: str = ""
-    users: str = ""
-    due: str = ""
-    claimed_by: str = ""
-    base: bytes = b""
+    before: int = 0
+    """Attempts made before someone last asked to try again: the policy counts from there, the numbers go on."""
 
 
 class Many(Compact, frozen=True):
@@ -100,7 +92,11 @@ class Incident(Compact, frozen=True):
 
 
 class Done(Compact, frozen=True):
-    """An activity that completed and can be undone. A subprocess carries what was done inside it."""
+    """An activity that completed and can be undone. A subprocess carries what was done inside it.
+
+    Done so many `times` in a row, `iteration` is the last of them. Without an element it is a turn of a cycle: what is
+    `inner`, in that order, so many times.
+    """
 
     element: str
     handler: str = ""
@@ -108,6 +104,7 @@ class Done(Compact, frozen=True):
     verb: str = ""
     iteration: int = 0
     base: bytes = b""
+    times: int = 1
 
 
 class Undo(Compact, frozen=True):
@@ -166,7 +163,7 @@ class Watch(Compact, frozen=True):
         return self.is_met and self.kind != "condition"
 
 
-class Instance(msgspec.Struct, array_like=True):
+class Instance(msgspec.Struct, array_like=True, gc=False):
     """The aggregate. Decisions work on a private copy; nobody else changes one."""
 
     version: int

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from perdure.bpmn.machine.done import backwards, listed
 from perdure.bpmn.machine.state import Done, Instance, Node, Undo, Watch
 from perdure.bpmn.model import CallActivity, Element, MultiInstance, StandardLoop, SubProcess, Task
 from perdure.bpmn.proof.outline import Outline
@@ -84,14 +85,15 @@ class Keys:
         return [node.many.total, started, node.many.ended]
 
     def _undo(self, undo: Undo) -> list[Any]:
-        return [self._done(undo.queue), undo.then, len(undo.failed)]
+        return [self._done(backwards(undo.queue)), undo.then, len(undo.failed)]
 
     def _done(self, done: tuple[Done, ...]) -> list[Any]:
         if not done:
             return []
         if not self._outline.is_undone:
             return []
-        made = _twice([[each.element, each.handler, each.verb, self._done(each.inner)] for each in done])
+        turns = listed(done, MOST_DONE)
+        made = _twice([[each.element, each.handler, each.verb, self._done(each.inner)] for each in turns])
         return made if self._keeps_order else sorted(made)
 
 

@@ -158,9 +158,10 @@ class Calls:
             change = Change(patch, waiting.element, id_text(child.id), iso(state.ended_at) or "", state.process)
             try:
                 current = self._instances.payloads.held(aggregate.id, aggregate.state.head)
-                envelope = changed(current, first, change, place_of(aggregate.state, waiting)) if patch else None
-                if envelope is not None:
-                    sealed = self._instances.payloads.seal(aggregate.id, envelope, self._instances.budget(aggregate))
+                after = changed(current, first, change, place_of(aggregate.state, waiting)) if patch else None
+                if after is not None:
+                    budget = self._instances.budget(aggregate)
+                    sealed = self._instances.payloads.seal(aggregate.id, after.envelope, budget, after.data)
                     brought.payloads.append(sealed)
                     head = sealed.hash
             except (MergeConflictError, PayloadTooLargeError) as error:

@@ -62,13 +62,13 @@ class Changes:
         return await self._told(instance, origin, make)
 
     async def post_progress(self, instance: InstanceName, text: str, origin: Origin) -> Aggregate:
-        return await self._told(instance, origin, lambda _: Prepared(PostProgress(text=text)))
+        return await self._told(instance, origin, Prepared(PostProgress(text=text)))
 
     async def erase(self, instance: InstanceName, origin: Origin, reason: str) -> str:
         """Remove the data of an ended instance; its history stays and still verifies."""
         id = instance_id(instance)
         prepared = Prepared(Erase(reason=reason), Attachments(erases=True))
-        answer = await self._instances.ask(id, origin, lambda _: prepared)
+        answer = await self._instances.ask(id, origin, prepared)
         self._instances.payloads.forget(id)
         return answer.answer
 
@@ -123,7 +123,7 @@ class Changes:
         if is_dry:
             after = self._decided(aggregate, command, origin)
         else:
-            answer = await self._instances.ask(aggregate.id, origin, lambda _: Prepared(command))
+            answer = await self._instances.ask(aggregate.id, origin, Prepared(command))
             assert answer.aggregate is not None
             after = answer.aggregate.state
         plan = MigrationPlan(

@@ -26,9 +26,9 @@ class InstanceDuties:
     async def fire(self, timer: TimerFound) -> None:
         """A timer event, or a retry; jobs that become ready are ours when we serve all of the process."""
 
-        def make(aggregate: Aggregate) -> FireTimer:
+        def make(aggregate: Aggregate) -> Prepared:
             worker = self._instances.worker_of(aggregate)
-            return FireTimer(number=timer.step, kind=timer.kind, due=timer.due, worker=worker)
+            return Prepared(FireTimer(number=timer.step, kind=timer.kind, due=timer.due, worker=worker))
 
         try:
             await self._instances.ask(timer.aggregate, Origin(timer.tenant, PLATFORM), make)

@@ -15,7 +15,8 @@ Until = Literal["committed", "rest", "end"]
 """How long a caller waits: until it is durable, until only people, messages or time move it on, until it has ended."""
 
 LOOK_SECONDS = 1.0
-Told = asyncio.Future[Aggregate]
+Told = asyncio.Future[Aggregate | None]
+"""The instance when this process brought it that far; None when it is time to look what others did."""
 
 
 class Followers:
@@ -24,6 +25,7 @@ class Followers:
     def __init__(self, instances: Instances) -> None:
         self._instances = instances
         self._waiting: dict[bytes, list[tuple[Until, Told]]] = {}
+        self._look: asyncio.TimerHandle | None = None
         instances.kernel.listen(self._on_commit)
 
     async def follow(self, aggregate: Aggregate, until: Until, timeout_seconds: float | None = None) -> Aggregate:
@@ -31,26 +33,37 @@ class Followers:
         if has_reached(aggregate.state, until):
             return aggregate
         origin = Origin(aggregate.tenant)
+        if timeout_seconds is None:
+            return await self._reached(aggregate.id, origin, until)
         try:
             async with asyncio.timeout(timeout_seconds):
-                known = await self._instances.read_or_recall(aggregate.id, origin)
-                while not has_reached(known.state, until):
-                    known = await self._later(aggregate.id, origin, until)
-                return known
+                return await self._reached(aggregate.id, origin, until)
         except TimeoutError:
             return await self._instances.read(aggregate.id, origin)
 
-    async def _later(self, id: Id, origin: Origin, until: Until) -> Aggregate:
-        """The instance when this process brought it that far, or as it is stored after a while."""
-        told: Told = asyncio.get_running_loop().create_future()
+    async def _reached(self, id: Id, origin: Origin, until: Until) -> Aggregate:
+        known = await self._instances.read_or_recall(id, origin)
+        while not has_reached(known.state, until):
+            known = await self._later(id, until) or await self._instances.read(id, origin)
+        return known
+
+    async def _later(self, id: Id, until: Until) -> Aggregate | None:
+        loop = asyncio.get_running_loop()
+        told: Told = loop.create_future()
         self._waiting.setdefault(id, []).append((until, told))
+        if self._look is None:
+            self._look = loop.call_later(LOOK_SECONDS, self._look_again)
         try:
-            async with asyncio.timeout(LOOK_SECONDS):
-                return await told
-        except TimeoutError:
-            return await self._instances.read(id, origin)
+            return await told
         finally:
             self._forget(id, told)
+
+    def _look_again(self) -> None:
+        self._look = None
+        for waiting in self._waiting.values():
+            for _, told in waiting:
+                if not told.done():
+                    told.set_result(None)
 
     def _forget(self, id: Id, told: Told) -> None:
         left = [each for each in self._waiting.pop(id, ()) if each[1] is not told]
@@ -58,7 +71,9 @@ class Followers:
             self._waiting[id] = left
 
     def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
-        for until, told in self._waiting.get(aggregate.id, ()):
+        if aggregate.id not in self._waiting:
+            return
+        for until, told in self._waiting[aggregate.id]:
             if not told.done() and has_reached(aggregate.state, until):
                 told.set_result(aggregate)
 

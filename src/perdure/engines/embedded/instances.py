@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from perdure.bpmn.machine.commands import Command, StartInstance
+from perdure.bpmn.machine.commands import StartInstance
 from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.state import Instance
 from perdure.contracts import check_flags, check_key
@@ -28,8 +27,8 @@ INDEX = "perdure:instance"
 """Under which name instances are found by their process and their business key."""
 MAX_LOADS = 100
 
-Make = Callable[[Aggregate], Command | Prepared | Rejection]
-"""Makes the command for an instance as it is now; may be called several times."""
+Make = Callable[[Aggregate], Prepared | Rejection] | Prepared
+"""The command for an instance, or what makes it for the instance as it is now; that may be called several times."""
 
 
 class Told(NamedTuple):
@@ -136,18 +135,17 @@ class Instances:
         """The definition of an instance, from memory; MissingPlan makes `ask` load it and prepare again."""
         return self.definitions.plans.definition(aggregate.state.definition)
 
-    async def ask(self, id: Id, origin: Origin, make: Make, *, serves: bool = False) -> Answer:
+    def known_definition(self, aggregate: Aggregate) -> Definition | None:
+        """The same, or None when it is not in memory."""
+        return self.definitions.plans.find(aggregate.state.definition)
+
+    async def ask(self, id: Id, origin: Origin, make: Make) -> Answer:
         """Put a command to an instance. `make` may ask for payloads and plans as if all were in memory."""
-
-        def prepare(aggregate: Aggregate) -> Prepared | Rejection:
-            made = make(aggregate)
-            return made if isinstance(made, Prepared | Rejection) else Prepared(made)
-
-        await self.read_or_recall(id, origin)
         for _ in range(MAX_LOADS):
             try:
-                with _named():
-                    return await self.kernel.ask(KIND, id, origin, prepare, serves=serves)
+                return await self.kernel.ask(KIND, id, origin, make)
+            except RejectedError as error:
+                raise _named(error) from None
             except MissingPayload as missing:
                 await self.payloads.open(id, missing.hash)
             except MissingPlan as missing:
@@ -157,8 +155,10 @@ class Instances:
 
     async def read_or_recall(self, id: Id, origin: Origin) -> Aggregate:
         """What this process last committed, or what is stored; never something that is no instance."""
-        with _named():
+        try:
             return _instance(await self.kernel.recall(id, origin))
+        except RejectedError as error:
+            raise _named(error) from None
 
     def budget(self, aggregate: Aggregate) -> int:
         """How large the payload of an instance may be: as its verb says."""
@@ -172,8 +172,10 @@ class Instances:
     # --- reading -------------------------------------------------------------------------------------------------
 
     async def read(self, instance: InstanceName, origin: Origin) -> Aggregate:
-        with _named():
+        try:
             return _instance(await self.kernel.read(instance_id(instance), origin))
+        except RejectedError as error:
+            raise _named(error) from None
 
     async def loaded(self, aggregate: Aggregate) -> Definition:
         """The definition an instance is pinned to."""
@@ -218,16 +220,12 @@ def _instance(aggregate: Aggregate) -> Aggregate:
     return aggregate
 
 
-@contextmanager
-def _named() -> Iterator[None]:
+def _named(error: RejectedError) -> RejectedError:
     """The kernel knows ids only: what is missing here is an instance."""
-    try:
-        yield
-    except RejectedError as error:
-        if error.rejection.code != "not_found" or error.rejection.thing != "call":
-            raise
-        fact = "there is no such instance"
-        raise RejectedError(Rejection("not_found", "find", "instance", error.rejection.id, fact)) from None
+    if error.rejection.code != "not_found" or error.rejection.thing != "call":
+        return error
+    fact = "there is no such instance"
+    return RejectedError(Rejection("not_found", "find", "instance", error.rejection.id, fact))
 
 
 def _index(request: StartRequest) -> list[IndexRow]:

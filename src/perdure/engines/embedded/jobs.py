@@ -13,15 +13,17 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from perdure.bpmn.machine.commands import JobDone, JobFault, LeaseJob, RaiseIncident, RecordJob
 from perdure.bpmn.machine.entries import JobStarted
 from perdure.bpmn.machine.state import Failure, Instance, Job, Node, job_key
-from perdure.engines.embedded.instances import KIND, Instances
+from perdure.engines.embedded.instances import Instances
 from perdure.engines.embedded.merging import Change, changed, place_of, seen_from
-from perdure.engines.embedded.payloads import MissingPayload, budget_of
-from perdure.engines.embedded.plans import Definition, MissingPlan
+from perdure.engines.embedded.payloads import budget_of
+from perdure.engines.embedded.plans import Definition
 from perdure.errors import (
     FencedError,
     MergeConflictError,
@@ -47,11 +49,20 @@ from perdure.work.turns import Turns
 
 PLATFORM = "perdure"
 MISSING = "definition.missing"
+MAX_WORKS = 10_000
 
 log = logging.getLogger("perdure")
 
 
-class Leased(NamedTuple):
+class Work(msgspec.Struct, frozen=True, gc=False):
+    """What a type of job stands for under a definition: its verb, why that is refused, what the payload may weigh."""
+
+    verb: Verb | None
+    refusal: Failed | None = None
+    budget: int = 0
+
+
+class Leased(msgspec.Struct, frozen=True, gc=False):
     """A job this process holds: everything its execution needs, as of the commit that leased it."""
 
     aggregate: Aggregate
@@ -59,14 +70,11 @@ class Leased(NamedTuple):
     job: Job
     definition: Definition
     origin: Origin
+    key: str
 
     @property
     def id(self) -> Id:
         return self.aggregate.id
-
-    @property
-    def key(self) -> str:
-        return job_key(id_text(self.aggregate.id), self.node.element, self.job.run)
 
 
 class Jobs:
@@ -77,16 +85,14 @@ class Jobs:
         self._conductor = instances.conductor
         self._kernel = instances.kernel
         self._turns = Turns()
-        instances.kernel.listen(self._on_commit)
+        self._works: dict[tuple[bytes, str, str], Work] = {}
+        instances.kernel.hear((JobStarted,), self._on_started)
 
-    def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
-        if aggregate.kind != KIND:
-            return
-        for entry in entries:
-            if type(entry) is JobStarted and entry.worker == self._conductor.lease.number:
-                # By its commit: a retry by hand counts attempts anew, and the one before may still be on its way out.
-                name = (aggregate.id, entry.number, aggregate.version, entry.worker)
-                self._conductor.employ(name, lambda entry=entry: self._execute(aggregate, entry))  # type: ignore[misc]
+    def _on_started(self, aggregate: Aggregate, started: JobStarted) -> None:
+        if started.worker == self._conductor.lease.number:
+            # By its commit: an attempt that was cut off and is leased again has the same number.
+            name = (aggregate.id, started.number, aggregate.version, started.worker)
+            self._conductor.employ(name, lambda: self._execute(aggregate, started))
 
     # --- executing -----------------------------------------------------------------------------------------------
 
@@ -95,53 +101,70 @@ class Jobs:
         if node is None or node.job is None or (node.job.attempt, node.job.worker) != (started.attempt, started.worker):
             return  # ended again by a later command of the same commit
         state: Instance = aggregate.state
+        origin = Origin(aggregate.tenant, state.principal, state.trace)
         try:
-            definition = await self._definition(aggregate)
-            origin = Origin(aggregate.tenant, state.principal, state.trace)
-            leased = Leased(aggregate, node, node.job, definition, origin)
             try:
-                await self._run(leased)
-            except (FencedError, QuarantinedError, RejectedError):
+                definition = self._instances.known_definition(aggregate) or await self._definition(aggregate)
+                key = job_key(id_text(aggregate.id), node.element, node.job.run)
+                await self._run(Leased(aggregate, node, node.job, definition, origin, key))
+            except (FencedError, QuarantinedError):
                 raise
             except Exception as error:
-                await self._raise_unrecorded(leased, error)
-        except (FencedError, QuarantinedError, RejectedError):
+                if not is_gone(error):
+                    await self._raise_unrecorded(aggregate, node, node.job, error)
+        except (FencedError, QuarantinedError):
             return  # another worker has taken over, or the instance is set aside: recorded where it is found
 
     async def _definition(self, aggregate: Aggregate) -> Definition:
-        try:
-            return self._instances.definition(aggregate)
-        except MissingPlan:
-            return await insist(lambda: self._instances.loaded(aggregate), self._instances.sources)
+        return await insist(lambda: self._instances.loaded(aggregate), self._instances.sources)
 
     async def _run(self, leased: Leased) -> None:
+        work = self._work(leased)
+        if work.verb is None:
+            await insist(lambda: self.raise_missing(leased.id, leased.node, leased.origin), self._instances.sources)
+            return
+        answer = await self._once(leased, work, work.verb)
+        for _ in range(MAX_ENTITY_CONFLICTS - 1):
+            if answer.conflict is None:
+                return
+            async with self._turns.at(f"{leased.origin.tenant}/{answer.conflict.key}"):
+                answer = await self._once(leased, work, work.verb)
+        if answer.conflict is not None:
+            crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
+            await self._record(leased, work, crowded)
+
+    async def _once(self, leased: Leased, work: Work, verb: Verb) -> Answer:
+        return await self._record(leased, work, work.refusal or await self._attempt(leased, verb))
+
+    def _work(self, leased: Leased) -> Work:
+        """Looked up once: what a definition binds, and the verbs a process knows, never change."""
+        name = (leased.definition.hash, leased.job.type, leased.job.purpose)
+        work = self._works.get(name)
+        if work is None:
+            if len(self._works) >= MAX_WORKS:
+                self._works.clear()
+            work = self._works[name] = self._looked_up(leased)
+        return work
+
+    def _looked_up(self, leased: Leased) -> Work:
         binding = leased.definition.binding(leased.job.type)
         verb = self._conductor.serves(binding.verb, binding.version) if binding is not None else None
         if verb is None:
-            await insist(lambda: self.raise_missing(leased.id, leased.node, leased.origin), self._instances.sources)
-            return
-        made = self._refused(leased, verb)
-        contested = ""
-        for _ in range(MAX_ENTITY_CONFLICTS):
-            async with self._turns.at(contested):
-                answer = await self._record(leased, verb, made or await self._attempt(leased, verb))
-            if answer.conflict is None:
-                return
-            contested = f"{leased.origin.tenant}/{answer.conflict.key}"
-        crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
-        await self._record(leased, verb, crowded)
+            return Work(None)
+        carrying = leased.definition.deployed.verb
+        carrier = self._conductor.catalogue.find(carrying) if carrying else None
+        return Work(verb, self._refused(leased, verb, carrier), budget_of(carrier))
 
-    def _refused(self, leased: Leased, verb: Verb) -> Failed | None:
+    @staticmethod
+    def _refused(leased: Leased, verb: Verb, carrier: Verb | None) -> Failed | None:
         """What the worker refuses to run, whatever was deployed."""
         deployed = leased.definition.deployed
         if verb.is_durable:
             text = f"'{verb.name}' is durable, and a process composes sync verbs only. Hand over by a message instead."
             return Failed("permanent_contract", "job.nested", text)
-        carrier = self._conductor.catalogue.find(deployed.verb) if deployed.verb else None
         allowed = carrier.execution.sub_verbs if carrier is not None else ()
-        undoing = deployed.compensation.values()
-        if allowed and leased.job.purpose == "work" and verb.name not in allowed:
-            names = {same_verb_name(name) for name in (*allowed, *undoing)}
+        if allowed and leased.job.purpose == "work":
+            names = {same_verb_name(name) for name in (*allowed, *deployed.compensation.values())}
             if same_verb_name(verb.name) not in names:
                 text = f"'{verb.name}' is not a sub-verb of '{deployed.verb}'. List it under `sub_verbs`."
                 return Failed("permanent_contract", "job.forbidden", text)
@@ -159,17 +182,15 @@ class Jobs:
     async def _arguments(self, leased: Leased, verb: Verb) -> dict[str, Any]:
         """What the sub-verb declares of the data; all of it when it declares nothing."""
         job = leased.job
-        head = await self._payload(leased.id, job.base or leased.aggregate.state.head)
+        hash, payloads = job.base or leased.aggregate.state.head, self._instances.payloads
+        head = payloads.find(leased.id, hash) or await self._payload(leased.id, hash)
         data = seen_from(head.data, place_of(leased.aggregate.state, leased.node))
         if job.purpose == "intake" and job.message:
             data = {**data, **(await self._payload(leased.id, job.message)).data}
         return checked_args(self._conductor.router, verb, declared(verb, data))
 
     async def _payload(self, id: Id, hash: bytes) -> Envelope:
-        try:
-            return self._instances.payloads.held(id, hash)
-        except MissingPayload:
-            return await insist(lambda: self._instances.payloads.open(id, hash), self._instances.sources)
+        return await insist(lambda: self._instances.payloads.open(id, hash), self._instances.sources)
 
     @staticmethod
     def _handed(leased: Leased, verb: Verb, args: dict[str, Any]) -> dict[str, Any]:
@@ -185,12 +206,12 @@ class Jobs:
 
     # --- recording -----------------------------------------------------------------------------------------------
 
-    async def _record(self, leased: Leased, verb: Verb, made: Produced | Failed) -> Answer:
+    async def _record(self, leased: Leased, work: Work, made: Produced | Failed) -> Answer:
         node, job = leased.node.number, leased.job
 
         def make(aggregate: Aggregate) -> Prepared | Rejection:
             brought = Attachments()
-            outcome = self._outcome(aggregate, leased, verb, made, brought)
+            outcome = self._outcome(aggregate, leased, work, made, brought)
             command = RecordJob(
                 node=node, attempt=job.attempt, job_worker=job.worker, outcome=outcome,
                 worker=self._instances.worker_of(aggregate),
@@ -200,13 +221,13 @@ class Jobs:
         async def record() -> Answer:
             if job.worker != self._conductor.lease.number:
                 raise FencedError("record a job under", "lease", str(job.worker), "this process has another one now")
-            return await self._instances.ask(leased.id, leased.origin, make, serves=True)
+            return await self._instances.ask(leased.id, leased.origin, make)
 
         # The handler has run: forgetting that because the store is out of reach would leave the job leased for ever.
         return await insist(record, self._instances.sources)
 
     def _outcome(
-        self, aggregate: Aggregate, leased: Leased, verb: Verb, made: Produced | Failed, brought: Attachments
+        self, aggregate: Aggregate, leased: Leased, work: Work, made: Produced | Failed, brought: Attachments
     ) -> JobDone | JobFault:
         if isinstance(made, Failed):
             return JobFault(Failure(made.kind, made.code, made.message), made.after_seconds)
@@ -215,7 +236,7 @@ class Jobs:
         if current is None or current.job is None or current.job.attempt != leased.job.attempt:
             return JobDone(state.head)  # interrupted meanwhile: the machine discards it
         try:
-            head = self._merged(aggregate, current, leased, verb, made)
+            head = self._merged(aggregate, current, leased, work, made)
         except (MergeConflictError, PayloadTooLargeError, SchemaViolationError) as error:
             return JobFault(Failure("permanent_contract", error.code, str(error)[:MAX_MESSAGE]))
         brought.payloads.extend(head)
@@ -223,9 +244,10 @@ class Jobs:
         return JobDone(head[0][0] if head else state.head, made.flags)
 
     def _merged(
-        self, aggregate: Aggregate, node: Node, leased: Leased, verb: Verb, made: Produced
+        self, aggregate: Aggregate, node: Node, leased: Leased, work: Work, made: Produced
     ) -> list[tuple[bytes, bytes]]:
-        payloads, state = self._instances.payloads, aggregate.state
+        payloads, state, verb = self._instances.payloads, aggregate.state, work.verb
+        assert verb is not None
         patch = made.cargo.value
         if not isinstance(patch, dict):
             fact = f"it returned a {type(patch).__name__}, and a process merges objects"
@@ -234,10 +256,8 @@ class Jobs:
         base = payloads.held(aggregate.id, leased.job.base) if leased.job.base else None
         at = iso(self._instances.sources.now()) or ""
         change = Change(patch, verb.name, leased.key, at, leased.job.by or state.principal)
-        envelope = changed(current, base, change, place_of(state, node))
-        deployed = leased.definition.deployed
-        carrier = self._conductor.catalogue.find(deployed.verb) if deployed.verb else None
-        return [payloads.seal(aggregate.id, envelope, budget_of(carrier))]
+        after = changed(current, base, change, place_of(state, node))
+        return [payloads.seal(aggregate.id, after.envelope, work.budget, after.data)]
 
     async def raise_missing(self, id: Id, node: Node, origin: Origin) -> None:
         """A job whose verb or handler is gone must be seen by a person."""
@@ -251,21 +271,20 @@ class Jobs:
             node=node.number, code=MISSING, text=text, attempt=job.attempt if job is not None else 0,
             job_worker=job.worker if job is not None else 0,
         )  # fmt: skip
-        await self._instances.ask(id, Origin(origin.tenant, PLATFORM), lambda _: command)
+        await self._instances.ask(id, Origin(origin.tenant, PLATFORM), Prepared(command))
 
-    async def _raise_unrecorded(self, leased: Leased, error: Exception) -> None:
-        """What cannot be recorded must not leave the job leased to a process that has given up on it."""
-        job = leased.job
+    async def _raise_unrecorded(self, aggregate: Aggregate, node: Node, job: Job, error: Exception) -> None:
+        """What cannot be done or recorded must not leave the job leased to a process that has given up on it."""
         text = (
-            f"Attempt {job.attempt} of '{job.type}' ran and what it led to could not be recorded "
-            f"({type(error).__name__}: {error}). Mend the handler, then `perdure incidents retry`."
+            f"Attempt {job.attempt} of '{job.type}' could not begin, or what it led to could not be recorded "
+            f"({type(error).__name__}: {error}). Mend the cause, then `perdure incidents retry`."
         )
         command = RaiseIncident(
-            node=leased.node.number, code="attempt.unrecorded", text=text[:MAX_MESSAGE], attempt=job.attempt,
+            node=node.number, code="attempt.unrecorded", text=text[:MAX_MESSAGE], attempt=job.attempt,
             job_worker=job.worker,
         )  # fmt: skip
-        origin = Origin(leased.origin.tenant, PLATFORM)
-        await insist(lambda: self._instances.ask(leased.id, origin, lambda _: command), self._instances.sources)
+        origin = Origin(aggregate.tenant, PLATFORM)
+        await insist(lambda: self._instances.ask(aggregate.id, origin, Prepared(command)), self._instances.sources)
 
     # --- taking over ---------------------------------------------------------------------------------------------
 
@@ -286,9 +305,22 @@ class Jobs:
                 node=found.step, worker=self._conductor.lease.number, abandoned=found.worker,
                 redelivery=binding.redelivery,
             )  # fmt: skip
-            return (await self._instances.ask(found.aggregate, origin, lambda _: command)).answer == "leased"
-        except (RejectedError, QuarantinedError):
+            return (await self._instances.ask(found.aggregate, origin, Prepared(command))).answer == "leased"
+        except QuarantinedError:
             return False
+        except RejectedError as error:
+            if is_gone(error):
+                return False
+            log.warning("the job %s of instance %s cannot be taken up: %s", found.step, id_text(found.aggregate), error)
+            raise
+
+
+def is_gone(error: Exception) -> bool:
+    """Whether the instance itself is not there: the one rejection that leaves nothing to do for a job of it."""
+    return isinstance(error, RejectedError) and (error.rejection.code, error.rejection.thing) == (
+        "not_found",
+        "instance",
+    )
 
 
 def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from perdure.bpmn.machine.state import Instance, Node
-from perdure.payload import Envelope, changed_paths, data_hash, merge, merge_concurrent, with_data, with_trail
-from perdure.payload.envelope import TrailEntry
+from perdure.payload import (
+    TRAIL_LENGTH,
+    Envelope,
+    TrailEntry,
+    canonical,
+    changed_paths,
+    is_untouched,
+    merge,
+    merge_concurrent,
+)
 
 Data = dict[str, Any]
 Place = tuple[str, ...]
@@ -20,6 +32,13 @@ class Change:
 
     def __init__(self, patch: Mapping[str, Any], verb: str, key: str, at: str, by: str) -> None:
         self.patch, self.verb, self.key, self.at, self.by = patch, verb, key, at, by
+
+
+class Changed(msgspec.Struct, frozen=True, gc=False):
+    """A payload after a change, and the canonical bytes of its data."""
+
+    envelope: Envelope
+    data: bytes
 
 
 def place_of(state: Instance, node: Node) -> Place:
@@ -49,24 +68,25 @@ def nested(patch: Mapping[str, Any], place: Place) -> Data:
     return value
 
 
-def changed(current: Envelope, base: Envelope | None, change: Change, place: Place = ()) -> Envelope:
+def changed(current: Envelope, base: Envelope | None, change: Change, place: Place = ()) -> Changed:
     """The payload after a change; MergeConflictError when another branch changed the same path since `base`."""
     patch = nested(change.patch, place)
-    if not patch:
-        return _trailed(current, current.data, current.schema_hash, change)
-    if base is None or base.schema_hash == current.schema_hash:
-        data = merge(current.data, patch)
-    else:
-        others = _verbs_since(base, current)
-        data = merge_concurrent(base.data, [(others, difference(base.data, current.data)), (change.verb, patch)], {})
-    return _trailed(current, data, data_hash(data), change)
-
-
-def _trailed(current: Envelope, data: Data, hash: str, change: Change) -> Envelope:
+    data = _laid_over(current, base, change.verb, patch) if patch else current.data
+    written = canonical(data)
+    hash = "sha256:" + sha256(written).hexdigest()
     entry = TrailEntry(
         at=change.at, by=change.by, hash_in=current.schema_hash, hash_out=hash, job_key=change.key, verb=change.verb
     )
-    return with_trail(with_data(current, data, by=change.verb), entry)
+    trail = (*current.sub_verb_trail, entry)[-TRAIL_LENGTH:]
+    envelope = replace(current, data=data, schema_hash=hash, last_modified_by=change.verb, sub_verb_trail=trail)
+    return Changed(envelope, written)
+
+
+def _laid_over(current: Envelope, base: Envelope | None, verb: str, patch: Data) -> Data:
+    if base is None or base.schema_hash == current.schema_hash or is_untouched(base.data, current.data, patch):
+        return merge(current.data, patch)
+    others = _verbs_since(base, current)
+    return merge_concurrent(base.data, [(others, difference(base.data, current.data)), (verb, patch)], {})
 
 
 def _verbs_since(base: Envelope, current: Envelope) -> str:

@@ -66,9 +66,9 @@ class Messages:
         self._sources = sources
         self._delivery = Delivery(store, machine, sources, ask, merge, start)
         self._signals = Signals(self._delivery)
-        self._claims: set[asyncio.Task[None]] = set()
+        self._claims: dict[tuple[bytes, int, str, str], asyncio.Task[None]] = {}
         self._swept: tuple[Micros, int] = (0, 0)
-        kernel.listen(self._on_commit)
+        kernel.hear((e.Armed, e.InstanceResumed, e.InstanceMigrated), self._on_entry)
 
     def listen(self, listener: Failed) -> None:
         """Be told of every message that becomes a dead letter."""
@@ -284,12 +284,13 @@ class Messages:
             await self._delivery.bury_kept(tenant, blank, f"unreadable: {error.fact}")
             return None
 
-    def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
-        if aggregate.kind == INSTANCE:
-            for name, key in _opened(aggregate, entries):
+    def _on_entry(self, aggregate: Aggregate, entry: e.Armed | e.InstanceResumed | e.InstanceMigrated) -> None:
+        for name, key in _opened(aggregate, entry):
+            claim = (aggregate.id, aggregate.version, name, key)
+            if claim not in self._claims:
                 task = asyncio.get_running_loop().create_task(self._claim_for(aggregate, name, key))
-                self._claims.add(task)
-                task.add_done_callback(self._claims.discard)
+                self._claims[claim] = task
+                task.add_done_callback(lambda _, claim=claim: self._claims.pop(claim, None))  # type: ignore[misc]
 
     async def _claim_for(self, aggregate: Aggregate, name: str, key: str) -> None:
         try:
@@ -300,7 +301,7 @@ class Messages:
     async def drain(self) -> None:
         """Wait until no claim is under way."""
         while self._claims:
-            await asyncio.gather(*self._claims, return_exceptions=True)
+            await asyncio.gather(*self._claims.values(), return_exceptions=True)
 
     # --- upkeep --------------------------------------------------------------------------------------------------
 
@@ -367,15 +368,11 @@ class Messages:
             raise RejectedError(Rejection("blocked", "replay to", "instance", id_text(instance), fact)) from None
 
 
-def _opened(aggregate: Aggregate, entries: tuple[Any, ...]) -> set[tuple[str, str]]:
-    """Names and keys a commit made an instance wait for; all of them when it goes on after a pause or elsewhere."""
-    opened: set[tuple[str, str]] = set()
-    for entry in entries:
-        if type(entry) is e.Armed and entry.kind == MESSAGE:
-            opened.add((entry.name, entry.key))
-        elif type(entry) in (e.InstanceResumed, e.InstanceMigrated):
-            return {(row.name, row.key) for row in aggregate.rows.parked if row.kind == MESSAGE}
-    return opened
+def _opened(aggregate: Aggregate, entry: e.Armed | e.InstanceResumed | e.InstanceMigrated) -> set[tuple[str, str]]:
+    """Names and keys an entry made an instance wait for; all of them when it goes on after a pause or elsewhere."""
+    if isinstance(entry, e.Armed):
+        return {(entry.name, entry.key)} if entry.kind == MESSAGE else set()
+    return {(row.name, row.key) for row in aggregate.rows.parked if row.kind == MESSAGE}
 
 
 def _named(found: list[WaitFound], letter: Letter) -> list[WaitFound]:

@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from perdure.bpmn.machine.entries import Thrown
@@ -28,7 +28,7 @@ from perdure.engines.embedded.instances import Instances
 from perdure.engines.embedded.messages import Messages
 from perdure.engines.embedded.steps import Steps
 from perdure.errors import PerdureError
-from perdure.journal import Origin
+from perdure.journal import Notice, Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.kernel.ports import PENDING, Attachments
 from perdure.payload import digest
@@ -61,15 +61,14 @@ class Notices:
             START_FIRED: self._start_fired,
         }
         self._under_way: set[tuple[str, str]] = set()
-        instances.kernel.listen(self._on_commit)
+        instances.kernel.notice(self._on_notices)
 
     @property
     def kinds(self) -> frozenset[str]:
         return frozenset(self._deliveries)
 
-    def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
-        machine = self._instances.kernel.machine(aggregate.kind)
-        for notice in machine.notices(aggregate.id, aggregate.state, entries):
+    def _on_notices(self, aggregate: Aggregate, notices: Sequence[Notice]) -> None:
+        for notice in notices:
             if notice.kind in self._deliveries:
                 self._under_way.add((aggregate.tenant, notice.message_id))
                 name = (digest(notice.message_id.encode()), 0, 0, 0)

@@ -41,20 +41,28 @@ class Payloads:
         self._held: OrderedDict[tuple[bytes, bytes], tuple[Envelope, int]] = OrderedDict()
         self._size = 0
 
+    def find(self, instance: bytes, hash: bytes) -> Envelope | None:
+        """What is in memory."""
+        key = (instance, hash)
+        found = self._held.get(key)
+        if found is None:
+            return None
+        self._held.move_to_end(key)
+        return found[0]
+
     def held(self, instance: bytes, hash: bytes) -> Envelope:
         """What is in memory, or MissingPayload."""
-        found = self._held.get((instance, hash))
+        found = self.find(instance, hash)
         if found is None:
             raise MissingPayload(hash)
-        self._held.move_to_end((instance, hash))
-        return found[0]
+        return found
 
     async def open(self, instance: Id, hash: bytes) -> Envelope:
         """A payload of an instance, every byte of it checked against its hash."""
-        try:
-            return self.held(instance, hash)
-        except MissingPayload:
-            data = await self._store.payload(instance, hash)
+        held = self.find(instance, hash)
+        if held is not None:
+            return held
+        data = await self._store.payload(instance, hash)
         if data is None:
             fact = f"its payload {digest_text(hash)} has been erased"
             raise RejectedError(Rejection("wrong_state", "read", "instance", id_text(instance), fact))
@@ -67,10 +75,12 @@ class Payloads:
         """What a message or task brought, as it was kept for its intake."""
         return (await self.open(instance, hash)).data
 
-    def seal(self, instance: bytes, envelope: Envelope, budget: int = BUDGET_BYTES) -> Sealed:
+    def seal(
+        self, instance: bytes, envelope: Envelope, budget: int = BUDGET_BYTES, data: bytes | None = None
+    ) -> Sealed:
         """The envelope packed and hashed; kept at hand, as it is about to be the head."""
-        data, kept = pack_and_keep(envelope, max_bytes=budget)
-        sealed = Sealed(digest(data), data)
+        written, kept = pack_and_keep(envelope, max_bytes=budget, data=data)
+        sealed = Sealed(digest(written), written)
         self._hold(instance, sealed, kept)
         return sealed
 

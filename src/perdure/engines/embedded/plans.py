@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from perdure.bpmn.machine.definition import Binding, Deployed
 from perdure.bpmn.machine.plan import Plan, plan_of
-from perdure.bpmn.model import Node, nodes
+from perdure.bpmn.model import CallActivity, Node, Task, nodes
 
 MAX_PLANS = 512
 
@@ -28,6 +28,8 @@ class Definition(NamedTuple):
     deployed: Deployed
     plan: Plan
     elements: Mapping[str, Node]
+    steps: frozenset[str]
+    """The tasks and calls among them, those that only undo left out: what progress is counted in."""
 
     def binding(self, type: str) -> Binding | None:
         return self.deployed.bindings.get(type)
@@ -35,7 +37,12 @@ class Definition(NamedTuple):
 
 def definition_of(deployed: Deployed, hash: bytes) -> Definition:
     elements = {node.id: node for node in nodes(deployed.process.body)}
-    return Definition(hash, deployed, plan_of(deployed, hash), elements)
+    steps = frozenset(
+        id
+        for id, node in elements.items()
+        if isinstance(node, Task | CallActivity) and not node.is_for_compensation
+    )  # fmt: skip
+    return Definition(hash, deployed, plan_of(deployed, hash), elements, steps)
 
 
 class Plans(Mapping[bytes, Plan]):
@@ -57,11 +64,16 @@ class Plans(Mapping[bytes, Plan]):
     def __contains__(self, hash: object) -> bool:
         return hash in self._held
 
-    def definition(self, hash: bytes) -> Definition:
+    def find(self, hash: bytes) -> Definition | None:
         held = self._held.get(hash)
+        if held is not None:
+            self._held.move_to_end(hash)
+        return held
+
+    def definition(self, hash: bytes) -> Definition:
+        held = self.find(hash)
         if held is None:
             raise MissingPlan(hash)
-        self._held.move_to_end(hash)
         return held
 
     def keep(self, definition: Definition) -> None:

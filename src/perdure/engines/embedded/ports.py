@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Protocol
 
 from perdure.kernel.ports import AggregateFound, Buffered, BufferedFound, Conflict, RecordRow, Unit, WaitFound
@@ -15,7 +16,7 @@ FROM_THE_NEWEST = b"\xff" * 17
 class ProcessStore(Protocol):
     """Every look-up names its tenant and goes by an index, except where all tenants are looked after together."""
 
-    async def commit(self, unit: Unit) -> Conflict | None: ...
+    def commit(self, unit: Unit) -> Awaitable[Conflict | None]: ...
     async def payload(self, aggregate: Id, hash: bytes) -> bytes | None: ...
 
     async def find_waits(

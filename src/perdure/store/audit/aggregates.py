@@ -12,6 +12,7 @@ from perdure.store.audit.derived import compare_rows
 from perdure.store.audit.findings import Finding, Report, found
 from perdure.store.audit.named import named_by
 from perdure.store.audit.reading import Reader, UnreadableError, plain
+from perdure.store.audit.states import check_parts
 from perdure.store.checks import checksum
 from perdure.store.ports import Row
 
@@ -101,6 +102,7 @@ class Look:
             self.findings.append(found("AUD009", "aggregate", fact, id))
         elif walk.is_replayed and walk.state is not None:
             self.findings += _check_state(id, machine, walk.state, state, (status, ended_at))
+            self.findings += await check_parts(self._reader, machine, id, walk.state)
             await self._check_payloads(machine, walk)
             self.findings += await compare_rows(self._reader, id, tenant, machine.rows(id, walk.state))
 

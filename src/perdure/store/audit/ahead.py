@@ -14,6 +14,7 @@ BYTES_AT_ONCE = 16_000_000
 AT_ONCE = {
     "load_aggregate": "aggregates_between",
     "read_records": "records_between",
+    "read_parts": "parts_between",
     "payload_page": "payloads_between",
     "parked_columns": "parked_between",
     "job_columns": "jobs_between",

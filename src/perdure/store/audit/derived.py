@@ -9,6 +9,7 @@ from typing import Any
 from perdure.journal import Machine, Rows
 from perdure.store.audit.findings import Finding, Report, found
 from perdure.store.audit.reading import PAGE, Reader, UnreadableError, plain
+from perdure.store.audit.states import stored_state
 from perdure.store.checks import checked, slot
 from perdure.store.ports import Row
 
@@ -86,7 +87,8 @@ async def _is_surplus(reader: Reader, machines: Any, rows: list[Row], due: int, 
     try:
         loaded = checked(plain(rows[0]))
         machine: Machine[Any, Any, Any] = machines[loaded.kind]
-        wanted = {each.due for each in machine.rows(id, machine.decode(loaded.state)).timers}
+        state = await stored_state(reader, machine, id, loaded.state)
+        wanted = {each.due for each in machine.rows(id, state).timers}
     except Exception:  # whatever is wrong with the aggregate itself has been found by its own check
         return False
     if due in wanted:

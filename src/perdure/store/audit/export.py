@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
+from bisect import bisect_left
+from collections import OrderedDict
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +18,7 @@ from perdure.sources import Id, id_text, iso
 from perdure.store.audit.aggregates import Machines
 from perdure.store.audit.named import named_by
 from perdure.store.audit.reading import Reader, plain
+from perdure.store.audit.states import stored_state
 from perdure.store.audit.verify import Progress
 from perdure.store.checks import checked
 from perdure.store.keys import PublicKeys
@@ -24,6 +27,7 @@ from perdure.store.store import Store
 
 FORMAT = "perdure.export/1"
 IDS_AT_ONCE = 500
+SEALS_HELD = 8
 
 
 async def export(
@@ -67,8 +71,8 @@ async def document_of(store: Store, machines: Machines, id: Id, public_keys: Pub
         async for sequence, body, hash in reader.pages("read_records", 0, 0, aggregate=id)
         if sequence <= loaded.version
     ]
-    summary = summary_of(machine, machine.decode(loaded.state))
-    seals = await _seals(reader, id, loaded.version)
+    summary = summary_of(machine, await stored_state(reader, machine, id, loaded.state))
+    seals = await SealReader(reader).of(id, loaded.version)
     signers = {each["key_id"] for each in seals}
     content = {
         "format": FORMAT,
@@ -141,31 +145,42 @@ async def _payloads(reader: Reader, id: bytes) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-async def _seals(reader: Reader, id: bytes, version: int) -> list[dict[str, Any]]:
-    """Each seal that lists the call, with the way from the call's head to the seal's root."""
-    found: list[dict[str, Any]] = []
-    covered = 0
-    async for sequence, position in reader.pages("record_positions", 0, 0, aggregate=id):
-        if sequence <= covered or sequence > version:
-            continue
-        rows = await reader.fetch("seal_over", position=position)
-        if not rows:
-            break
-        seal = Seal.from_row(rows[0])
-        leaves = await _leaves(reader, seal)
-        place = next((place for place, leaf in enumerate(leaves) if leaf.aggregate == id), None)
-        if place is None or leaves[place].sequence > version:
-            break
-        covered = leaves[place].sequence
-        found.append(seal_item(seal, leaves, place))
-    return found
+class SealReader:
+    """Finds the seals that list an aggregate. What a seal covers is read once for all that it lists."""
 
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._covered: OrderedDict[int, list[Leaf]] = OrderedDict()
 
-async def _leaves(reader: Reader, seal: Seal) -> list[Leaf]:
-    before = await reader.fetch("read_seals", after=seal.number - 2, most=1) if seal.number > 1 else []
-    after = before[0][2] if before else 0
-    rows = await reader.fetch("journal_since", after=after, most=SEALED_AT_ONCE)
-    return heads_of(plain(row) for row in rows if row[0] <= seal.cursor)
+    async def of(self, id: bytes, version: int) -> list[dict[str, Any]]:
+        """Each seal that lists the call, with the way from the call's head to the seal's root."""
+        found: list[dict[str, Any]] = []
+        covered = 0
+        async for sequence, position in self._reader.pages("record_positions", 0, 0, aggregate=id):
+            if sequence <= covered or sequence > version:
+                continue
+            rows = await self._reader.fetch("seal_over", position=position)
+            if not rows:
+                break
+            seal = Seal.from_row(rows[0])
+            leaves = await self._leaves(seal)
+            place = bisect_left(leaves, id, key=lambda leaf: leaf.aggregate)
+            if place == len(leaves) or leaves[place].aggregate != id or leaves[place].sequence > version:
+                break
+            covered = leaves[place].sequence
+            found.append(seal_item(seal, leaves, place))
+        return found
+
+    async def _leaves(self, seal: Seal) -> list[Leaf]:
+        known = self._covered.get(seal.number)
+        if known is None:
+            before = await self._reader.fetch("read_seals", after=seal.number - 2, most=1) if seal.number > 1 else []
+            after = before[0][2] if before else 0
+            rows = await self._reader.fetch("journal_since", after=after, most=SEALED_AT_ONCE)
+            known = self._covered[seal.number] = heads_of(plain(row) for row in rows if row[0] <= seal.cursor)
+            if len(self._covered) > SEALS_HELD:
+                self._covered.popitem(last=False)
+        return known
 
 
 def seal_item(seal: Seal, leaves: list[Leaf], place: int) -> dict[str, Any]:

@@ -23,6 +23,7 @@ CODES: dict[str, str] = {
     "AUD011": "a payload that the state names is missing",
     "AUD012": "a payload is kept that no record speaks of",
     "AUD013": "data is still there although it was erased",
+    "AUD014": "the parts of an aggregate's state are not those its records lead to",
     "AUD020": "the tokens of an aggregate are not those its state stands for",
     "AUD021": "the timers of an aggregate are not those its state stands for",
     "AUD022": "the jobs of an aggregate are not those its state stands for",
@@ -33,6 +34,7 @@ CODES: dict[str, str] = {
     "AUD031": "an entity is not the newest version of its history",
     "AUD032": "a version of an entity is missing in its history",
     "AUD040": "a pending message says neither by whom nor with what to act on it",
+    "AUD041": "a message no longer matches its checksum",
     "AUD050": "a seal is missing",
     "AUD051": "a seal does not follow the one before it",
     "AUD052": "a seal no longer matches its hash",
@@ -51,6 +53,9 @@ CODES: dict[str, str] = {
     "AUD071": "an export does not match its own digest",
     "AUD072": "an export says something else than its records",
     "AUD073": "an export's proof does not lead to the sealed root",
+    "AUD074": "the bytes of a payload are not in their canonical form",
+    "AUD075": "a document lacks a part that its records speak of",
+    "AUD076": "a definition in a document does not match its hash",
 }
 
 

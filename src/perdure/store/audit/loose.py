@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+from perdure.kernel.ports import InboxRow
 from perdure.store.audit.findings import Finding, Report, found
 from perdure.store.audit.reading import PAGE, Reader, UnreadableError, plain
+from perdure.store.checks import is_whole
 from perdure.store.ports import Row
+
+MESSAGES = 50
+"""Messages looked at together: those that are kept have their data with them."""
 
 
 async def check_loose(reader: Reader, report: Report) -> None:
@@ -43,9 +48,12 @@ async def _starts(reader: Reader, report: Report) -> None:
 
 
 async def _messages(reader: Reader, report: Report) -> None:
-    async for _, id, is_there in reader.pages("scan_messages", -(2**63), 0):
+    async for _, *columns, sums, is_there in reader.pages("scan_messages", -(2**63), 0, MESSAGES):
+        row = InboxRow(*columns)
         if not is_there:
-            report.add([orphaned("inbox", id)])
+            report.add([orphaned("inbox", columns[7])])
+        if not is_whole(row, sums):
+            report.add([found("AUD041", "inbox", f"message '{row.message_id}' of tenant '{row.tenant}'")])
     async for _, tenant, message_id in reader.pages("stuck_messages", -(2**63), 0):
         report.add([found("AUD040", "inbox", f"message '{message_id}' of tenant '{tenant}'")])
 

@@ -113,12 +113,14 @@ class PostgresDriver:
         found = await self._lines.turn([Request(BEGIN, []), *requests, Request(COMMIT, [])])
         return found[1:-1]
 
-    async def commit(self, unit: Unit) -> Conflict | None:
-        self._check_open()
+    def commit(self, unit: Unit) -> asyncio.Future[Conflict | None]:
         future: asyncio.Future[Conflict | None] = self._loop.create_future()
+        if self._is_closed:
+            future.set_exception(closed(self._place))
+            return future
         self._waiting.append((unit, future))
         self._flush_soon()
-        return await future
+        return future
 
     def _flush_soon(self) -> None:
         if not self._is_flushing and self._committing is None and self._waiting:

@@ -30,6 +30,7 @@ DOUBTED_BATCHES = 16
 _RACES = (psycopg.errors.UniqueViolation, psycopg.errors.TransactionRollback, psycopg.errors.LockNotAvailable)
 _SORTED: dict[str, Any] = {
     "put_aggregate": itemgetter(0),
+    "put_parts": itemgetter(0, 1),
     "add_records": itemgetter(0, 1),
     "add_idempotency": itemgetter(0, 1),
     "add_inbox": itemgetter(0, 1),

@@ -36,3 +36,12 @@ WHERE id > :after ORDER BY id LIMIT :most;
 -- name: count_aggregates
 -- How many aggregates there are, for progress.
 SELECT count(*) FROM aggregate;
+
+-- name: read_parts
+-- The parts of one aggregate's state that are rows by themselves, in their order.
+SELECT number, body FROM part WHERE aggregate = :aggregate ORDER BY number;
+
+-- name: put_parts
+-- Write parts that are new or changed.
+INSERT INTO part (aggregate, number, body) VALUES (:aggregate, :number, :body)
+ON CONFLICT (aggregate, number) DO UPDATE SET body = excluded.body;

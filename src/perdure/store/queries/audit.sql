@@ -14,6 +14,7 @@ SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' 
 -- name: table_sizes
 -- How many rows the tables hold that grow with work.
 SELECT 'aggregates', count(*) FROM aggregate UNION ALL SELECT 'records', count(*) FROM journal
+UNION ALL SELECT 'parts', count(*) FROM part
 UNION ALL SELECT 'payloads', count(*) FROM payload UNION ALL SELECT 'tokens', count(*) FROM parked
 UNION ALL SELECT 'timers', count(*) FROM timer UNION ALL SELECT 'jobs', count(*) FROM job
 UNION ALL SELECT 'incidents', count(*) FROM incident UNION ALL SELECT 'messages', count(*) FROM inbox
@@ -72,6 +73,8 @@ SELECT 'journal', aggregate FROM journal AS one WHERE aggregate > :after AND agg
   AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
 UNION SELECT 'payload', aggregate FROM payload AS one WHERE aggregate > :after AND aggregate <= :until
   AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
+UNION SELECT 'part', aggregate FROM part AS one WHERE aggregate > :after AND aggregate <= :until
+  AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
 UNION SELECT 'parked', aggregate FROM parked AS one WHERE aggregate > :after AND aggregate <= :until
   AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
 UNION SELECT 'job', aggregate FROM job AS one WHERE aggregate > :after AND aggregate <= :until
@@ -88,9 +91,10 @@ SELECT tenant, key, aggregate, EXISTS (SELECT 1 FROM aggregate WHERE id = one.ag
 WHERE (tenant, key) > (:after_tenant, :after_key) ORDER BY tenant, key LIMIT :most;
 
 -- name: scan_messages
--- Messages that name an aggregate, a page at a time, and whether it is there.
-SELECT number, aggregate, EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate) FROM inbox AS one
-WHERE number > :after AND aggregate IS NOT NULL ORDER BY number LIMIT :most;
+-- Messages, a page at a time, and whether the aggregate they name is there.
+SELECT number, tenant, message_id, kind, key, received_at, status, answer, aggregate, body, name, expires_at, checksum,
+  aggregate IS NULL OR EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate) FROM inbox AS one
+WHERE number > :after ORDER BY number LIMIT :most;
 
 -- name: stuck_messages
 -- Messages that wait to be acted on and say neither by whom nor with what.
@@ -129,6 +133,7 @@ ORDER BY version DESC LIMIT 1;
 -- name: stretch_bytes
 -- How much there is to read between two ids, before it is read at once.
 SELECT (SELECT coalesce(sum(length(body)), 0) FROM journal WHERE aggregate > :after AND aggregate <= :until)
+  + (SELECT coalesce(sum(length(body)), 0) FROM part WHERE aggregate > :after AND aggregate <= :until)
   + (SELECT coalesce(sum(length(data)), 0) FROM payload WHERE aggregate > :after AND aggregate <= :until);
 
 -- name: aggregates_between
@@ -140,6 +145,10 @@ WHERE id > :after AND id <= :until;
 -- The records of the aggregates between two ids.
 SELECT aggregate, sequence, body, hash FROM journal WHERE aggregate > :after AND aggregate <= :until
 ORDER BY aggregate, sequence;
+
+-- name: parts_between
+-- The parts of the aggregates between two ids.
+SELECT aggregate, number, body FROM part WHERE aggregate > :after AND aggregate <= :until ORDER BY aggregate, number;
 
 -- name: payloads_between
 -- The payloads of the aggregates between two ids.

@@ -1,7 +1,9 @@
 -- name: add_inbox
 -- What arrived, once per message id.
-INSERT INTO inbox (tenant, message_id, kind, key, received_at, status, answer, aggregate, body, name, expires_at)
-VALUES (:tenant, :message_id, :kind, :key, :received_at, :status, :answer, :aggregate, :body, :name, :expires_at);
+INSERT INTO inbox (tenant, message_id, kind, key, received_at, status, answer, aggregate, body, name, expires_at,
+  checksum)
+VALUES (:tenant, :message_id, :kind, :key, :received_at, :status, :answer, :aggregate, :body, :name, :expires_at,
+  :checksum);
 
 -- name: known_messages
 -- Which message ids of a batch have arrived before, for the gate.
@@ -9,7 +11,9 @@ SELECT tenant, message_id, answer, aggregate FROM inbox WHERE (tenant, message_i
 
 -- name: settle_inbox
 -- A pending message was acted on in this commit: its body is no longer needed.
-UPDATE inbox SET status = 1, answer = 'applied', body = NULL WHERE (tenant, message_id) IN (SELECT * FROM (VALUES (:tenant, :message_id)));
+UPDATE inbox SET status = 1, answer = 'applied', body = NULL,
+  checksum = CASE WHEN length(checksum) = 32 THEN substr(checksum, 17) ELSE checksum END
+WHERE (tenant, message_id) IN (SELECT * FROM (VALUES (:tenant, :message_id)));
 
 -- name: pending_inbox
 -- Messages between aggregates, and broadcasts, that still have to be acted on.
@@ -31,9 +35,14 @@ AND kind = 'completion' ORDER BY received_at, number LIMIT 20;
 SELECT message_id, kind, key, received_at, status, answer, aggregate, body, name, expires_at
 FROM inbox WHERE tenant = :tenant AND message_id = :message_id;
 
+-- name: whole_message
+-- One message with every column that its checksum covers.
+SELECT tenant, message_id, kind, key, received_at, status, answer, aggregate, body, name, expires_at, checksum
+FROM inbox WHERE tenant = :tenant AND message_id = :message_id;
+
 -- name: mark_message
 -- A person decided about a dead letter.
-UPDATE inbox SET status = :status, answer = :answer, body = NULL
+UPDATE inbox SET status = :status, answer = :answer, body = NULL, checksum = :checksum
 WHERE tenant = :tenant AND message_id = :message_id AND status = 2 RETURNING message_id;
 
 -- name: buffered_messages
@@ -57,5 +66,5 @@ WHERE status = 0 AND expires_at > 0 AND expires_at <= :now ORDER BY expires_at, 
 
 -- name: bury_message
 -- A kept message becomes a dead letter, unless someone took it first.
-UPDATE inbox SET status = 2, answer = :answer
+UPDATE inbox SET status = 2, answer = :answer, checksum = :checksum
 WHERE tenant = :tenant AND message_id = :message_id AND status = 0 RETURNING message_id;

@@ -140,16 +140,17 @@ class SqliteDriver:
             raise
         return found
 
-    async def commit(self, unit: Unit) -> Conflict | None:
-        if self._is_closed:
-            raise _closed(self.url)
+    def commit(self, unit: Unit) -> asyncio.Future[Conflict | None]:
         future: asyncio.Future[Conflict | None] = self._loop.create_future()
+        if self._is_closed:
+            future.set_exception(_closed(self.url))
+            return future
         self._waiting.append((unit, future))
         if not self._is_flushing and not self._is_busy:
             self._is_flushing = True
             # Everyone who is ready in this turn of the loop gets into the same commit.
             self._loop.call_soon(self._flush)
-        return await future
+        return future
 
     def _flush(self) -> None:
         self._is_flushing = False

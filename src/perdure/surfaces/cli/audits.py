@@ -15,6 +15,7 @@ from perdure.surfaces.cli.progress import progress_bar
 from perdure.surfaces.cli.project import load_project, open_store
 
 if TYPE_CHECKING:
+    from perdure.app.exporting import Verdict
     from perdure.store.audit import Anchor, Finding, Report
 
 MAX_SHOWN = 20
@@ -65,6 +66,7 @@ async def verify(
 
 
 def _verify_export(settings: Settings, document: Path, keys: list[Path], require_sealed: bool) -> None:
+    from perdure.app.exporting import Verdict, check_document, is_document
     from perdure.store.audit import verify_export
     from perdure.store.keys import load_public_keys
 
@@ -72,27 +74,68 @@ def _verify_export(settings: Settings, document: Path, keys: list[Path], require
         content = document.read_bytes()
     except OSError as error:
         raise usage("verify", "export", str(document), f"it cannot be read ({error.strerror})") from None
-    findings = verify_export(content, load_public_keys(keys) if keys else None, require_sealed=require_sealed)
-    told = {"ok": not findings, "document": str(document), "findings": [_finding(each) for each in findings]}
-    output.show(settings, told, lambda: _findings_picture(findings, f"{document} is whole."))
+    public_keys = load_public_keys(keys) if keys else None
+    if is_document(content):
+        verdict = check_document(content, public_keys, require_sealed=require_sealed)
+    else:
+        verdict = Verdict(verify_export(content, public_keys, require_sealed=require_sealed), [])
+    findings = verdict.findings
+    told = {
+        "ok": not findings, "document": str(document), "findings": [_finding(each) for each in findings],
+        "notes": verdict.notes,
+    }  # fmt: skip
+    output.show(settings, told, lambda: _verdict_picture(verdict, f"{document} is whole."))
     if findings:
         raise typer.Exit(INTEGRITY)
 
 
 async def export(
     settings: Settings,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the documents go.")],
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Calls; all if none is named.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="One call with all its parts: .json, .html.")
+    ] = None,
+    html: Annotated[bool, typer.Option("--html", help="With --output: a page that people read.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="A file for each call and instance by itself.")
+    ] = None,
     key: Keys = None,
 ) -> None:  # fmt: skip
     """Write calls as documents that can be checked without the store: perdure audit verify FILE."""
+    if (file is None) == (out is None):
+        raise usage("export", "calls", " ".join(ids or []) or "all", "one of -o FILE and --out DIR is needed")
+    if file is not None:
+        await _export_document(settings, ids or [], file, html or file.suffix.lower() in (".html", ".htm"), key or [])
+    elif out is not None:
+        await _export_each(settings, ids or [], out, key or [])
+
+
+async def _export_document(settings: Settings, ids: list[str], file: Path, is_page: bool, key: list[Path]) -> None:
+    from perdure.app.auditing import public_keys_of, write_document
+
+    if len(ids) != 1:
+        raise usage("export", "document", str(file), "it is about one call", "Name one, or use --out DIR for several.")
+    config = load_project(settings)
+    keys = public_keys_of(config.store, config.seal_key_file, key)
+    async with open_store(settings, "reader", config, must_exist=True) as perdure:
+        size = await write_document(perdure, ids[0], file, keys, is_page=is_page)
+    output.show(
+        settings, {"document": str(file), "bytes": size}, lambda: f"✓ {ids[0]} written to {file}"
+    )  # fmt: skip
+
+
+async def _export_each(settings: Settings, ids: list[str], out: Path, key: list[Path]) -> None:
     from perdure.app.auditing import export_calls, public_keys_of
 
     config = load_project(settings)
-    keys = public_keys_of(config.store, config.seal_key_file, key or ())
+    keys = public_keys_of(config.store, config.seal_key_file, key)
     async with open_store(settings, "reader", config, must_exist=True) as perdure:
         with progress_bar(settings, "Exporting") as progress:
-            written = await export_calls(perdure, ids or [], out, keys, progress)
+            written = await export_calls(perdure, ids, out, keys, progress)
+    _show_written(settings, written, out)
+
+
+def _show_written(settings: Settings, written: int, out: Path) -> None:
     told = {"written": written, "folder": str(out.resolve())}
     output.show(settings, told, lambda: f"✓ {output.counted(written, 'call')} written to {out}")
 
@@ -153,6 +196,19 @@ def _picture(report: Report) -> Any:
         _findings_picture(report.findings, "All is as it was written."),
         Text(f"  {counts}", style="dim"),
         Text(f"  {sealed}{young}", style="dim", overflow="fold"),
+    )
+
+
+def _verdict_picture(verdict: Verdict, praise: str) -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    counts = {"record": verdict.records, "payload": verdict.payloads, "seal": verdict.seals}
+    told = ", ".join(output.counted(number, thing) for thing, number in counts.items())
+    return Group(
+        _findings_picture(verdict.findings, praise),
+        *([Text(f"  {told}", style="dim")] if verdict.records else []),
+        *(Text(f"  ! {note}", style="yellow", overflow="fold") for note in verdict.notes),
     )
 
 

@@ -13,3 +13,9 @@ ON CONFLICT (id) DO UPDATE SET version = excluded.version, status = excluded.sta
 -- name: load_aggregates
 -- Differs because loads asked for in one turn of the loop go to the server together.
 SELECT id, tenant, kind, version, status, ended_at, state, head, checksum FROM aggregate WHERE id = ANY(:id::bytea[]);
+
+-- name: put_parts
+-- Differs because a batch is one statement with an array for each column.
+INSERT INTO part (aggregate, number, body)
+SELECT * FROM unnest(:aggregate::bytea[], :number::bigint[], :body::bytea[])
+ON CONFLICT (aggregate, number) DO UPDATE SET body = excluded.body;

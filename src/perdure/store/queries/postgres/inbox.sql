@@ -1,8 +1,10 @@
 -- name: add_inbox
 -- Differs because a batch is one statement with an array for each column.
-INSERT INTO inbox (tenant, message_id, kind, key, received_at, status, answer, aggregate, body, name, expires_at)
+INSERT INTO inbox (tenant, message_id, kind, key, received_at, status, answer, aggregate, body, name, expires_at,
+  checksum)
 SELECT * FROM unnest(:tenant::text[], :message_id::text[], :kind::text[], :key::text[], :received_at::bigint[],
-  :status::bigint[], :answer::text[], :aggregate::bytea[], :body::bytea[], :name::text[], :expires_at::bigint[]);
+  :status::bigint[], :answer::text[], :aggregate::bytea[], :body::bytea[], :name::text[], :expires_at::bigint[],
+  :checksum::bytea[]);
 
 -- name: known_messages
 -- Differs because a batch is one statement with an array for each column.
@@ -18,5 +20,6 @@ WITH settled AS (
   ON inbox.tenant = claim.tenant AND inbox.message_id = claim.message_id
   ORDER BY inbox.tenant, inbox.message_id FOR UPDATE OF inbox
 )
-UPDATE inbox SET status = 1, answer = 'applied', body = NULL FROM settled
+UPDATE inbox SET status = 1, answer = 'applied', body = NULL,
+  checksum = CASE WHEN length(inbox.checksum) = 32 THEN substr(inbox.checksum, 17) ELSE inbox.checksum END FROM settled
 WHERE inbox.tenant = settled.tenant AND inbox.message_id = settled.message_id;
