@@ -13,6 +13,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, InMemoryHistory
+from prompt_toolkit.shortcuts import CompleteStyle
 
 from perdure.surfaces.repl.session import AskRun, Session
 
@@ -83,7 +84,12 @@ class PromptLines:
     def __init__(self, completions: Completions, history: Path | None) -> None:
         kept: Any = FileHistory(str(history)) if history is not None else InMemoryHistory()
         self._session: PromptSession[str] = PromptSession(
-            history=kept, completer=Offered(completions), complete_while_typing=False, enable_suspend=True
+            history=kept,
+            completer=Offered(completions),
+            complete_while_typing=False,
+            enable_suspend=True,
+            complete_style=CompleteStyle.READLINE_LIKE,
+            reserve_space_for_menu=0,
         )
 
     async def line(self, prompt: str, timeout_seconds: float | None = None) -> str | None:
