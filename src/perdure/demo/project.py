@@ -15,6 +15,6 @@ def example() -> Path:
     return INSIDE if INSIDE.is_dir() else CLONE
 
 
-def begin(folder: Path) -> None:
-    """A copy of the example, to be changed at will."""
-    shutil.copytree(example(), folder, ignore=LEFT_OUT, dirs_exist_ok=True)
+def begin(folder: Path, source: Path | None = None) -> None:
+    """A copy of the example, to be changed at will; what running it left behind stays where it is."""
+    shutil.copytree(source or example(), folder, ignore=LEFT_OUT, dirs_exist_ok=True)

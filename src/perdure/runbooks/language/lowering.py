@@ -34,7 +34,7 @@ from perdure.runbooks.language.program import (
 )
 from perdure.runbooks.language.style import Style
 from perdure.runbooks.plan import All as AllOf
-from perdure.runbooks.plan import Branch, Condition, OnFailure, Path, Provenance
+from perdure.runbooks.plan import Branch, Condition, OnFailure, Path, Provenance, Reference
 from perdure.runbooks.plan import Either as EitherOf
 from perdure.runbooks.plan import Not as NotOf
 from perdure.runbooks.plan import Test as TestOf
@@ -147,12 +147,15 @@ class Lowering:
         is_named = call.name and self._names.is_first(call.name, place)
         base = "choice" if call.condition is not None else _bare(call.verb)
         found = tuple(_subjects(call.condition, place)) if call.condition is not None else ()
+        args = {snake(name): self._plain(value, place) for name, value in call.args.items()}
+        for reference in call.references:
+            self._put(args, reference, place)
         self.steps.append(
             Step(
                 name=call.name if is_named else self._names.fresh(call.name or base),
                 place=place,
                 verb=call.verb,
-                args={snake(name): self._plain(value, place) for name, value in call.args.items()},
+                args=args,
                 after=tuple(Ref(name, (), place) for name in call.after),
                 branches=call.branches,
                 condition=call.condition,
@@ -164,6 +167,21 @@ class Lowering:
                 provenance={snake(name): origin for name, origin in call.provenance.items()},
             )
         )
+
+    def _put(self, args: dict[str, Any], reference: Reference, place: Span) -> None:
+        """A reference at its place in the arguments, which must lead somewhere."""
+        around: Any = args
+        *way, last = (snake(str(reference.at[0])), *reference.at[1:]) if reference.at else ("",)
+        for key in way:
+            is_list = isinstance(around, list) and isinstance(key, int) and 0 <= key < len(around)
+            is_inside = is_list or (isinstance(around, dict) and key in around)
+            around = around[key] if is_inside else None
+        is_item = isinstance(around, list) and isinstance(last, int) and 0 <= last < len(around)
+        if is_item or (isinstance(around, dict) and isinstance(last, str) and last):
+            around[last] = Ref(reference.step, reference.path, place)
+            return
+        hint = "Give the list or the object that it goes into."
+        self._report.add(Fault.MALFORMED_CALL, place, "a reference goes where nothing is", hint)
 
     def _plain(self, value: Any, place: Span) -> Any:
         """JSON as it came, variables replaced."""
