@@ -180,4 +180,4 @@ def play_on(machine: Any, commands: Commands) -> Iterator[Moment]:
 
 
 def plain_rows(machine: Any, state: Any) -> Any:
-    return msgspec.json.decode(msgspec.json.encode(machine.rows(ID, state)._asdict()))
+    return msgspec.json.decode(msgspec.json.encode(msgspec.structs.asdict(machine.rows(ID, state))))

@@ -47,6 +47,10 @@ class Execution(msgspec.Struct, frozen=True):
     wait: Wait = "track"
     timeout_seconds: float | None = None
     escalation: str | None = None
+    decision: bool = False
+    """It is told how far its runbook has come and may change what is still to run."""
+    is_shared: bool = False
+    """One completion ends every wait under the same key (`correlation: {fanout: true}`)."""
 
 
 class Sentences(msgspec.Struct, frozen=True):
@@ -82,6 +86,8 @@ class VerbDefinition(msgspec.Struct, frozen=True):
     override: str | None = None
     contract: VerbContract | None = None
     """None when nothing was promised: it may then write and raise whatever its process allows."""
+    writes: tuple[str, ...] = ()
+    """Entities it changes, `entity/key` with `{argument}` placeholders: one step at a time changes each."""
     file: str = ""
     line: int = 0
 
@@ -93,6 +99,12 @@ class VerbDefinition(msgspec.Struct, frozen=True):
         if self.contract is None:
             # A verb that promises nothing keeps the hash it had before promises could be written.
             del whole["contract"]
+        # What could not be declared before is left out where it is not declared, for the same reason.
+        if not self.writes:
+            del whole["writes"]
+        for name in ("decision", "is_shared"):
+            if not whole["execution"][name]:
+                del whole["execution"][name]
         return data_hash(whole)
 
 

@@ -77,6 +77,7 @@ ACCEPTED_KEYS = MappingProxyType(
                 "execution",
                 "contract",
                 "index",
+                "writes",
                 "metadata",
             ]
         ),
@@ -98,13 +99,14 @@ ACCEPTED_KEYS = MappingProxyType(
                 "flags",
                 "compensation",
                 "compensate",
+                "decision",
                 "wait",
                 "policy",
             ]
         ),
         "retry": RETRY_KEYS,
         "policy": RETRY_KEYS | {"timeout", "escalation"},
-        "correlation": frozenset({"key", "field", "business_key"}),
+        "correlation": frozenset({"key", "field", "business_key", "fanout"}),
         "payload": frozenset({"in", "out", "max_bytes"}),
         "flag": frozenset(["type", "values", "initial", "once", "writers", "merge", "format"]),
         "start_process": frozenset(["process_ref", "correlation_field", "timeout", "escalation"]),

@@ -175,7 +175,8 @@ def test_formatting_changes_no_program_and_is_done_after_once(text: str, form: A
     assert format_program(once, form=form) == once
 
 
-HOSTILE = ["{", 
+HOSTILE = [
+    "{",
     "(",
     "EXEC a(",
     "EXEC a(x: [",
