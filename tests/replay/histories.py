@@ -113,5 +113,5 @@ def play(commands: Commands) -> Iterator[Moment]:
 
 def rows_of(machine: RunbookMachine, state: Any) -> Any:
     """The index rows of a state as plain values; a token of a call is written as it was when there were no others."""
-    rows = msgspec.json.decode(msgspec.json.encode(msgspec.structs.asdict(machine.rows(ID, state))))
+    rows = msgspec.json.decode(msgspec.json.encode(machine.rows(ID, state)))
     return {**rows, "parked": [row[:-1] if row[-1] == "call" else row for row in rows["parked"]]}

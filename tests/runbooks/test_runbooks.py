@@ -342,8 +342,8 @@ async def test_a_gate_is_opened_by_a_second_person_of_the_group(store_url: str) 
         view = await started(sandbox, 'LET pay = EXEC co.note(text: "pay") GATE "treasury"')
         assert (view.state, view.step("pay").waiting_for.kind) == ("parked", "gate")
         with pytest.raises(RejectedError, match="'ada' asked for the runbook"):
-            await sandbox.runbooks.answer(view.id, "pay", True, groups=["treasury"])
-        await sandbox.acting(principal="bob").runbooks.answer(view.id, "pay", True, groups=["treasury"])
+            await sandbox.runbooks.answer(view.id, "pay", True)
+        await sandbox.acting(principal="bob", groups=["treasury"]).runbooks.answer(view.id, "pay", True)
         assert (await settled(sandbox, view.id)).state == "completed"
         await whole(sandbox)
 

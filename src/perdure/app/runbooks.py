@@ -213,12 +213,10 @@ class RunbookDesk:
                     raise
         return cancelled
 
-    async def answer(
-        self, id: str, step: str | int, agree: bool, *, groups: Sequence[str], reason: str = ""
-    ) -> RunbookView:
-        """Agree, or refuse, that a step with a gate runs, as a member of those groups."""
+    async def answer(self, id: str, step: str | int, agree: bool, *, reason: str = "") -> RunbookView:
+        """Agree, or refuse, that a step with a gate runs, as a member of its group (see `acting`)."""
         number = step_number(await self._read(id), step)
-        return await self._ask(id, c.AnswerGate(number, agree, tuple(groups), reason))
+        return await self._ask(id, c.AnswerGate(number, agree, reason))
 
     # --- drafts --------------------------------------------------------------------------------------------------
 

@@ -182,7 +182,8 @@ def _raise_incident(state: Runbook, command: c.RaiseIncident, now: int, chance: 
 
 
 def _tell_incident(state: Runbook, command: c.TellIncident, now: int, chance: float) -> Answer:
-    if state.steps[command.step - 1].status in ENDED:
+    # Also of a step that has ended: what its process tells, and that it ended, come in either order.
+    if state.erased_at:
         return Decision((), "gone")
     if command.how:
         return Decision((e.IncidentClosed(command.step, now, command.token, command.element, command.how),))

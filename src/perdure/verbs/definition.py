@@ -8,6 +8,7 @@ import msgspec
 
 from perdure.contracts import ConsequenceTier, FlagContract, RetryPolicy
 from perdure.payload import data_hash
+from perdure.people import TaskContract
 
 ExecutionKind = Literal["sync", "durable"]
 Effects = Literal["none", "store", "external"]
@@ -51,6 +52,8 @@ class Execution(msgspec.Struct, frozen=True):
     """It is told how far its runbook has come and may change what is still to run."""
     is_shared: bool = False
     """One completion ends every wait under the same key (`correlation: {fanout: true}`)."""
+    task: TaskContract | None = None
+    """For whom the wait of a durable verb is a task, where it is one."""
 
 
 class Sentences(msgspec.Struct, frozen=True):
@@ -94,18 +97,22 @@ class VerbDefinition(msgspec.Struct, frozen=True):
     @property
     def content_hash(self) -> str:
         """`sha256:` of the whole definition, policies and bindings included; where it was written is not part of it."""
-        whole = msgspec.to_builtins(self)
+        return data_hash(self.content)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What is hashed, as JSON."""
+        whole: dict[str, Any] = msgspec.to_builtins(self)
         del whole["file"], whole["line"]
         if self.contract is None:
-            # A verb that promises nothing keeps the hash it had before promises could be written.
+            # What is not written leaves the hash as it was before it could be written.
             del whole["contract"]
-        # What could not be declared before is left out where it is not declared, for the same reason.
         if not self.writes:
             del whole["writes"]
-        for name in ("decision", "is_shared"):
+        for name in ("decision", "is_shared", "task"):
             if not whole["execution"][name]:
                 del whole["execution"][name]
-        return data_hash(whole)
+        return whole
 
 
 class EntityField(msgspec.Struct, frozen=True):

@@ -102,8 +102,11 @@ ACCEPTED_KEYS = MappingProxyType(
                 "decision",
                 "wait",
                 "policy",
+                "task",
             ]
         ),
+        "task": frozenset(["title", "assignee", "groups", "users", "due", "four_eyes", "ladder"]),
+        "rung": frozenset(["after", "remind", "reassign", "escalate"]),
         "retry": RETRY_KEYS,
         "policy": RETRY_KEYS | {"timeout", "escalation"},
         "correlation": frozenset({"key", "field", "business_key", "fanout"}),
