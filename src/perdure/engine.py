@@ -153,11 +153,16 @@ class Engine(Protocol):
 
     async def complete_task(
         self, instance: InstanceName, node: int, origin: Origin, *, data: Mapping[str, Any] | None = None,
-        flags: Flags | None = None, writer: str = "", message_id: str = "",
+        flags: Flags | None = None, writer: str = "", message_id: str = "", override: str = "",
     ) -> Held: ...  # fmt: skip
-    async def claim_task(self, instance: InstanceName, node: int, origin: Origin, *, release: bool = False) -> Held: ...
+    async def claim_task(
+        self, instance: InstanceName, node: int, origin: Origin, *, release: bool = False, override: str = ""
+    ) -> Held: ...
+    async def delegate_task(
+        self, instance: InstanceName, node: int, origin: Origin, *, to: str, override: str = ""
+    ) -> Held: ...
     async def reassign_task(
-        self, instance: InstanceName, node: int, origin: Origin, *, to: str = "", groups: str = ""
+        self, instance: InstanceName, node: int, origin: Origin, *, to: str = "", groups: str = "", override: str = ""
     ) -> Held: ...
 
     async def retry_incident(

@@ -6,8 +6,10 @@ import asyncio
 
 import pytest
 
+from perdure.bpmn.machine.machine import INSTANCE_ENDED, INSTANCE_TOLD
 from perdure.bpmn.model import Event
 from perdure.errors import RejectedError
+from perdure.sources import Id
 from tests.engine.models import START, boundary, error, failure, flow, line, message, model, service, user, wait
 from tests.engine.world import ORIGIN, World, opened
 
@@ -125,7 +127,44 @@ async def test_an_incident_of_the_process_parks_the_call_and_is_mended_through_i
         entries = [event.entry async for event in world.sandbox.events(call.id)]
         # That it was closed and that the process ended are told by two notices, in either order.
         assert entries[2:4] == ["ProcessAsked", "IncidentCreated"]
-        assert entries.count("IncidentCreated") == 1 and entries.count("IncidentClosed") <= 1
+        assert entries.count("IncidentCreated") == 1 and entries.count("IncidentClosed") == 1
+
+
+NOTICES = [INSTANCE_TOLD, INSTANCE_ENDED]
+
+
+@pytest.mark.req("V16", "V17")
+@pytest.mark.parametrize("order", [NOTICES, NOTICES[::-1]], ids=["told first", "ended first"])
+@pytest.mark.parametrize("times", [1, 2], ids=["once", "twice"])
+async def test_what_a_call_says_does_not_depend_on_which_notice_of_its_process_comes_first(
+    store_url: str, order: list[str], times: int
+) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(STUCK)
+        call = await world.sandbox.call("t.carried", {})
+        await world.sandbox.run_until_idle()
+        world.handlers.is_broken = False
+        deliveries = world.engine.notices._deliveries
+        held = {kind: deliveries[kind] for kind in NOTICES}
+        deliveries.update(dict.fromkeys(NOTICES, not_yet))
+        await world.sandbox.retry(call.id)
+        await world.sandbox.run_until_idle()
+        waiting = await world.sandbox.runtime.store.pending_messages(0, 10)
+        assert sorted(kind for _, _, _, kind, _ in waiting) == sorted(NOTICES)
+        deliveries.update(held)
+        for _, tenant, message_id, kind, id in sorted(waiting, key=lambda each: order.index(each[3])):
+            for _ in range(times):  # by two processes that both saw it waiting
+                await held[kind](tenant, message_id, id)
+        view = await world.sandbox.status(call.id)
+        assert (view.state, view.result) == ("completed", {"t_one": 1})
+        entries = [event.entry async for event in world.sandbox.events(call.id)]
+        for entry in ("IncidentCreated", "IncidentClosed", "CompletionReceived", "StepCompleted"):
+            assert entries.count(entry) == 1, entries
+        assert await world.sandbox.runtime.store.pending_messages(0, 10) == []
+
+
+async def not_yet(tenant: str, message_id: str, id: Id) -> bool:
+    return False
 
 
 @pytest.mark.req("V16")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from perdure.bpmn.model import Value
 from perdure.testing.clock import VirtualSources
 from perdure.testing.faults import Crash, FaultyDriver, Side
 from perdure.testing.sandbox import Sandbox, quiet_driver
@@ -50,6 +51,22 @@ async def answer(trial: Trial, sandbox: Sandbox) -> None:
     await sandbox.run_until_idle()
 
 
+async def claim_and_hand_on(trial: Trial, sandbox: Sandbox) -> None:
+    (task,) = await sandbox.tasks.list()
+    if task.assignee == "june":
+        return  # it was done before the crash
+    junior = sandbox.acting(principal="jack", groups=["juniors"])
+    await junior.tasks.claim(task.key)
+    await junior.tasks.delegate(task.key, "june")
+
+
+async def answer_as_senior(trial: Trial, sandbox: Sandbox) -> None:
+    senior = sandbox.acting(principal="sue", groups=["seniors"])
+    for task in await sandbox.tasks.list():
+        await senior.tasks.complete(task.key, {"verdict": "yes"}, message_id="t-1")
+    await sandbox.run_until_idle()
+
+
 async def cancel(trial: Trial, sandbox: Sandbox) -> None:
     await sandbox.cancel(trial.call)
     await sandbox.run_until_idle()
@@ -64,6 +81,7 @@ async def look(trial: Trial, sandbox: Sandbox) -> None:
     trial.entries = [event.entry async for event in sandbox.instances.events(trial.id)]
 
 
+LADDER = {"perdure:remind": "P1D, PT30H", "perdure:reassign": "PT36H seniors", "perdure:fourEyes": "true"}
 MESSAGES = (message("m", key="k"),)
 BOTH = model(
     "both",
@@ -82,6 +100,9 @@ STORIES: dict[str, tuple[tuple[Any, ...], tuple[Act, ...], str, dict[str, Any]]]
     "flaky": ((line("flaky", service("a", "t.flaky")),), (begin, two_days), "completed", {"given": 1, "attempt": 3}),
     "parent": ((line("child", service("c", "t.two")), line("parent", call("in", "child"), service("a", "t.one"))),
                (begin,), "completed", {"given": 1, "t_one": 1, "t_two": 1}),
+    "ladder": ((line("ladder", user("u", groups=Value("juniors"), properties=LADDER), service("a", "t.one")),),
+               (begin, claim_and_hand_on, two_days, answer_as_senior), "completed",
+               {"given": 1, "verdict": "yes", "t_one": 1}),
     "told": ((line("told", throw("say", "m"), wait("w", "m"), service("a", "t.one"), messages=MESSAGES),), (begin,),
              "completed", {"given": 1, "t_one": 1}),
     "carried": ((line("carried", service("a", "t.one"), service("b", "t.two")),), (ask_for,), "completed",

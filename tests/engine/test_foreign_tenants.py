@@ -66,7 +66,8 @@ async def test_a_message_thrown_long_ago_is_found_however_much_happened_since(st
         begun = await world.start("p")
         node = world.node(begun, "review")
         for number in range(30):
-            await world.engine.reassign_task(begun.id, node, ORIGIN, to=f"p{number}")
+            who = Origin(ORIGIN.tenant, f"p{number - 1}") if number else ORIGIN
+            await world.engine.reassign_task(begun.id, node, who, to=f"p{number}")
         now = await world.now(begun)
         found = await world.engine.notices._find_thrown(now, "message", _thrown(now, await _all(world, now)), ORIGIN)
         assert found.name == "m"

@@ -67,7 +67,7 @@ async def test_a_task_completed_twice_under_one_message_id_ends_once(store_url: 
         for _ in range(2):
             await world.engine.complete_task(begun.id, node, ORIGIN, data={"a": 1}, message_id="m-1")
         assert world.standing(await world.now(begun)) == ["second"]
-        with pytest.raises(RejectedError, match="not open"):
+        with pytest.raises(RejectedError, match="'ada' has completed it"):
             await world.engine.complete_task(begun.id, node, ORIGIN, message_id="m-2")
 
 

@@ -192,12 +192,12 @@ async def test_what_a_person_brings_is_checked_at_the_door_and_sets_no_flag_by_i
         await case.send_documents()
         task = await case.task()
         with pytest.raises(SchemaViolationError):
-            await case.sandbox.tasks.complete(task.key, {"outcome": "perhaps"})
+            await case.sandbox.acting(principal="rita").tasks.complete(task.key, {"outcome": "perhaps"})
         with pytest.raises(RejectedError):
             await case.sandbox.runtime.engine.complete_task(
                 task.instance,
                 task.token,
-                case.sandbox._origin,
+                case.sandbox.acting(principal="rita")._origin,
                 data={"outcome": "rejected"},
                 flags={"orch_review_outcome": "approved"},
             )

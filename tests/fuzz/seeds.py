@@ -17,6 +17,7 @@ from perdure.store.keys import key_id_of, public_pem
 from perdure.store.seals.seal import Leaf
 from perdure.store.seals.seal import pack as pack_heads
 from tests.audit.world import MACHINES, fill, open_world
+from tests.exporting.world import exporting
 from tests.replay.make import golden
 
 FIXTURES = Path(__file__).resolve().parents[1] / "verbs" / "fixtures"
@@ -140,6 +141,19 @@ async def _documents() -> list[bytes]:
             return [await document_of(world.store, MACHINES, id, keys) for id in world.calls.values()]
 
 
+@lru_cache
+def _compliance_documents() -> list[bytes]:
+    return asyncio.run(_told())
+
+
+async def _told() -> list[bytes]:
+    async with exporting() as world:
+        calls = [await world.carried(), await world.escalated(), await world.amended()]
+        await world.seal()
+        whole = [await world.export(call.id) for call in calls]
+        return [*whole, await world.export(calls[2].id, is_page=True)]
+
+
 def _keys() -> list[bytes]:
     private = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
     public = private.public_key().public_bytes_raw()
@@ -190,6 +204,7 @@ SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "states": lambda: _golden("state"),
     "records": lambda: _golden("record"),
     "completions": _completions,
+    "documents": _compliance_documents,
     "exports": _exports,
     "keys": _keys,
     "seals": _seals,

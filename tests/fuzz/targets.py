@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from perdure.app.config import load_config
+from perdure.app.exporting import check_document
 from perdure.app.perdure import dead_letter_view
 from perdure.bpmn.conditions.parse import parse_condition
 from perdure.bpmn.conditions.show import show_condition
@@ -31,7 +32,7 @@ from perdure.errors import (
     ProgramError,
     UnreadableFormError,
 )
-from perdure.payload import canonical, digest, digest_text, pack, parse, parse_digest, unpack
+from perdure.payload import canonical, data_hash, digest, digest_text, pack, parse, parse_digest, unpack
 from perdure.runbooks.intake import read_completion
 from perdure.runbooks.language import (
     calls_from_json,
@@ -237,6 +238,16 @@ def exports(data: bytes) -> None:
             verify_export(canonical({**content, "digest": digest_of(content)}))
 
 
+def documents(data: bytes) -> None:
+    """A compliance document as it is, and with its digest made right, so that what is inside is looked at."""
+    check_document(data)
+    with suppress(ValueError, RecursionError, PerdureError):
+        content = json.loads(data)
+        if isinstance(content, dict):
+            content.pop("digest", None)
+            check_document(canonical({**content, "digest": data_hash(content)}))
+
+
 def keys(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "seal.key"
@@ -257,7 +268,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     for each in (
         verbs, overrides, configuration, expressions, programs, calls, command_line, words, models, conditions,
         scenarios, instances, payload, envelope, states, records,
-        completions, exports, keys, seals,
+        completions, documents, exports, keys, seals,
     )
 }  # fmt: skip
 

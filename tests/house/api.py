@@ -9,9 +9,12 @@ from typing import Any
 
 import msgspec
 
-from perdure.app.instance_views import InstanceView, TaskView, TokenView, WaitView
+from perdure.app.instance_views import InstanceView, TokenView, WaitView
+from perdure.app.lookups import MatchView
 from perdure.app.perdure import Perdure
-from perdure.app.processes import InstanceDesk, Processes, TaskDesk
+from perdure.app.processes import InstanceDesk, Processes
+from perdure.app.task_views import FieldError, RungView, TaskView
+from perdure.app.tasks import TaskDesk
 from perdure.app.views import (
     AmendmentView,
     AttemptView,
@@ -31,7 +34,8 @@ PAGE = ROOT / "docs" / "reference" / "python-api.md"
 MARK = "<!-- generated: python -m tests.house.api -->\n"
 VIEWS = (
     CallView, WaitingFor, ErrorView, AttemptView, AmendmentView, ReceiptView, EventView, CarrierView, InstanceView,
-    TokenView, WaitView, IncidentView, TaskView, Deployment, ProcessVersion, MigrationPlan, Move,
+    TokenView, WaitView, IncidentView, TaskView, RungView, FieldError, Deployment, ProcessVersion, MigrationPlan, Move,
+    MatchView,
 )  # fmt: skip
 DESKS = {"perdure.processes": Processes, "perdure.instances": InstanceDesk, "perdure.tasks": TaskDesk}
 WIDTH = 110

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from perdure.app.pasts import Past
+from perdure.app.task_views import TaskView, of_task
 from perdure.app.views import CarrierView, ErrorView, EventView, IncidentView
 from perdure.bpmn.machine.state import Instance, Node, Watch
 from perdure.engines.embedded.plans import Definition
@@ -14,7 +15,7 @@ from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import digest_text
 from perdure.runbooks.entries import TIMES
-from perdure.sources import id_text, iso
+from perdure.sources import Micros, id_text, iso
 
 
 class TokenView(msgspec.Struct, frozen=True):
@@ -73,24 +74,6 @@ class InstanceView(msgspec.Struct, frozen=True):
     suspended_at: str | None = None
     erased_at: str | None = None
     sequence: int = 0
-
-
-class TaskView(msgspec.Struct, frozen=True):
-    """A human task; its `key` completes it."""
-
-    key: str
-    instance: str
-    token: int
-    process: str
-    element: str
-    name: str
-    assignee: str = ""
-    groups: str = ""
-    users: str = ""
-    due: str = ""
-    claimed_by: str = ""
-    since: str | None = None
-    number: int = 0
 
 
 def instance_view(aggregate: Aggregate, definition: Definition, past: Past, data: Any) -> InstanceView:
@@ -161,13 +144,15 @@ def incidents_of(state: Instance) -> list[IncidentView]:
     ]
 
 
-def task_view(aggregate: Aggregate, node: Node, definition: Definition, number: int = 0) -> TaskView:
+def task_view(
+    aggregate: Aggregate, node: Node, definition: Definition, now: Micros, number: int = 0,
+    form: dict[str, Any] | None = None,
+) -> TaskView:  # fmt: skip
     task, letters = node.task, id_text(aggregate.id)
     assert task is not None
     return TaskView(
         f"{letters}:{node.number}", letters, node.number, aggregate.state.process, node.element,
-        _name(node.element, definition), task.assignee, task.groups, task.users, task.due, task.claimed_by,
-        iso(node.at), number,
+        _name(node.element, definition), since=iso(node.at), number=number, form=form, **of_task(task, now),
     )  # fmt: skip
 
 
@@ -201,7 +186,7 @@ def _token(node: Node, definition: Definition) -> TokenView:
     return TokenView(
         node.number, node.element, _name(node.element, definition), node.kind, iso(node.at), node.iteration,
         job.type if job is not None else "", job.attempt if job is not None else 0,
-        task.assignee if task is not None else "", task.groups if task is not None else "",
+        task.assignee if task is not None else "", ", ".join(task.groups) if task is not None else "",
         task.claimed_by if task is not None else "",
     )  # fmt: skip
 

@@ -13,9 +13,11 @@ import msgspec
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.deploying import ProjectModels, default_places
 from perdure.app.instance_views import InstanceView
-from perdure.app.processes import InstanceDesk, Processes, TaskDesk, Views
+from perdure.app.lookups import MatchView, look_up
+from perdure.app.processes import InstanceDesk, Processes, Views
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
+from perdure.app.tasks import TaskDesk
 from perdure.app.views import CallView, EventView, ReceiptView, call_view, event_views, quarantined_view
 from perdure.contracts import FailureClass, check_key
 from perdure.engine import MessageOutcome
@@ -65,6 +67,7 @@ class Perdure:
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
         principal: str = "local",
+        groups: Sequence[str] = (),
         role: Role = "worker",
         keep_seconds: float | None = KEEP_SECONDS,
         seal_key_file: str | Path | None = None,
@@ -90,7 +93,7 @@ class Perdure:
         await runtime.start()
         try:
             await runtime.bring(project, Origin(tenant, principal))
-            yield cls(runtime, Origin(tenant, principal))
+            yield cls(runtime, Origin(tenant, principal, groups=tuple(groups)))
         finally:
             await runtime.stop()
 
@@ -107,13 +110,25 @@ class Perdure:
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})
 
-    def acting(self, *, tenant: str | None = None, principal: str | None = None, trace: str | None = None) -> Self:
-        """The same store on behalf of someone else; every command carries who asked."""
+    def acting(
+        self,
+        *,
+        tenant: str | None = None,
+        principal: str | None = None,
+        trace: str | None = None,
+        groups: Sequence[str] | None = None,
+    ) -> Self:
+        """The same store on behalf of someone else; every command carries who asked.
+
+        `groups` are those the principal belongs to: you vouch for them, and human tasks rely on it. Another principal
+        belongs to none unless you say so.
+        """
         before = self._origin
         origin = Origin(
             before.tenant if tenant is None else tenant,
             before.principal if principal is None else principal,
             before.trace if trace is None else trace,
+            tuple(groups) if groups is not None else before.groups if principal is None else (),
         )
         return type(self)(self.runtime, origin)
 
@@ -330,6 +345,13 @@ class Perdure:
             ids = await self.runtime.store.find(self._origin.tenant, found.name, name, index_text(value), MAX_LISTED)
             matches = ids if matches is None else [id for id in matches if id in set(ids)]
         return [await self._listed(id) for id in (matches or [])[:limit]]
+
+    async def look_up(self, entity: str, text: str, limit: int = 20) -> list[MatchView]:
+        """Records of a declared entity that a name may mean, exact ones first; at most 2,000 are looked at."""
+        origin = self._origin
+        return await look_up(
+            self.runtime.desk, self.catalogue.entities, origin.tenant, origin.principal, entity, text, limit
+        )
 
     async def incidents(self, limit: int = MAX_LISTED) -> list[CallView | InstanceView]:
         """Calls that need a person, and instances that carry no call and do."""

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 from perdure.app.deploying import load_model
 from perdure.app.instance_views import (
     InstanceView,
-    TaskView,
     carrier_view,
     instance_events,
     instance_view,
-    task_view,
 )
 from perdure.app.runtime import Runtime
 from perdure.app.views import CarrierView, EventView
@@ -23,12 +21,12 @@ from perdure.bpmn.model import Model
 from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion
 from perdure.engines.embedded.following import Until
 from perdure.engines.embedded.instances import child_id
-from perdure.errors import DefinitionError, QuarantinedError, RejectedError, Rejection
+from perdure.errors import DefinitionError, RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import parse_digest
 from perdure.runbooks.state import Pin
-from perdure.sources import Id, id_text, parse_id
+from perdure.sources import id_text, parse_id
 
 if TYPE_CHECKING:
     from perdure.app.process_views import ProcessView
@@ -75,7 +73,8 @@ class Processes:
         from perdure.app.process_views import process_view  # noqa: PLC0415  writes and draws models
 
         found, deployed = await self._deployed(process, version)
-        return process_view(found, deployed)
+        diagram = await self._engine.definitions.diagram(process, parse_digest(found.hash), self._origin)
+        return process_view(found, deployed, diagram)
 
     async def _deployed(self, process: str, version: int | None) -> tuple[ProcessVersion, Deployed]:
         versions = await self.versions(process)
@@ -174,7 +173,9 @@ class InstanceDesk:
         aggregate = await self._engine.read(id, self._origin)
         definition = await self._engine.instances.loaded(aggregate)
         history = await self._engine.instances.history(aggregate.id, self._origin)
-        return model_of(definition.deployed), marks_of(aggregate.state, history)
+        process = definition.deployed.process.id
+        diagram = await self._engine.definitions.diagram(process, definition.hash, self._origin)
+        return model_of(definition.deployed, diagram), marks_of(aggregate.state, history)
 
     async def list(
         self, *, process: str = "", status: str = "", business_key: str = "", after: str = "", limit: int = 100
@@ -269,87 +270,6 @@ class InstanceDesk:
         return await self._views.instance(aggregate)
 
 
-class TaskDesk:
-    """Human tasks. Reached as `perdure.tasks`; a task's key is `<instance>:<token>`."""
-
-    def __init__(self, runtime: Runtime, origin: Origin, views: Views) -> None:
-        self._runtime = runtime
-        self._engine = runtime.engine
-        self._origin = origin
-        self._views = views
-
-    async def list(
-        self, *, assignee: str = "", group: str = "", after: int = 0, limit: int = 100
-    ) -> Sequence[TaskView]:
-        """Open tasks, oldest first; of one person (claimed, assigned or a candidate) or one group, or all."""
-        found: list[TaskView] = []
-        while len(found) < limit and (page := await self._runtime.store.tasks(self._origin.tenant, after, limit)):
-            for row in page:
-                after = row.number
-                view = await self._task(row.aggregate, row.step, row.number)
-                if view is not None and _is_for(view, assignee, group):
-                    found.append(view)
-        return found[:limit]
-
-    async def get(self, key: str) -> TaskView:
-        instance, token = task_place(key)
-        view = await self._task(instance, token)
-        if view is None:
-            raise RejectedError(Rejection("not_found", "find", "task", key, "it is not open (any more)"))
-        return view
-
-    async def claim(self, key: str) -> TaskView:
-        """Take a task; nobody else can complete it then."""
-        instance, token = task_place(key)
-        await self._engine.claim_task(instance, token, self._origin)
-        return await self.get(key)
-
-    async def release(self, key: str) -> TaskView:
-        """Give a claimed task back."""
-        instance, token = task_place(key)
-        await self._engine.claim_task(instance, token, self._origin, release=True)
-        return await self.get(key)
-
-    async def reassign(self, key: str, to: str = "", *, groups: str = "") -> TaskView:
-        """Hand a task on to another person or group."""
-        instance, token = task_place(key)
-        await self._engine.reassign_task(instance, token, self._origin, to=to, groups=groups)
-        return await self.get(key)
-
-    async def complete(
-        self, key: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", until: Until = "committed",
-        timeout_seconds: float | None = None,
-    ) -> InstanceView:  # fmt: skip
-        """End a task with what it brings; under one message id it ends once, however often that is sent.
-
-        `until` says how far the instance is to come before this returns, as for `instances.start`.
-        """
-        instance, token = task_place(key)
-        aggregate = await self._engine.complete_task(
-            instance, token, self._origin, data=data, message_id=message_id
-        )  # fmt: skip
-        return await self._views.instance(await self._engine.followers.follow(aggregate, until, timeout_seconds))
-
-    async def _task(self, instance: Id, token: int, number: int = 0) -> TaskView | None:
-        try:
-            aggregate = await self._engine.read(instance, self._origin)
-        except QuarantinedError:
-            return None
-        node = aggregate.state.nodes.get(token)
-        if node is None or node.task is None or node.kind != "task":
-            return None
-        return task_view(aggregate, node, await self._engine.instances.loaded(aggregate), number)
-
-
-def task_place(key: str) -> tuple[Id, int]:
-    """Instance and token of a task's key."""
-    letters, _, number = key.partition(":")
-    if not number.isdigit():
-        hint = "A task's key is `<instance>:<token>`."
-        raise RejectedError(Rejection("not_found", "find", "task", key[:80], "that is no task's key", hint))
-    return parse_id(letters, "task"), int(number)
-
-
 def stuck_tokens(aggregate: Aggregate, token: int | None) -> list[int]:
     """The tokens with incidents, or the one named; a rejection when nothing is stuck."""
     if token is not None:
@@ -359,12 +279,3 @@ def stuck_tokens(aggregate: Aggregate, token: int | None) -> list[int]:
         fact = "it has no open incident"
         raise RejectedError(Rejection("wrong_state", "mend", "instance", id_text(aggregate.id), fact))
     return found
-
-
-def _is_for(view: TaskView, assignee: str, group: str) -> bool:
-    people = {view.claimed_by, view.assignee, *_split(view.users)}
-    return (not assignee or assignee in people) and (not group or group in _split(view.groups))
-
-
-def _split(text: str) -> set[str]:
-    return {each.strip() for each in text.split(",") if each.strip()}

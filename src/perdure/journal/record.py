@@ -18,6 +18,8 @@ class Origin(msgspec.Struct, frozen=True, array_like=True):
     tenant: str = "default"
     principal: str = "local"
     trace: str = ""
+    groups: tuple[str, ...] = ()
+    """The groups the principal belongs to, as whoever vouches for them says; no record keeps them."""
 
 
 class Record(msgspec.Struct, Generic[E], frozen=True, array_like=True):

@@ -11,6 +11,7 @@ from perdure.verbs.entities import RESERVED_FIELDS
 from perdure.verbs.nearest import did_you_mean
 from perdure.verbs.nodes import Node
 from perdure.verbs.shorthand import argument_name
+from perdure.verbs.tasks import texts_of
 from perdure.verbs.templates import correlation_names, placeholders
 
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})
@@ -74,6 +75,7 @@ class _VerbCheck:
                 self._is_argument("sentences", name, f"the sentence '{template[:80]}' names")
         for name in sentences.clarify:
             self._is_argument("sentences", name, "a clarifying question is asked for")
+        self._task()
         self._correlation()
         self._payload()
         self._index()
@@ -108,6 +110,19 @@ class _VerbCheck:
                 self._wrong("params", f"'{param}' is neither a field nor a list of fields")
                 continue
             yield from ((param, str(name)) for name in ([held] if isinstance(held, str) else held))
+
+    def _task(self) -> None:
+        task = self._execution.task
+        if task is None:
+            return
+        if self._execution.process is not None:
+            hint = "Write the assignment on the user task of the model."
+            self._wrong(
+                "task", f"its wait is the process '{self._execution.process}', which has tasks of its own", hint
+            )
+        for template in texts_of(task):
+            for name in placeholders(template):
+                self._is_argument("task", name, f"'{template[:80]}' names")
 
     def _correlation(self) -> None:
         allowed = set(self._inputs) | CORRELATION_BUILT_INS

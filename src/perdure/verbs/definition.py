@@ -8,6 +8,7 @@ import msgspec
 
 from perdure.contracts import ConsequenceTier, FlagContract, RetryPolicy
 from perdure.payload import data_hash
+from perdure.people import TaskContract
 
 ExecutionKind = Literal["sync", "durable"]
 Effects = Literal["none", "store", "external"]
@@ -47,6 +48,8 @@ class Execution(msgspec.Struct, frozen=True):
     wait: Wait = "track"
     timeout_seconds: float | None = None
     escalation: str | None = None
+    task: TaskContract | None = None
+    """For whom the wait of a durable verb is a task, where it is one."""
 
 
 class Sentences(msgspec.Struct, frozen=True):
@@ -88,12 +91,19 @@ class VerbDefinition(msgspec.Struct, frozen=True):
     @property
     def content_hash(self) -> str:
         """`sha256:` of the whole definition, policies and bindings included; where it was written is not part of it."""
-        whole = msgspec.to_builtins(self)
+        return data_hash(self.content)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What is hashed, as JSON."""
+        whole: dict[str, Any] = msgspec.to_builtins(self)
         del whole["file"], whole["line"]
         if self.contract is None:
-            # A verb that promises nothing keeps the hash it had before promises could be written.
+            # What is not written leaves the hash as it was before it could be written.
             del whole["contract"]
-        return data_hash(whole)
+        if self.execution.task is None:
+            del whole["execution"]["task"]
+        return whole
 
 
 class EntityField(msgspec.Struct, frozen=True):

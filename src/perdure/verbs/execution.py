@@ -30,6 +30,7 @@ from perdure.verbs.definition import (
 from perdure.verbs.fields import Fields
 from perdure.verbs.nodes import Node
 from perdure.verbs.shorthand import argument_name
+from perdure.verbs.tasks import read_task
 
 KIND_ALIASES: dict[str, ExecutionKind] = {"direct": "sync", "workflow": "durable"}
 CRUD_OPERATIONS = {
@@ -49,7 +50,7 @@ CRUD_OPERATIONS = {
 }
 _BACKOFFS: tuple[Backoff, ...] = ("exponential", "linear", "fixed")
 _FLAG_TYPES: tuple[FlagType, ...] = ("string", "boolean", "integer", "enum")
-_DURABLE_ONLY = ("process", "correlation", "sub_verbs", "flags", "compensation", "wait")
+_DURABLE_ONLY = ("process", "correlation", "sub_verbs", "flags", "compensation", "wait", "task")
 _ALL_MERGES: tuple[FlagMerge, ...] = ("any", "all", "sum", "max")
 _FORMATS: tuple[FlagFormat, ...] = ("duration", "date-time")
 _MERGES = {"boolean": ("any", "all"), "integer": ("sum", "max")}
@@ -110,6 +111,7 @@ def _carried_by_process(fields: Fields) -> Execution:
 def _common(fields: Fields, base: Execution) -> dict[str, Any]:
     natural: Effects = "store" if base.handler == CRUD else "external"
     compensation = fields.text_mapping("compensation")
+    task = fields.child("task", "task")
     return {
         "effects": fields.word("effects", ("none", "store", "external"), natural),
         "redelivery": fields.word("redelivery", ("rerun", "incident"), "rerun"),
@@ -118,6 +120,7 @@ def _common(fields: Fields, base: Execution) -> dict[str, Any]:
         "flags": tuple(read_flag(name, node, fields) for name, node in fields.mapping("flags").items()),
         "compensation": compensation,
         "compensate": fields.optional_text("compensate"),
+        "task": read_task(task) if task is not None else None,
         "wait": fields.word("wait", ("track", "block"), "track", {"fire-and-track": "track", "blocking": "block"}),
     }
 

@@ -100,8 +100,11 @@ ACCEPTED_KEYS = MappingProxyType(
                 "compensate",
                 "wait",
                 "policy",
+                "task",
             ]
         ),
+        "task": frozenset(["title", "assignee", "groups", "users", "due", "four_eyes", "ladder"]),
+        "rung": frozenset(["after", "remind", "reassign", "escalate"]),
         "retry": RETRY_KEYS,
         "policy": RETRY_KEYS | {"timeout", "escalation"},
         "correlation": frozenset({"key", "field", "business_key"}),

@@ -12,6 +12,7 @@ from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.state import CONTAINERS, ENDED, ROOT, Failure, Instance
 from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
+from perdure.people import Person
 from tests.bpmn.machine.generator import ERRORS, FLAGS, Maker
 
 ID = b"i" * 16
@@ -119,7 +120,9 @@ class Player:
                 self.now = max(self.now, job.retry_at)
                 return c.FireTimer(number=number, kind="retry", due=job.retry_at, worker=1)
             case "task":
-                return c.CompleteTask(node=number, by="ana", flags=self._flags(is_kind), writer="intake", worker=1)
+                return c.CompleteTask(
+                    node=number, who=Person("ana"), flags=self._flags(is_kind), writer="intake", worker=1
+                )
             case "timer":
                 due = self.state.watches[number].due
                 self.now = max(self.now, due)

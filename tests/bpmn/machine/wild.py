@@ -12,6 +12,7 @@ from perdure.bpmn.machine.state import ENDED, ROOT, Failure
 from perdure.contracts import FlagContract
 from perdure.errors import Rejection
 from perdure.journal import Decision
+from perdure.people import Person
 from tests.bpmn.machine.generator import ERRORS
 from tests.bpmn.machine.oracles import Oracle, check_state
 from tests.bpmn.machine.play import HASH, ID, ORIGIN, SECOND, Player
@@ -95,7 +96,9 @@ class WildPlayer(Player):
             case "task":
                 message = b"t" * 32 if self.chance.random() < 0.5 else b""
                 flags = {} if message else self._flags(is_kind)
-                return c.CompleteTask(node=number, by="ana", flags=flags, message=message, writer=INTAKE, worker=1)
+                return c.CompleteTask(
+                    node=number, who=Person("ana"), flags=flags, message=message, writer=INTAKE, worker=1
+                )
             case _:
                 return super()._command(kind, number, is_kind)
 

@@ -13,6 +13,7 @@ from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.engines.embedded.engine import engine_machines
 from perdure.engines.embedded.plans import Plans
+from perdure.errors import RejectedError
 from perdure.journal import Origin
 from perdure.runbooks.conductor import keyed_id
 from perdure.runbooks.machine import RunbookMachine
@@ -205,8 +206,16 @@ class InstanceSimulation(Simulation):
         for waits in open.values():
             id, state, kind, place = self.world.chance.choice(waits)
             name = f"end-{number}-{id_text(id)}-{place}"
-            await worker.run(self._answer(worker.perdure, id, state, kind, place, name))
+            try:
+                await worker.run(self._answer(worker.perdure, id, state, kind, place, name))
+            except RejectedError as error:
+                # What was answered for one instance, a signal say, may have ended what another one waited for.
+                if await self._still_waits(id, kind, place):
+                    self.world.violated(f"{kind} {place} of instance {id_text(id)} is open and refused: {error}")
         return bool(open) or await self._goes_on()
+
+    async def _still_waits(self, id: Id, kind: str, place: int) -> bool:
+        return any([(found, what, at) == (id, kind, place) async for found, _, what, at in self._waits()])
 
     async def _resume_all(self) -> None:
         worker = self.world.alive()[0]

@@ -9,6 +9,7 @@ from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.repetition import repeat
 from perdure.bpmn.machine.scopes import open_scope
 from perdure.bpmn.machine.state import NodeKind
+from perdure.bpmn.machine.tasks import open_task
 from perdure.bpmn.machine.values import text_of
 from perdure.bpmn.machine.watches import arm_boundaries, arm_message
 
@@ -26,7 +27,7 @@ def begin(game: Game, element: str, parent: int, flow: str, iteration: int) -> N
     """One execution of an activity; boundary events of a repeating one are armed around all its iterations."""
     if parent not in game.state.nodes:
         return
-    node = game.spot(element).node
+    node = game.spots[element].node
     match node:
         case m.Task():
             _task(game, node, parent, flow, iteration)
@@ -62,11 +63,6 @@ def _task(game: Game, task: m.Task, parent: int, flow: str, iteration: int) -> N
         if task.kind == "send" and task.message:
             throw_message(game, task.message, task.id)
         complete(game, number)
-
-
-def open_task(game: Game, number: int, task: m.Task) -> None:
-    values = [text_of(game, each) for each in (task.assignee, task.groups, task.users, task.due)]
-    game.emit(e.TaskOpened(number, *values))
 
 
 def make_job(game: Game, number: int, type: str, purpose: str = "work", message: bytes = b"", by: str = "") -> None:

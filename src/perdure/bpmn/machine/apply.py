@@ -14,7 +14,6 @@ from perdure.bpmn.machine.state import (
     ROOT,
     STATE_VERSION,
     Done,
-    HumanTask,
     Incident,
     Instance,
     Job,
@@ -23,6 +22,7 @@ from perdure.bpmn.machine.state import (
     Watch,
 )
 from perdure.errors import InvariantBroken
+from perdure.people import HumanTask, Rung, climbed, handed, names_of, shifted
 
 
 def apply(state: Instance | None, entry: e.Entry) -> Instance:
@@ -51,7 +51,8 @@ def _number(state: Instance, number: int) -> None:
 
 
 def _entered(state: Instance, entry: e.Entered) -> None:
-    _number(state, entry.number)
+    if entry.number >= state.next:
+        state.next = entry.number + 1
     state.nodes[entry.number] = Node(
         entry.number, entry.element, entry.parent, entry.kind, entry.at, entry.flow, entry.iteration
     )
@@ -63,8 +64,9 @@ def _nothing(state: Instance, entry: Any) -> None:
 
 def _left(state: Instance, entry: e.Left) -> None:
     gone = {entry.number: None}
-    for number in inside(state, entry.number):
-        gone[number] = None
+    if state.nodes[entry.number].kind in CONTAINERS:
+        for number in inside(state, entry.number):
+            gone[number] = None
     for number in gone:
         state.nodes.pop(number, None)
     if state.watches:
@@ -179,22 +181,40 @@ def _incident_resolved(state: Instance, entry: e.IncidentResolved) -> None:
 
 
 def _task_opened(state: Instance, entry: e.TaskOpened) -> None:
-    task = HumanTask(entry.assignee, entry.groups, entry.users, entry.due, base=state.head)
-    state.nodes[entry.number] = replace(state.nodes[entry.number], task=task)
+    node = state.nodes[entry.number]
+    task = HumanTask(
+        assignee=entry.assignee, groups=names_of(entry.groups), users=names_of(entry.users), opened_at=node.at,
+        due=entry.due, due_at=entry.due_at, requester=entry.requester, ladder=entry.ladder, base=state.head,
+    )  # fmt: skip
+    state.nodes[entry.number] = replace(node, task=task)
+
+
+def _task(state: Instance, number: int) -> HumanTask:
+    task = state.nodes[number].task
+    assert task is not None
+    return task
+
+
+def _with_task(state: Instance, number: int, task: HumanTask) -> None:
+    state.nodes[number] = replace(state.nodes[number], task=task)
 
 
 def _task_claimed(state: Instance, entry: e.TaskClaimed) -> None:
-    node = state.nodes[entry.number]
-    assert node.task is not None
-    state.nodes[entry.number] = replace(node, task=replace(node.task, claimed_by=entry.by))
+    task = replace(_task(state, entry.number), state="claimed" if entry.by else "open", claimed_by=entry.by)
+    _with_task(state, entry.number, task)
 
 
 def _task_reassigned(state: Instance, entry: e.TaskReassigned) -> None:
-    node = state.nodes[entry.number]
-    assert node.task is not None
-    groups = entry.groups or node.task.groups
-    task = replace(node.task, assignee=entry.to, groups=groups, claimed_by="")
-    state.nodes[entry.number] = replace(node, task=task)
+    _with_task(state, entry.number, handed(_task(state, entry.number), entry.to, names_of(entry.groups)))
+
+
+def _task_delegated(state: Instance, entry: e.TaskDelegated) -> None:
+    task = _task(state, entry.number)
+    _with_task(state, entry.number, replace(handed(task, entry.to), delegated_by=(*task.delegated_by, entry.by)))
+
+
+def _task_chased(state: Instance, entry: e.TaskChased) -> None:
+    _with_task(state, entry.number, climbed(_task(state, entry.number), Rung(0, entry.act, entry.group, entry.user)))
 
 
 def _thrown(state: Instance, entry: e.Thrown) -> None:
@@ -255,6 +275,8 @@ def _resumed(state: Instance, entry: e.InstanceResumed) -> None:
     for node in list(state.nodes.values()):
         if node.job is not None and node.job.retry_at:
             state.nodes[node.number] = replace(node, job=replace(node.job, retry_at=node.job.retry_at + entry.shift))
+        if node.task is not None and (node.task.ladder or node.task.due_at):
+            _with_task(state, node.number, shifted(node.task, entry.shift))
 
 
 def _migrated(state: Instance, entry: e.InstanceMigrated) -> None:
@@ -333,4 +355,7 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.ProgressPosted: _nothing,
     e.MessageIgnored: _nothing,
     e.Adopted: _adopted,
+    e.TaskDelegated: _task_delegated,
+    e.TaskChased: _task_chased,
+    e.TaskOverridden: _nothing,
 }

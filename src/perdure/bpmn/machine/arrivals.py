@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from perdure import people
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import make_job
@@ -12,7 +13,8 @@ from perdure.bpmn.machine.flow import complete
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.occurring import occur
 from perdure.bpmn.machine.scopes import end
-from perdure.bpmn.machine.state import ENDED, Flags, HumanTask, Node
+from perdure.bpmn.machine.state import ENDED, Flags
+from perdure.bpmn.machine.tasks import LADDER, climb, find_task, note_override, task_key
 from perdure.errors import Rejection
 
 CALL_FAILED = "call.failed"
@@ -60,6 +62,8 @@ def fire(game: Game, command: c.FireTimer) -> str:
             return "gone"
         occur(game, watch.number)
         return "fired"
+    if command.kind == LADDER:
+        return climb(game, command)
     node = game.state.nodes.get(command.number)
     if node is None or node.job is None or node.job.status != "pending" or node.job.retry_at != command.due:
         return "gone"
@@ -70,50 +74,22 @@ def fire(game: Game, command: c.FireTimer) -> str:
     return "fired"
 
 
-def _task(game: Game, number: int, do: str) -> tuple[Node, HumanTask] | Rejection:
-    node = game.state.nodes.get(number)
-    if node is None or node.task is None or node.kind != "task":
-        return Rejection(
-            "wrong_state", do, "task", str(number), "it is not open (any more)", "See `perdure tasks` for open ones."
-        )
-    return (node, node.task) if game.state.status != "suspended" else _suspended(do)
-
-
-def claim(game: Game, command: c.ClaimTask) -> str | Rejection:
-    found = _task(game, command.node, "claim")
-    if isinstance(found, Rejection):
-        return found
-    _, task = found
-    if command.by and task.claimed_by and task.claimed_by != command.by:
-        return Rejection("blocked", "claim", "task", str(command.node), f"'{task.claimed_by}' has it")
-    if task.claimed_by == command.by:
-        return "replayed"
-    game.emit(e.TaskClaimed(command.node, game.now, command.by))
-    return "claimed" if command.by else "unclaimed"
-
-
-def reassign(game: Game, command: c.ReassignTask, by: str) -> str | Rejection:
-    found = _task(game, command.node, "reassign")
-    if isinstance(found, Rejection):
-        return found
-    game.emit(e.TaskReassigned(command.node, game.now, command.to, by, command.groups))
-    return "reassigned"
-
-
 def complete_task(game: Game, command: c.CompleteTask) -> str | Rejection:
-    found = _task(game, command.node, "complete")
+    found = find_task(game, command.node, "complete")
     if isinstance(found, Rejection):
         return found
-    node, task = found
-    if task.claimed_by and task.claimed_by != command.by:
-        return Rejection("blocked", "complete", "task", str(command.node), f"'{task.claimed_by}' has claimed it")
-    fault = _bring(game, command.head, command.flags, command.writer, node.element, command.by)
+    node, by = found[0], command.who.name
+    answered = people.answer(found[1], command.who, game.now, task_key(node.number))
+    if isinstance(answered, Rejection):
+        return answered
+    fault = _bring(game, command.head, command.flags, command.writer, node.element, by)
     if fault is not None:
         return fault
-    game.emit(e.TaskCompleted(node.number, game.now, command.by))
+    note_override(game, node.number, command.who, "complete")
+    game.emit(e.TaskCompleted(node.number, game.now, by))
     intake = game.spot(node.element).intake
     if intake and command.message:
-        make_job(game, node.number, intake, "intake", command.message, command.by)
+        make_job(game, node.number, intake, "intake", command.message, by)
     else:
         complete(game, node.number)
     return "completed"

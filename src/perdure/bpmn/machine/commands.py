@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from perdure.bpmn.machine.state import Failure, Flags
+from perdure.people import Person
 
 
 class StartInstance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -78,7 +79,7 @@ class Correlate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class FireTimer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A timer is due: `kind` is `watch` (a timer event) or `retry` (a job); firing twice is firing once."""
+    """A timer of an event (`watch`), a job (`retry`) or a task (`ladder`) is due; firing twice is firing once."""
 
     number: int
     kind: str
@@ -87,14 +88,32 @@ class FireTimer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ClaimTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Take a human task, or with an empty `by` give it back."""
+    """Take a human task."""
 
     node: int
-    by: str
+    who: Person
+
+
+class UnclaimTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Give a claimed task back."""
+
+    node: int
+    who: Person
+
+
+class DelegateTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Hand a task to another person."""
+
+    node: int
+    who: Person
+    to: str
 
 
 class ReassignTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Give a task to another person, or to `groups` (comma separated) instead of those that had it."""
+
     node: int
+    who: Person
     to: str = ""
     groups: str = ""
 
@@ -103,7 +122,7 @@ class CompleteTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """End a human task; as with a message, flags come only through the task's intake verb."""
 
     node: int
-    by: str
+    who: Person
     head: bytes = b""
     message: bytes = b""
     flags: Flags = {}
@@ -211,7 +230,7 @@ class Erase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 Command = (
-    StartInstance | LeaseJob | RecordJob | Correlate | FireTimer | ClaimTask | ReassignTask | CompleteTask | EndCall
-    | Escalate | Cancel | Suspend | Resume | Modify | Migrate | RaiseIncident | RetryIncident | ResolveIncident
-    | PostProgress | Erase
+    StartInstance | LeaseJob | RecordJob | Correlate | FireTimer | ClaimTask | UnclaimTask | DelegateTask | ReassignTask
+    | CompleteTask | EndCall | Escalate | Cancel | Suspend | Resume | Modify | Migrate | RaiseIncident | RetryIncident
+    | ResolveIncident | PostProgress | Erase
 )  # fmt: skip

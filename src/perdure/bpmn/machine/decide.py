@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from perdure.bpmn.machine import arrivals, jobs, mending
+from perdure.bpmn.machine import arrivals, jobs, mending, tasks
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.apply import started
@@ -140,8 +140,10 @@ _TABLE: dict[type, Callable[[Game, Any, Origin, float], str | Rejection]] = {
     c.RecordJob: lambda game, command, origin, chance: jobs.record(game, command, chance),
     c.Correlate: lambda game, command, origin, chance: arrivals.correlate(game, command),
     c.FireTimer: lambda game, command, origin, chance: arrivals.fire(game, command),
-    c.ClaimTask: lambda game, command, origin, chance: arrivals.claim(game, command),
-    c.ReassignTask: lambda game, command, origin, chance: arrivals.reassign(game, command, origin.principal),
+    c.ClaimTask: lambda game, command, origin, chance: tasks.claim(game, command),
+    c.UnclaimTask: lambda game, command, origin, chance: tasks.unclaim(game, command),
+    c.DelegateTask: lambda game, command, origin, chance: tasks.delegate(game, command),
+    c.ReassignTask: lambda game, command, origin, chance: tasks.reassign(game, command),
     c.CompleteTask: lambda game, command, origin, chance: arrivals.complete_task(game, command),
     c.EndCall: lambda game, command, origin, chance: arrivals.end_call(game, command),
     c.Escalate: lambda game, command, origin, chance: arrivals.escalate(game, command),

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, Status, Undo, WatchKind
+from perdure.people import Rung, RungAct
 
 ENTRY_VERSION = 2
 How = Literal["completed", "interrupted", "cancelled", "consumed", "moved"]
@@ -163,11 +164,16 @@ class IncidentResolved(Compact, frozen=True, tag=16):
 
 
 class TaskOpened(Compact, frozen=True, tag=17):
+    """A person is asked. `requester` is who may not answer, where four eyes are needed."""
+
     number: int
     assignee: str = ""
     groups: str = ""
     users: str = ""
     due: str = ""
+    due_at: int = 0
+    requester: str = ""
+    ladder: tuple[Rung, ...] = ()
 
 
 class TaskClaimed(Compact, frozen=True, tag=18):
@@ -337,11 +343,40 @@ class Adopted(Compact, frozen=True, tag=39):
     parent: int
 
 
+class TaskDelegated(Compact, frozen=True, tag=40):
+    """Whoever had the task handed it to another person, and nobody has claimed it now."""
+
+    number: int
+    at: int
+    to: str
+    by: str
+
+
+class TaskChased(Compact, frozen=True, tag=41):
+    """Nobody answered for so long: those who have the task are reminded, or others have it instead or as well."""
+
+    number: int
+    at: int
+    act: RungAct
+    group: str = ""
+    user: str = ""
+
+
+class TaskOverridden(Compact, frozen=True, tag=42):
+    """An administrator is about to act on a task for others, with a reason."""
+
+    number: int
+    at: int
+    by: str
+    act: str
+    reason: str
+
+
 Entry = (
     InstanceStarted | Entered | Passed | Left | Armed | Disarmed | Occurred | JobMade | JobStarted | JobCompleted
     | JobFailed | JobDiscarded | FlagsWritten | HeadChanged | IncidentRaised | IncidentResolved | TaskOpened
     | TaskClaimed | TaskReassigned | TaskCompleted | Thrown | ErrorThrown | Iterated | Completed | Undoing
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
-    | MessageIgnored | Adopted
+    | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden
 )  # fmt: skip

@@ -9,8 +9,9 @@ import msgspec
 from perdure.bpmn.machine.done import compact
 from perdure.bpmn.machine.state import Done
 from perdure.journal import Upcaster
+from perdure.people import HumanTask, names_of
 
-NODES, NODE_DONE = 13, 12
+NODES, NODE_AT, NODE_TASK, NODE_DONE = 13, 4, 8, 12
 UNDOING, UNDOING_KEEPS = 25, 4
 
 
@@ -22,8 +23,20 @@ def _compacted(form: list[Any], place: int) -> list[Any]:
     return [*form[:place], compact(done), *form[place + 1 :]]
 
 
+def _with_task(node: list[Any]) -> list[Any]:
+    """Version 1 kept the groups of a task as one text, and no more than who has it."""
+    if len(node) <= NODE_TASK or node[NODE_TASK] is None:
+        return node
+    assignee, groups, users, due, claimed_by, base = node[NODE_TASK]
+    task = HumanTask(
+        state="claimed" if claimed_by else "open", assignee=assignee, groups=names_of(groups), users=names_of(users),
+        claimed_by=claimed_by, opened_at=node[NODE_AT], due=due, base=base,
+    )  # fmt: skip
+    return [*node[:NODE_TASK], task, *node[NODE_TASK + 1 :]]
+
+
 def _state_from_one(form: list[Any]) -> list[Any]:
-    nodes = {number: _compacted(node, NODE_DONE) for number, node in form[NODES].items()}
+    nodes = {number: _with_task(_compacted(node, NODE_DONE)) for number, node in form[NODES].items()}
     return [2, *form[1:NODES], nodes, *form[NODES + 1 :]]
 
 

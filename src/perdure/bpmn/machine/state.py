@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from perdure.contracts import FailureClass
+from perdure.people import HumanTask
 
 STATE_VERSION = 2
 
@@ -72,17 +73,6 @@ class Job(Compact, frozen=True):
     """For an intake: the person who brought what arrived, where one did."""
     before: int = 0
     """Attempts made before someone last asked to try again: the policy counts from there, the numbers go on."""
-
-
-class HumanTask(Compact, frozen=True):
-    """A user task. Assignment was frozen when the task opened."""
-
-    assignee: str = ""
-    groups: str = ""
-    users: str = ""
-    due: str = ""
-    claimed_by: str = ""
-    base: bytes = b""
 
 
 class Many(Compact, frozen=True):

@@ -14,11 +14,11 @@ from perdure.bpmn.proof.environment import Environment, intake_of
 from perdure.bpmn.proof.outline import Outline
 from perdure.bpmn.proof.values import Domain, Open
 from perdure.bpmn.proof.verdict import Step, StepKind
+from perdure.people import SOMEONE, Person, entitled
 
 WORKER = 1
 MOST = 2
 """How many tokens of an event that does not interrupt may be under way at the same time."""
-PERSON = "somebody"
 ARRIVED = b"arrived"
 
 
@@ -168,7 +168,15 @@ def _error(state: Instance, move: Move, flags: dict[str, Scalar]) -> c.Command:
 
 def _task(state: Instance, move: Move, flags: dict[str, Scalar]) -> c.Command:
     message = ARRIVED if move.has_intake else b""
-    return c.CompleteTask(node=move.number, by=PERSON, message=message, flags=flags, worker=WORKER)
+    return c.CompleteTask(
+        node=move.number, who=_somebody(state, move.number), message=message, flags=flags, worker=WORKER
+    )
+
+
+def _somebody(state: Instance, number: int) -> Person:
+    """Who may answer is not what is proved: somebody may."""
+    task = state.nodes[number].task
+    return entitled(task) if task is not None else Person(SOMEONE)
 
 
 def _call(state: Instance, move: Move, flags: dict[str, Scalar]) -> c.Command:

@@ -65,6 +65,22 @@ class Arrivals:
             return NOTHING
         return self._merged(aggregate, found.element, found, dict(data), by=by, key=f"by hand {by}")
 
+    def form(self, aggregate: Aggregate, node: Node, data: dict[str, Any]) -> dict[str, Any] | None:
+        """The schema of what may be brought to a wait; what its intake verb knows already is filled in.
+
+        None when nothing is declared, or only where the verb is not loaded.
+        """
+        definition = self._instances.definition(aggregate)
+        properties = definition.elements[node.element].properties if node.element in definition.elements else {}
+        if schema := properties.get(SCHEMA):
+            return self._schema(schema, node.element).schema
+        binding = definition.binding(properties.get(INTAKE, ""))
+        verb = self._instances.conductor.catalogue.find(binding.verb, binding.version) if binding is not None else None
+        if verb is None:
+            return None
+        known = declared(verb, seen_from(data, place_of(aggregate.state, node))) if verb.input.properties else {}
+        return _filled(verb.definition.input_schema, known)
+
     def _brought(
         self, aggregate: Aggregate, element: str, node: Node, data: Mapping[str, Any] | None, *, by: str, key: str,
         base: bytes = b"",
@@ -129,3 +145,13 @@ class Arrivals:
             return found
         verb = catalogue.find(name)
         return verb.definition.input_schema if verb is not None else None
+
+
+def _filled(schema: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema that does not ask for what is known, and offers it as the default."""
+    properties = {
+        name: {**part, "default": known[name]} if name in known and isinstance(part, dict) else part
+        for name, part in schema.get("properties", {}).items()
+    }
+    required = [name for name in schema.get("required", ()) if name not in known]
+    return {**schema, "properties": properties, "required": required}

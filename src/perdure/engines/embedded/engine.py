@@ -230,21 +230,26 @@ class EmbeddedEngine:
 
     async def complete_task(
         self, instance: InstanceName, node: int, origin: Origin, *, data: Mapping[str, Any] | None = None,
-        flags: Flags | None = None, writer: str = "", message_id: str = "",
+        flags: Flags | None = None, writer: str = "", message_id: str = "", override: str = "",
     ) -> Aggregate:  # fmt: skip
         return await self.people.complete_task(
-            instance, node, origin, data=data, flags=flags, writer=writer, message_id=message_id
+            instance, node, origin, data=data, flags=flags, writer=writer, message_id=message_id, override=override
         )  # fmt: skip
 
     async def claim_task(
-        self, instance: InstanceName, node: int, origin: Origin, *, release: bool = False
+        self, instance: InstanceName, node: int, origin: Origin, *, release: bool = False, override: str = ""
     ) -> Aggregate:
-        return await self.people.claim_task(instance, node, origin, release=release)
+        return await self.people.claim_task(instance, node, origin, release=release, override=override)
+
+    async def delegate_task(
+        self, instance: InstanceName, node: int, origin: Origin, *, to: str, override: str = ""
+    ) -> Aggregate:
+        return await self.people.delegate_task(instance, node, origin, to=to, override=override)
 
     async def reassign_task(
-        self, instance: InstanceName, node: int, origin: Origin, *, to: str = "", groups: str = ""
+        self, instance: InstanceName, node: int, origin: Origin, *, to: str = "", groups: str = "", override: str = ""
     ) -> Aggregate:
-        return await self.people.reassign_task(instance, node, origin, to=to, groups=groups)
+        return await self.people.reassign_task(instance, node, origin, to=to, groups=groups, override=override)
 
     async def retry_incident(
         self, instance: InstanceName, node: int, origin: Origin, *, flags: Flags | None = None, reason: str = ""

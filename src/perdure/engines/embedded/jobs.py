@@ -101,18 +101,18 @@ class Jobs:
         if node is None or node.job is None or (node.job.attempt, node.job.worker) != (started.attempt, started.worker):
             return  # ended again by a later command of the same commit
         state: Instance = aggregate.state
+        origin = Origin(aggregate.tenant, state.principal, state.trace)
         try:
-            definition = self._instances.known_definition(aggregate) or await self._definition(aggregate)
-            origin = Origin(aggregate.tenant, state.principal, state.trace)
-            key = job_key(id_text(aggregate.id), node.element, node.job.run)
-            leased = Leased(aggregate, node, node.job, definition, origin, key)
             try:
-                await self._run(leased)
-            except (FencedError, QuarantinedError, RejectedError):
+                definition = self._instances.known_definition(aggregate) or await self._definition(aggregate)
+                key = job_key(id_text(aggregate.id), node.element, node.job.run)
+                await self._run(Leased(aggregate, node, node.job, definition, origin, key))
+            except (FencedError, QuarantinedError):
                 raise
             except Exception as error:
-                await self._raise_unrecorded(leased, error)
-        except (FencedError, QuarantinedError, RejectedError):
+                if not is_gone(error):
+                    await self._raise_unrecorded(aggregate, node, node.job, error)
+        except (FencedError, QuarantinedError):
             return  # another worker has taken over, or the instance is set aside: recorded where it is found
 
     async def _definition(self, aggregate: Aggregate) -> Definition:
@@ -273,19 +273,18 @@ class Jobs:
         )  # fmt: skip
         await self._instances.ask(id, Origin(origin.tenant, PLATFORM), Prepared(command))
 
-    async def _raise_unrecorded(self, leased: Leased, error: Exception) -> None:
-        """What cannot be recorded must not leave the job leased to a process that has given up on it."""
-        job = leased.job
+    async def _raise_unrecorded(self, aggregate: Aggregate, node: Node, job: Job, error: Exception) -> None:
+        """What cannot be done or recorded must not leave the job leased to a process that has given up on it."""
         text = (
-            f"Attempt {job.attempt} of '{job.type}' ran and what it led to could not be recorded "
-            f"({type(error).__name__}: {error}). Mend the handler, then `perdure incidents retry`."
+            f"Attempt {job.attempt} of '{job.type}' could not begin, or what it led to could not be recorded "
+            f"({type(error).__name__}: {error}). Mend the cause, then `perdure incidents retry`."
         )
         command = RaiseIncident(
-            node=leased.node.number, code="attempt.unrecorded", text=text[:MAX_MESSAGE], attempt=job.attempt,
+            node=node.number, code="attempt.unrecorded", text=text[:MAX_MESSAGE], attempt=job.attempt,
             job_worker=job.worker,
         )  # fmt: skip
-        origin = Origin(leased.origin.tenant, PLATFORM)
-        await insist(lambda: self._instances.ask(leased.id, origin, Prepared(command)), self._instances.sources)
+        origin = Origin(aggregate.tenant, PLATFORM)
+        await insist(lambda: self._instances.ask(aggregate.id, origin, Prepared(command)), self._instances.sources)
 
     # --- taking over ---------------------------------------------------------------------------------------------
 
@@ -307,8 +306,21 @@ class Jobs:
                 redelivery=binding.redelivery,
             )  # fmt: skip
             return (await self._instances.ask(found.aggregate, origin, Prepared(command))).answer == "leased"
-        except (RejectedError, QuarantinedError):
+        except QuarantinedError:
             return False
+        except RejectedError as error:
+            if is_gone(error):
+                return False
+            log.warning("the job %s of instance %s cannot be taken up: %s", found.step, id_text(found.aggregate), error)
+            raise
+
+
+def is_gone(error: Exception) -> bool:
+    """Whether the instance itself is not there: the one rejection that leaves nothing to do for a job of it."""
+    return isinstance(error, RejectedError) and (error.rejection.code, error.rejection.thing) == (
+        "not_found",
+        "instance",
+    )
 
 
 def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from perdure.bpmn.machine.commands import ClaimTask, CompleteTask, ReassignTask, ResolveIncident, RetryIncident
+from perdure.bpmn.machine.commands import (
+    ClaimTask,
+    Command,
+    CompleteTask,
+    DelegateTask,
+    ReassignTask,
+    ResolveIncident,
+    RetryIncident,
+    UnclaimTask,
+)
+from perdure.bpmn.machine.entries import TaskCompleted
+from perdure.bpmn.machine.state import Node
 from perdure.contracts import check_key
 from perdure.engine import Flags, InstanceName
 from perdure.engines.embedded.arrivals import Arrivals
@@ -14,6 +25,8 @@ from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import APPLIED, Attachments, InboxRow
+from perdure.people import Person, over
+from perdure.people import answer as answered
 from perdure.runbooks.machine import NOTICE
 from perdure.sources import Id, id_text
 
@@ -26,17 +39,43 @@ class People:
         self._arrivals = arrivals
 
     async def claim_task(
-        self, instance: InstanceName, node: int, origin: Origin, *, release: bool = False
+        self, instance: InstanceName, node: int, origin: Origin, *, release: bool = False, override: str = ""
     ) -> Aggregate:
         """Take a task, or give it back."""
-        command = ClaimTask(node=node, by="" if release else origin.principal)
-        return _told(await self._instances.ask(instance_id(instance), origin, Prepared(command)))
+        who = person(origin, override)
+        command = UnclaimTask(node=node, who=who) if release else ClaimTask(node=node, who=who)
+        return await self._act(instance, node, origin, command)
+
+    async def delegate_task(
+        self, instance: InstanceName, node: int, origin: Origin, *, to: str, override: str = ""
+    ) -> Aggregate:
+        """Hand a task to another person."""
+        command = DelegateTask(node=node, who=person(origin, override), to=to)
+        return await self._act(instance, node, origin, command)
 
     async def reassign_task(
-        self, instance: InstanceName, node: int, origin: Origin, *, to: str = "", groups: str = ""
+        self, instance: InstanceName, node: int, origin: Origin, *, to: str = "", groups: str = "", override: str = ""
     ) -> Aggregate:
-        command = ReassignTask(node=node, to=to, groups=groups)
-        return _told(await self._instances.ask(instance_id(instance), origin, Prepared(command)))
+        """Give a task to another person or to groups."""
+        command = ReassignTask(node=node, who=person(origin, override), to=to, groups=groups)
+        return await self._act(instance, node, origin, command)
+
+    async def _act(self, instance: InstanceName, node: int, origin: Origin, command: Command) -> Aggregate:
+        id = instance_id(instance)
+        try:
+            return _told(await self._instances.ask(id, origin, Prepared(command)))
+        except RejectedError as error:
+            raise await self._told_why(error, id, node, origin) from None
+
+    async def _told_why(self, error: RejectedError, id: Id, node: int, origin: Origin) -> RejectedError:
+        """A task that is gone was perhaps completed: then the refusal says by whom."""
+        if error.rejection.code != "wrong_state":
+            return error
+        for told in await self._instances.history(id, origin):
+            for entry in told.entries:
+                if isinstance(entry, TaskCompleted) and entry.number == node:
+                    return RejectedError(over(error.rejection.do, f"{id_text(id)}:{node}", by=entry.by))
+        return error
 
     async def complete_task(
         self,
@@ -48,36 +87,46 @@ class People:
         flags: Flags | None = None,
         writer: str = "",
         message_id: str = "",
+        override: str = "",
     ) -> Aggregate:
         """End a task; under one message id it ends once, however often that is sent."""
         id = instance_id(instance)
         if message_id:
             _check_message_id(message_id, id)
 
-        def make(aggregate: Aggregate) -> Prepared:
+        who = person(origin, override)
+
+        def make(aggregate: Aggregate) -> Prepared | Rejection:
+            if refused := _strange(aggregate, node, who):
+                return refused
             key = message_id or f"{id_text(id)}:{node}"
             brought = self._arrivals.of_task(aggregate, node, data, by=origin.principal, key=key)
             attached = Attachments(payloads=list(brought.payloads))
             if message_id:
                 attached.inbox = self._arrival(message_id, id, node, origin)
             command = CompleteTask(
-                node=node, by=origin.principal, head=brought.head, message=brought.message, flags=dict(flags or {}),
+                node=node, who=who, head=brought.head, message=brought.message, flags=dict(flags or {}),
                 writer=writer, message_id=message_id, worker=self._instances.worker_of(aggregate),
             )  # fmt: skip
             return Prepared(command, attached)
 
         try:
             answer = await self._instances.ask(id, origin, make)
-        except RejectedError:
+        except RejectedError as error:
             if message_id and await self._is_known(message_id, id, node, origin):
                 return await self._instances.read(id, origin)
-            raise
+            raise await self._told_why(error, id, node, origin) from None
         if answer.conflict is None:
             return _told(answer)
         if await self._is_known(message_id, id, node, origin):
             return await self._instances.read(id, origin)
         fact, hint = "that message id arrived before for something else", "Give every message an id of its own."
         raise RejectedError(Rejection("already_exists", "complete a task of", "instance", id_text(id), fact, hint))
+
+    async def form(self, aggregate: Aggregate, node: Node) -> dict[str, Any] | None:
+        """The JSON Schema of a task's answer, where one is declared."""
+        await self._instances.loaded(aggregate)
+        return self._arrivals.form(aggregate, node, await self._instances.data(aggregate) or {})
 
     async def _is_known(self, message_id: str, id: Id, node: int, origin: Origin) -> bool:
         """Whether this completion came before under the same message id."""
@@ -123,6 +172,20 @@ class People:
             return Prepared(command, Attachments(payloads=list(brought.payloads)))
 
         return _told(await self._instances.ask(instance_id(instance), origin, make))
+
+
+def person(origin: Origin, override: str = "") -> Person:
+    """Who acts, with the groups that the caller vouches for."""
+    return Person(origin.principal, origin.groups, override)
+
+
+def _strange(aggregate: Aggregate, node: int, who: Person) -> Rejection | None:
+    """Whoever may not answer is not told either what would be wrong with the answer."""
+    found = aggregate.state.nodes.get(node)
+    if found is None or found.kind != "task" or found.task is None:
+        return None
+    made = answered(found.task, who, 0, f"{id_text(aggregate.id)}:{node}")
+    return made if isinstance(made, Rejection) else None
 
 
 def _told(answer: Answer) -> Aggregate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from perdure.bpmn.machine.entries import Entered, IncidentRaised, IncidentResolved
-from perdure.bpmn.machine.machine import RAISED, RESOLVED
+from perdure.bpmn.machine.machine import INSTANCE_TOLD, RAISED, RESOLVED
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import StartRequest
 from perdure.engines.embedded.changes import Changes
@@ -19,7 +19,7 @@ from perdure.errors import (
 )
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
-from perdure.kernel.ports import PENDING, Attachments
+from perdure.kernel.ports import APPLIED, PENDING, Attachments, InboxRow
 from perdure.payload import parse
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, index_rows
@@ -125,8 +125,15 @@ class Steps:
         *_, what, number, at = message_id.split("/")
         call, _, step = child.state.parent.removeprefix("step:").partition(":")
         command = await self._telling(child, int(step), what, int(number), int(at))
-        brought = Attachments(settles=(tenant, message_id))
-        await self._kernel.ask(KIND, parse_id(call), origin, Prepared(command, brought))
+        # Under an id of its own, so that it is told once whoever delivers it.
+        row = InboxRow(
+            tenant, f"{message_id}/told", INSTANCE_TOLD, "", self._instances.sources.now(), APPLIED, "told",
+            parse_id(call), None,
+        )  # fmt: skip
+        brought = Attachments(inbox=row, settles=(tenant, message_id))
+        answer = await self._kernel.ask(KIND, parse_id(call), origin, Prepared(command, brought))
+        if answer.conflict is not None:
+            await self._instances.settle(tenant, Attachments(settles=(tenant, message_id)))
         return True
 
     async def _telling(self, child: Aggregate, step: int, what: str, number: int, at: int) -> c.TellIncident:

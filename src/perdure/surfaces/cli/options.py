@@ -23,6 +23,7 @@ class Settings(NamedTuple):
     config: str | None = None
     tenant: str = "default"
     principal: str | None = None
+    groups: tuple[str, ...] = ()
     definitions: tuple[str, ...] = ()
     handlers: tuple[str, ...] = ()
 
@@ -37,6 +38,7 @@ GLOBAL: dict[str, tuple[Any, Any]] = {
     "config": (_option(str | None, "--config", metavar="FILE", help="Instead of ./perdure.yaml."), None),
     "tenant": (_option(str | None, "--tenant", metavar="NAME", help="On whose behalf; 'default' otherwise."), None),
     "principal": (_option(str | None, "--as", metavar="NAME", help="Who asks; otherwise the system's user."), None),
+    "groups": (_option(list[str] | None, "--group", metavar="NAME", help="A group that who asks belongs to."), None),
     "definitions": (_option(list[str] | None, "--definitions", metavar="PATH", help="Verbs from here instead."), None),
     "handlers": (_option(list[str] | None, "--handlers", metavar="PACKAGE", help="Handlers from here instead."), None),
 }  # fmt: skip
@@ -59,6 +61,7 @@ def settings_of(context: typer.Context) -> Settings:
         config=given.get("config"),
         tenant=given.get("tenant") or "default",
         principal=given.get("principal"),
+        groups=tuple(given.get("groups") or ()),
         definitions=tuple(given.get("definitions") or ()),
         handlers=tuple(given.get("handlers") or ()),
     )

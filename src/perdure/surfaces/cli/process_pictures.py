@@ -10,9 +10,11 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from perdure.app.instance_views import InstanceView, TaskView
+from perdure.app.instance_views import InstanceView
+from perdure.app.task_views import RungView, TaskView
 from perdure.engine import Deployment, MigrationPlan, ProcessVersion
 from perdure.errors import Problem
+from perdure.surfaces.cli.forms import field_line
 from perdure.surfaces.cli.output import counted
 from perdure.surfaces.cli.pictures import json_text, table
 from perdure.surfaces.cli.times import relative
@@ -176,20 +178,36 @@ def migration_picture(plan: MigrationPlan) -> RenderableType:
 def task_picture(view: TaskView) -> RenderableType:
     rows: list[tuple[str, RenderableType]] = [("key", Text(view.key, style="bold cyan"))]
     rows.append(("process", Text(f"{view.process}, instance {view.instance}")))
-    who = [("assigned to", view.assignee), ("groups", view.groups), ("users", view.users), ("due", view.due)]
-    rows.extend((label, Text(value)) for label, value in (*who, ("claimed by", view.claimed_by)) if value)
+    who = [
+        ("assigned to", view.assignee), ("groups", view.groups), ("users", view.users), ("claimed by", view.claimed_by),
+        ("delegated by", ", ".join(view.delegated_by)), ("four eyes", view.requester and f"not {view.requester}"),
+    ]  # fmt: skip
+    rows.extend((label, Text(value)) for label, value in who if value)
+    if view.due:
+        rows.append(("due", Text(relative(view.due_at) if view.due_at else view.due, "red" if view.is_overdue else "")))
     rows.append(("open since", Text(relative(view.since))))
+    rows.extend(("✓ then" if each.is_done else "then", Text(_rung(each))) for each in view.ladder)
+    if view.form:
+        rows.append(("form", Text("\n".join(field_line(name, view.form) for name in view.form.get("properties", {})))))
     return _panel(Text(view.name, style="bold"), _grid(rows), "cyan")
+
+
+def _rung(rung: RungView) -> str:
+    return f"{relative(rung.at)}: {rung.act}{f' to {rung.to}' if rung.to else ''}"
 
 
 def tasks_picture(found: Sequence[TaskView]) -> RenderableType:
     rows = [
-        (Text(each.name), Text(each.key, style="bold"), Text(each.process), Text(_who(each)), Text(each.due),
+        (Text(each.name), Text(each.key, style="bold"), Text(each.process), Text(_who(each)), _due(each),
          Text(relative(each.since)))
         for each in found
     ]  # fmt: skip
     columns = ("task", "task key", "process", "who", "due", "since")
     return table("Tasks", columns, rows, "Nobody is asked for anything.", lesser=("process", "due"))
+
+
+def _due(view: TaskView) -> Text:
+    return Text(relative(view.due_at) if view.due_at else view.due, "red" if view.is_overdue else "")
 
 
 def _who(view: TaskView) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perdure.surfaces.cli.options import Settings
+from perdure.surfaces.cli.times import clock
 
 if TYPE_CHECKING:
     from perdure.app import Config, Perdure
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 STORE = "PERDURE_STORE"
 PRINCIPAL = "PERDURE_PRINCIPAL"
+GROUPS = "PERDURE_GROUPS"
 
 
 def load_project(settings: Settings) -> Config:
@@ -60,6 +62,13 @@ def principal_of(settings: Settings) -> str:
         return "local"
 
 
+def groups_of(settings: Settings) -> tuple[str, ...]:
+    """The groups of who asks: as said, else as the environment says, separated by commas."""
+    if settings.groups:
+        return settings.groups
+    return tuple(name for each in os.environ.get(GROUPS, "").split(",") if (name := each.strip()))
+
+
 def open_store(
     settings: Settings,
     role: Role,
@@ -81,7 +90,9 @@ def open_store(
         definitions=catalogue if catalogue is not None else load_verbs(config),
         tenant=settings.tenant,
         principal=principal_of(settings),
+        groups=groups_of(settings),
         role=role,
+        sources=clock(),
     )
     return opened
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -15,6 +16,9 @@ from perdure.surfaces.cli.project import open_store
 from perdure.surfaces.cli.reading import json_object
 
 TaskWord = Annotated[str, typer.Argument(metavar="TASK", help="The task's key.", show_default=False)]
+Override = Annotated[
+    str, typer.Option("--override", metavar="REASON", help="As one of the administrators, for others; recorded.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -27,49 +31,64 @@ def register(app: typer.Typer) -> None:
 
 async def list_tasks(
     settings: Settings,
-    mine: Annotated[bool, typer.Option("--mine", help="Only those of who asks.")] = False,
-    group: Annotated[str, typer.Option("--group", metavar="NAME", help="Only those of a group.")] = "",
+    mine: Annotated[bool, typer.Option("--mine", help="Only those that who asks may answer.")] = False,
+    unclaimed: Annotated[bool, typer.Option("--open", help="Only those that nobody has claimed.")] = False,
+    due: Annotated[bool, typer.Option("--due", help="Only those whose due date has passed.")] = False,
     after: Annotated[int, typer.Option("--after", help="The number of the last one seen, for the next page.")] = 0,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 100,
 ) -> None:
-    """List open tasks, oldest first."""
-    from perdure.surfaces.cli.project import principal_of
-
-    who = principal_of(settings) if mine else ""
+    """List open tasks, oldest first; with --group and without --mine only those of that group."""
+    group = settings.groups[-1] if settings.groups and not mine else ""
     async with open_store(settings, "reader") as perdure:
-        found = await perdure.tasks.list(assignee=who, group=group, after=after, limit=limit)
+        found = await perdure.tasks.list(
+            mine=mine, group=group, unclaimed=unclaimed, overdue=due, after=after, limit=limit
+        )  # fmt: skip
         output.show(settings, found, lambda: _pictures().tasks_picture(found))
 
 
 async def show(settings: Settings, task: TaskWord) -> None:
-    """Show a task."""
+    """Show a task and the form of its answer."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
         _show(settings, await perdure.tasks.get(task))
 
 
-async def claim(settings: Settings, task: TaskWord) -> None:
+async def claim(settings: Settings, task: TaskWord, override: Override = "") -> None:
     """Take a task: nobody else can complete it then."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
-        _show(settings, await perdure.tasks.claim(task))
+        _show(settings, await perdure.tasks.claim(task, override=override))
 
 
-async def release(settings: Settings, task: TaskWord) -> None:
+async def unclaim(settings: Settings, task: TaskWord, override: Override = "") -> None:
     """Give a claimed task back."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
-        _show(settings, await perdure.tasks.release(task))
+        _show(settings, await perdure.tasks.unclaim(task, override=override))
 
 
 async def delegate(
     settings: Settings,
     task: TaskWord,
     to: Annotated[str, typer.Option("--to", metavar="NAME", help="The person.")] = "",
-    groups: Annotated[str, typer.Option("--groups", metavar="NAMES", help="The groups instead.")] = "",
+    override: Override = "",
 ) -> None:
-    """Hand a task on to another person or to groups."""
-    if not (to or groups):
-        raise usage("delegate", "task", task, "nothing says to whom", "Give --to NAME or --groups NAMES.")
+    """Hand a task to another person; who did is remembered."""
+    if not to:
+        raise usage("delegate", "task", task, "nothing says to whom", "Give --to NAME.")
     async with open_store(settings, "reader", must_exist=True) as perdure:
-        _show(settings, await perdure.tasks.reassign(task, to, groups=groups))
+        _show(settings, await perdure.tasks.delegate(task, to, override=override))
+
+
+async def reassign(
+    settings: Settings,
+    task: TaskWord,
+    to: Annotated[str, typer.Option("--to", metavar="NAME", help="The person.")] = "",
+    to_groups: Annotated[str, typer.Option("--to-groups", metavar="NAMES", help="The groups instead.")] = "",
+    override: Override = "",
+) -> None:
+    """Give a task to another person, or to groups instead of those that had it."""
+    if not (to or to_groups):
+        raise usage("reassign", "task", task, "nothing says to whom", "Give --to NAME or --to-groups NAMES.")
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        _show(settings, await perdure.tasks.reassign(task, to, groups=to_groups, override=override))
 
 
 async def complete(
@@ -77,14 +96,32 @@ async def complete(
     task: TaskWord,
     data: Annotated[str | None, typer.Option("--data", metavar="JSON", help="The answer: an object.")] = None,
     message_id: Annotated[str, typer.Option("--id", metavar="MESSAGE_ID", help="The same one twice counts once.")] = "",
+    override: Override = "",
 ) -> None:
-    """Complete a task with its answer."""
+    """Complete a task with its answer; at a terminal and without --data, its form is asked field by field."""
     value = json_object("--data", data)
     async with open_store(settings, "caller", must_exist=True) as perdure:
+        if value is None and not settings.json and sys.stdin.isatty():
+            value = await _ask(perdure, task)
         view = await perdure.tasks.complete(
-            task, value, message_id=message_id, until="rest", timeout_seconds=REST_SECONDS
+            task, value, message_id=message_id, override=override, until="rest", timeout_seconds=REST_SECONDS
         )  # fmt: skip
         output.show(settings, view, lambda: _pictures().instance_picture(view))
+
+
+async def _ask(perdure: Any, task: str) -> dict[str, Any] | None:
+    """The answer as typed in, where the task has a form; what does not fit a field is asked again."""
+    from perdure.surfaces.cli.forms import ask_form
+
+    view = await perdure.tasks.get(task)
+    if not view.form:
+        return None
+    typer.echo(view.name, err=True)
+    return ask_form(view.form, lambda question: typer.prompt(question, default="", show_default=False, err=True), _say)
+
+
+def _say(text: str) -> None:
+    typer.echo(f"  {text}", err=True)
 
 
 def _show(settings: Settings, view: Any) -> None:
@@ -98,5 +135,6 @@ def _pictures() -> Any:
 
 
 COMMANDS: dict[str, Callable[..., Any]] = {
-    "list": list_tasks, "show": show, "claim": claim, "release": release, "delegate": delegate, "complete": complete,
+    "list": list_tasks, "show": show, "claim": claim, "unclaim": unclaim, "delegate": delegate,
+    "reassign": reassign, "complete": complete,
 }  # fmt: skip

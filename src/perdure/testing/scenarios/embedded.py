@@ -133,7 +133,8 @@ class EmbeddedWorld:
         )
 
     async def complete_task(self, id: bytes, node: int, step: v.Task) -> None:
-        origin = Origin(self.origin.tenant, step.by)
+        who = v.actor((await self.engine.read(id_text(id), self.origin)).state, node, step)
+        origin = Origin(self.origin.tenant, who.name, groups=who.groups)
         await self._do(
             self.engine.complete_task(
                 id_text(id), node, origin, data=step.data or None, flags=step.flags or None,

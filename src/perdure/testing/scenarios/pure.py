@@ -158,11 +158,12 @@ class PureWorld:
 
     async def complete_task(self, id: bytes, node: int, step: v.Task) -> None:
         head = self._heads.merged(self._states[id].head, step.data)
+        who = v.actor(self._states[id], node, step)
         command = c.CompleteTask(
-            node=node, by=step.by, head=head, flags=step.flags, writer=INTAKE, worker=WORKER,
+            node=node, who=who, head=head, flags=step.flags, writer=INTAKE, worker=WORKER,
             message_id=id_text(self._clock.new_id()),
         )  # fmt: skip
-        self._ask(id, command, step.by)
+        self._ask(id, command, who.name)
 
     async def cancel(self, id: bytes, step: v.Cancel) -> None:
         self._ask(id, c.Cancel(reason=step.reason, compensates=step.compensates, worker=WORKER))

@@ -121,10 +121,10 @@ def _signal(reader: Reader, node: Node) -> v.Signal:
 
 
 def _task(reader: Reader, node: Node) -> v.Step:
-    fields = reader.fields(node, "element", "by", "flags", "data", "to")
+    fields = reader.fields(node, "element", "by", "groups", "flags", "data", "to")
     return v.Task(
-        element=fields.text("element", required=True), by=fields.text("by", "someone"), flags=reader.flags(fields),
-        data=reader.mapping(fields, "data"), to=fields.text("to"),
+        element=fields.text("element", required=True), by=fields.text("by"), groups=fields.texts("groups"),
+        flags=reader.flags(fields), data=reader.mapping(fields, "data"), to=fields.text("to"),
     )  # fmt: skip
 
 

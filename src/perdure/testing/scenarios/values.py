@@ -8,7 +8,9 @@ from typing import Any, Literal
 import msgspec
 
 from perdure.bpmn.machine.definition import Profile
+from perdure.bpmn.machine.state import Instance
 from perdure.contracts import FailureClass, RetryPolicy
+from perdure.people import SOMEONE, Person, entitled
 
 Flags = dict[str, str | bool | int]
 STATES: tuple[str, ...] = (
@@ -68,13 +70,21 @@ class Advance(msgspec.Struct, frozen=True, kw_only=True, tag="advance"):
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True, tag="task"):
-    """Complete the human task that waits at an element."""
+    """Complete the human task that waits at an element. Unless said, by somebody who may, of the groups it is for."""
 
     element: str
-    by: str = "someone"
+    by: str = ""
+    groups: tuple[str, ...] = ()
     data: dict[str, Any] = {}
     flags: Flags = {}
     to: str = ""
+
+
+def actor(state: Instance, node: int, step: Task) -> Person:
+    """Who completes a task in a scenario."""
+    task = state.nodes[node].task if node in state.nodes else None
+    somebody = entitled(task) if task is not None else Person(SOMEONE)
+    return Person(step.by or somebody.name, step.groups or somebody.groups)
 
 
 class Cancel(msgspec.Struct, frozen=True, kw_only=True, tag="cancel"):
