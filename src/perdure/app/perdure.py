@@ -13,6 +13,7 @@ import msgspec
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.deploying import ProjectModels, default_places
 from perdure.app.instance_views import InstanceView
+from perdure.app.lookups import MatchView, look_up
 from perdure.app.processes import InstanceDesk, Processes, Views
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
@@ -344,6 +345,13 @@ class Perdure:
             ids = await self.runtime.store.find(self._origin.tenant, found.name, name, index_text(value), MAX_LISTED)
             matches = ids if matches is None else [id for id in matches if id in set(ids)]
         return [await self._listed(id) for id in (matches or [])[:limit]]
+
+    async def look_up(self, entity: str, text: str, limit: int = 20) -> list[MatchView]:
+        """Records of a declared entity that a name may mean, exact ones first; at most 2,000 are looked at."""
+        origin = self._origin
+        return await look_up(
+            self.runtime.desk, self.catalogue.entities, origin.tenant, origin.principal, entity, text, limit
+        )
 
     async def incidents(self, limit: int = MAX_LISTED) -> list[CallView | InstanceView]:
         """Calls that need a person, and instances that carry no call and do."""
