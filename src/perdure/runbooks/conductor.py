@@ -22,6 +22,7 @@ from perdure.runbooks.ports import RunbookStore
 from perdure.runbooks.state import WAITING, Failure, Pin, Runbook, Step, step_id
 from perdure.sources import Id, Sources, id_text
 from perdure.verbs import Catalogue, Verb
+from perdure.verbs.tasks import filled
 from perdure.work.lease import Lease
 from perdure.work.patience import insist
 from perdure.work.router import MAX_MESSAGE, Cargo, Failed, Produced, Router
@@ -170,7 +171,8 @@ class Conductor:
         if execution.correlation_key != "$step_id":
             letters = id_text(id)
             key = verb.correlation_key({**args, "step_id": step_id(letters, step), "call_id": letters})
-        return c.Park(verb.name, key, execution.timeout_seconds, execution.escalation or "", carrier)
+        task = filled(execution.task, args) if execution.task is not None and carrier is None else None
+        return c.Park(verb.name, key, execution.timeout_seconds, execution.escalation or "", carrier, task=task)
 
     def _handed(self, verb: Verb, args: Any, origin: Origin, id: Id, step: int, attempt: int) -> dict[str, Any]:
         letters = id_text(id)
