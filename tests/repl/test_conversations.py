@@ -41,7 +41,7 @@ def test_defaults_enums_and_wrong_answers() -> None:
     assert talk.sentences() == [
         "Find the owners of Nordlys Capital A/S",
         "Open a new client KYC case for Nordlys Capital A/S",
-        "Ask for the passport in case the case id of case",
+        "Ask for the passport in case the case id of @case",
     ]
 
 
@@ -87,6 +87,17 @@ def test_steps_are_edited_dropped_moved_disabled_undone_and_redone() -> None:
     assert talk.session.draft.entries[1].status == "disabled"
     talk.tell("toggle 2")
     assert talk.session.draft.entries[1].status == "proposed"
+
+
+@pytest.mark.req("V28")
+def test_undo_takes_back_what_one_line_did_and_asks_again() -> None:
+    talk = Talk()
+    talk.tell("kyc-case", "Nordlys", "periodic review")
+    assert len(talk.session.draft.entries) == 2
+    assert "New client, periodic review or event driven?" in talk.tell("undo")
+    assert talk.session.draft.entries == ()
+    assert "Is that right?" in talk.tell("redo")
+    assert len(talk.session.draft.entries) == 2
 
 
 def test_undo_without_anything_before_it_says_so() -> None:

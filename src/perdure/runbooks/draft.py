@@ -290,7 +290,7 @@ def arguments(entry: Entry, at: Callable[[Reference], Any]) -> dict[str, Any]:
 
 def _referred(reference: Reference) -> str:
     path = " ".join(str(part) for part in reference.path).replace("_", " ")
-    return f"the {path} of {reference.step}" if path else f"the result of {reference.step}"
+    return f"the {path} of @{reference.step}" if path else f"the result of @{reference.step}"
 
 
 def _argument(catalogue: Catalogue, entry: Entry, written: str) -> str:

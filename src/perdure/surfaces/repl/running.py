@@ -226,7 +226,7 @@ def show_tasks(turn: Turning) -> None:
     columns = ("", "task", "for", "state", "due")
     turn.show(Rows("Waiting for people", columns, rows, "Nothing waits for a person."))
     if rows:
-        turn.say("'claim 1' takes a task, 'answer 1' answers it, 'approve 1' and 'reject 1' decide a gate.", "quiet")
+        turn.say("'claim 1' takes one, 'answer 1' answers it, 'approve 1' and 'reject 1' decide.", "quiet")
 
 
 def task_named(turn: Turning, word: str) -> TaskSeen | None:
@@ -245,7 +245,9 @@ def task_named(turn: Turning, word: str) -> TaskSeen | None:
 
 def claim(turn: Turning, word: str) -> None:
     task = task_named(turn, word)
-    if task is not None:
+    if task is not None and (task.state == "waiting" or task.is_gate):
+        turn.say("Nobody has to take it: whoever may, answers it.", "quiet")
+    elif task is not None:
         turn.wish(ClaimTask(task.key))
 
 
