@@ -38,6 +38,13 @@ async def discover(call: Call) -> dict[str, Any]:
     }
 
 
+def assess(call: Call) -> dict[str, Any]:
+    """The handler `ubo::assess`."""
+    owners = call.args["owners"]
+    is_grave = bool(owners["peps"]) or not owners["complete"]
+    return {"risk": "high" if is_grave else "low", "peps": owners["peps"]}
+
+
 def evaluate(call: Call) -> dict[str, Any]:
     """The handler `ubo::evaluate`."""
     args = call.args

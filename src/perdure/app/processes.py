@@ -73,7 +73,8 @@ class Processes:
         from perdure.app.process_views import process_view  # noqa: PLC0415  writes and draws models
 
         found, deployed = await self._deployed(process, version)
-        return process_view(found, deployed)
+        diagram = await self._engine.definitions.diagram(process, parse_digest(found.hash), self._origin)
+        return process_view(found, deployed, diagram)
 
     async def _deployed(self, process: str, version: int | None) -> tuple[ProcessVersion, Deployed]:
         versions = await self.versions(process)
@@ -172,7 +173,9 @@ class InstanceDesk:
         aggregate = await self._engine.read(id, self._origin)
         definition = await self._engine.instances.loaded(aggregate)
         history = await self._engine.instances.history(aggregate.id, self._origin)
-        return model_of(definition.deployed), marks_of(aggregate.state, history)
+        process = definition.deployed.process.id
+        diagram = await self._engine.definitions.diagram(process, definition.hash, self._origin)
+        return model_of(definition.deployed, diagram), marks_of(aggregate.state, history)
 
     async def list(
         self, *, process: str = "", status: str = "", business_key: str = "", after: str = "", limit: int = 100

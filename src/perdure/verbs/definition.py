@@ -91,14 +91,19 @@ class VerbDefinition(msgspec.Struct, frozen=True):
     @property
     def content_hash(self) -> str:
         """`sha256:` of the whole definition, policies and bindings included; where it was written is not part of it."""
-        whole = msgspec.to_builtins(self)
+        return data_hash(self.content)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What is hashed, as JSON."""
+        whole: dict[str, Any] = msgspec.to_builtins(self)
         del whole["file"], whole["line"]
         if self.contract is None:
             # What is not written leaves the hash as it was before it could be written.
             del whole["contract"]
         if self.execution.task is None:
             del whole["execution"]["task"]
-        return data_hash(whole)
+        return whole
 
 
 class EntityField(msgspec.Struct, frozen=True):

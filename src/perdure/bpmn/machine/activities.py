@@ -27,7 +27,7 @@ def begin(game: Game, element: str, parent: int, flow: str, iteration: int) -> N
     """One execution of an activity; boundary events of a repeating one are armed around all its iterations."""
     if parent not in game.state.nodes:
         return
-    node = game.spot(element).node
+    node = game.spots[element].node
     match node:
         case m.Task():
             _task(game, node, parent, flow, iteration)

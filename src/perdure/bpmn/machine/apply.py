@@ -51,7 +51,8 @@ def _number(state: Instance, number: int) -> None:
 
 
 def _entered(state: Instance, entry: e.Entered) -> None:
-    _number(state, entry.number)
+    if entry.number >= state.next:
+        state.next = entry.number + 1
     state.nodes[entry.number] = Node(
         entry.number, entry.element, entry.parent, entry.kind, entry.at, entry.flow, entry.iteration
     )
@@ -63,8 +64,9 @@ def _nothing(state: Instance, entry: Any) -> None:
 
 def _left(state: Instance, entry: e.Left) -> None:
     gone = {entry.number: None}
-    for number in inside(state, entry.number):
-        gone[number] = None
+    if state.nodes[entry.number].kind in CONTAINERS:
+        for number in inside(state, entry.number):
+            gone[number] = None
     for number in gone:
         state.nodes.pop(number, None)
     if state.watches:

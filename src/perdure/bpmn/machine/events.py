@@ -91,7 +91,7 @@ def _error(game: Game, code: str, number: int, element: str) -> None:
 
 
 def _link(game: Game, name: str, element: str, scope: int) -> None:
-    area = game.spot(element).area
+    area = game.spots[element].area
     catch = game.plan.links.get((area, name))
     if catch is None:
         game.stuck(element, scope, "link.missing", f"No link event '{name}' catches what '{element}' throws.")

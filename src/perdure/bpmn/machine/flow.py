@@ -13,11 +13,14 @@ NO_WAY_OUT = "gateway.no_way_out"
 
 def leave(game: Game, element: str, scope: int) -> None:
     """A token leaves an activity or event: by every flow without a condition and every one whose condition holds."""
-    spot = game.spot(element)
+    spot = game.spots[element]
     if not spot.out:
         ended(game, scope)
         return
-    default = getattr(spot.node, "default", "")
+    if spot.is_plain:
+        send(game, spot.out, scope)
+        return
+    default = spot.default
     taken = [flow for flow in spot.out if flow.id != default and _is_open(game, flow)]
     if default and not any(flow.condition is not None for flow in taken):
         taken.extend(flow for flow in spot.out if flow.id == default)
@@ -58,37 +61,29 @@ def complete(game: Game, number: int) -> None:
     """An activity has done its work: the token goes on, or the iterations around it are counted."""
     node = game.state.nodes[number]
     parent = game.state.nodes[node.parent]
-    if parent.kind not in ("many", "loop") or parent.element != node.element:
-        remember(game, node)
-        game.emit(e.Left(number, "completed"))
-        follow(game, node.element, node.parent)
-        return
     remember(game, node)
     game.emit(e.Left(number, "completed"))
-    game.later("iterated", parent.number)
+    if parent.kind not in ("many", "loop") or parent.element != node.element:
+        follow(game, node.element, node.parent)
+    else:
+        game.later("iterated", parent.number)
 
 
 def follow(game: Game, element: str, container: int) -> None:
     """What comes after an element that ended inside a container."""
-    if (game.state.nodes[container].kind == "undo" and not game.spot(element).out) or _is_event_subprocess(
-        game, element
-    ):
+    spot = game.spots[element]
+    is_event_subprocess = isinstance(spot.node, m.SubProcess) and spot.node.kind == "event"
+    if is_event_subprocess or (not spot.out and game.state.nodes[container].kind == "undo"):
         game.touch(container)
     else:
         leave(game, element, container)
 
 
-def _is_event_subprocess(game: Game, element: str) -> bool:
-    node = game.spot(element).node
-    return isinstance(node, m.SubProcess) and node.kind == "event"
-
-
 def remember(game: Game, node: Node) -> None:
     """What can be undone later is noted in the scope, in the order of completion."""
-    spot = game.spot(node.element)
-    if node.kind in ("many", "loop"):
+    if node.kind in ("many", "loop") or not (game.plan.remembers or node.done):
         return
-    done = _done(game, node, spot.handler)
+    done = _done(game, node, game.spots[node.element].handler)
     scope = game.scope_of(node.number)
     if done is not None and scope and not _is_undoing(game, node):
         game.emit(e.Completed(scope, done))

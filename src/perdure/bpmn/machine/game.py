@@ -22,8 +22,10 @@ def no_cron(text: str, after: int) -> int:
 class Game:
     """Works on a private copy. Everything that happens goes through `emit`, so entries and state always agree."""
 
+    __slots__ = ("cron", "entries", "is_flagged", "moved", "moves", "now", "plan", "ready", "spots", "state", "touched")
+
     def __init__(self, plan: Plan, state: Instance, now: int, cron: Cron = no_cron) -> None:
-        self.plan = plan
+        self.follow(plan)
         self.state = state
         self.now = now
         self.cron = cron
@@ -34,12 +36,17 @@ class Game:
         self.is_flagged = False
         self.moved = 0
 
+    def follow(self, plan: Plan) -> None:
+        """Go by a plan from now on."""
+        self.plan = plan
+        self.spots = plan.spots
+
     def emit(self, entry: e.Entry) -> None:
         TABLE[type(entry)](self.state, entry)
         self.entries.append(entry)
 
     def spot(self, element: str) -> Spot:
-        return self.plan.spots[element]
+        return self.spots[element]
 
     @property
     def is_called(self) -> bool:

@@ -22,7 +22,7 @@ from perdure.bpmn.machine.watches import arm, arm_message
 
 
 def arrive(game: Game, gateway: m.Gateway, scope: int, flow: str) -> None:
-    spot = game.spot(gateway.id)
+    spot = game.spots[gateway.id]
     if gateway.kind == "event":
         _race(game, spot, scope, flow)
     elif gateway.kind == "exclusive" or (gateway.kind != "complex" and len(spot.into) <= 1):
@@ -95,7 +95,7 @@ def ripe(game: Game) -> bool:
     """Whether a join that waits for what may still come need not wait any more; if so, it fires."""
     for node in list(game.state.nodes.values()):
         if node.kind == "join":
-            spot = game.spot(node.element)
+            spot = game.spots[node.element]
             kind = spot.node.kind if isinstance(spot.node, m.Gateway) else ""
             if kind == "inclusive" and _none_can_come(game, spot, node.parent):
                 arrived = _arrived(game, spot.id, node.parent)
@@ -157,7 +157,7 @@ def _race(game: Game, spot: Spot, scope: int, flow: str) -> None:
     """Every event behind the gateway is awaited; the first one that occurs wins."""
     number = game.enter(spot.id, scope, "gate", flow)
     for each in spot.out:
-        target = game.spot(each.target).node
+        target = game.spots[each.target].node
         if isinstance(target, m.Event):
             arm(game, number, target)
         elif isinstance(target, m.Task):

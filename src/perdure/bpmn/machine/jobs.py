@@ -80,7 +80,7 @@ def _done(game: Game, node: Node, job: Job, head: bytes, flags: dict[str, str | 
 
 def finish(game: Game, node: Node, job: Job) -> None:
     """The work of a node is done: where its token goes."""
-    spot = game.spot(node.element)
+    spot = game.spots[node.element]
     if job.purpose == "undo":
         game.emit(e.Left(node.number, "completed"))
         game.touch(node.parent)

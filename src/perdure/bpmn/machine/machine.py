@@ -22,7 +22,7 @@ from perdure.bpmn.machine.entries import (
 from perdure.bpmn.machine.game import Cron, no_cron
 from perdure.bpmn.machine.lifting import ENTRY_UPCASTERS, STATE_UPCASTERS
 from perdure.bpmn.machine.plan import Plan
-from perdure.bpmn.machine.state import ENDED, STATE_VERSION, Instance, Node, Watch
+from perdure.bpmn.machine.state import ENDED, STATE_VERSION, Instance, Job, Node, Watch
 from perdure.bpmn.machine.tasks import LADDER
 from perdure.errors import Rejection
 from perdure.journal import (
@@ -87,22 +87,25 @@ class InstanceMachine:
     def rows(self, id: bytes, state: Instance) -> Rows:
         if state.status in ENDED:
             return NO_ROWS
-        letters = id_text(id)
-        nodes, is_open = state.nodes.values(), state.status != "suspended"
-        parked = [*_waits(state.watches.values())] if is_open else []
-        parked.extend(_task_row(letters, node) for node in nodes if node.kind == "task")
+        is_open = state.status != "suspended"
+        parked = [*_waits(state.watches.values())] if is_open and state.watches else []
         timers = [*_timers(state)] if is_open else []
-        jobs = [row for node in nodes if (row := _job_row(node, is_open)) is not None]
-        incidents = [
-            IncidentRow(node.number, node.incident.code, node.incident.opened_at)
-            for node in nodes
-            if node.incident is not None
-        ]
+        jobs: list[JobRow] = []
+        incidents: list[IncidentRow] = []
+        for node in state.nodes.values():
+            if node.kind == "task":
+                parked.append(_task_row(id_text(id), node))
+            elif node.job is not None and (row := _job_row(node, node.job, is_open)) is not None:
+                jobs.append(row)
+            if node.incident is not None:
+                incidents.append(IncidentRow(node.number, node.incident.code, node.incident.opened_at))
         return Rows(tuple(parked), tuple(timers), tuple(jobs), tuple(incidents))
 
     def notices(self, id: bytes, state: Instance, entries: tuple[Any, ...]) -> tuple[Notice, ...]:
         found: list[Notice] = []
         for entry in entries:
+            if type(entry) not in _NOTABLE:
+                continue
             if type(entry) is Thrown:
                 found.append(Notice(f"{NOTICE}{id_text(id)}/{entry.kind}/{entry.number}", THROWN))
             elif type(entry) in (IncidentRaised, IncidentResolved) and state.parent.startswith("step:"):
@@ -122,6 +125,9 @@ class InstanceMachine:
                 hashes.append(node.task.base)
         hashes.extend(watch.message for watch in state.watches.values() if watch.message)
         return tuple(dict.fromkeys(hashes)), bool(state.erased_at)
+
+
+_NOTABLE = frozenset({Thrown, IncidentRaised, IncidentResolved, InstanceEnded})
 
 
 def _waits(watches: Any) -> Iterator[ParkedRow]:
@@ -146,9 +152,8 @@ def _timers(state: Instance) -> Iterator[TimerRow]:
             yield TimerRow(node.number, LADDER, rung[0])
 
 
-def _job_row(node: Node, is_open: bool) -> JobRow | None:
-    job = node.job
-    if job is None or node.kind != "job" or node.incident is not None:
+def _job_row(node: Node, job: Job, is_open: bool) -> JobRow | None:
+    if node.kind != "job" or node.incident is not None:
         return None
     if job.status == "leased":
         return JobRow(node.number, job.worker, job.definition)

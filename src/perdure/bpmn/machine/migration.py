@@ -30,7 +30,7 @@ def migrate(game: Game, command: c.Migrate, target: Plan, version: int) -> str |
     game.emit(
         e.InstanceMigrated(game.now, target.hash, target.process, version, names, flags, command.reason)
     )  # fmt: skip
-    game.plan = target
+    game.follow(target)
     for number in list(game.state.nodes):
         if game.state.nodes[number].incident is None:
             rearm(game, number, {names.get(event, event) for event in known[number]})

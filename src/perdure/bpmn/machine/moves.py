@@ -19,16 +19,17 @@ def arrive(game: Game, element: str, scope: int, flow: str) -> None:
     """A token arrives at an element; in a scope that is gone it is gone as well."""
     if scope not in game.state.nodes:
         return
-    node = game.spot(element).node
-    match node:
-        case m.Gateway():
-            gateways.arrive(game, node, scope, flow)
-        case m.Event():
-            events.arrive(game, node, scope, flow)
-        case _:
-            activities.arrive(game, node, scope, flow)
+    node = game.spots[element].node
+    ARRIVALS[type(node)](game, node, scope, flow)
 
 
+ARRIVALS: dict[type, Callable[[Game, Any, int, str], None]] = {
+    m.Gateway: gateways.arrive,
+    m.Event: events.arrive,
+    m.Task: activities.arrive,
+    m.SubProcess: activities.arrive,
+    m.CallActivity: activities.arrive,
+}
 MOVES: dict[str, Callable[..., None]] = {
     "arrive": arrive,
     "begin": activities.begin,
@@ -42,7 +43,7 @@ def run(game: Game, worker: int) -> None:
     while game.state.ended_at == 0:
         if game.moves:
             _move(game, game.moves.popleft())
-        elif not (gateways.ripe(game) or occurring.conditions(game) or _close_one(game)):
+        elif not ((game.plan.ripens and gateways.ripe(game)) or occurring.conditions(game) or _close_one(game)):
             break
     if worker and game.state.status in ("active", "compensating"):
         _lease(game, worker)
@@ -86,10 +87,6 @@ def start_job(game: Game, number: int, worker: int, interruptions: int = 0) -> N
     """The intent, with what summed flags were."""
     job = game.state.nodes[number].job
     assert job is not None
-    summed = {
-        name: game.state.flags.get(name, 0)
-        for name, contract in game.plan.contracts.items()
-        if contract.merge == "sum"
-    }  # fmt: skip
+    summed = {name: game.state.flags.get(name, 0) for name in game.plan.summed}
     attempt = job.attempt if interruptions else job.attempt + 1
     game.emit(e.JobStarted(number, attempt, game.now, worker, interruptions, summed))

@@ -17,7 +17,7 @@ def occur(game: Game, number: int, message_id: str = "", message: bytes = b"") -
     """The token, or another one, goes on by the event. `message` is what arrived, for an intake verb to look at."""
     watch = game.state.watches[number]
     node = game.state.nodes[watch.node]
-    spot = game.spot(watch.event)
+    spot = game.spots[watch.event]
     event = spot.node if isinstance(spot.node, m.Event) else None
     if event is not None and event.is_parallel and len(event.triggers) > 1:
         message = message or _kept(game, watch)
@@ -98,7 +98,7 @@ def _go_on(game: Game, event: str, scope: int, intake: str, message: bytes) -> N
 
 def pass_event(game: Game, event: str, scope: int, *, is_told: bool = False) -> None:
     """The event is behind the token now; `is_told` when the journal says already that it was reached."""
-    spot = game.spot(event)
+    spot = game.spots[event]
     if isinstance(spot.node, m.Event) and spot.node.position == "start" and spot.area != game.plan.process:
         begin_sub(game, scope, spot.area, event, is_told=is_told)
     else:
@@ -125,6 +125,6 @@ def conditions(game: Game) -> bool:
 
 
 def _condition(game: Game, watch: Watch) -> Condition:
-    event = game.spot(watch.event).node
+    event = game.spots[watch.event].node
     assert isinstance(event, m.Event)
     return next(each.condition for each in event.triggers if isinstance(each, m.ConditionalTrigger))

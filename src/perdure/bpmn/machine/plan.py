@@ -25,6 +25,9 @@ class Spot(msgspec.Struct, kw_only=True):
     handler: str = ""
     """The activity that undoes it, by the association of its compensation event."""
     intake: str = ""
+    default: str = ""
+    is_plain: bool = False
+    """Every flow out of it is taken: none has a condition, and there is no default."""
     rules: TaskRules = NO_RULES
     """Four eyes and the ladder of a user task."""
 
@@ -63,6 +66,12 @@ class Plan:
         self._flows_into: dict[str, dict[str, frozenset[str]]] = {}
         self._add(self.process, deployed.process.body)
         self.can_undo = bool(deployed.compensation) or any(spot.handler for spot in self.spots.values())
+        self.remembers = self.can_undo or any(area.undo for area in self.areas.values())
+        """Whether anything of it can be undone later."""
+        self.ripens = any(_ripens(spot.node) for spot in self.spots.values())
+        """Whether a join may go on because of what happened elsewhere."""
+        self.summed = tuple(contract.name for contract in deployed.flags if contract.merge == "sum")
+        self._definitions = {type: _short(binding) for type, binding in deployed.bindings.items()}
 
     def _add(self, id: str, body: m.Scope) -> None:
         out = _grouped(body.flows, "source")
@@ -78,10 +87,12 @@ class Plan:
             if source is not None and source.position == "boundary" and _undoes(source):
                 handlers[source.attached_to] = association.target
         for node in body.nodes:
+            flows, default = out.get(node.id, ()), getattr(node, "default", "")
             self.spots[node.id] = Spot(
-                node=node, id=node.id, area=id, out=out.get(node.id, ()), into=into.get(node.id, ()),
+                node=node, id=node.id, area=id, out=flows, into=into.get(node.id, ()),
                 boundaries=tuple(boundaries.get(node.id, ())), handler=handlers.get(node.id, ""),
-                intake=node.properties.get("intake", ""), rules=rules_of(node.properties),
+                intake=node.properties.get("intake", ""), rules=rules_of(node.properties), default=default,
+                is_plain=not default and all(each.condition is None for each in flows),
             )  # fmt: skip
             if isinstance(node, m.Event) and node.position == "catch":
                 for trigger in node.triggers:
@@ -100,9 +111,7 @@ class Plan:
 
     def definition(self, type: str) -> int:
         """The first eight bytes of the bound verb's hash as a signed number; 0 when the type is not bound."""
-        binding = self.deployed.bindings.get(type)
-        digits = binding.hash.removeprefix("sha256:")[:16] if binding is not None else ""
-        return int.from_bytes(bytes.fromhex(digits), "big", signed=True) if digits else 0
+        return self._definitions.get(type, 0)
 
     def policy(self, type: str, element: str) -> RetryPolicy:
         binding = self.deployed.bindings.get(type)
@@ -181,6 +190,15 @@ class Plan:
 def plan_of(deployed: Deployed, hash: bytes) -> Plan:
     """The plan of a deployed definition; `hash` is its content hash."""
     return Plan(deployed, hash)
+
+
+def _short(binding: Binding) -> int:
+    digits = binding.hash.removeprefix("sha256:")[:16]
+    return int.from_bytes(bytes.fromhex(digits), "big", signed=True) if digits else 0
+
+
+def _ripens(node: m.Node) -> bool:
+    return isinstance(node, m.Gateway) and node.kind in ("inclusive", "complex")
 
 
 def _undoes(event: m.Event) -> bool:

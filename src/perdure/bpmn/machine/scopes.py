@@ -24,7 +24,7 @@ def open_scope(game: Game, number: int, node: m.SubProcess) -> None:
 
 def begin_at(game: Game, scope: int, starts: tuple[str, ...]) -> None:
     for start in starts:
-        node = game.spot(start).node
+        node = game.spots[start].node
         if isinstance(node, m.Event) and node.position == "start":
             game.emit(e.Passed(start, scope))
             leave(game, start, scope)
@@ -44,7 +44,7 @@ def ad_hoc(game: Game, number: int) -> None:
     scope = game.state.nodes.get(number)
     if scope is None or scope.many is None:
         return
-    node = game.spot(scope.element).node
+    node = game.spots[scope.element].node
     assert isinstance(node, m.SubProcess)
     many = Many(scope.many.total, scope.many.started, scope.many.ended + 1)
     game.emit(e.Iterated(number, many.total, many.started, many.ended))

@@ -16,7 +16,7 @@ INVALID = "watch.invalid"
 
 
 def arm_boundaries(game: Game, number: int, element: str) -> None:
-    for event in game.spot(element).boundaries:
+    for event in game.spots[element].boundaries:
         arm(game, number, event)
 
 
@@ -83,7 +83,7 @@ def rearm(game: Game, number: int, but: Collection[str] = ()) -> None:
     for event in listens(game.plan, game.state.nodes[number]):
         if event in armed or event in but:
             continue
-        node = game.spot(event).node
+        node = game.spots[event].node
         if isinstance(node, m.Event):
             arm(game, number, node)
         elif spot is not None and isinstance(node, m.Task):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from perdure.errors import ProgramError
+from perdure.runbooks.language.calls import calls_from_json
 from perdure.runbooks.language.compiler import compile_calls, compile_program
+from perdure.runbooks.language.completion import Candidate, complete
 from perdure.runbooks.language.dry import DryRun, Edge, dry_run
 from perdure.runbooks.language.formatting import format_program, write_program
 from perdure.runbooks.language.program import CallSource, Program, Ref, Var
@@ -11,14 +13,17 @@ from perdure.runbooks.language.reading import form_of, read_program
 
 __all__ = [
     "CallSource",
+    "Candidate",
     "DryRun",
     "Edge",
     "Program",
     "ProgramError",
     "Ref",
     "Var",
+    "calls_from_json",
     "compile_calls",
     "compile_program",
+    "complete",
     "dry_run",
     "form_of",
     "format_program",

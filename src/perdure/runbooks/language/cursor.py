@@ -99,7 +99,8 @@ class Cursor:
         elif not self.torn:
             last = self.previous()
             place = f"line {last.line}, column {last.column + len(last.text)}"
-            self.add(Mistake.UNCLOSED, opener, f"'{opener.text}' is never closed", f"Add '{closer}' at {place}.")
+            missing = closer + "".join(_CLOSER[outer.text] for outer in reversed(self.open))
+            self.add(Mistake.UNCLOSED, opener, f"'{opener.text}' is never closed", f"Add '{missing}' at {place}.")
             self.torn = True
         return self.previous()
 

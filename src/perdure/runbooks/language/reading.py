@@ -6,10 +6,12 @@ import re
 from pathlib import PurePath
 from typing import Literal
 
+import msgspec
+
 from perdure.runbooks.language.faults import LARGEST_BYTES, raise_if_any, refused
 from perdure.runbooks.language.program import Program
 from perdure.runbooks.language.statements import read_let
-from perdure.verbs.sexpr.forms import NOWHERE
+from perdure.verbs.sexpr.forms import NOWHERE, Span
 from perdure.verbs.sexpr.reader import read_forms
 from perdure.verbs.sexpr.report import Mistake, Report, refuse
 
@@ -61,6 +63,28 @@ def read_into(text: str, form: AnyForm, report: Report) -> Program:
         return read_let(text, report)
     forms = read_forms(text, report)
     return Program(tuple(forms.statements), forms.comments)
+
+
+class Damage(msgspec.Struct, frozen=True):
+    """What could not be read of a text, so that what follows from it alone is not told as well."""
+
+    text: str = ""
+    names: frozenset[str] = frozenset()
+    """Bound somewhere, perhaps in a statement that was lost."""
+    lines: frozenset[int] = frozenset()
+
+    def touches(self, place: Span) -> bool:
+        """Whether something is wrong on the lines of a call."""
+        if not self.lines:
+            return False
+        last = place.line + self.text.count("\n", place.start, place.end)
+        return any(line in self.lines for line in range(place.line, last + 1))
+
+
+def damage_of(text: str, report: Report) -> Damage:
+    if report.empty:
+        return Damage()
+    return Damage(text, frozenset(names_in(text)), frozenset(problem.line for problem in report.problems()))
 
 
 def names_in(text: str) -> set[str]:

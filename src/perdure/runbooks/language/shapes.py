@@ -124,15 +124,15 @@ def misfit(given: Shape, wanted: Shape, depth: int = 0) -> str:
     if kinds is None or allowed is None or depth > _DEEPEST:
         return ""
     if not any(_meet(kind, other) for kind in kinds for other in allowed):
-        return f"it is {given.spoken()} where {wanted.spoken()} is taken"
+        return f"is {given.spoken()} where {wanted.spoken()} is taken"
     values, listed = given.values(), wanted.values()
     if values is not None and listed is not None and not any(value in listed for value in values):
-        return f"none of its values ({_listed(values)}) is among {_listed(listed)}"
+        return f"is one of {_listed(values)} where one of {_listed(listed)} is taken"
     if kinds == {"array"} == allowed:
         inner, outer = given.below(10**9), wanted.below(10**9)
         if isinstance(inner, Shape) and isinstance(outer, Shape):
             inside = misfit(inner, outer, depth + 1)
-            return f"in its list {inside}" if inside else ""
+            return f"is a list in which each {inside}" if inside else ""
     return ""
 
 
@@ -160,4 +160,4 @@ def _meet(kind: str, other: str) -> bool:
 
 
 def _listed(values: list[Any]) -> str:
-    return ", ".join(str(value) for value in values[:8])
+    return " or ".join(str(value) for value in values[:8])

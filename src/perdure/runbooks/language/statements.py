@@ -71,7 +71,9 @@ def _let(cursor: Cursor) -> CallForm | None:
         _no_name(cursor, let, token)
     equals = cursor.takes("=")
     called = cursor.takes("EXEC") or cursor.takes("exec")
-    if equals is None or called is None or called.text != "EXEC":
+    if equals is not None and called is not None and called.text == "exec":
+        cursor.add(Fault.LET_WITHOUT_EXEC, called, "'exec' calls nothing", "Write EXEC.")
+    elif equals is None or called is None:
         name = bind.name if bind else "name"
         reason = "LET is not followed by '= EXEC'"
         cursor.add(Fault.LET_WITHOUT_EXEC, let, reason, f"Write 'LET {shown(name)} = EXEC verb(name: value)'.")
@@ -162,6 +164,8 @@ def _names(cursor: Cursor, keyword: Token) -> tuple[Symbol, ...]:
         found.append(Symbol(token.text, (), token.span))
         if cursor.takes(",") is None:
             return tuple(found)
+        while cursor.takes(","):
+            pass
     hint = "Write the names of the steps to wait for, with commas between them: AFTER shares, officers."
     cursor.add(Fault.AFTER_NOTHING, keyword, "AFTER does not name a step", hint)
     if token.kind is not Kind.OVER and not cursor.is_statement():

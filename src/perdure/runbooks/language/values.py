@@ -120,14 +120,14 @@ def _pair(cursor: Cursor, found: list[Argument], seen: set[str], thing: str) -> 
         cursor.add(Mistake.KEYWORD_WITHOUT_COLON, colon, f"'{shown(name)}' is followed by an equals sign", hint)
     if cursor.ends() or cursor.peek().text == ",":
         hint = f"Write '{shown(name)}: value', or remove it."
-        cursor.add(Mistake.KEYWORD_WITHOUT_VALUE, name_token, f"{shown(name)} has no value", hint)
+        cursor.add(Mistake.KEYWORD_WITHOUT_VALUE, name_token, f"'{shown(name)}' has no value", hint)
         return
     value = read_value(cursor)
     key = name if name_token.kind is Kind.STRING else snake(name)
     if key in seen:
         mistake = Mistake.DUPLICATE_ARGUMENT if thing == "argument" else Mistake.DUPLICATE_KEY
         hint = "Keep one of them; '-' and '_' are the same in names."
-        cursor.add(mistake, name_token, f"the {thing} {shown(name)} is given twice", hint, name)
+        cursor.add(mistake, name_token, f"the {thing} '{shown(name)}' is given twice", hint, name)
     elif value is not None:
         seen.add(key)
         span = Span(name_token.start, value.span.end, name_token.line, name_token.column)

@@ -62,27 +62,21 @@ class AskedVerbs:
     def __init__(self, catalogue: Catalogue, report: Report) -> None:
         self.catalogue = catalogue
         self._report = report
-        self._bare: dict[str, list[str]] = {}
-        for name in catalogue.names():
-            self._bare.setdefault(same_verb_name(name.rpartition(".")[2]), []).append(name)
+        self._bare = bare_names(catalogue)
         self._found: dict[str, AskedVerb | None] = {}
 
     def find(self, written: str, place: Span) -> AskedVerb | None:
         """The verb meant, or None after that has been reported."""
-        if written not in self._found:
-            verb = self._meant(written)
-            self._found[written] = None if verb is None else AskedVerb(verb, self.catalogue)
-        found = self._found[written]
+        found = self.meant(written)
         if found is None:
             self._missing(written, place)
         return found
 
-    def _meant(self, written: str) -> Verb | None:
-        verb = self.catalogue.find(written)
-        meant = self._bare.get(same_verb_name(written), [])
-        if verb is None and "." not in written and len(meant) == 1:
-            verb = self.catalogue.find(meant[0])
-        return verb
+    def meant(self, written: str) -> AskedVerb | None:
+        if written not in self._found:
+            verb = find_verb(self.catalogue, written, self._bare)
+            self._found[written] = None if verb is None else AskedVerb(verb, self.catalogue)
+        return self._found[written]
 
     def _missing(self, written: str, place: Span) -> None:
         meant = [] if "." in written else self._bare.get(same_verb_name(written), [])
@@ -96,6 +90,23 @@ class AskedVerbs:
             similar = nearest(written, self.catalogue.names()) or nearest(written, self._bare)
         hint = f"Did you mean {similar}?" if similar else "Look for it in 'perdure verbs list', or declare it."
         self._report.add(Mistake.UNKNOWN_VERB, place, f"there is no verb '{shown(written)}'", hint)
+
+
+def bare_names(catalogue: Catalogue) -> dict[str, list[str]]:
+    """The verbs that each name without a domain may mean."""
+    found: dict[str, list[str]] = {}
+    for name in catalogue.names():
+        found.setdefault(same_verb_name(name.rpartition(".")[2]), []).append(name)
+    return found
+
+
+def find_verb(catalogue: Catalogue, written: str, bare: dict[str, list[str]] | None = None) -> Verb | None:
+    """The verb that a name means, a bare one when it means one verb only."""
+    verb = catalogue.find(written)
+    if verb is not None or "." in written:
+        return verb
+    meant = (bare_names(catalogue) if bare is None else bare).get(same_verb_name(written), [])
+    return catalogue.find(meant[0]) if len(meant) == 1 else None
 
 
 def path_of(text: str) -> Path:

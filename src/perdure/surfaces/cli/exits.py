@@ -62,7 +62,11 @@ def exit_code(error: BaseException) -> int:
 
 _OWN = (
     Exit(OK, "ok", "done; a call that parked is also done with asking"),
-    Exit(FAILED, "failed", "the call failed, was cancelled or needs a person; `lint` found errors, or `prove` refuted"),
+    Exit(
+        FAILED,
+        "failed",
+        "the call failed, was cancelled or needs a person; `lint` or `fmt --check` found something, or `prove` refuted",
+    ),
     Exit(STORE, "store", "the store cannot be reached, is locked or full; asking again under the same key is safe"),
     Exit(INTEGRITY, "integrity", "stored bytes are not what was written: quarantine, or findings of `audit verify`"),
     Exit(INTERNAL, "internal", "Perdure itself is at fault; `PERDURE_DEBUG=1` shows where"),

@@ -58,7 +58,7 @@ def describe(error: Any) -> dict[str, Any]:
         import msgspec
 
         told["problems"] = msgspec.to_builtins(error.problems)
-        if text := error.data.get("text"):
+        if text := error.data.get("text"):  # a program: each problem is shown at its line
             from perdure.verbs.sexpr import render
 
             told["message"] = "\n".join(render(problem, text) for problem in error.problems)
