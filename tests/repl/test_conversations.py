@@ -256,6 +256,20 @@ def test_run_before_confirming_plays_back_and_a_gap_is_reported() -> None:
     assert "nothing to run" in Talk().tell("run")
 
 
+def test_one_step_runs_with_what_it_needs_and_nothing_else() -> None:
+    talk = Talk(MemoryDesk(durable=()))
+    talk.tell("kyc-case", "Nordlys", "", "yes", "run step 3", "y")
+    assert [step.name for step in talk.desk.plans["rb-1"].steps] == ["case", "document"]
+
+
+@pytest.mark.parametrize("word", ["no", "cancel"])
+def test_an_authorisation_is_withdrawn_by_a_word(word: str) -> None:
+    talk = Talk()
+    talk.tell('(kyc.approve :case "C-1")', "yes", "run")
+    assert "Nothing was run." in talk.tell(word)
+    assert talk.session.asked is None
+
+
 # --- runs -------------------------------------------------------------------------------------------------------------
 
 

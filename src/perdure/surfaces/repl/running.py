@@ -8,7 +8,7 @@ import msgspec
 
 from perdure.errors import ProgramError
 from perdure.packs.questions import NO, YES
-from perdure.runbooks.draft import Change, Confirmation, confirm
+from perdure.runbooks.draft import Change, Confirmation, confirm, number_in
 from perdure.runbooks.drafting import compile_draft
 from perdure.runbooks.language import dry_run
 from perdure.runbooks.plan import Plan
@@ -92,8 +92,8 @@ def give_run(turn: Turning, asked: AskRun, text: str) -> None:
         start(turn, asked.plan, said)
         return
     mismatches = asked.mismatches + 1
-    if mismatches >= MAX_MISMATCHES or said.lower() in NO:
-        turn.say("That was not the phrase. Nothing was run.", "bad")
+    if mismatches >= MAX_MISMATCHES or said.lower() in NO | {"cancel", "abort"}:
+        turn.say("Nothing was run.", "bad")
         turn.settle()
         return
     left = MAX_MISMATCHES - mismatches
@@ -232,8 +232,8 @@ def show_tasks(turn: Turning) -> None:
 def task_named(turn: Turning, word: str) -> TaskSeen | None:
     """By its number in the list or by its key; the only one when nothing is said."""
     tasks = turn.session.tasks
-    if word.isdigit() and 1 <= int(word) <= len(tasks):
-        return tasks[int(word) - 1]
+    if 1 <= (number := number_in(word)) <= len(tasks):
+        return tasks[number - 1]
     found = [task for task in tasks if task.key == word] if word else list(tasks)
     if len(found) == 1:
         return found[0]
