@@ -9,6 +9,7 @@ import msgspec
 from perdure.contracts import ConsequenceTier, FlagContract, RetryPolicy
 from perdure.payload import data_hash
 from perdure.people import TaskContract
+from perdure.verbs.agents import AgentContract
 
 ExecutionKind = Literal["sync", "durable"]
 Effects = Literal["none", "store", "external"]
@@ -50,6 +51,8 @@ class Execution(msgspec.Struct, frozen=True):
     escalation: str | None = None
     task: TaskContract | None = None
     """For whom the wait of a durable verb is a task, where it is one."""
+    agent: AgentContract | None = None
+    """What its handler may use and do, where that is an agent."""
 
 
 class Sentences(msgspec.Struct, frozen=True):
@@ -103,6 +106,8 @@ class VerbDefinition(msgspec.Struct, frozen=True):
             del whole["contract"]
         if self.execution.task is None:
             del whole["execution"]["task"]
+        if self.execution.agent is None:
+            del whole["execution"]["agent"]
         return whole
 
 
