@@ -56,6 +56,7 @@ REQUIREMENTS: dict[str, str] = {
     "X18": "Cancelling a case cancels its runbooks, what they wait for, and the processes that carry their steps.",
     "X19": "What a runbook did can be taken back, the last first; what cannot be is recorded and the rest still is.",
     "X23": "Your tests of long verbs take milliseconds: a clock you move, and verbs that answer at once.",
+    "X24": "A company is taken on by a runbook that asks registers and the client, decides and escalates what is late.",
     "X25": "A completion can bring a result, a failure or an expiry, and a failure ends the step with its reason.",
     "X26": "After a failure the rest goes on as you said: stop, continue, ask a person, or let a decision find a way.",
     "X27": "Whoever holds the key of a wait can post progress: it is shown, and it never ends the wait.",

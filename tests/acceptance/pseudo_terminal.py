@@ -40,7 +40,9 @@ class Terminal:
         self._process = subprocess.Popen(
             [sys.executable, "-c", TAKING_CONTROL, *command], stdin=slave, stdout=slave, stderr=slave, cwd=folder,
             start_new_session=True,
-            env={**kept, "TERM": term, "XDG_STATE_HOME": str(folder / "state"), "PERDURE_PRINCIPAL": "ana", **environment},
+            env={
+                **kept, "TERM": term, "XDG_STATE_HOME": str(folder / "state"), "PERDURE_PRINCIPAL": "ana", **environment
+            },
         )  # fmt: skip
         os.close(slave)
         self._clock = SystemSources()

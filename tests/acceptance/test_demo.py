@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from perdure.demo import finale, project
 from perdure.demo.stage import BrokenPromise, Stage
+from tests.house.tree import ROOT, tracked_files
 
 
 @pytest.mark.req("P1")
@@ -53,3 +55,11 @@ def test_the_project_of_the_story_is_a_copy_without_what_runs_left_behind(tmp_pa
     project.begin(tmp_path / "whole")
     parts = {"perdure.yaml", "verbs", "models", "casework", "data", "packs", "runbooks"}
     assert parts <= {path.name for path in (tmp_path / "whole").iterdir()}
+
+
+def test_the_package_brings_every_part_of_the_project() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    brought = settings["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    example = ROOT / "examples" / "kyc"
+    tracked = {path.relative_to(example).parts[0] for path in tracked_files() if example in path.parents}
+    assert brought == {f"examples/kyc/{name}": f"perdure/demo/kyc/{name}" for name in tracked}

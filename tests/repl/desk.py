@@ -62,14 +62,16 @@ class MemoryDesk:
     async def open(self) -> Sequence[OpenSeen]:
         return [OpenSeen(id, "draft", kept[-1][0].title or "a plan") for id, kept in self.revisions.items()]
 
-    async def start(self, id: str, plan: Plan, confirmation: str) -> RunSeen:
-        self.plans[id], self.confirmations[id] = plan, confirmation
+    async def start(self, id: str, plan: Plan) -> RunSeen:
+        self.plans[id] = plan
+        confirmation = self.revisions[id][self.at[id]][0].confirmation
+        self.confirmations[id] = confirmation.said if confirmation is not None else ""
         run = self._run(id)
         return msgspec.structs.replace(
             run, steps=tuple(msgspec.structs.replace(step, state="running") for step in run.steps)
         )
 
-    async def follow(self, id: str) -> AsyncIterator[RunSeen]:
+    async def follow(self, id: str, waits: bool) -> AsyncIterator[RunSeen]:
         yield self._run(id)
 
     async def look(self, id: str) -> RunSeen:

@@ -263,11 +263,10 @@ class Compensate(msgspec.Struct, frozen=True):
 
 
 class AnswerGate(msgspec.Struct, frozen=True):
-    """Agree, or refuse, that a step runs. `groups` are those the person belongs to."""
+    """Agree, or refuse, that a step runs, as a member of the gate's group."""
 
     step: int
     agrees: bool
-    groups: tuple[str, ...]
     reason: str = ""
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, assert_never
 
 import msgspec
 
+from perdure.contracts import ConsequenceTier
 from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.plan import (
     All,
@@ -79,6 +80,15 @@ class Handoff(msgspec.Struct, frozen=True, omit_defaults=True):
     """The verbs that were completed there."""
 
 
+class Confirmation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How running it was agreed to: how grave it was, why, what was typed, and which rules had raised it."""
+
+    tier: ConsequenceTier
+    reason: str
+    said: str = ""
+    rules: tuple[str, ...] = ()
+
+
 class Draft(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The whole document. It is stored as it is; editing makes another."""
 
@@ -88,6 +98,7 @@ class Draft(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     entries: tuple[Entry, ...] = ()
     variables: dict[str, Any] = {}
     handoff: Handoff | None = None
+    confirmation: Confirmation | None = None
     title: str = ""
     """The plan in one sentence, as it was made; no longer shown once it was edited."""
     is_edited: bool = False

@@ -49,6 +49,10 @@ class Execution(msgspec.Struct, frozen=True):
     wait: Wait = "track"
     timeout_seconds: float | None = None
     escalation: str | None = None
+    decision: bool = False
+    """It is told how far its runbook has come and may change what is still to run."""
+    is_shared: bool = False
+    """One completion ends every wait under the same key (`correlation: {fanout: true}`)."""
     task: TaskContract | None = None
     """For whom the wait of a durable verb is a task, where it is one."""
     agent: AgentContract | None = None
@@ -88,6 +92,8 @@ class VerbDefinition(msgspec.Struct, frozen=True):
     override: str | None = None
     contract: VerbContract | None = None
     """None when nothing was promised: it may then write and raise whatever its process allows."""
+    writes: tuple[str, ...] = ()
+    """Entities it changes, `entity/key` with `{argument}` placeholders: one step at a time changes each."""
     file: str = ""
     line: int = 0
 
@@ -104,10 +110,11 @@ class VerbDefinition(msgspec.Struct, frozen=True):
         if self.contract is None:
             # What is not written leaves the hash as it was before it could be written.
             del whole["contract"]
-        if self.execution.task is None:
-            del whole["execution"]["task"]
-        if self.execution.agent is None:
-            del whole["execution"]["agent"]
+        if not self.writes:
+            del whole["writes"]
+        for name in ("decision", "is_shared", "task", "agent"):
+            if not whole["execution"][name]:
+                del whole["execution"][name]
         return whole
 
 

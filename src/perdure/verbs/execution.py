@@ -121,6 +121,8 @@ def _common(fields: Fields, base: Execution) -> dict[str, Any]:
         "flags": tuple(read_flag(name, node, fields) for name, node in fields.mapping("flags").items()),
         "compensation": compensation,
         "compensate": fields.optional_text("compensate"),
+        "decision": fields.boolean("decision"),
+        "is_shared": _is_shared(fields),
         "task": read_task(task) if task is not None else None,
         "agent": read_agent(agent) if agent is not None else None,
         "wait": fields.word("wait", ("track", "block"), "track", {"fire-and-track": "track", "blocking": "block"}),
@@ -153,6 +155,13 @@ def read_correlation(fields: Fields) -> str:
     field = correlation.optional_text("field")
     key = correlation.optional_text("key") or correlation.optional_text("business_key")
     return key or (f"${argument_name(field)}" if field else DEFAULT_CORRELATION_KEY)
+
+
+def _is_shared(fields: Fields) -> bool:
+    node = fields.get("correlation")
+    if node is None or isinstance(node.value, str):
+        return False
+    return Fields(node, "correlation", fields.file, fields.report).boolean("fanout")
 
 
 def _max_bytes(payload: Fields) -> int:

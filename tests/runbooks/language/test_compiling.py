@@ -16,6 +16,7 @@ from perdure.runbooks.language import (
     calls_from_json,
     compile_calls,
     compile_program,
+    dry_run,
 )
 from perdure.runbooks.plan import Branch, Plan, Reference, StepPlan
 from tests.runbooks.language.world import catalogue
@@ -277,3 +278,60 @@ def test_a_call_may_be_a_choice_and_others_its_branches() -> None:
     with pytest.raises(ProgramError) as caught:
         compile_calls([CallSource(verb="send", branches=(Branch("is-small", True),))], catalogue())
     assert [problem.code for problem in caught.value.problems] == ["DSL117"]
+
+
+def test_a_name_bound_in_both_branches_can_be_used_after_them() -> None:
+    plan = compile_program(
+        """
+        LET c = EXEC open-case(entity: 1, case_type: "new-client")
+        IF c.number > 3 THEN
+            LET x = EXEC ensure-company(name: "A")
+        ELSE
+            IF c.state == "open" THEN
+                LET x = EXEC ensure-company(name: "B")
+            ELSE
+                LET y = EXEC ensure-company(name: "C")
+                LET x = EXEC ensure-company(name: y)
+            END
+            EXEC send(to: x)
+        END
+        EXEC send(to: x)
+        """,
+        catalogue(),
+    )
+    assert [step.name for step in plan.steps] == ["c", "choice", "x", "choice-2", "x", "y", "x", "send", "send-2"]
+    assert plan.steps[-1].references == (Reference(("to",), "x"),)
+    waves = dry_run(plan, catalogue()).waves
+    assert [len(wave) for wave in waves] == [1, 1, 2, 2, 1, 2]
+    assert compile_program("EXEC send(to: x)", catalogue(), after=plan).steps[-1].references
+
+
+def test_a_name_bound_in_some_branches_only_cannot_be_used_after_them() -> None:
+    text = """
+        LET c = EXEC open-case(entity: 1, case_type: "new-client")
+        IF c.number > 3 THEN
+            LET x = EXEC ensure-company(name: "A")
+        ELSE
+            IF c.state == "open" THEN
+                LET x = EXEC ensure-company(name: "B")
+            END
+        END
+        EXEC send(to: x)
+    """
+    with pytest.raises(ProgramError) as caught:
+        compile_program(text, catalogue())
+    assert [(problem.code, problem.line) for problem in caught.value.problems] == [("DSL112", 10)]
+
+
+def test_steps_of_exclusive_branches_never_wait_for_one_another() -> None:
+    text = """
+        LET c = EXEC open-case(entity: 1, case_type: "new-client")
+        IF c.number > 3 THEN
+            LET x = EXEC send(to: 1)
+            LET y = EXEC send(to: x)
+        ELSE
+            LET y = EXEC send(to: 2)
+            LET x = EXEC send(to: y)
+        END
+    """
+    assert len(dry_run(compile_program(text, catalogue()), catalogue()).order) == 6

@@ -8,7 +8,7 @@ from perdure.runbooks.language import DryRun, Edge, compile_program, dry_run
 from perdure.verbs import load_text
 from tests.runbooks.language.world import catalogue
 
-pytestmark = pytest.mark.req("X5", "X10")
+pytestmark = pytest.mark.req("X10")
 
 PROGRAM = """
 LET h = EXEC research_gleif_hierarchy(lei: "x")

@@ -250,8 +250,11 @@ def _steer(act: str) -> Callable[[Turning, Command], None]:
 def _watch(turn: Turning, command: Command) -> None:
     if turn.session.run is None:
         turn.say("Nothing runs here.", "warning")
+    elif turn.session.run.is_ended:
+        turn.wish(Look())
     else:
-        turn.wish(Follow())
+        turn.say("Watching; Control-C comes back here, and it goes on.", "quiet")
+        turn.wish(Follow(waits=True))
 
 
 def _quit(turn: Turning, command: Command) -> None:

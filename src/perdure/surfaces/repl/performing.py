@@ -95,10 +95,10 @@ class Performer:
                 yield OpenListed(tuple(await desk.open()))
             case LookUp(entity, text):
                 yield Found(tuple(await desk.look_up(entity, text)))
-            case Start(plan, confirmation):
-                yield Moved(await desk.start(id, plan, confirmation))
-            case Follow():
-                async for news in self._followed():
+            case Start(plan):
+                yield Moved(await desk.start(id, plan))
+            case Follow(waits):
+                async for news in self._followed(waits):
                     yield news
             case Look():
                 yield Looked(await desk.look(id))
@@ -129,10 +129,10 @@ class Performer:
             tasks = tuple(await self._desk.tasks(kept.id)) if not kept.run.is_ended else ()
             yield Rested(kept.run, tasks, kept.draft)
 
-    async def _followed(self) -> AsyncIterator[News]:
+    async def _followed(self, waits: bool) -> AsyncIterator[News]:
         id = self.session.runbook
         last = None
-        async for run in self._desk.follow(id):
+        async for run in self._desk.follow(id, waits):
             last = run
             yield Moved(run)
         run = last or await self._desk.look(id)

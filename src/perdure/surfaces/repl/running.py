@@ -8,7 +8,7 @@ import msgspec
 
 from perdure.errors import ProgramError
 from perdure.packs.questions import NO, YES
-from perdure.runbooks.draft import confirm
+from perdure.runbooks.draft import Change, Confirmation, confirm
 from perdure.runbooks.drafting import compile_draft
 from perdure.runbooks.language import dry_run
 from perdure.runbooks.plan import Plan
@@ -23,7 +23,6 @@ from perdure.surfaces.repl.talk import (
     Playback,
     Rows,
     RunSeen,
-    Save,
     Sentence,
     Start,
     StepSeen,
@@ -104,11 +103,14 @@ def give_run(turn: Turning, asked: AskRun, text: str) -> None:
 
 
 def start(turn: Turning, plan: Plan, confirmation: str = "") -> None:
-    if not turn.session.runbook:
-        turn.wish(Save(turn.draft, "Ready to run"))
+    composed = tier_of(turn)
+    rules = tuple(fired.rule for fired in composed.fired)
+    agreed = Confirmation(composed.tier, composed.reason, confirmation, rules)
+    said = f"Running was agreed to ({composed.tier.replace('_', ' ')})"
+    turn.kept(Change(msgspec.structs.replace(turn.draft, confirmation=agreed), said))
     turn.put(asked=None, mode="executing")
     turn.say(f"Running {len(plan.steps)} step{'s' if len(plan.steps) != 1 else ''} …", "quiet")
-    turn.wish(Start(plan, confirmation))
+    turn.wish(Start(plan))
     turn.wish(Follow())
 
 

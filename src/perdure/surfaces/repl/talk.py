@@ -153,11 +153,15 @@ class LookUp(msgspec.Struct, frozen=True):
 
 class Start(msgspec.Struct, frozen=True):
     plan: Plan
-    confirmation: str = ""
 
 
 class Follow(msgspec.Struct, frozen=True):
-    """Until it rests: everything still to do waits for someone or something."""
+    """Until it rests: everything still to do waits for someone or something.
+
+    With `waits`, one that rests already is watched until something comes for it.
+    """
+
+    waits: bool = False
 
 
 class Look(msgspec.Struct, frozen=True):
