@@ -24,6 +24,13 @@ WIDTH = 96
 SECONDS = 60
 REQUESTER = "ana"
 LONGEST = 40
+MARKS = {
+    r"(?m)^ *✓": "bold green",
+    r"(?m)^ *…": "bold yellow",
+    r"(?m)^ *·": "dim",
+    r"(?m)^.*\?( \[.*\])?$": "cyan",
+    r"(?m)^  (Discovery|Case|Documents)$": "bold",
+}
 
 
 class BrokenPromise(Exception):
@@ -97,6 +104,13 @@ class Stage:
     def show(self, text: str) -> None:
         """What a command printed."""
         self._console.print(Padding(Text.from_ansi(text.rstrip()), (0, 0, 0, 2)))
+
+    def show_told(self, text: str) -> None:
+        """What was said in a conversation, its marks in colour."""
+        told = Text(text.rstrip())
+        for pattern, style in MARKS.items():
+            told.highlight_regex(pattern, style)
+        self._console.print(Padding(told, (0, 0, 0, 2)))
 
     def show_typed(self, prompt: str, line: str) -> None:
         """A line as somebody typed it in a conversation."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from perdure.demo.case import PASSPORT, Case, standing
+from perdure.demo.case import ONBOARDING_CASE, PASSPORT, Case, standing
 from perdure.demo.stage import Stage
+from perdure.demo.talking import Talk
 
+ARTICLES = "DEMO00NORDLYSCAP0045/articles-of-association"
+WANTED = ["certificate_of_incorporation", "shareholder_register"]
 MODEL = "models/kyc-open-case.bpmn"
 REJECTED = '{"outcome": "rejected", "reason": "the owners cannot be verified"}'
 
@@ -53,3 +57,21 @@ def rejected(stage: Stage, case: Case) -> None:
 def _documents(stage: Stage, case: Case) -> dict[str, str]:
     found: list[dict[str, Any]] = stage.ask("call", "kyc.list-documents", f"case_id={case.number}")["result"]["records"]
     return {each["document"]: each["status"] for each in found}
+
+
+def early(stage: Stage) -> None:
+    stage.step("What came too early is there when it is wanted")
+    asked = {"case_id": ONBOARDING_CASE, "document_types": WANTED, "contact_email": "post@nordlys.example"}
+    told = stage.run("call", "kyc.request-client-documents", "--args", json.dumps(asked), "--wait", is_quiet=True)
+    stage.promise("completed" in told, "asked for on day 9, uploaded on day 1: nobody had to wait")
+
+
+def end_of_the_plan(stage: Stage, case: Case) -> None:
+    stage.step("Ana comes back, and the plan is where she left it")
+    (task,) = [each for each in stage.ask("tasks", "list") if each["key"].startswith(case.id)]
+    fine = ("--data", '{"is_acceptable": true, "note": "left office in 2024"}')
+    stage.run("tasks", "complete", task["key"], *fine, by="rita", groups="compliance", is_quiet=True)
+    stage.run("complete", ARTICLES, "--result", '{"reference": "document://articles-1"}', is_quiet=True)
+    with Talk(stage, "--resume", case.id) as talk:
+        shown = talk.say("status")
+    stage.promise(f"Runbook {case.id}: completed" in shown, "seven steps, six planned and one decided, are complete")
