@@ -12,7 +12,7 @@ from perdure.runbooks.machine import GATE, LOCK, PROCESS_OVER
 from perdure.runbooks.state import Failure, Pin
 from tests.runbooks.board import ID, TWICE, WORKER, Board, choice, hash_of, pin, step
 
-BOB = Origin("default", "bob")
+BOB = Origin("default", "bob", groups=("treasury",))
 
 
 def refused(answer: str | Rejection) -> Rejection:
@@ -327,9 +327,9 @@ def test_a_gate_opens_for_someone_of_the_group_who_did_not_ask() -> None:
     board.runs("a")
     assert (board.states["pay"], board.status) == ("parked", "parked")
     assert [(row.kind, row.name) for row in board.machine.rows(ID, board.runbook).parked] == [(GATE, "treasury")]
-    answer = c.AnswerGate(2, True, ("treasury",))
+    answer = c.AnswerGate(2, True)
     assert refused(board.ask(answer)).fact == "'ada' asked for the runbook"
-    stranger = refused(board.ask(c.AnswerGate(2, True, ("sales",)), BOB))
+    stranger = refused(board.ask(c.AnswerGate(2, True), Origin("default", "bob", groups=("sales",))))
     assert (stranger.code, stranger.fact) == ("forbidden", "'bob' is not in the group 'treasury'")
     board.ask(answer, BOB)
     assert board.of("ready") == ["pay"]
@@ -339,7 +339,7 @@ def test_a_gate_opens_for_someone_of_the_group_who_did_not_ask() -> None:
 @pytest.mark.req("V20")
 def test_a_refused_gate_fails_the_step_and_a_retry_asks_again() -> None:
     board = Board(step("pay", gate="treasury"))
-    board.ask(c.AnswerGate(1, False, ("treasury",), "too much"), BOB)
+    board.ask(c.AnswerGate(1, False, "too much"), BOB)
     assert board.step("pay").error == Failure("permanent_business", "gate.refused", "'bob' refused: too much")
     assert board.status == "failed"
     board.ask(c.RetryStep(1))

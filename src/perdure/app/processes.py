@@ -25,6 +25,7 @@ from perdure.errors import DefinitionError, RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import parse_digest
+from perdure.runbooks.machine import carried_as
 from perdure.runbooks.state import Pin
 from perdure.sources import id_text, parse_id
 
@@ -115,7 +116,7 @@ class Views:
 
     async def carrier(self, call: Aggregate, step: int, pin: Pin) -> CarrierView:
         """The process of a call's step; one that is about to begin has not come far."""
-        parent = f"step:{id_text(call.id)}:{step}"
+        parent = f"step:{carried_as(id_text(call.id), step, call.state.steps[step - 1])}"
         try:
             aggregate = await self._engine.instances.read(child_id(call.tenant, parent), Origin(call.tenant))
         except RejectedError:

@@ -289,7 +289,7 @@ def _answer_gate(state: Runbook, command: c.AnswerGate, origin: Origin, now: int
     if origin.principal == state.principal:
         fact = f"'{origin.principal}' asked for the runbook"
         return Rejection("forbidden", do, "runbook", "?", fact, "Someone else must answer.")
-    if links.gate not in command.groups:
+    if links.gate not in origin.groups:
         return Rejection("forbidden", do, "runbook", "?", f"'{origin.principal}' is not in the group '{links.gate}'")
     flow = Flow(state, now)
     flow.emit(e.GateAnswered(command.step, now, origin.principal, command.agrees, command.reason))
