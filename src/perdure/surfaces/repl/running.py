@@ -8,7 +8,7 @@ import msgspec
 
 from perdure.errors import ProgramError
 from perdure.packs.questions import NO, YES
-from perdure.runbooks.draft import Change, Confirmation, confirm
+from perdure.runbooks.draft import Change, Confirmation, confirm, number_in
 from perdure.runbooks.drafting import compile_draft
 from perdure.runbooks.language import dry_run
 from perdure.runbooks.plan import Plan
@@ -92,8 +92,8 @@ def give_run(turn: Turning, asked: AskRun, text: str) -> None:
         start(turn, asked.plan, said)
         return
     mismatches = asked.mismatches + 1
-    if mismatches >= MAX_MISMATCHES or said.lower() in NO:
-        turn.say("That was not the phrase. Nothing was run.", "bad")
+    if mismatches >= MAX_MISMATCHES or said.lower() in NO | {"cancel", "abort"}:
+        turn.say("Nothing was run.", "bad")
         turn.settle()
         return
     left = MAX_MISMATCHES - mismatches
@@ -226,14 +226,14 @@ def show_tasks(turn: Turning) -> None:
     columns = ("", "task", "for", "state", "due")
     turn.show(Rows("Waiting for people", columns, rows, "Nothing waits for a person."))
     if rows:
-        turn.say("'claim 1' takes a task, 'answer 1' answers it, 'approve 1' and 'reject 1' decide a gate.", "quiet")
+        turn.say("'claim 1' takes one, 'answer 1' answers it, 'approve 1' and 'reject 1' decide.", "quiet")
 
 
 def task_named(turn: Turning, word: str) -> TaskSeen | None:
     """By its number in the list or by its key; the only one when nothing is said."""
     tasks = turn.session.tasks
-    if word.isdigit() and 1 <= int(word) <= len(tasks):
-        return tasks[int(word) - 1]
+    if 1 <= (number := number_in(word)) <= len(tasks):
+        return tasks[number - 1]
     found = [task for task in tasks if task.key == word] if word else list(tasks)
     if len(found) == 1:
         return found[0]
@@ -245,7 +245,9 @@ def task_named(turn: Turning, word: str) -> TaskSeen | None:
 
 def claim(turn: Turning, word: str) -> None:
     task = task_named(turn, word)
-    if task is not None:
+    if task is not None and (task.state == "waiting" or task.is_gate):
+        turn.say("Nobody has to take it: whoever may, answers it.", "quiet")
+    elif task is not None:
         turn.wish(ClaimTask(task.key))
 
 

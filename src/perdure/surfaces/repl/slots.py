@@ -10,7 +10,7 @@ import msgspec
 from perdure.packs import Pack, choose_template, instantiate, pending
 from perdure.packs.definition import Question
 from perdure.packs.questions import default_of, missing_context, offered, options_of, plain, understand
-from perdure.runbooks.draft import Answer, Change, Draft, Entry, answered, edit_arg, free_name, with_sentence
+from perdure.runbooks.draft import Answer, Change, Draft, Entry, answered, edit_arg, free_name, number_in, with_sentence
 from perdure.runbooks.readiness import unresolved
 from perdure.surfaces.repl.session import (
     AskArgument,
@@ -304,8 +304,8 @@ def found(turn: Turning, asked: AskEntity, matches: tuple[Match, ...]) -> None:
 def give_entity(turn: Turning, asked: AskEntity, text: str) -> None:
     """A number, a name, or other words to look for."""
     said = text.strip()
-    if said.isdigit() and 1 <= int(said) <= len(asked.matches):
-        take_match(turn, asked, asked.matches[int(said) - 1])
+    if 1 <= (number := number_in(said)) <= len(asked.matches):
+        take_match(turn, asked, asked.matches[number - 1])
         return
     named = [each for each in asked.matches if plain(said) in (plain(each.label), plain(each.key))]
     if len(named) == 1:

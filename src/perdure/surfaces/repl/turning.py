@@ -13,6 +13,8 @@ from perdure.surfaces.repl.session import Asked, Mode, Session
 from perdure.surfaces.repl.talk import Ask, Playback, Save, Say, Saying, Sentence, Tone, Wish
 from perdure.verbs import Catalogue
 
+MAX_CHANGE = 500
+
 
 class Knowledge(msgspec.Struct, frozen=True):
     """What a conversation knows beside what was said in it."""
@@ -42,7 +44,16 @@ class Turning:
         self._wishes: list[Wish] = []
 
     def done(self) -> Turn:
-        return Turn(self.session, tuple(self._says), tuple(self._wishes))
+        """What one turn changes is one revision, so that `undo` takes back what one line did."""
+        saves = [wish for wish in self._wishes if isinstance(wish, Save)]
+        text = "; ".join(dict.fromkeys(wish.text for wish in saves))[:MAX_CHANGE]
+        kept: list[Wish] = []
+        for wish in self._wishes:
+            if not isinstance(wish, Save):
+                kept.append(wish)
+            elif wish is saves[-1]:
+                kept.append(Save(wish.draft, text))
+        return Turn(self.session, tuple(self._says), tuple(kept))
 
     @property
     def draft(self) -> Draft:
