@@ -26,6 +26,7 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Preparation, Prepared
 from perdure.kernel.ports import APPLIED, DEAD, Attachments, Found, InboxRow, Unit
 from perdure.payload import canonical, digest
+from perdure.people import Person
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, Conductor, index_rows
 from perdure.runbooks.deciding import decision_in
@@ -50,6 +51,8 @@ class Completion(msgspec.Struct, frozen=True, omit_defaults=True):
     code: str = "completion.failed"
     failure_class: FailureClass = "permanent_business"
     verb: str = ""
+    override: str = ""
+    """Why an administrator answers a human task for others."""
 
 
 class Planned(msgspec.Struct, frozen=True):
@@ -108,7 +111,7 @@ class Intake:
         try:
             answer = await self._answer(completion, origin, message_id, found, is_replay)
         except RejectedError as error:
-            if error.rejection.code != "blocked" or is_replay:
+            if error.rejection.code != "blocked" or error.rejection.thing == "task" or is_replay:
                 raise
             return await self._bury(completion, origin, message_id, f"blocked: {error}", is_replay)
         if answer.conflict is not None and answer.conflict.what != "inbox":
@@ -220,7 +223,8 @@ class Intake:
             )  # fmt: skip
             failure = _failure(completion) if completion.status == "failed" else None
             command = c.Complete(
-                place.step, place.token, result, failure, completion.status == "expired", message_id
+                place.step, place.token, result, failure, completion.status == "expired", message_id,
+                who=Person(origin.principal, origin.groups, completion.override),
             )  # fmt: skip
             if planned is None:
                 return Prepared(command, brought)

@@ -162,7 +162,7 @@ def verb(name: str, version: int | None = None) -> Callable[[Function], Function
 
 
 def marks_of(function: Any) -> tuple[VerbMark, ...]:
-    """The marks left on an object, empty for anything that is not a marked function."""
-    found = getattr(function, MARK, ()) if callable(function) else ()
+    """The marks left on an object, empty for anything that was not marked."""
+    found = getattr(function, MARK, ())
     is_ours = isinstance(found, tuple) and all(isinstance(mark, VerbMark) for mark in found)
     return found if is_ours else ()
