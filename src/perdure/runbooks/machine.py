@@ -261,7 +261,8 @@ def _linked_rows(
     """Of a step of a plan: the gate it waits at, the locks it holds, and a failure that a person is asked about."""
     definition = short(step.definition)
     if links.gated_at:
-        parked.append(ParkedRow(number, 0, links.gate, f"{step_id(letters, number)}/{GATE}", WAITING, definition, GATE))
+        gate = f"{step_id(letters, number)}/{GATE}"
+        parked.append(ParkedRow(number, 0, links.gate, gate, WAITING, definition, "task"))  # found among human tasks
     for position, lock in enumerate(links.locks, 1):
         parked.append(ParkedRow(number, -position, LOCK, lock, WAITING, definition, LOCK))
     if step.status == "failed" and links.on_failure == "ask" and not links.is_passed:
