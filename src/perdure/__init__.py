@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from perdure.errors import StoreUnavailableError as StoreUnavailableError
     from perdure.errors import Transient as Transient
     from perdure.verbs import Call as Call
+    from perdure.verbs import Decide as Decide
     from perdure.verbs import Result as Result
+    from perdure.verbs import ResumptionContext as ResumptionContext
     from perdure.verbs import verb as verb
 
 _HOMES = {
@@ -29,11 +31,13 @@ _HOMES = {
     "CallFailedError": "perdure.errors",
     "CallView": "perdure.app",
     "Config": "perdure.app",
+    "Decide": "perdure.verbs",
     "DefinitionError": "perdure.errors",
     "Perdure": "perdure.app",
     "PerdureError": "perdure.errors",
     "RejectedError": "perdure.errors",
     "Result": "perdure.verbs",
+    "ResumptionContext": "perdure.verbs",
     "SchemaViolationError": "perdure.errors",
     "StoreUnavailableError": "perdure.errors",
     "Transient": "perdure.errors",

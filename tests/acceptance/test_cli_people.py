@@ -27,17 +27,30 @@ def test_a_task_is_claimed_given_back_handed_on_and_completed_once(desk: Shell) 
     assert [each["key"] for each in desk.json("tasks", "list", "--mine", "--as", "rita")] == [task]
     assert desk.json("tasks", "list", "--mine", "--as", "otto") == []
     assert "'rita' has claimed it" in desk.run("tasks", "complete", task, "--as", "otto", code=6).error
-    assert desk.json("tasks", "release", task, "--as", "rita")["claimed_by"] == ""
+    assert desk.json("tasks", "unclaim", task, "--as", "rita")["claimed_by"] == ""
     assert "nothing says to whom" in desk.run("tasks", "delegate", task, code=2).error
-    assert desk.json("tasks", "delegate", task, "--to", "otto")["assignee"] == "otto"
-    assert desk.json("tasks", "delegate", task, "--groups", "night")["groups"] == "night"
+    handed = desk.json("tasks", "delegate", task, "--to", "otto", "--as", "rita")
+    assert (handed["assignee"], handed["delegated_by"]) == ("otto", ["rita"])
+    assert "nothing says to whom" in desk.run("tasks", "reassign", task, code=2).error
+    assert "it is for otto" in desk.run("tasks", "reassign", task, "--to", "rita", "--as", "rita", code=7).error
+    assert desk.json("tasks", "reassign", task, "--to-groups", "night", "--as", "otto")["groups"] == "night"
     assert [each["key"] for each in desk.json("tasks", "list", "--group", "night")] == [task]
+    assert desk.json("tasks", "list", "--mine", "--as", "zoe", "--group", "day") == []
+    assert [each["key"] for each in desk.json("tasks", "list", "--mine", "--as", "zoe", "--group", "night")] == [task]
+    assert desk.json("tasks", "list", "--due") == []
     assert "night" in desk.run("tasks", "show", task).out
-    done = desk.json("tasks", "complete", task, "--data", '{"checked": true}', "--id", "m-1", "--as", "otto")
+    stranger = desk.run("tasks", "complete", task, "--as", "rita", "--json", code=7)
+    assert "it is for group night" in stranger.told["message"]
+    pretender = desk.run("tasks", "complete", task, "--as", "rita", "--override", "quick", code=7)
+    assert "only administrators" in pretender.error
+    night = ("--as", "zoe", "--group", "night")
+    done = desk.json("tasks", "complete", task, "--data", '{"checked": true}', "--id", "m-1", *night)
     assert (done["data"]["checked"], [each["element"] for each in done["tokens"]]) == (True, ["alarm"])
     assert desk.json("tasks", "list") == []
     assert "Nobody is asked for anything." in desk.run("tasks", "list").out
     assert "not open" in desk.run("tasks", "show", task, code=3).error
+    assert "'zoe' has completed it" in desk.run("tasks", "complete", task, *night, code=5).error
+    assert desk.json("tasks", "complete", task, "--data", '{"checked": true}', "--id", "m-1", *night)["id"] == parcel.id
 
 
 @pytest.mark.req("P6", "V19")
@@ -109,7 +122,7 @@ def test_another_tenant_finds_nothing_of_it(desk: Shell) -> None:
     task = parcel.pay()
     other = ("--tenant", "other", "--json")
     lines = [("instances", word, parcel.id) for word in ("show", "events", "suspend", "resume", "cancel", "retry")]
-    lines += [("tasks", word, task) for word in ("show", "claim", "release", "complete")]
+    lines += [("tasks", word, task) for word in ("show", "claim", "unclaim", "complete")]
     lines += [("draw", parcel.id), ("processes", "show", "parcel"), ("instances", "migrate", parcel.id)]
     for words in lines:
         assert desk.run(*words, *other, code=3).told["code"] == "rejected.not_found", words

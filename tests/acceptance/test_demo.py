@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from perdure.demo import story
+from perdure.demo import finale, project
 from perdure.demo.stage import BrokenPromise, Stage
+from tests.house.tree import ROOT, tracked_files
 
 
 @pytest.mark.req("P1")
@@ -20,7 +22,7 @@ def test_the_demonstration_runs_by_itself() -> None:
         [sys.executable, "-m", "perdure.demo"], env=kept, capture_output=True, text=True, check=False, timeout=240
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    for words in ("is dead", "the verb finished once", "All is as it was written", "AUD010 payload of call"):
+    for words in ("is dead", "was reminded, once", "approval is refused", "All is as it was written", "AUD010 payload"):
         assert words in done.stdout
 
 
@@ -32,5 +34,32 @@ def test_a_promise_that_does_not_hold_ends_the_story(tmp_path: Path) -> None:
         stage.promise(False, "the moon is cheese")
     (tmp_path / "empty.db").write_bytes(b"nothing")
     with pytest.raises(BrokenPromise, match=r"not found in empty\.db"):
-        story.flip(tmp_path / "empty.db", b'{"case":"C-7"')
+        finale.flip(tmp_path / "empty.db", b"Ingrid")
     stage.close()
+
+
+def test_the_clock_of_the_story_is_ahead_by_the_days_that_passed(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    assert "PERDURE_CLOCK_AHEAD" not in stage.environment()
+    stage.pass_days(4, "a long weekend")
+    stage.pass_days(4, "and another")
+    assert stage.environment("rita", "compliance")["PERDURE_CLOCK_AHEAD"] == "P8D"
+
+
+def test_the_project_of_the_story_is_a_copy_without_what_runs_left_behind(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    for name in ("perdure.yaml", "perdure.db", "perdure.db.seal.key"):
+        (tmp_path / "source" / name).touch()
+    project.begin(tmp_path / "copy", tmp_path / "source")
+    assert [path.name for path in (tmp_path / "copy").iterdir()] == ["perdure.yaml"]
+    project.begin(tmp_path / "whole")
+    parts = {"perdure.yaml", "verbs", "models", "casework", "data", "packs", "runbooks"}
+    assert parts <= {path.name for path in (tmp_path / "whole").iterdir()}
+
+
+def test_the_package_brings_every_part_of_the_project() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    brought = settings["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    example = ROOT / "examples" / "kyc"
+    tracked = {path.relative_to(example).parts[0] for path in tracked_files() if example in path.parents}
+    assert brought == {f"examples/kyc/{name}": f"perdure/demo/kyc/{name}" for name in tracked}

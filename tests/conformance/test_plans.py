@@ -12,7 +12,8 @@ from perdure.store.migrations import migrate_sqlite
 from perdure.store.queries import expand, load_queries
 
 HOT = (
-    *ORDER, "load_aggregate", "aggregate_versions", "taken_starts", "known_messages", "taken_keys", "entity_versions",
+    *ORDER, "load_aggregate", "aggregate_versions", "taken_starts", "known_messages", "taken_keys",
+    "taken_locks", "entity_versions",
     "find_tokens", "read_payload", "due_timers", "list_parked", "list_incidents", "list_dead", "pending_inbox",
     "read_message", "read_idempotency", "find_index", "ended_aggregates", "check_fence", "beat", "read_records",
     "parked_by_definition", "read_entity", "list_entities", "journal_since", "find_waits", "newest_wait", "list_tasks",

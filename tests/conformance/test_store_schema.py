@@ -25,7 +25,7 @@ from perdure.store.queries import load_queries
 from perdure.store.sqlite.driver import SqliteDriver
 from tests.conformance.stores import Raw, opened, unit_of
 
-LOOK_UPS = ("aggregate_versions", "entity_versions", "taken_starts", "known_messages", "taken_keys")
+LOOK_UPS = ("aggregate_versions", "entity_versions", "taken_starts", "known_messages", "taken_keys", "taken_locks")
 TYPES = {"INTEGER": "bigint", "BLOB": "bytea", "TEXT": "text"}
 
 

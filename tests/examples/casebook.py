@@ -14,20 +14,11 @@ from perdure.app.task_views import TaskView
 from perdure.app.views import CallView
 from perdure.payload import Envelope
 from perdure.testing import Sandbox
+from perdure.verbs import load_catalogue
+from perdure.verbs.definition import BUILT_IN_HANDLERS
 from perdure.verbs.handlers import marks_of
 
 ENTITY = "Allianz GmbH"
-NAMED = (
-    ("gleif", "discover_hierarchy"),
-    ("bloomberg", "query_subsidiaries"),
-    ("registry", "query_holdings"),
-    ("registry", "query_officers"),
-    ("registry", "screen"),
-    ("ubo", "discover"),
-    ("ubo", "evaluate"),
-    ("ubo", "compile_report"),
-)
-"""Handlers that definitions name and no mark binds."""
 EXTRACT = {"documents": [{"document": "register-extract", "reference": "document://extract-1"}]}
 
 
@@ -107,14 +98,20 @@ async def sandbox_of(
     url: str, kyc: Path, replaced: Mapping[str, Callable[..., Any]] | None = None, **settings: Any
 ) -> AsyncIterator[Sandbox]:
     """The example's verbs and models on a store, with some handlers replaced; what is in `models/` is deployed."""
-    handlers = {**_handlers(), **(replaced or {})}
+    handlers = {**_handlers(kyc), **(replaced or {})}
     async with Sandbox.open(url, definitions=kyc / "verbs", handlers=handlers, **settings) as sandbox:
         yield sandbox
 
 
-def _handlers() -> dict[str, Callable[..., Any]]:
-    names = [each.name for each in walk_packages(import_module("casework").__path__, "casework.")]
-    modules = [import_module(name) for name in names]
+def _handlers(kyc: Path) -> dict[str, Callable[..., Any]]:
+    """By verb where a function is marked, by its name where a definition names it."""
+    modules = [import_module(each.name) for each in walk_packages(import_module("casework").__path__, "casework.")]
     marked = {mark.name: each for module in modules for each in vars(module).values() for mark in marks_of(each)}
-    named = {f"{module}::{name}": getattr(import_module(f"casework.{module}"), name) for module, name in NAMED}
-    return {**marked, **named}
+    named = {verb.execution.handler or "" for verb in load_catalogue([kyc / "verbs"])} - BUILT_IN_HANDLERS - {""}
+    return {**marked, **{name: _function(name) for name in named}}
+
+
+def _function(name: str) -> Callable[..., Any]:
+    module, _, function = name.partition("::")
+    found: Callable[..., Any] = getattr(import_module(f"casework.{module}"), function)
+    return found

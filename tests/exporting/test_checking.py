@@ -126,7 +126,7 @@ def test_a_changed_value_is_found_even_when_the_digest_is_mended(
 @pytest.mark.parametrize("name", NAMES)
 def test_an_item_that_was_taken_out_is_found_or_missed(documents: Documents, name: str) -> None:
     content = json.loads(documents[1][name])
-    lists = [(key,) for key, each in content.items() if isinstance(each, list)]
+    lists: list[tuple[Any, ...]] = [(key,) for key, each in content.items() if isinstance(each, list)]
     parts = ("records", "payloads", "seals")
     lists += [("chains", place, part) for place in range(len(content["chains"])) for part in parts]
     for path in lists:

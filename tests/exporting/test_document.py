@@ -12,7 +12,7 @@ import pytest
 from perdure.app.exporting import check_document
 from perdure.errors import RejectedError
 from perdure.payload import canonical
-from perdure.sources import id_text, parse_id
+from perdure.sources import Id, id_text, parse_id
 from perdure.verbs import load_text
 from tests.exporting.world import EVIL, VERBS, Exporting, exporting, members
 
@@ -193,7 +193,7 @@ async def test_a_deployed_process_is_no_call(store_url: str) -> None:
         rows = await world.sandbox.runtime.driver.fetch("scan_ids", after=b"", most=100)
         kinds = {}
         for (id,) in rows:
-            aggregate = await world.sandbox.runtime.kernel.read(bytes(id), world.sandbox._origin)
+            aggregate = await world.sandbox.runtime.kernel.read(Id(bytes(id)), world.sandbox._origin)
             kinds[aggregate.kind] = id_text(aggregate.id)
         with pytest.raises(RejectedError, match="the id of a process"):
             await world.export(kinds["process"])

@@ -17,6 +17,7 @@ from perdure.store.keys import key_id_of, public_pem
 from perdure.store.seals.seal import Leaf
 from perdure.store.seals.seal import pack as pack_heads
 from tests.audit.world import MACHINES, fill, open_world
+from tests.exporting.world import exporting
 from tests.replay.make import golden
 
 FIXTURES = Path(__file__).resolve().parents[1] / "verbs" / "fixtures"
@@ -59,6 +60,19 @@ EXPRESSIONS = """;; a comment
 (kyc.open-case :entity "All\\"ianz \\u00e9" :case-type "review" :n -1.5e3 :as @case :after [@a])
 (kyc.score :of @case.entity :list [1 2.5 true nil {:a 1 :b [@case]}] :call (kyc.senior :x false))
 """
+
+PROGRAM = """# a comment
+LET case = EXEC kyc.open-case(entity: $client, case-type: "review", n: 3) GATE "ops"
+LET score = EXEC score() AFTER case ON FAILURE continue  # why
+IF case.case_id == "c-\\u00e9" and not (score.x in [1, 2.5, null] or score.list[0].y) THEN
+    EXEC kyc.open-case(entity: case.case_id, n: -1)
+    # the end
+ELSE
+    EXEC kyc.senior()
+END
+"""
+CALLS = b"""[{"verb": "kyc.open-case", "name": "case", "args": {"entity": {"$": "client"}, "n": 3}, "gate": "ops"},
+ {"verb": "open-case", "args": {"entity": {"@": "case.case_id"}}, "after": ["case"], "on_failure": "ask"}]"""
 
 
 def _verbs() -> list[bytes]:
@@ -127,6 +141,19 @@ async def _documents() -> list[bytes]:
             return [await document_of(world.store, MACHINES, id, keys) for id in world.calls.values()]
 
 
+@lru_cache
+def _compliance_documents() -> list[bytes]:
+    return asyncio.run(_told())
+
+
+async def _told() -> list[bytes]:
+    async with exporting() as world:
+        calls = [await world.carried(), await world.escalated(), await world.amended()]
+        await world.seal()
+        whole = [await world.export(call.id) for call in calls]
+        return [*whole, await world.export(calls[2].id, is_page=True)]
+
+
 def _keys() -> list[bytes]:
     private = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
     public = private.public_key().public_bytes_raw()
@@ -161,6 +188,11 @@ SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "overrides": lambda: [b'{"kyc.*": "mock::park", "kyc.score": {"handler": "mock::instant_complete", "result": {}}}'],
     "configuration": _configurations,
     "expressions": lambda: [EXPRESSIONS.encode()],
+    "programs": lambda: [
+        PROGRAM.encode(),
+        b'(kyc.open-case :entity $client :as @c)\n(kyc.senior :after [@c] :gate "ops")',
+    ],
+    "calls": lambda: [CALLS],
     "command_line": _command_lines,
     "words": _words,
     "models": lambda: [path.read_bytes() for path in sorted(MODELS.glob("*.bpmn"))],
@@ -172,6 +204,7 @@ SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "states": lambda: _golden("state"),
     "records": lambda: _golden("record"),
     "completions": _completions,
+    "documents": _compliance_documents,
     "exports": _exports,
     "keys": _keys,
     "seals": _seals,

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from perdure.app.config import load_config
+from perdure.app.exporting import check_document
 from perdure.app.perdure import dead_letter_view
 from perdure.bpmn.conditions.parse import parse_condition
 from perdure.bpmn.conditions.show import show_condition
@@ -23,9 +24,24 @@ from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.process import ProcessMachine
 from perdure.bpmn.xml import read_model, write_model
 from perdure.contracts import is_date_time, parse_duration
-from perdure.errors import DefinitionError, InvariantBroken, ModelError, PerdureError, UnreadableFormError
-from perdure.payload import canonical, digest, digest_text, pack, parse, parse_digest, unpack
+from perdure.errors import (
+    DefinitionError,
+    InvariantBroken,
+    ModelError,
+    PerdureError,
+    ProgramError,
+    UnreadableFormError,
+)
+from perdure.payload import canonical, data_hash, digest, digest_text, pack, parse, parse_digest, unpack
 from perdure.runbooks.intake import read_completion
+from perdure.runbooks.language import (
+    calls_from_json,
+    compile_calls,
+    compile_program,
+    complete,
+    dry_run,
+    format_program,
+)
 from perdure.runbooks.machine import RunbookMachine
 from perdure.sources import id_text, parse_id
 from perdure.store.audit import verify_export
@@ -84,6 +100,32 @@ def expressions(data: bytes) -> None:
         assert all("^" in render(problem, text) for problem in error.problems)
     else:
         assert write(read(write(program))) == write(program)
+
+
+def programs(data: bytes) -> None:
+    """A runbook's program, in whichever form it seems to be; what compiles is told and written again."""
+    text = data.decode("utf-8", "surrogateescape")
+    catalogue = _known()
+    try:
+        plan = compile_program(text, catalogue, variables={"client": "Ana"})
+    except ProgramError as error:
+        assert error.problems
+        assert "^" in str(error)
+    else:
+        assert len(dry_run(plan, catalogue).order) == len(plan.steps)
+        written = format_program(text)
+        assert format_program(written) == written
+        assert compile_program(written, catalogue, variables={"client": "Ana"}).content_hash == plan.content_hash
+    complete(text, len(text) // 2, catalogue)
+
+
+def calls(data: bytes) -> None:
+    """Calls that an agent sends as JSON."""
+    with suppress(ValueError, RecursionError):
+        given = msgspec.json.decode(data)
+        found = _refused_or(calls_from_json, given)
+        if found is not None:
+            _refused_or(lambda: compile_calls(found, _known(), variables={"client": "Ana"}))
 
 
 def command_line(data: bytes) -> None:
@@ -196,6 +238,16 @@ def exports(data: bytes) -> None:
             verify_export(canonical({**content, "digest": digest_of(content)}))
 
 
+def documents(data: bytes) -> None:
+    """A compliance document as it is, and with its digest made right, so that what is inside is looked at."""
+    check_document(data)
+    with suppress(ValueError, RecursionError, PerdureError):
+        content = json.loads(data)
+        if isinstance(content, dict):
+            content.pop("digest", None)
+            check_document(canonical({**content, "digest": data_hash(content)}))
+
+
 def keys(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "seal.key"
@@ -214,9 +266,9 @@ def seals(data: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     each.__name__: each
     for each in (
-        verbs, overrides, configuration, expressions, command_line, words, models, conditions, scenarios, instances,
-        payload, envelope, states, records,
-        completions, exports, keys, seals,
+        verbs, overrides, configuration, expressions, programs, calls, command_line, words, models, conditions,
+        scenarios, instances, payload, envelope, states, records,
+        completions, documents, exports, keys, seals,
     )
 }  # fmt: skip
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from perdure.app.instance_views import InstanceView, TokenView, WaitView
+from perdure.app.lookups import MatchView
 from perdure.app.perdure import Perdure
 from perdure.app.processes import InstanceDesk, Processes
 from perdure.app.task_views import FieldError, RungView, TaskView
@@ -34,6 +35,7 @@ MARK = "<!-- generated: python -m tests.house.api -->\n"
 VIEWS = (
     CallView, WaitingFor, ErrorView, AttemptView, AmendmentView, ReceiptView, EventView, CarrierView, InstanceView,
     TokenView, WaitView, IncidentView, TaskView, RungView, FieldError, Deployment, ProcessVersion, MigrationPlan, Move,
+    MatchView,
 )  # fmt: skip
 DESKS = {"perdure.processes": Processes, "perdure.instances": InstanceDesk, "perdure.tasks": TaskDesk}
 WIDTH = 110

@@ -77,7 +77,7 @@ def test_an_edit_that_makes_no_sense_is_refused_and_says_why(edit: Any, said: st
 def test_an_argument_may_take_an_earlier_result_instead() -> None:
     change = d.edit_arg(planned(), 3, "entity", None, VERBS, reference=Reference((), "discover", ("owners",)))
     entry = change.draft.entries[2]
-    assert entry.sentence == "Ask the owners of discover for a a"
+    assert entry.sentence == "Ask the owners of @discover for a a"
     assert [reference.at for reference in entry.references] == [("case",), ("entity",)]
     back = d.edit_arg(change.draft, 3, "entity", "B", VERBS).draft.entries[2]
     assert [reference.at for reference in back.references] == [("case",)]

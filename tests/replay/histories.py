@@ -13,6 +13,8 @@ from perdure.runbooks import entries as e
 from perdure.runbooks.machine import RunbookMachine
 from perdure.runbooks.state import Failure
 from perdure.sources import Id
+from tests.replay.plan_histories import PLAN_HISTORIES
+from tests.replay.task_histories import task_history
 
 ID = Id(sha256(b"golden").digest()[:16])
 ORIGIN = Origin("default", "ada", "00-11111111111111111111111111111111-2222222222222222-01")
@@ -87,6 +89,8 @@ HISTORIES: dict[str, Commands] = {
         ("RaiseIncident", (e.IncidentRaised(1, at(3), "definition.missing", "It is gone."),)),
         ("Cancel", (e.CancelRequested(at(4), "no longer needed"), e.CallCancelled(at(4), 1))),
     ),
+    "a human task": task_history(started(), at, RESULT),
+    **PLAN_HISTORIES,
 }  # fmt: skip
 
 
@@ -112,5 +116,4 @@ def play(commands: Commands) -> Iterator[Moment]:
 def rows_of(machine: RunbookMachine, state: Any) -> Any:
     """The index rows of a state as plain values; a token of a call is written as it was when there were no others."""
     rows = msgspec.json.decode(msgspec.json.encode(machine.rows(ID, state)))
-    assert all(kind == "call" for *_, kind in rows["parked"])
-    return {**rows, "parked": [row[:-1] for row in rows["parked"]]}
+    return {**rows, "parked": [row[:-1] if row[-1] == "call" else row for row in rows["parked"]]}

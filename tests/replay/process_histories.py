@@ -135,12 +135,13 @@ STARTS = (
 PROCESSES: dict[str, Commands] = {
     "deployed, fired, retired": (
         ("Deploy", at(0), (
-            p.VersionDeployed("kyc", 1, FIRST, at(0), "ada", STARTS, "kyc.open"),
+            p.VersionDeployed("kyc", 1, FIRST, at(0), "ada", STARTS, "kyc.open", HEAD),
             p.StartsArmed((p.ArmedStart(1, 1, at(86_400), 2),)),
         )),
         ("FireStart", at(86_400), (p.StartFired(1, 1, at(86_400), at(172_800), 1),)),
         ("Deploy", at(86_401), (p.VersionDeployed("kyc", 2, SECOND, at(86_401), "bob"), p.StartsArmed(()))),
         ("SetStatus", at(86_402), (p.StatusChanged(2, at(86_402), "retired", "bob", "wrong"),)),
+        ("Deploy", at(86_402), (p.Redrawn(1, at(86_402), "bob", NEXT),)),
         ("SetStatus", at(86_403), (p.StatusChanged(1, at(86_403), "deprecated", "bob"),)),
     ),
 }  # fmt: skip
@@ -167,7 +168,7 @@ TAGS_OF_INSTANCES = {
     36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored", 39: "Adopted", 40: "TaskDelegated",
     41: "TaskChased", 42: "TaskOverridden",
 }  # fmt: skip
-TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired"}
+TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired", 5: "Redrawn"}
 """Every number ever used. A line is added with an entry and never changed or removed, also when the entry goes."""
 
 SHELVES = {

@@ -125,6 +125,8 @@ async def test_an_instance_left_in_an_old_store_goes_on_where_it_stood(old_url: 
         assert len(found) == (1 if schema > 1 else 0)
         for left in found:
             assert {token.element for token in left.tokens} == {"documents", "decide"}
+            shown, _ = await sandbox.instances.drawing(left.id)
+            assert [each.id for each in shown.definitions.processes] == ["old-case"]
             assert await sandbox.publish("documents", "case-5", {"pages": 3}, message_id="m-5") == "correlated"
             (task,) = await sandbox.tasks.list()
             await sandbox.tasks.complete(task.key, {"decided": True})

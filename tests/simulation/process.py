@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 NO_SUCH_PID = 900_000_000
-GATHERED = frozenset({"Signals._reach"})
-"""Tasks whose failure is told to the one who waits for them all."""
+GATHERED = frozenset({"Signals._reach", "FaultyDriver.commit"})
+"""Tasks whose failure is told to those who wait for them."""
 RUNNING: contextvars.ContextVar[Process | None] = contextvars.ContextVar("running", default=None)
 """The process on whose behalf the current task runs: what it starts dies with it."""
 

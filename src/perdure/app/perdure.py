@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,24 +12,29 @@ import msgspec
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.deploying import ProjectModels, default_places
 from perdure.app.instance_views import InstanceView
+from perdure.app.lookups import MatchView, look_up
 from perdure.app.processes import InstanceDesk, Processes, Views
+from perdure.app.runbooks import RunbookDesk
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
 from perdure.app.tasks import TaskDesk
-from perdure.app.views import CallView, EventView, ReceiptView, call_view, event_views, quarantined_view
+from perdure.app.views import CallView, EventView, ReceiptView, call_view, quarantined_view
+from perdure.app.waiting import follow as follow_events
+from perdure.app.waiting import is_ended, read, wait_for
 from perdure.contracts import FailureClass, check_key
 from perdure.engine import MessageOutcome
 from perdure.engines.embedded.instances import KIND as INSTANCE
 from perdure.engines.embedded.instances import child_id
 from perdure.engines.embedded.letters import MESSAGE, SIGNAL
 from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
-from perdure.journal import Origin, genesis
+from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, SETTLED, index_text
 from perdure.runbooks.intake import Completion, CompletionStatus, Receipt
-from perdure.runbooks.state import Failure, Runbook, step_id
+from perdure.runbooks.machine import carried_as
+from perdure.runbooks.state import Failure, Runbook
 from perdure.sources import ID_LENGTH, Id, Sources, SystemSources, id_text, iso, parse_id
 from perdure.store.opening import open_driver
 from perdure.verbs import Catalogue, HandlerRegistry, load_catalogue
@@ -53,6 +57,7 @@ class Perdure:
         self.processes = Processes(runtime, origin)
         self.instances = InstanceDesk(runtime, origin, self._views)
         self.tasks = TaskDesk(runtime, origin, self._views)
+        self.runbooks = RunbookDesk(runtime, origin, self._views)
 
     @classmethod
     @asynccontextmanager
@@ -152,7 +157,7 @@ class Perdure:
             verb, args or {}, self._origin, version=version, idempotency_key=idempotency_key
         )
         should_end = wait if wait is not None else found.execution.wait == "block"
-        if (should_end and not _is_ended(aggregate)) or (
+        if (should_end and not is_ended(aggregate)) or (
             aggregate.state.status not in SETTLED and not self.runtime.is_driven
         ):
             aggregate = await self._wait(aggregate.id, should_end, timeout_seconds)
@@ -172,40 +177,14 @@ class Perdure:
         return await self._view(await self._read(id))
 
     async def _read(self, id: str) -> Aggregate:
-        aggregate = await self.runtime.kernel.read(parse_id(id), self._origin)
-        if aggregate.kind != KIND:
-            fact, hint = f"that is the id of an {aggregate.kind}", "Look among the instances."
-            raise RejectedError(Rejection("not_found", "find", "call", id, fact, hint))
-        return aggregate
+        return await read(self.runtime, self._origin, id)
 
     async def wait(self, id: str, timeout_seconds: float | None = None) -> CallView:
         """Until the call has ended, or the time is up; then as `status`."""
         return await self._view(await self._wait(parse_id(id), True, timeout_seconds))
 
     async def _wait(self, id: Id, until_ended: bool, timeout_seconds: float | None) -> Aggregate:
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                while True:
-                    watcher = self.runtime.conductor.watch(id)
-                    try:
-                        aggregate = await self.runtime.kernel.read(id, self._origin)
-                        if _is_ended(aggregate) or (not until_ended and aggregate.state.status in SETTLED):
-                            return aggregate
-                        await self._something(watcher)
-                    finally:
-                        self.runtime.conductor.unwatch(id, watcher)
-        except TimeoutError:
-            return await self.runtime.kernel.read(id, self._origin)
-
-    async def _something(self, watcher: asyncio.Future[Aggregate]) -> None:
-        """This process committed a settled state, or another process may have."""
-        changed = asyncio.ensure_future(self.runtime.driver.changed(POLL_SECONDS))
-        try:
-            either: list[asyncio.Future[Any]] = [watcher, changed]
-            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            changed.cancel()
-            await asyncio.gather(changed, return_exceptions=True)
+        return await wait_for(self.runtime, self._origin, id, until_ended, timeout_seconds)
 
     async def cancel(self, id: str, reason: str = "") -> CallView:
         """Stop a call. What it already did stays done; nothing is compensated."""
@@ -213,22 +192,8 @@ class Perdure:
 
     async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
         """The call's journal, oldest first; with `follow`, what is still to come as well until it ends."""
-        call = parse_id(id)
-        codec = self.runtime.machines[KIND].records
-        aggregate = await self._read(id)
-        after = min(after, aggregate.version)
-        before = await self.runtime.store.records(call, after - 1, 1) if after else []
-        previous = before[0].hash if before else genesis(aggregate.tenant, aggregate.kind, call)
-        while True:
-            aggregate = await self.runtime.kernel.read(call, self._origin)
-            while rows := await self.runtime.store.history(call, after, previous):
-                for row in rows:
-                    after, previous = row.sequence, row.hash
-                    for event in event_views(row.sequence, codec.decode(row.body)):
-                        yield event
-            if not follow or (_is_ended(aggregate) and after >= aggregate.version):
-                return
-            await self.runtime.driver.changed(POLL_SECONDS)
+        async for event in follow_events(self.runtime, self._origin, id, after, follow):
+            yield event
 
     # --- what arrives --------------------------------------------------------------------------------------------
 
@@ -327,7 +292,7 @@ class Perdure:
         found = await self.runtime.store.parked(self._origin.tenant, after, limit)
         listed = []
         for row in found:
-            view = await self._listed(row.aggregate)
+            view = await self._listed(row.aggregate, row.step)
             listed.append({"number": row.number, **msgspec.to_builtins(view)})
         return listed
 
@@ -344,6 +309,13 @@ class Perdure:
             ids = await self.runtime.store.find(self._origin.tenant, found.name, name, index_text(value), MAX_LISTED)
             matches = ids if matches is None else [id for id in matches if id in set(ids)]
         return [await self._listed(id) for id in (matches or [])[:limit]]
+
+    async def look_up(self, entity: str, text: str, limit: int = 20) -> list[MatchView]:
+        """Records of a declared entity that a name may mean, exact ones first; at most 2,000 are looked at."""
+        origin = self._origin
+        return await look_up(
+            self.runtime.desk, self.catalogue.entities, origin.tenant, origin.principal, entity, text, limit
+        )
 
     async def incidents(self, limit: int = MAX_LISTED) -> list[CallView | InstanceView]:
         """Calls that need a person, and instances that carry no call and do."""
@@ -380,7 +352,8 @@ class Perdure:
             await self.instances.retry(id_text(instance))
             return await self._shown(call)
         worker = self.runtime.lease.number
-        prepared = Prepared(c.RetryIncident(1, worker))
+        number = spoken_of((await self._read(id)).state) or 1
+        prepared = Prepared(c.RetryIncident(number, worker))
         answer = await self.runtime.kernel.ask(KIND, call, self._origin, prepared)
         assert answer.aggregate is not None
         return await self._view(await self.runtime.conductor.executed(answer.aggregate))
@@ -398,9 +371,11 @@ class Perdure:
             return await self._shown(call)
         if error is not None:
             failure = Failure("permanent_business", "incident.resolved", error)
-            return await self._ask(id, c.ResolveIncident(1, failure=failure, reason=reason))
+            number = spoken_of((await self._read(id)).state) or 1
+            return await self._ask(id, c.ResolveIncident(number, failure=failure, reason=reason))
         aggregate = await self._read(id)
-        step = aggregate.state.steps[0]
+        number = spoken_of(aggregate.state) or 1
+        step = aggregate.state.steps[number - 1]
         verb = self.catalogue.find(step.verb, step.version)
         cargo = self.runtime.router.outgoing(verb, {} if result is None else result) if verb is not None else None
         if cargo is None:
@@ -410,7 +385,7 @@ class Perdure:
                 "Resolve it with an error, or where the verb is loaded.",
             ))  # fmt: skip
         brought = Attachments(payloads=[(cargo.hash, cargo.data)])
-        return await self._ask(id, c.ResolveIncident(1, result=cargo.hash, reason=reason), brought)
+        return await self._ask(id, c.ResolveIncident(number, result=cargo.hash, reason=reason), brought)
 
     async def amend(
         self, id: str, data: Any = None, *, reason: str = "", target: Literal["input", "result"] = "input",
@@ -462,10 +437,15 @@ class Perdure:
         aggregate = await self.runtime.kernel.read(id, self._origin)
         if aggregate.kind != KIND:
             return id
-        step = aggregate.state.steps[0]
-        if step.carrier is None or step.incident is not None:
+        if any(step.incident is not None for step in aggregate.state.steps):
             return None
-        return await self._deepest(child_id(aggregate.tenant, f"step:{step_id(id_text(id), 1)}"))
+        letters = id_text(id)
+        for number, step in enumerate(aggregate.state.steps, 1):
+            if step.carrier is not None and step.status == "parked":
+                place = f"step:{carried_as(letters, number, step)}"
+                if (found := await self._deepest(child_id(aggregate.tenant, place))) is not None:
+                    return found
+        return None
 
     async def _deepest(self, id: Id) -> Id | None:
         """Of an instance and those it called, the one that is stuck."""
@@ -484,19 +464,25 @@ class Perdure:
                     return found
         return None
 
-    async def _listed(self, id: Id) -> CallView:
-        """A call in a list; one that is set aside says so and hides none of the others."""
+    async def _listed(self, id: Id, step: int = 0) -> CallView:
+        """A call, or a step of a runbook, in a list; one that is set aside says so and hides none of the others."""
         try:
-            return await self.status(id_text(id))
+            return await self._view(await self._read(id_text(id)), step=step)
         except QuarantinedError as error:
             return quarantined_view(id_text(id), self._origin.tenant, error)
 
-    async def _view(self, aggregate: Aggregate, has_args: bool = True) -> CallView:
-        step = aggregate.state.steps[0]
-        args = await self._payload(aggregate, step.input) if has_args else None
+    async def _view(self, aggregate: Aggregate, has_args: bool = True, step: int = 0) -> CallView:
+        number = step or spoken_of(aggregate.state)
+        if not number:
+            return CallView(id_text(aggregate.id), "", 0, aggregate.state.status, tenant=aggregate.tenant)
+        return await self._step_view(aggregate, has_args, number)
+
+    async def _step_view(self, aggregate: Aggregate, has_args: bool, number: int) -> CallView:
+        step = aggregate.state.steps[number - 1]
+        args = await self._payload(aggregate, step.input or None) if has_args else None
         result = await self._payload(aggregate, step.result)
-        carrier = await self._views.carrier(aggregate, 1, step.carrier) if step.carrier is not None else None
-        return call_view(aggregate, args, result, carrier=carrier)
+        carrier = await self._views.carrier(aggregate, number, step.carrier) if step.carrier is not None else None
+        return call_view(aggregate, args, result, carrier=carrier, number=number)
 
     async def _payload(self, aggregate: Aggregate, hash: bytes | None) -> Any:
         if hash is None or aggregate.state.erased_at:
@@ -509,6 +495,15 @@ class Perdure:
         return ReceiptView(receipt.answer, receipt.message_id, receipt.reason, call)
 
 
+def spoken_of(state: Runbook) -> int:
+    """The step that is meant when none is named: the one that is stuck, else the one that waits; 0 of none."""
+    if len(state.steps) < 2:
+        return len(state.steps)
+    stuck = (number for number, step in enumerate(state.steps, 1) if step.incident is not None)
+    parked = (number for number, step in enumerate(state.steps, 1) if step.status == "parked")
+    return next(stuck, 0) or next(parked, 1)
+
+
 def dead_letter_view(letter: Any) -> dict[str, Any]:
     reason, body = letter.answer, None
     try:
@@ -519,10 +514,6 @@ def dead_letter_view(letter: Any) -> dict[str, Any]:
         "message_id": letter.message_id, "kind": letter.kind, "key": letter.key,
         "received_at": iso(letter.received_at), "reason": reason, "message": body,
     }  # fmt: skip
-
-
-def _is_ended(aggregate: Aggregate) -> bool:
-    return aggregate.state.status in ("completed", "failed", "cancelled")
 
 
 def load_models(

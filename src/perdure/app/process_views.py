@@ -10,7 +10,7 @@ from perdure.bpmn.drawing import Mark, Marks
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.machine.entries import Entered, Left, Passed
 from perdure.bpmn.machine.state import Instance
-from perdure.bpmn.model import CallActivity, Definitions, Event, Gateway, Model, Node, SubProcess, Task, nodes
+from perdure.bpmn.model import CallActivity, Definitions, Diagram, Event, Gateway, Model, Node, SubProcess, Task, nodes
 from perdure.bpmn.xml import write_model
 from perdure.engine import ProcessVersion
 from perdure.engines.embedded.instances import Told
@@ -31,7 +31,7 @@ class ProcessView(msgspec.Struct, frozen=True):
     xml: str
 
 
-def process_view(found: ProcessVersion, deployed: Deployed) -> ProcessView:
+def process_view(found: ProcessVersion, deployed: Deployed, diagram: Diagram | None = None) -> ProcessView:
     return ProcessView(
         found.process, found.version, found.status, found.hash, deployed.profile, deployed.verb,
         [_element(node) for node in nodes(deployed.process.body)],
@@ -41,17 +41,18 @@ def process_view(found: ProcessVersion, deployed: Deployed) -> ProcessView:
                    "effects": each.effects}
             for name, each in deployed.bindings.items()
         },
-        write_model(model_of(deployed)),
+        write_model(model_of(deployed, diagram)),
     )  # fmt: skip
 
 
-def model_of(deployed: Deployed) -> Model:
-    """A file of its own with the process in it; its diagram is made anew."""
+def model_of(deployed: Deployed, diagram: Diagram | None = None) -> Model:
+    """A file of its own with the process in it, drawn as it was deployed; without a diagram one is made anew."""
     return Model(
         definitions=Definitions(
             id=f"{deployed.process.id}-definitions", processes=(deployed.process,), messages=deployed.messages,
             signals=deployed.signals, errors=deployed.errors, escalations=deployed.escalations,
-        )
+        ),
+        diagram=diagram,
     )  # fmt: skip
 
 

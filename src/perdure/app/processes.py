@@ -25,6 +25,7 @@ from perdure.errors import DefinitionError, RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import parse_digest
+from perdure.runbooks.machine import carried_as
 from perdure.runbooks.state import Pin
 from perdure.sources import id_text, parse_id
 
@@ -73,7 +74,8 @@ class Processes:
         from perdure.app.process_views import process_view  # noqa: PLC0415  writes and draws models
 
         found, deployed = await self._deployed(process, version)
-        return process_view(found, deployed)
+        diagram = await self._engine.definitions.diagram(process, parse_digest(found.hash), self._origin)
+        return process_view(found, deployed, diagram)
 
     async def _deployed(self, process: str, version: int | None) -> tuple[ProcessVersion, Deployed]:
         versions = await self.versions(process)
@@ -116,7 +118,7 @@ class Views:
 
     async def carrier(self, call: Aggregate, step: int, pin: Pin) -> CarrierView:
         """The process of a call's step; one that is about to begin has not come far."""
-        parent = f"step:{id_text(call.id)}:{step}"
+        parent = f"step:{carried_as(id_text(call.id), step, call.state.steps[step - 1])}"
         try:
             aggregate = await self._engine.instances.read(child_id(call.tenant, parent), Origin(call.tenant))
         except RejectedError:
@@ -174,7 +176,9 @@ class InstanceDesk:
         aggregate = await self._engine.read(id, self._origin)
         definition = await self._engine.instances.loaded(aggregate)
         history = await self._engine.instances.history(aggregate.id, self._origin)
-        return model_of(definition.deployed), marks_of(aggregate.state, history)
+        process = definition.deployed.process.id
+        diagram = await self._engine.definitions.diagram(process, definition.hash, self._origin)
+        return model_of(definition.deployed, diagram), marks_of(aggregate.state, history)
 
     async def list(
         self, *, process: str = "", status: str = "", business_key: str = "", after: str = "", limit: int = 100

@@ -10,8 +10,8 @@ from perdure.errors import QuarantinedError
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.entries import Entry, entry_fields, entry_name
-from perdure.runbooks.machine import token_key
-from perdure.runbooks.state import WAITING, Amendment, Failure, Runbook, Step, Token
+from perdure.runbooks.machine import GATE, token_key
+from perdure.runbooks.state import WAITING, Amendment, Failure, Runbook, Step, Token, step_id
 from perdure.sources import id_text, iso
 
 
@@ -24,7 +24,7 @@ class ErrorView(msgspec.Struct, frozen=True):
 
 
 class WaitingFor(msgspec.Struct, frozen=True):
-    """What a parked call waits for: `kind` is completion, process, escalation, retry or incident."""
+    """What a parked call waits for: `kind` is completion, process, escalation, gate, retry or incident."""
 
     kind: str
     key: str = ""
@@ -155,17 +155,24 @@ class ReceiptView(msgspec.Struct, frozen=True):
 
 
 def call_view(
-    aggregate: Aggregate, args: Any, result: Any, sentence: str = "", carrier: CarrierView | None = None
+    aggregate: Aggregate,
+    args: Any,
+    result: Any,
+    sentence: str = "",
+    carrier: CarrierView | None = None,
+    number: int = 1,
 ) -> CallView:
+    """A call; of a runbook, one of its steps."""
     state: Runbook = aggregate.state
-    step = state.steps[0]
+    step = state.steps[number - 1]
     letters = id_text(aggregate.id)
     return CallView(
         id=letters, verb=step.verb, version=step.version, state=state.status, result=result,
-        error=_error(step.error), waiting_for=_waiting(letters, step, carrier), args=args,
+        error=error_view(step.error), waiting_for=waiting_view(letters, step, carrier, number), args=args,
         progress=step.progress or (carrier.progress if carrier is not None else ""),
-        attempt=_attempt(step), tenant=aggregate.tenant, principal=state.principal, started_at=iso(state.started_at),
-        ended_at=iso(state.ended_at or None), definition="sha256:" + step.definition.hex(), flags=step.flags,
+        attempt=attempt_view(step), tenant=aggregate.tenant, principal=state.principal,
+        started_at=iso(state.started_at), ended_at=iso(state.ended_at or None),
+        definition="sha256:" + step.definition.hex(), flags=step.flags,
         amendments=[_amendment(each) for each in state.amendments], parent=state.parent,
         erased_at=iso(state.erased_at or None), sequence=aggregate.version, sentence=sentence,
         carrier=carrier,
@@ -188,16 +195,16 @@ def event_views(sequence: int, record: Record[Entry]) -> list[EventView]:
     ]  # fmt: skip
 
 
-def _error(failure: Failure | None) -> ErrorView | None:
+def error_view(failure: Failure | None) -> ErrorView | None:
     return ErrorView(failure.kind, failure.code, failure.message) if failure is not None else None
 
 
-def _attempt(step: Step) -> AttemptView | None:
+def attempt_view(step: Step) -> AttemptView | None:
     frame = step.frame
     if frame is None:
         return None
     return AttemptView(
-        frame.attempt, frame.status, iso(frame.started_at), iso(frame.ended_at or None), _error(frame.failure)
+        frame.attempt, frame.status, iso(frame.started_at), iso(frame.ended_at or None), error_view(frame.failure)
     )
 
 
@@ -205,9 +212,9 @@ def _amendment(each: Amendment) -> AmendmentView:
     return AmendmentView(each.number, each.target, each.reason, each.by, iso(each.at), each.approved_by)
 
 
-def _waiting(letters: str, step: Step, carrier: CarrierView | None) -> WaitingFor | None:
+def waiting_view(letters: str, step: Step, carrier: CarrierView | None, number: int = 1) -> WaitingFor | None:
     token = next((each for each in step.tokens if each.status == WAITING), None)
-    key = token_key(letters, 1, token) if token is not None else ""
+    key = token_key(letters, number, token) if token is not None else ""
     if step.incident is not None:
         incident = step.incident
         return WaitingFor("incident", key, step.verb, iso(incident.opened_at), code=incident.code, text=incident.text)
@@ -216,6 +223,9 @@ def _waiting(letters: str, step: Step, carrier: CarrierView | None) -> WaitingFo
     if token is not None:
         kind = "escalation" if token.escalates else "completion"
         return WaitingFor(kind, key, token.name, iso(token.parked_at), iso(token.due or None), token.escalation)
+    if step.links is not None and step.links.gated_at:
+        gate = step.links.gate
+        return WaitingFor("gate", f"{step_id(letters, number)}/{GATE}", gate, iso(step.links.gated_at))
     if step.retry_at:
         return WaitingFor("retry", "", step.verb, None, iso(step.retry_at))
     return None

@@ -12,10 +12,16 @@ from perdure.demo.story import tell
 
 
 def main() -> int:
-    """Run the demonstration in a folder of its own."""
+    """Run the demonstration in a folder of its own, or let somebody play it."""
     parser = argparse.ArgumentParser(prog="python -m perdure.demo", description=__doc__)
     parser.add_argument("--svg", metavar="FILE", type=Path, help="also write the heart of it as a picture")
+    parser.add_argument("--interactive", "-i", action="store_true", help="play it yourself")
+    parser.add_argument("--folder", metavar="DIR", type=Path, help="with --interactive: where; kept afterwards")
     options = parser.parse_args()
+    if options.interactive:
+        from perdure.demo.playing import play  # noqa: PLC0415  only for who plays
+
+        return play(options.folder)
     with tempfile.TemporaryDirectory(prefix="perdure-demo-") as folder:
         stage = Stage(Path(folder), is_recorded=options.svg is not None)
         try:

@@ -33,8 +33,8 @@ def instantiate(pack: Pack, template: Template, draft: Draft, catalogue: Catalog
     full = msgspec.structs.replace(draft, answers=with_defaults(pack, draft), pack=pack.pin(template))
     made = list(_Instance(pack, template, full, catalogue).entries())
     change = add(full, made)
-    title = summary(pack, change.draft)
-    return Change(msgspec.structs.replace(change.draft, title=title), f"Planned {len(made)} steps from {pack.name}")
+    whole = msgspec.structs.replace(change.draft, title=summary(pack, change.draft), is_edited=bool(draft.entries))
+    return Change(whole, f"Planned {len(made)} steps from {pack.name}")
 
 
 def summary(pack: Pack, draft: Draft) -> str:

@@ -8,7 +8,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from perdure.errors import InvariantBroken
+from perdure.people import HumanTask, ended
 from perdure.runbooks import entries as e
+from perdure.runbooks.apply_plan import PLAN_TABLE, cancelled_all, draft_opened, runbook_started, stamped
+from perdure.runbooks.courses import put
 from perdure.runbooks.state import (
     CANCELLED,
     ENDED,
@@ -24,13 +27,19 @@ from perdure.runbooks.state import (
     RunbookState,
     Step,
     Token,
+    with_step,
 )
+from perdure.runbooks.tasks import task_acted, task_chased, task_opened, with_task
 
 
 def apply(state: Runbook | None, entry: e.Entry) -> Runbook:
     """The state after an entry."""
     if type(entry) is e.CallStarted:
         return _call_started(entry)
+    if type(entry) is e.RunbookStarted:
+        return runbook_started(state, entry)
+    if type(entry) is e.DraftOpened:
+        return draft_opened(entry)
     if state is None:
         raise InvariantBroken("apply", "entry", type(entry).__name__, "the runbook has not been started")
     return _TABLE[type(entry)](state, entry)
@@ -45,10 +54,14 @@ def _call_started(entry: e.CallStarted) -> Runbook:
 
 
 def _with_step(state: Runbook, number: int, step: Step, status: RunbookState, ended_at: int = 0) -> Runbook:
-    steps = state.steps
-    if len(steps) == 1:
-        return replace(state, steps=(step,), status=status, ended_at=ended_at)
-    return replace(state, steps=(*steps[: number - 1], step, *steps[number:]), status=status, ended_at=ended_at)
+    if state.course is not None:
+        return put(state, number, step)
+    return replace(state, steps=(step,), status=status, ended_at=ended_at)
+
+
+def _noted(state: Runbook, number: int, step: Step) -> Runbook:
+    """A step that is where it was, and knows something more."""
+    return replace(state, steps=with_step(state.steps, number, step))
 
 
 def _step_ready(state: Runbook, entry: e.StepReady) -> Runbook:
@@ -78,6 +91,11 @@ def _step_completed(state: Runbook, entry: e.StepCompleted) -> Runbook:
         frame = replace(frame, status="completed", ended_at=entry.at, worker=0)
     flags = {**step.flags, **entry.flags} if entry.flags else step.flags
     done = replace(step, status="completed", result=entry.result, frame=frame, retry_at=0, incident=None, flags=flags)
+    if state.course is not None and step.links is not None:
+        done = replace(done, links=replace(step.links, ended_at=entry.at, previous=state.course.last_undoable))
+        if step.links.compensate is not None:
+            # Those that can be taken back form a chain, the last completed first.
+            state = replace(state, course=replace(state.course, last_undoable=entry.step))
     return _with_step(state, entry.step, done, "completed", entry.at)
 
 
@@ -88,7 +106,7 @@ def _step_failed(state: Runbook, entry: e.StepFailed) -> Runbook:
         frame = replace(frame, status="failed", ended_at=entry.at, worker=0)
     failed = replace(
         step, status="failed", error=entry.failure, frame=frame, retry_at=0, incident=None,
-        tokens=_close_waiting(step.tokens, CANCELLED),
+        tokens=_close_waiting(step.tokens, CANCELLED), links=stamped(step.links, entry.at),
     )  # fmt: skip
     return _with_step(state, entry.step, failed, "failed", entry.at)
 
@@ -98,7 +116,7 @@ def _step_parked(state: Runbook, entry: e.StepParked) -> Runbook:
     frame = step.frame
     if frame is not None and frame.status == "started":
         frame = replace(frame, status="completed", ended_at=entry.at, worker=0)
-    token = Token(entry.name, entry.key, WAITING, entry.at, entry.due, entry.escalation)
+    token = Token(entry.name, entry.key, WAITING, entry.at, entry.due, entry.escalation, False, entry.is_shared)
     return _with_step(
         state, entry.step, replace(step, status="parked", frame=frame, tokens=(*step.tokens, token)), "parked"
     )
@@ -119,8 +137,33 @@ def _completion_received(state: Runbook, entry: e.CompletionReceived) -> Runbook
     return _with_step(state, entry.step, step, "executing")
 
 
+def _task_opened(state: Runbook, entry: e.TaskOpened) -> Runbook:
+    return _with_its_task(state, entry.step, entry.token, task_opened(entry))
+
+
+def _task_acted(state: Runbook, entry: e.TaskActed) -> Runbook:
+    return _with_its_task(state, entry.step, entry.token, task_acted(_task(state, entry.step, entry.token), entry))
+
+
+def _task_chased(state: Runbook, entry: e.TaskChased) -> Runbook:
+    return _with_its_task(state, entry.step, entry.token, task_chased(_task(state, entry.step, entry.token), entry))
+
+
+def _task(state: Runbook, step: int, token: int) -> HumanTask:
+    task = state.steps[step - 1].tokens[token - 1].task
+    assert task is not None
+    return task
+
+
+def _with_its_task(state: Runbook, number: int, token: int, task: HumanTask) -> Runbook:
+    return _noted(state, number, with_task(state.steps[number - 1], token, task))
+
+
 def _timed_out(state: Runbook, entry: e.TimedOut) -> Runbook:
     step = _close(state.steps[entry.step - 1], entry.token, TIMED_OUT)
+    task = step.tokens[entry.token - 1].task
+    if task is not None:
+        step = with_task(step, entry.token, ended(task, "expired", entry.at))
     return _with_step(state, entry.step, step, "executing")
 
 
@@ -154,6 +197,8 @@ def _unchanged(state: Runbook, entry: Any) -> Runbook:
 
 
 def _call_cancelled(state: Runbook, entry: e.CallCancelled) -> Runbook:
+    if state.course is not None:
+        return cancelled_all(state, entry.at)
     steps = tuple(_cancelled(step, entry.at) for step in state.steps)
     return replace(state, steps=steps, status="cancelled", ended_at=entry.at)
 
@@ -169,9 +214,7 @@ def _cancelled(step: Step, at: int) -> Step:
 
 
 def _progress_posted(state: Runbook, entry: e.ProgressPosted) -> Runbook:
-    return _with_step(
-        state, entry.step, replace(state.steps[entry.step - 1], progress=entry.text), state.status, state.ended_at
-    )
+    return _noted(state, entry.step, replace(state.steps[entry.step - 1], progress=entry.text))
 
 
 def _amendment_proposed(state: Runbook, entry: e.AmendmentProposed) -> Runbook:
@@ -184,14 +227,12 @@ def _amendment_approved(state: Runbook, entry: e.AmendmentApproved) -> Runbook:
     approved = amendments[entry.number - 1] = replace(amendments[entry.number - 1], approved_by=entry.by)
     step = state.steps[0]
     step = replace(step, input=approved.hash) if approved.target == "input" else replace(step, result=approved.hash)
-    return replace(state, amendments=tuple(amendments), steps=(step, *state.steps[1:]))
+    return replace(state, amendments=tuple(amendments), steps=with_step(state.steps, 1, step))
 
 
 def _process_asked(state: Runbook, entry: e.ProcessAsked) -> Runbook:
     pin = Pin(entry.process, entry.process_version, entry.definition)
-    return _with_step(
-        state, entry.step, replace(state.steps[entry.step - 1], carrier=pin), state.status, state.ended_at
-    )
+    return _noted(state, entry.step, replace(state.steps[entry.step - 1], carrier=pin))
 
 
 def _payload_erased(state: Runbook, entry: e.PayloadErased) -> Runbook:
@@ -206,6 +247,9 @@ _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.StepCompleted: _step_completed,
     e.StepFailed: _step_failed,
     e.StepParked: _step_parked,
+    e.TaskOpened: _task_opened,
+    e.TaskActed: _task_acted,
+    e.TaskChased: _task_chased,
     e.CompletionReceived: _completion_received,
     e.CompletionIgnored: _unchanged,
     e.TimedOut: _timed_out,
@@ -221,4 +265,5 @@ _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.ProcessAsked: _process_asked,
     e.IncidentCreated: _unchanged,
     e.IncidentClosed: _unchanged,
+    **PLAN_TABLE,
 }

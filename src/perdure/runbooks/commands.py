@@ -7,7 +7,11 @@ from typing import Literal
 import msgspec
 
 from perdure.contracts import RetryPolicy
-from perdure.runbooks.state import Failure, Pin
+from perdure.people import Person, TaskContract
+from perdure.runbooks.entries import Added
+from perdure.runbooks.state import Failure, Pin, VerbPin
+
+NOBODY = Person("")
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -26,6 +30,9 @@ class Park(msgspec.Struct, frozen=True):
     escalation: str = ""
     carrier: Pin | None = None
     """The process that is to be started for it."""
+    is_shared: bool = False
+    task: TaskContract | None = None
+    """For whom the wait is, filled in."""
 
 
 class Fail(msgspec.Struct, frozen=True):
@@ -37,6 +44,44 @@ class Fail(msgspec.Struct, frozen=True):
 
 
 AttemptOutcome = Done | Park | Fail
+
+
+class Chosen(msgspec.Struct, frozen=True):
+    """A choice came out."""
+
+    side: bool
+
+
+class Misfit(msgspec.Struct, frozen=True):
+    """What a step was to be asked with cannot be had or does not fit its verb."""
+
+    code: str
+    text: str
+
+
+class Launch(msgspec.Struct, frozen=True):
+    """Begin a ready step with what its references came to; without an outcome it is an intent."""
+
+    step: int
+    input: bytes = b""
+    outcome: Park | Chosen | Misfit | None = None
+    locks: tuple[str, ...] = ()
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What a decision does to the plan, in the commit that records the decision.
+
+    Steps are added onto the plan `base`; a plan that has changed since makes the whole command wait for another try.
+    """
+
+    base: bytes = b""
+    plan: bytes = b""
+    document: bytes = b""
+    added: tuple[Added, ...] = ()
+    skips: tuple[int, ...] = ()
+    is_last: bool = False
+    reason: str = ""
+    confidence: float | None = None
 
 
 class StartCall(msgspec.Struct, frozen=True):
@@ -68,6 +113,8 @@ class RecordAttempt(msgspec.Struct, frozen=True):
     attempt: int
     worker: int
     outcome: AttemptOutcome
+    launches: tuple[Launch, ...] = ()
+    change: Change | None = None
 
 
 class Complete(msgspec.Struct, frozen=True):
@@ -79,6 +126,22 @@ class Complete(msgspec.Struct, frozen=True):
     failure: Failure | None = None
     is_expired: bool = False
     message_id: str = ""
+    worker: int = 0
+    """Whom the launches are leased to."""
+    launches: tuple[Launch, ...] = ()
+    change: Change | None = None
+    who: Person = NOBODY
+    """Who sent it: a wait that is a human task ends only by those it is for."""
+
+
+class ActOnTask(msgspec.Struct, frozen=True):
+    """Take a human task, give it back, or hand it on; `groups` are comma separated."""
+
+    step: int
+    act: Literal["claim", "unclaim", "delegate", "reassign"]
+    who: Person
+    to: str = ""
+    groups: str = ""
 
 
 class FireTimer(msgspec.Struct, frozen=True):
@@ -91,9 +154,11 @@ class FireTimer(msgspec.Struct, frozen=True):
 
 
 class Cancel(msgspec.Struct, frozen=True):
-    """Stop the call; nothing is compensated."""
+    """Stop the call, or one step of a runbook; nothing is compensated unless it says so."""
 
     reason: str = ""
+    step: int = 0
+    compensates: bool = False
 
 
 class PostProgress(msgspec.Struct, frozen=True):
@@ -158,7 +223,95 @@ class Erase(msgspec.Struct, frozen=True):
     reason: str
 
 
+class StartRunbook(msgspec.Struct, frozen=True):
+    """Run a plan, from nothing or from a draft. `launches` are those of its steps that begin at once."""
+
+    plan: bytes
+    document: bytes
+    steps: tuple[Added, ...]
+    worker: int = 0
+    case: str = ""
+    is_sealed: bool = True
+    decider: VerbPin | None = None
+    launches: tuple[Launch, ...] = ()
+    idempotency_key: str = ""
+
+
+class LaunchSteps(msgspec.Struct, frozen=True):
+    """Begin ready steps, leased to `worker`."""
+
+    worker: int
+    launches: tuple[Launch, ...]
+
+
+class ExtendPlan(msgspec.Struct, frozen=True):
+    """Add steps to the plan `base`, and let steps that have not begun come after others."""
+
+    base: bytes
+    plan: bytes
+    document: bytes
+    steps: tuple[Added, ...]
+    edges: tuple[tuple[int, int], ...] = ()
+    """(step, the step it now comes after)"""
+
+
+class SealRunbook(msgspec.Struct, frozen=True):
+    """No more steps will come: it completes when those there are have ended."""
+
+
+class RetryStep(msgspec.Struct, frozen=True):
+    """Begin a failed step anew."""
+
+    step: int
+    reason: str = ""
+
+
+class SkipStep(msgspec.Struct, frozen=True):
+    """Go on without a step; what needs its result is skipped as well."""
+
+    step: int
+    reason: str
+
+
+class Compensate(msgspec.Struct, frozen=True):
+    """Take back what completed, the last first."""
+
+    reason: str = ""
+
+
+class AnswerGate(msgspec.Struct, frozen=True):
+    """Agree, or refuse, that a step runs, as a member of the gate's group."""
+
+    step: int
+    agrees: bool
+    reason: str = ""
+
+
+class OpenDraft(msgspec.Struct, frozen=True):
+    """Begin to write a runbook."""
+
+    document: bytes
+    case: str = ""
+
+
+class ReviseDraft(msgspec.Struct, frozen=True):
+    """The draft reads differently now; what had been undone is gone."""
+
+    document: bytes
+    change: str = ""
+
+
+class UndoRevision(msgspec.Struct, frozen=True):
+    """Back to the revision before."""
+
+
+class RedoRevision(msgspec.Struct, frozen=True):
+    """Forward to the revision that was undone."""
+
+
 Command = (
-    StartCall | LeaseJob | RecordAttempt | Complete | FireTimer | Cancel | PostProgress | RaiseIncident
-    | RetryIncident | ResolveIncident | TellIncident | ProposeAmendment | ApproveAmendment | Erase
+    StartCall | ActOnTask | LeaseJob | RecordAttempt | Complete | FireTimer | Cancel | PostProgress | RaiseIncident
+    | RetryIncident | ResolveIncident | TellIncident | ProposeAmendment | ApproveAmendment | Erase | StartRunbook
+    | LaunchSteps | ExtendPlan | SealRunbook | RetryStep | SkipStep | Compensate | AnswerGate | OpenDraft
+    | ReviseDraft | UndoRevision | RedoRevision
 )  # fmt: skip

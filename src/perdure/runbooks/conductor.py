@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,11 +17,17 @@ from perdure.kernel.ports import Attachments, IndexRow
 from perdure.payload import digest, parse
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
+from perdure.runbooks.deciding import Decisions
+from perdure.runbooks.documents import Documents
+from perdure.runbooks.launching import Launcher
 from perdure.runbooks.machine import RunbookMachine
 from perdure.runbooks.ports import RunbookStore
+from perdure.runbooks.running import Running
 from perdure.runbooks.state import WAITING, Failure, Pin, Runbook, Step, step_id
 from perdure.sources import Id, Sources, id_text
 from perdure.verbs import Catalogue, Verb
+from perdure.verbs.handlers import Decide, ResumptionContext
+from perdure.verbs.tasks import filled
 from perdure.work.lease import Lease
 from perdure.work.patience import insist
 from perdure.work.router import MAX_MESSAGE, Cargo, Failed, Produced, Router
@@ -39,7 +45,7 @@ JobName = tuple[bytes, int, int, int]
 log = logging.getLogger("perdure")
 
 
-Claim = Callable[[Aggregate], Awaitable[None]]
+Claim = Callable[[Aggregate, Sequence[int]], Awaitable[None]]
 Carry = Callable[[Verb, Origin], Awaitable[Pin]]
 """Which version of its process carries a durable verb now; a rejection when there is none."""
 
@@ -62,6 +68,10 @@ class Conductor:
         self._turns = Turns()
         self._claims: list[Claim] = []
         self._carry: Carry | None = None
+        self.documents = Documents(store)
+        self.launcher = Launcher(self, self.documents, sources)
+        self.decisions = Decisions(catalogue, self.documents)
+        self.plans = Running(self)
         kernel.listen(self._on_commit)
         kernel.hear((e.AttemptStarted,), self._on_started)
 
@@ -106,7 +116,7 @@ class Conductor:
         """
         contested = ""
         if verb.is_durable:
-            await self._refuse_taken(verb, self._park(verb, cargo.value, id).key, origin, id)
+            await self._refuse_taken(verb, self.park(verb, cargo.value, id).key, origin, id)
         for _ in range(MAX_ENTITY_CONFLICTS):
             async with self._turns.at(contested):
                 command, brought = await self._opening(verb, cargo, origin, id, waits)
@@ -128,7 +138,7 @@ class Conductor:
                     # Someone changed the record first: read it again and decide again, in turn.
                     contested = f"{origin.tenant}/{conflict.key}"
                 case "key":
-                    raise RejectedError(self._taken(verb, conflict.key, conflict.holder))
+                    raise RejectedError(self.taken(verb, conflict.key, conflict.holder))
         raise RejectedError(
             Rejection("blocked", "call", "verb", verb.name, "its records kept changing under it", "Try again.")
         )
@@ -138,9 +148,9 @@ class Conductor:
     ) -> tuple[c.StartCall, Attachments]:
         brought = Attachments(payloads=[(cargo.hash, cargo.data)], index=index_rows(verb, cargo.value))
         command = c.StartCall(verb.name, verb.version, self.definition(verb), cargo.hash, worker=self.lease.number)
-        carrier = await self._carrier(verb, origin)
+        carrier = await self.carrier(verb, origin)
         if not self.router.has_step(verb):
-            return msgspec.structs.replace(command, outcome=self._park(verb, cargo.value, id, carrier)), brought
+            return msgspec.structs.replace(command, outcome=self.park(verb, cargo.value, id, carrier)), brought
         if (verb.execution.effects == "external" or not waits) and not self._is_immediate(verb):
             return command, brought
         made = await self.router.run(verb, self._handed(verb, cargo.value, origin, id, 1, 1))
@@ -159,18 +169,21 @@ class Conductor:
             return c.Fail(Failure(made.kind, made.code, made.message), verb.execution.retry, made.after_seconds)
         brought.entities.extend(made.entities)
         if made.parks:
-            return self._park(verb, args, id, carrier, step)
+            return self.park(verb, args, id, carrier, step)
         brought.payloads.append((made.cargo.hash, made.cargo.data))
         brought.index.extend(index_rows(verb, made.cargo.value))
         return c.Done(made.cargo.hash, made.flags)
 
-    def _park(self, verb: Verb, args: Any, id: Id, carrier: Pin | None = None, step: int = 1) -> c.Park:
+    def park(self, verb: Verb, args: Any, id: Id, carrier: Pin | None = None, step: int = 1) -> c.Park:
         execution = verb.execution
         key = ""
         if execution.correlation_key != "$step_id":
             letters = id_text(id)
             key = verb.correlation_key({**args, "step_id": step_id(letters, step), "call_id": letters})
-        return c.Park(verb.name, key, execution.timeout_seconds, execution.escalation or "", carrier)
+        is_shared = execution.is_shared and bool(key)
+        task = filled(execution.task, args) if execution.task is not None and carrier is None else None
+        escalation = execution.escalation or ""
+        return c.Park(verb.name, key, execution.timeout_seconds, escalation, carrier, is_shared, task)
 
     def _handed(self, verb: Verb, args: Any, origin: Origin, id: Id, step: int, attempt: int) -> dict[str, Any]:
         letters = id_text(id)
@@ -181,6 +194,22 @@ class Conductor:
             "trace": {"traceparent": origin.trace} if origin.trace else None,
             "idempotency_key": own, "attempt": attempt,
         }  # fmt: skip
+
+    # --- what launching needs ------------------------------------------------------------------------------------
+
+    @property
+    def number(self) -> int:
+        """The lease this process works under; 0 when it only reads."""
+        return self.lease.number
+
+    def has_step(self, verb: Verb) -> bool:
+        return self.router.has_step(verb)
+
+    def incoming(self, verb: Verb, args: dict[str, Any]) -> Cargo:
+        return self.router.incoming(verb, args)
+
+    def index_rows(self, verb: Verb, value: Any) -> list[IndexRow]:
+        return index_rows(verb, value)
 
     @staticmethod
     def index(verb: Verb, values: list[Any]) -> list[IndexRow]:
@@ -224,12 +253,18 @@ class Conductor:
 
     async def _refuse_taken(self, verb: Verb, key: str, origin: Origin, id: Id) -> None:
         """A key that another call waits under is refused before a handler has told anyone outside."""
-        if key and self.router.has_step(verb):
-            for found in await self.store.find_tokens(origin.tenant, key):
-                if found.status == WAITING and found.name == verb.name and found.aggregate != id:
-                    raise RejectedError(self._taken(verb, key, found.aggregate))
+        may_clash = key and self.router.has_step(verb) and not verb.execution.is_shared
+        if may_clash and (holder := await self.holder(verb, key, origin, id)) is not None:
+            raise RejectedError(self.taken(verb, key, holder))
 
-    def _taken(self, verb: Verb, key: str, holder: bytes | None) -> Rejection:
+    async def holder(self, verb: Verb, key: str, origin: Origin, id: Id) -> bytes | None:
+        """Another call of the verb that waits under a key."""
+        for found in await self.store.find_tokens(origin.tenant, key):
+            if found.status == WAITING and found.name == verb.name and found.aggregate != id:
+                return found.aggregate
+        return None
+
+    def taken(self, verb: Verb, key: str, holder: bytes | None) -> Rejection:
         whose = id_text(holder) if holder else "another call"
         return Rejection(
             "already_exists", "park verb", verb.name, key, f"call {whose} already waits under that key",
@@ -240,7 +275,7 @@ class Conductor:
         """Let processes carry the durable verbs that name one."""
         self._carry = carry
 
-    async def _carrier(self, verb: Verb, origin: Origin) -> Pin | None:
+    async def carrier(self, verb: Verb, origin: Origin) -> Pin | None:
         return await self._carry(verb, origin) if self._carry is not None and verb.execution.process else None
 
     def claim(self, claim: Claim) -> None:
@@ -329,40 +364,54 @@ class Conductor:
     ) -> None:
         data = await insist(lambda: self.store.payload(id, current.input), self._sources)
         args = parse(data) if data is not None else {}
-        contested = ""
+        handed = self._handed(verb, args, origin, id, step, attempt)
+        if verb.execution.decision and current.links is not None:
+            handed["context"] = await insist(lambda: self._context(id, origin, step), self._sources)
+        contested, is_planned = "", current.links is not None
         for _ in range(MAX_ENTITY_CONFLICTS):
             async with self._turns.at(contested):
-                made = await self.router.run(verb, self._handed(verb, args, origin, id, step, attempt))
-                answer = await self._record(verb, made, args, id, origin, step, attempt, worker)
+                made = await self.router.run(verb, handed)
+                answer = await self._record(verb, made, args, id, origin, step, attempt, worker, is_planned)
             if answer.conflict is None:
-                await self._claim(answer)
+                await self.claim_early(answer)
                 return
             contested = f"{origin.tenant}/{answer.conflict.key}"
             if answer.conflict.what == "key":
-                text = self._taken(verb, answer.conflict.key, answer.conflict.holder).sentence()
+                text = self.taken(verb, answer.conflict.key, answer.conflict.holder).sentence()
                 taken = Failed("permanent_contract", "correlation.taken", text)
-                await self._record(verb, taken, args, id, origin, step, attempt, worker)
+                await self._record(verb, taken, args, id, origin, step, attempt, worker, is_planned)
                 return
         crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
-        await self._record(verb, crowded, args, id, origin, step, attempt, worker)
+        await self._record(verb, crowded, args, id, origin, step, attempt, worker, is_planned)
 
-    async def _claim(self, answer: Answer) -> None:
-        if answer.aggregate is not None and any(type(entry) is e.StepParked for entry in answer.entries):
+    async def claim_early(self, answer: Answer) -> None:
+        """What a step waits for may have come before it began to wait."""
+        steps = [entry.step for entry in answer.entries if type(entry) is e.StepParked]
+        if answer.aggregate is not None and steps:
             for claim in self._claims:
-                await claim(answer.aggregate)
+                await claim(answer.aggregate, steps)
+
+    async def _context(self, id: Id, origin: Origin, step: int) -> ResumptionContext:
+        return await self.decisions.context(await self.kernel.read(id, origin), step)
 
     async def _record(
         self, verb: Verb, made: Produced | Failed, args: Any, id: Id, origin: Origin, step: int, attempt: int,
-        worker: int,
+        worker: int, is_planned: bool,
     ) -> Answer:  # fmt: skip
         brought = Attachments()
-        outcome = self._outcome(verb, made, args, id, brought, await self._carrier(verb, origin), step)
+        outcome = self._outcome(verb, made, args, id, brought, await self.carrier(verb, origin), step)
+        command = c.RecordAttempt(step, attempt, worker, outcome)
+        decision: Decide | None = None
+        if is_planned and isinstance(made, Produced) and isinstance(outcome, c.Done):
+            decision = made.decision
+            self.documents.keep(made.cargo.hash, made.cargo.value, len(made.cargo.data))
 
         async def record() -> Answer:
             if worker != self.lease.number:
                 raise FencedError("record an attempt under", "lease", str(worker), "this process has another one now")
-            command = c.RecordAttempt(step, attempt, worker, outcome)
-            return await self.kernel.ask(KIND, id, origin, Prepared(command, brought))
+            if not is_planned:
+                return await self.kernel.ask(KIND, id, origin, Prepared(command, brought))
+            return await self.plans.report(id, origin, command, brought, decision)
 
         # The handler has run: forgetting that because the store is out of reach would leave the job leased for ever.
         return await insist(record, self._sources)

@@ -9,13 +9,15 @@ from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
-from perdure.runbooks.state import ENDED, TOKEN_STATES, WAITING, Failure, Pin, Runbook, Step, Token
+from perdure.runbooks.outcomes import attempt_number, outcome_entries
+from perdure.runbooks.state import ENDED, TOKEN_STATES, WAITING, Failure, Runbook, Step, Token
+from perdure.runbooks.steering import STEERING, cancel, changed_meanwhile, follow, steer
+from perdure.runbooks.tasks import LADDER, act, answered, chased
 
 MAX_INTERRUPTIONS = 5
 """How often one attempt may be cut off by a dying process before a person must look."""
 MAX_TOKENS = 32
 MAX_AMENDMENTS = 100
-SECOND = 1_000_000
 ESCALATION_STUCK = "escalation.stuck"
 
 Answer = Decision | Rejection
@@ -25,8 +27,27 @@ def decide(state: Runbook | None, command: c.Command, origin: Origin, now: int, 
     """Entries and an answer, or a rejection; never both."""
     if type(command) is c.StartCall:
         return _start(state, command, origin, now, chance)
+    if type(command) in STEERING:
+        return steer(state, command, origin, now)
     if state is None:
         return Rejection("not_found", "find", "call", "?", "there is no such call")
+    if not state.steps and type(command) not in _WITHOUT_STEPS:
+        return Rejection("wrong_state", "change", "call", "?", f"it is {state.status} and has no steps")
+    if state.course is not None:
+        return _of_plan(state, command, origin, now, chance)
+    return _of_step(state, command, origin, now, chance)
+
+
+def _of_plan(state: Runbook, command: c.Command, origin: Origin, now: int, chance: float) -> Answer:
+    if type(command) is c.Cancel:
+        return cancel(state, command, now)
+    if (refused := changed_meanwhile(state, command)) is not None:
+        return refused
+    answer = _of_step(state, command, origin, now, chance)
+    return answer if isinstance(answer, Rejection) else follow(state, command, answer, now)
+
+
+def _of_step(state: Runbook, command: c.Command, origin: Origin, now: int, chance: float) -> Answer:
     if type(command) is c.ProposeAmendment:
         return _propose(state, command, origin, now)
     if type(command) is c.ApproveAmendment:
@@ -43,47 +64,18 @@ def _start(state: Runbook | None, command: c.StartCall, origin: Origin, now: int
     )  # fmt: skip
     outcome = command.outcome
     if outcome is not None:
-        return Decision((started, *_outcome(1, 1, outcome, now, chance)))
+        return Decision((started, *outcome_entries(1, 1, outcome, now, chance, requester=origin.principal)))
     if command.worker:
         return Decision((started, e.AttemptStarted(1, 1, now, command.worker)))
     return Decision((started, e.StepReady(1, now)))
 
 
-def _outcome(step: int, attempt: int, outcome: c.AttemptOutcome, now: int, chance: float) -> tuple[e.Entry, ...]:
-    if type(outcome) is c.Done:
-        return (e.StepCompleted(step, now, outcome.result, outcome.flags),)
-    if type(outcome) is c.Park:
-        due = now + int(outcome.timeout_seconds * SECOND) if outcome.timeout_seconds is not None else 0
-        parked = e.StepParked(step, now, outcome.name, outcome.key, due, outcome.escalation)
-        pin = outcome.carrier
-        return (parked, e.ProcessAsked(step, now, *_pinned(pin))) if pin is not None else (parked,)
-    assert type(outcome) is c.Fail
-    return _failed(step, attempt, outcome, now, chance)
-
-
-def _pinned(pin: Pin) -> tuple[str, int, bytes]:
-    return pin.process, pin.version, pin.definition
-
-
-def _failed(step: int, attempt: int, outcome: c.Fail, now: int, chance: float) -> tuple[e.Entry, ...]:
-    failure, policy = outcome.failure, outcome.policy
-    if failure.kind == "permanent_contract":
-        return (
-            e.AttemptFailed(step, attempt, now, failure),
-            e.IncidentRaised(step, now, failure.code, failure.message, attempt),
-        )
-    if failure.kind in policy.retry_on and attempt < policy.max_attempts:
-        delay = policy.delay_seconds(attempt, chance)
-        if outcome.after_seconds is not None:
-            delay = max(delay, outcome.after_seconds)
-        return (e.AttemptFailed(step, attempt, now, failure, now + int(delay * SECOND)),)
-    return (e.AttemptFailed(step, attempt, now, failure), e.StepFailed(step, now, failure))
-
-
 def _lease(state: Runbook, command: c.LeaseJob, now: int, chance: float) -> Answer:
     step = state.steps[command.step - 1]
     if step.status == "ready":
-        return Decision((e.AttemptStarted(command.step, _next_attempt(step), now, command.worker),), "leased")
+        if step.links is not None:
+            return Decision((), "gone")  # a step of a plan is launched: its references are resolved first
+        return Decision((e.AttemptStarted(command.step, attempt_number(step), now, command.worker),), "leased")
     frame = step.frame
     if step.status != "running" or frame is None or frame.worker != command.abandoned:
         return Decision((), "gone")
@@ -105,11 +97,7 @@ def _lease(state: Runbook, command: c.LeaseJob, now: int, chance: float) -> Answ
 
 def _again(step: Step, number: int, now: int, worker: int) -> e.Entry:
     """Another attempt, by whoever asks; one who cannot run it leaves it to any worker."""
-    return e.AttemptStarted(number, _next_attempt(step), now, worker) if worker else e.StepReady(number, now)
-
-
-def _next_attempt(step: Step) -> int:
-    return step.frame.attempt + 1 if step.frame is not None else 1
+    return e.AttemptStarted(number, attempt_number(step), now, worker) if worker else e.StepReady(number, now)
 
 
 def _record(state: Runbook, command: c.RecordAttempt, now: int, chance: float) -> Answer:
@@ -120,7 +108,11 @@ def _record(state: Runbook, command: c.RecordAttempt, now: int, chance: float) -
         return Decision(
             (e.AttemptDiscarded(command.step, command.attempt, now, command.worker, why),), "discarded", keeps=False
         )  # fmt: skip
-    return Decision(_outcome(command.step, command.attempt, command.outcome, now, chance))
+    tried = step.links.tried if step.links is not None else 0
+    made = outcome_entries(
+        command.step, command.attempt, command.outcome, now, chance, tried, len(step.tokens), requester=state.principal
+    )  # fmt: skip
+    return Decision(made)
 
 
 def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> Answer:
@@ -137,13 +129,19 @@ def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> A
             "blocked", "complete", "call", "?", f"it has an open incident '{step.incident.code}'",
             "Retry or resolve the incident first, then replay the completion from the dead letters.",
         )  # fmt: skip
+    by: tuple[e.Entry, ...] = ()
+    if token.task is not None:
+        answer = answered(command.step, command.token, token.task, command.who, now)
+        if isinstance(answer, Rejection):
+            return answer
+        by = (answer,)
     if command.is_expired:
         return Decision(_expire(step, command.step, command.token, token, now))
     received = e.CompletionReceived(command.step, command.token, now, command.message_id)
     if command.failure is not None:
-        return Decision((received, e.StepFailed(command.step, now, command.failure)))
+        return Decision((*by, received, e.StepFailed(command.step, now, command.failure)))
     assert command.result is not None
-    return Decision((received, e.StepCompleted(command.step, now, command.result)))
+    return Decision((*by, received, e.StepCompleted(command.step, now, command.result)))
 
 
 def _expire(step: Step, number: int, token_number: int, token: Token, now: int) -> tuple[e.Entry, ...]:
@@ -163,6 +161,9 @@ def _fire(state: Runbook, command: c.FireTimer, now: int, chance: float) -> Answ
         if step.status != "pending" or step.retry_at != command.due:
             return Decision((), "gone")
         return Decision((_again(step, command.step, now, command.worker),), "leased")
+    if command.kind == LADDER:
+        climbed = chased(step, command.step, command.due, now)
+        return Decision(climbed, "fired" if climbed else "gone")
     for number, token in enumerate(step.tokens, 1):
         if token.status == WAITING and token.due == command.due and step.incident is None:
             return Decision(_expire(step, command.step, number, token, now))
@@ -212,6 +213,8 @@ def _retry_incident(state: Runbook, command: c.RetryIncident, now: int, chance: 
         return _escalate_again(step, command.step, resolved, now)
     if any(token.status == WAITING for token in step.tokens):
         return Decision((resolved,))
+    if step.links is not None:
+        return Decision((resolved, e.StepReady(command.step, now)))  # its locks are taken again when it is launched
     return Decision((resolved, _again(step, command.step, now, command.worker)), "leased")
 
 
@@ -279,10 +282,13 @@ def _erase(state: Runbook, command: c.Erase, now: int, chance: float) -> Answer:
     return Decision((e.PayloadErased(now, command.reason),), "erased")
 
 
+_WITHOUT_STEPS = frozenset({c.Cancel, c.Erase})
+
 _TABLE: dict[type, Callable[[Runbook, Any, int, float], Answer]] = {
     c.LeaseJob: _lease,
     c.RecordAttempt: _record,
     c.Complete: _complete,
+    c.ActOnTask: act,
     c.FireTimer: _fire,
     c.Cancel: _cancel,
     c.PostProgress: _progress,

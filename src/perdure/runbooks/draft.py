@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, assert_never
 
 import msgspec
 
+from perdure.contracts import ConsequenceTier
 from perdure.errors import RejectedError, Rejection
-from perdure.runbooks.plan import OnFailure, PackPin, Provenance, Reference
+from perdure.runbooks.plan import (
+    All,
+    Branch,
+    Condition,
+    Either,
+    Not,
+    OnFailure,
+    PackPin,
+    Provenance,
+    Reference,
+    Test,
+)
 from perdure.verbs.catalogue import Catalogue
 from perdure.verbs.nearest import did_you_mean
 from perdure.verbs.shorthand import argument_name
 
 EntryStatus = Literal["proposed", "confirmed", "disabled"]
 MAX_ENTRIES = 10_000
+MAX_DIGITS = 9
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -29,10 +42,13 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One call as planned so far. Where a reference goes, `args` holds null."""
 
     name: str
-    verb: str
+    verb: str = ""
     args: dict[str, Any] = {}
     references: tuple[Reference, ...] = ()
     after: tuple[str, ...] = ()
+    condition: Condition | None = None
+    """A choice has this and no verb."""
+    branches: tuple[Branch, ...] = ()
     status: EntryStatus = "proposed"
     section: str = ""
     provenance: dict[str, Provenance] = {}
@@ -45,7 +61,13 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     def needs(self) -> tuple[str, ...]:
         """The entries it comes after, because of a result or only in time."""
-        return tuple(dict.fromkeys([*(each.step for each in self.references), *self.after]))
+        choices = (each.choice for each in self.branches)
+        return tuple(dict.fromkeys([*self.takes(), *self.after, *choices]))
+
+    def takes(self) -> tuple[str, ...]:
+        """The entries whose results it looks at."""
+        looked = _subjects(self.condition) if self.condition is not None else ()
+        return tuple(dict.fromkeys([*(each.step for each in self.references), *looked]))
 
 
 class Handoff(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -55,6 +77,17 @@ class Handoff(msgspec.Struct, frozen=True, omit_defaults=True):
     pack: str
     outcomes: dict[str, Any] = {}
     """Results of the steps that came before, by their names."""
+    verbs: tuple[str, ...] = ()
+    """The verbs that were completed there."""
+
+
+class Confirmation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How running it was agreed to: how grave it was, why, what was typed, and which rules had raised it."""
+
+    tier: ConsequenceTier
+    reason: str
+    said: str = ""
+    rules: tuple[str, ...] = ()
 
 
 class Draft(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -66,13 +99,16 @@ class Draft(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     entries: tuple[Entry, ...] = ()
     variables: dict[str, Any] = {}
     handoff: Handoff | None = None
+    confirmation: Confirmation | None = None
     title: str = ""
+    """The plan in one sentence, as it was made; no longer shown once it was edited."""
+    is_edited: bool = False
 
     def find(self, step: str | int) -> int:
         """The place of an entry by name or number (from 1), or a rejection that names the nearest."""
         text = str(step).lstrip("@")
-        if text.isdigit() and 1 <= int(text) <= len(self.entries):
-            return int(text) - 1
+        if 1 <= (number := number_in(text)) <= len(self.entries):
+            return number - 1
         names = [entry.name for entry in self.entries]
         if text in names:
             return names.index(text)
@@ -108,7 +144,7 @@ def add(draft: Draft, entries: Iterable[Entry]) -> Change:
         raise RejectedError(Rejection("invalid", "add", "steps", str(len(made)), fact))
     new = made[len(draft.entries) :]
     words = f"Added step {len(draft.entries) + 1}: {_said(new[0])}" if len(new) == 1 else f"Added {len(new)} steps"
-    return Change(msgspec.structs.replace(draft, entries=tuple(made)), words)
+    return Change(msgspec.structs.replace(draft, entries=tuple(made), is_edited=True), words)
 
 
 def edit_arg(
@@ -169,7 +205,11 @@ def drop(draft: Draft, step: str | int) -> Change:
     """Remove an entry; refused while another needs it."""
     place = draft.find(step)
     entry = draft.entries[place]
-    needing = [each.name for each in draft.entries if entry.name in {ref.step for ref in each.references}]
+    needing = [
+        each.name
+        for each in draft.entries
+        if entry.name in each.takes() or entry.name in {branch.choice for branch in each.branches}
+    ]
     if needing:
         hint = "Drop or change that one first."
         fact = f"'{needing[0]}' takes a value from it"
@@ -179,7 +219,8 @@ def drop(draft: Draft, step: str | int) -> Change:
         for each in draft.entries
         if each is not entry
     ]
-    return Change(msgspec.structs.replace(draft, entries=tuple(kept)), f"Dropped step {place + 1}: {_said(entry)}")
+    changed = msgspec.structs.replace(draft, entries=tuple(kept), is_edited=True)
+    return Change(changed, f"Dropped step {place + 1}: {_said(entry)}")
 
 
 def disable(draft: Draft, step: str | int) -> Change:
@@ -207,7 +248,7 @@ def confirm(draft: Draft, step: str | int | None = None) -> Change:
 def clear(draft: Draft) -> Change:
     """No entries and no answers; the pack and the context stay."""
     text = f"Cleared {len(draft.entries)} steps"
-    return Change(msgspec.structs.replace(draft, entries=(), answers={}, title=""), text)
+    return Change(msgspec.structs.replace(draft, entries=(), answers={}, title="", is_edited=False), text)
 
 
 def answered(draft: Draft, field: str, answer: Answer) -> Change:
@@ -217,6 +258,8 @@ def answered(draft: Draft, field: str, answer: Answer) -> Change:
 
 def with_sentence(entry: Entry, catalogue: Catalogue) -> Entry:
     """The entry with the sentence people confirm."""
+    if entry.condition is not None:
+        return entry
     verb = catalogue.find(entry.verb)
     if verb is None:
         return msgspec.structs.replace(entry, sentence=entry.verb)
@@ -225,6 +268,11 @@ def with_sentence(entry: Entry, catalogue: Catalogue) -> Entry:
         if len(each.at) == 1:
             args[str(each.at[0])] = _referred(each)
     return msgspec.structs.replace(entry, sentence=verb.sentence(args))
+
+
+def number_in(text: str) -> int:
+    """The number somebody wrote; 0 when it is none, or one so long that nobody counts that far."""
+    return int(text) if text.isdecimal() and len(text) <= MAX_DIGITS else 0
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
@@ -248,7 +296,7 @@ def arguments(entry: Entry, at: Callable[[Reference], Any]) -> dict[str, Any]:
 
 def _referred(reference: Reference) -> str:
     path = " ".join(str(part) for part in reference.path).replace("_", " ")
-    return f"the {path} of {reference.step}" if path else f"the result of {reference.step}"
+    return f"the {path} of @{reference.step}" if path else f"the result of @{reference.step}"
 
 
 def _argument(catalogue: Catalogue, entry: Entry, written: str) -> str:
@@ -278,7 +326,38 @@ def _following(entry: Entry, renamed: Mapping[str, str]) -> Entry:
             msgspec.structs.replace(each, step=renamed.get(each.step, each.step)) for each in entry.references
         ),
         after=tuple(renamed.get(name, name) for name in entry.after),
+        branches=tuple(
+            msgspec.structs.replace(each, choice=renamed.get(each.choice, each.choice)) for each in entry.branches
+        ),
+        condition=_renamed(entry.condition, renamed) if entry.condition is not None else None,
     )
+
+
+def _subjects(condition: Condition) -> list[str]:
+    """The steps a condition looks at."""
+    match condition:
+        case Test():
+            return [condition.step]
+        case Not():
+            return _subjects(condition.of)
+        case All() | Either():
+            return [name for part in condition.of for name in _subjects(part)]
+        case _:
+            assert_never(condition)
+
+
+def _renamed(condition: Condition, renamed: Mapping[str, str]) -> Condition:
+    match condition:
+        case Test():
+            return msgspec.structs.replace(condition, step=renamed.get(condition.step, condition.step))
+        case Not():
+            return Not(_renamed(condition.of, renamed))
+        case All():
+            return All(tuple(_renamed(part, renamed) for part in condition.of))
+        case Either():
+            return Either(tuple(_renamed(part, renamed) for part in condition.of))
+        case _:
+            assert_never(condition)
 
 
 def _status(draft: Draft, step: str | int, status: EntryStatus, word: str) -> Change:
@@ -290,7 +369,8 @@ def _status(draft: Draft, step: str | int, status: EntryStatus, word: str) -> Ch
 
 def _with(draft: Draft, place: int, entry: Entry) -> Draft:
     entries = (*draft.entries[:place], entry, *draft.entries[place + 1 :])
-    return msgspec.structs.replace(draft, entries=entries)
+    is_edited = draft.is_edited or entry.args != draft.entries[place].args or entry.status == "disabled"
+    return msgspec.structs.replace(draft, entries=entries, is_edited=is_edited)
 
 
 def _said(entry: Entry) -> str:

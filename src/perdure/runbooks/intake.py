@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
@@ -22,14 +23,18 @@ import msgspec
 from perdure.contracts import FAILURE_CLASSES, FailureClass, check_key
 from perdure.errors import InvariantBroken, PerdureError, RejectedError, Rejection, UnreadableFormError
 from perdure.journal import Origin
-from perdure.kernel.kernel import Aggregate, Preparation, Prepared
+from perdure.kernel.kernel import Aggregate, Answer, Preparation, Prepared
 from perdure.kernel.ports import APPLIED, DEAD, Attachments, Found, InboxRow, Unit
 from perdure.payload import canonical, digest
+from perdure.people import Person
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, Conductor, index_rows
+from perdure.runbooks.deciding import decision_in
+from perdure.runbooks.launching import Known
 from perdure.runbooks.machine import NOTICE, token_key
 from perdure.runbooks.ports import DeadLetter
-from perdure.runbooks.state import WAITING, Failure, Runbook
+from perdure.runbooks.running import MAX_TRIES
+from perdure.runbooks.state import WAITING, Failure, Runbook, Step
 from perdure.sources import ID_LENGTH, Id, Sources, id_text, parse_id
 
 CompletionStatus = Literal["completed", "failed", "expired"]
@@ -46,6 +51,18 @@ class Completion(msgspec.Struct, frozen=True, omit_defaults=True):
     code: str = "completion.failed"
     failure_class: FailureClass = "permanent_business"
     verb: str = ""
+    override: str = ""
+    """Why an administrator answers a human task for others."""
+
+
+class Planned(msgspec.Struct, frozen=True):
+    """What a completion means to the plan its step belongs to."""
+
+    known: Known
+    change: c.Change | None = None
+    payloads: list[tuple[bytes, bytes]] = []
+    data: Any = None
+    is_decision: bool = False
 
 
 class Receipt(NamedTuple):
@@ -91,11 +108,10 @@ class Intake:
         message_id = message_id or _derived_id(completion, found)
         if found is None:
             return await self._bury(completion, origin, message_id, trouble, is_replay)
-        prepare = self._preparation(completion, origin, message_id, found, is_replay)
         try:
-            answer = await self._kernel.ask(KIND, found.aggregate, origin, prepare)
+            answer = await self._answer(completion, origin, message_id, found, is_replay)
         except RejectedError as error:
-            if error.rejection.code != "blocked" or is_replay:
+            if error.rejection.code != "blocked" or error.rejection.thing == "task" or is_replay:
                 raise
             return await self._bury(completion, origin, message_id, f"blocked: {error}", is_replay)
         if answer.conflict is not None and answer.conflict.what != "inbox":
@@ -104,6 +120,42 @@ class Intake:
         if answer.conflict is not None:
             return await self._known(completion, origin, message_id, found)
         return Receipt(answer.answer, message_id, answer.aggregate)
+
+    async def _answer(
+        self, completion: Completion, origin: Origin, message_id: str, found: Found, is_replay: bool
+    ) -> Answer:
+        """Put it to the call; a decision is read against the plan as it is, and again when that changed meanwhile."""
+        for _ in range(MAX_TRIES):
+            aggregate = await self._kernel.recall(found.aggregate, origin)
+            planned = None
+            if aggregate.state.course is not None:
+                planned = await self._planned(completion, found, aggregate)
+            prepare = self._preparation(completion, origin, message_id, found, is_replay, planned)
+            try:
+                return await self._kernel.ask(KIND, found.aggregate, origin, prepare)
+            except RejectedError:
+                change = planned.change if planned is not None else None
+                if change is None or not change.added or not await self._has_changed(found, origin, change.base):
+                    raise
+        raise RejectedError(Rejection("blocked", "complete", "key", completion.key, "its plan kept changing"))
+
+    async def _has_changed(self, found: Found, origin: Origin, base: bytes) -> bool:
+        course = (await self._kernel.read(found.aggregate, origin)).state.course
+        return course is not None and course.plan != base
+
+    async def _planned(self, completion: Completion, found: Found, aggregate: Aggregate) -> Planned:
+        """What a completion means to a plan: what follows from it, and what a person decided."""
+        plans, known = self._conductor.plans, Known()
+        if found.step <= len(aggregate.state.steps):
+            known = await plans.foresee(aggregate, found.step)
+            step: Step = aggregate.state.steps[found.step - 1]
+            verb = self._conductor.catalogue.find(step.verb, step.version)
+            if verb is not None and verb.execution.decision and completion.status == "completed":
+                data, decision = decision_in(completion.result)
+                brought = Attachments()
+                change = await self._conductor.decisions.change(aggregate, decision, brought)
+                return Planned(known, change, brought.payloads, data, True)
+        return Planned(known)
 
     async def _find(self, completion: Completion, origin: Origin) -> tuple[Found | None, str]:
         tokens = await self._own_tokens(completion.key, origin)
@@ -134,7 +186,13 @@ class Intake:
             return []
 
     def _preparation(
-        self, completion: Completion, origin: Origin, message_id: str, found: Found, is_replay: bool
+        self,
+        completion: Completion,
+        origin: Origin,
+        message_id: str,
+        found: Found,
+        is_replay: bool,
+        planned: Planned | None,
     ) -> Preparation:
         def prepare(aggregate: Aggregate) -> Prepared | Rejection:
             state: Runbook = aggregate.state
@@ -150,7 +208,8 @@ class Intake:
             brought = Attachments()
             result = None
             if completion.status == "completed":
-                cargo = self._conductor.router.outgoing(verb, {} if completion.result is None else completion.result)
+                value = planned.data if planned is not None and planned.is_decision else completion.result
+                cargo = self._conductor.router.outgoing(verb, {} if value is None else value)
                 result = cargo.hash
                 brought.payloads.append((cargo.hash, cargo.data))
                 brought.index.extend(index_rows(verb, cargo.value))
@@ -164,9 +223,16 @@ class Intake:
             )  # fmt: skip
             failure = _failure(completion) if completion.status == "failed" else None
             command = c.Complete(
-                place.step, place.token, result, failure, completion.status == "expired", message_id
+                place.step, place.token, result, failure, completion.status == "expired", message_id,
+                who=Person(origin.principal, origin.groups, completion.override),
             )  # fmt: skip
-            return Prepared(command, brought)
+            if planned is None:
+                return Prepared(command, brought)
+            if result is not None:
+                self._conductor.documents.keep(result, cargo.value, len(cargo.data))
+            brought.payloads.extend(planned.payloads)
+            command = msgspec.structs.replace(command, worker=self._conductor.number, change=planned.change)
+            return self._conductor.launcher.together(aggregate.id, state, command, origin, brought, planned.known)
 
         return prepare
 
@@ -200,13 +266,15 @@ class Intake:
             aggregate = await self._kernel.read(Id(message.aggregate), origin)
         return Receipt("duplicate", message_id, aggregate, message.answer)
 
-    async def _claim_early(self, aggregate: Aggregate) -> None:
+    async def _claim_early(self, aggregate: Aggregate, steps: Sequence[int]) -> None:
         """What a handler asked for outside may be answered before its call has parked: such an answer is not lost."""
         state: Runbook = aggregate.state
         letters, origin = id_text(aggregate.id), Origin(aggregate.tenant, "perdure")
-        for number, step in enumerate(state.steps, 1):
+        for number in steps:
+            step = state.steps[number - 1]
             for token in step.tokens:
-                keys = (token_key(letters, number, token), letters) if token.status == WAITING else ()
+                own = (letters,) if step.links is None else ()
+                keys = (token_key(letters, number, token), *own) if token.status == WAITING else ()
                 for key in keys:
                     await self._claim_letters(key, state.started_at, origin)
 
@@ -296,9 +364,15 @@ def own_tokens(aggregate: Aggregate, key: str) -> list[Found]:
     if aggregate.kind != KIND:
         return []
     letters = id_text(aggregate.id)
+    named = key[len(letters) + 1 :].partition("/")[0] if key.startswith(f"{letters}:") else ""
+    steps = aggregate.state.steps
+    if named.isdecimal():
+        numbered = [(int(named), steps[int(named) - 1])] if 1 <= int(named) <= len(steps) else []
+    else:
+        numbered = list(enumerate(steps, 1))
     return [
         Found(aggregate.id, number, position, token.name, token.status)
-        for number, step in enumerate(aggregate.state.steps, 1)
+        for number, step in numbered
         for position, token in reversed(list(enumerate(step.tokens, 1)))
         if key.lower() == letters or token_key(letters, number, token) == key
     ]

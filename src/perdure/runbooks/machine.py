@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import msgspec
 from msgspec.structs import replace
 
-from perdure.errors import Rejection
+from perdure.errors import Rejection, UnreadableFormError
 from perdure.journal import (
     NO_ROWS,
     Decision,
@@ -16,12 +17,14 @@ from perdure.journal import (
     Notice,
     Origin,
     ParkedRow,
+    Parts,
     RecordCodec,
     Rows,
     TimerRow,
     Upcaster,
     read_form,
 )
+from perdure.people import next_rung
 from perdure.runbooks.apply import apply
 from perdure.runbooks.commands import Command
 from perdure.runbooks.decide import decide
@@ -32,10 +35,13 @@ from perdure.runbooks.entries import (
     Entry,
     Escalated,
     ProcessAsked,
+    StepCancelled,
     StepCompleted,
     StepFailed,
+    StepSkipped,
 )
-from perdure.runbooks.state import ENDED, STATE_VERSION, WAITING, Runbook, Step, Token, short, step_id
+from perdure.runbooks.state import ENDED, STATE_VERSION, WAITING, Links, Runbook, Step, Token, many, short, step_id
+from perdure.runbooks.tasks import LADDER, PLACE
 from perdure.sources import id_text
 
 ESCALATION = "escalation"
@@ -46,13 +52,20 @@ PROCESS_ASKED = "process_asked"
 PROCESS_OVER = "process_over"
 PROCESS = "/process"
 INSTANCE_ENDED = "/ended"
+GATE = "gate"
+LOCK = "lock"
+SHARED = "shared"
+ASKED = "step.failed"
+"""The incident of a step that failed and whose plan says to ask a person."""
 NOTICE = "perdure:"
 """How the message ids between aggregates begin; nobody else may use such."""
 STATE_UPCASTERS: tuple[Upcaster, ...] = (
     Upcaster(1, lambda form: [2, *form[1:]]),  # steps carried by a process say so; before, there were none
+    Upcaster(2, lambda form: [3, *form[1:]]),  # plans and drafts; before, there were single calls only
 )
 ENTRY_UPCASTERS: tuple[Upcaster, ...] = (
     Upcaster(1, lambda form: [2, *form[1:]]),  # one more entry; those of before are as they were
+    Upcaster(2, lambda form: [3, *form[1:]]),  # the entries of plans and drafts
 )
 
 
@@ -66,12 +79,16 @@ class RunbookMachine:
         self.records: RecordCodec[Entry] = RecordCodec(Entry, ENTRY_VERSION, ENTRY_UPCASTERS)
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(Runbook)
+        self._part_decoder = msgspec.msgpack.Decoder(Step)
 
     def decide(
         self, id: bytes, state: Runbook | None, command: Command, origin: Origin, now: int, chance: float
     ) -> Decision | Rejection:
         decision = decide(state, command, origin, now, chance)
-        return replace(decision, id=id_text(id)) if isinstance(decision, Rejection) else decision
+        if not isinstance(decision, Rejection):
+            return decision
+        place = decision.id[1:] if decision.id.startswith("?:") else ""
+        return replace(decision, id=id_text(id) + place)
 
     def apply(self, state: Runbook | None, entry: Entry) -> Runbook:
         return apply(state, entry)
@@ -80,31 +97,69 @@ class RunbookMachine:
         return state.status, 0 if state.erased_at else state.ended_at
 
     def payloads(self, state: Runbook) -> tuple[tuple[bytes, ...], bool]:
-        hashes = {step.input for step in state.steps}
+        hashes = {step.input for step in state.steps if step.input}
         hashes.update(step.result for step in state.steps if step.result is not None)
+        if state.course is not None:
+            hashes.update(fragment.document for fragment in state.course.fragments)
+        if state.draft is not None:
+            hashes.update(state.draft.revisions)
         hashes.update(amendment.hash for amendment in state.amendments)
         return tuple(hashes), bool(state.erased_at)
 
     def encode(self, state: Runbook) -> bytes:
-        return self._encoder.encode(state)
+        if state.course is None:
+            return self._encoder.encode(state)
+        parts = self.parts(state)
+        if parts is None:
+            return self._encoder.encode(replace(state, steps=tuple(state.steps)))
+        return self._encoder.encode(replace(state, steps=(), apart=(len(parts), parts.root(self.encode_part))))
 
     def decode(self, data: bytes) -> Runbook:
-        return read_form(data, self._decoder, STATE_VERSION, STATE_UPCASTERS)
+        state = read_form(data, self._decoder, STATE_VERSION, STATE_UPCASTERS)
+        if state.course is None:
+            return state
+        if state.apart is None:
+            return replace(state, steps=many(state.steps))
+        return replace(state, steps=many(Parts.absent(*state.apart)), apart=None)
+
+    def parts(self, state: Runbook) -> Parts[Step] | None:
+        steps: Any = state.steps
+        return None if state.course is None or steps.is_inline else steps
+
+    def encode_part(self, part: Step) -> bytes:
+        return self._encoder.encode(part)
+
+    def filled(self, state: Runbook, bodies: Sequence[bytes]) -> Runbook:
+        steps: Any = state.steps
+        return replace(state, steps=steps.filled(bodies, self._read_part))
+
+    def _read_part(self, body: bytes) -> Step:
+        try:
+            return self._part_decoder.decode(body)
+        except (ValueError, RecursionError) as error:
+            raise UnreadableFormError("read", "step of", "a runbook", str(error)[:300]) from error
+
+    def rows_among(self, id: bytes, state: Runbook, parts: Sequence[int]) -> Rows:
+        return self._rows(id, state, [at + 1 for at in parts])
 
     def rows(self, id: bytes, state: Runbook) -> Rows:
         if state.status in ENDED and not any(step.tokens for step in state.steps):
             return NO_ROWS
+        return self._rows(id, state, range(1, len(state.steps) + 1))
+
+    def _rows(self, id: bytes, state: Runbook, numbers: Iterable[int]) -> Rows:
         parked: list[ParkedRow] = []
         timers: list[TimerRow] = []
         jobs: list[JobRow] = []
         incidents: list[IncidentRow] = []
         letters = id_text(id)
-        for number, step in enumerate(state.steps, 1):
-            _step_rows(letters, number, step, parked, timers, jobs, incidents)
+        for number in numbers:
+            _step_rows(letters, number, state.steps[number - 1], parked, timers, jobs, incidents)
         return Rows(tuple(parked), tuple(timers), tuple(jobs), tuple(incidents))
 
     def notices(self, id: bytes, state: Runbook, entries: tuple[Any, ...]) -> tuple[Notice, ...]:
         found: list[Notice] = []
+        told: set[int] = set()
         for entry in entries:
             kind = type(entry)
             if kind is Escalated:
@@ -112,40 +167,51 @@ class RunbookMachine:
                 token = len(state.steps[entry.step - 1].tokens)
                 found.append(Notice(f"{NOTICE}{step_id(id_text(id), entry.step)}/{ESCALATION}/{token}", ESCALATION))
             elif kind is ProcessAsked:
-                found.append(Notice(f"{NOTICE}{step_id(id_text(id), entry.step)}{PROCESS}", PROCESS_ASKED))
-            elif kind in (StepCompleted, StepFailed, CallCancelled):
-                if state.parent:
-                    found.append(Notice(f"{NOTICE}{id_text(id)}/{CHILD_ENDED}", CHILD_ENDED))
-                if not _is_told_by_instance(entries):
-                    found.extend(_processes_over(id, state))
-                if state.steps[-1].tokens or len(state.steps) > 1:
-                    found.extend(_over(id, state))
+                place = carried_as(id_text(id), entry.step, state.steps[entry.step - 1])
+                found.append(Notice(f"{NOTICE}{place}{PROCESS}", PROCESS_ASKED))
+            elif kind is CompletionReceived and entry.message_id.endswith(INSTANCE_ENDED):
+                told.add(entry.step)
+            elif kind in _STEP_ENDS:
+                found.extend(_step_over(id, state, entry.step, entry.step in told))
+            elif kind is CallCancelled:
+                for number, step in enumerate(state.steps, 1):
+                    if step.status == "cancelled":
+                        found.extend(_step_over(id, state, number, False))
+        if state.parent and any(type(entry) in _CALL_ENDS for entry in entries):
+            found.append(Notice(f"{NOTICE}{id_text(id)}/{CHILD_ENDED}", CHILD_ENDED))
         return tuple(found)
 
 
-def _is_told_by_instance(entries: tuple[Any, ...]) -> bool:
-    """Whether the step ended because its process did: then that need not be told."""
-    return any(type(entry) is CompletionReceived and entry.message_id.endswith(INSTANCE_ENDED) for entry in entries)
+_CALL_ENDS = frozenset({StepCompleted, StepFailed, CallCancelled})
+_STEP_ENDS = frozenset({StepCompleted, StepFailed, StepCancelled, StepSkipped})
 
 
-def _processes_over(id: bytes, state: Runbook) -> list[Notice]:
-    """Steps that ended in another way than by their process: the instance has nothing left to do."""
-    return [
-        Notice(f"{NOTICE}{step_id(id_text(id), number)}{PROCESS}{OVER}", PROCESS_OVER)
-        for number, step in enumerate(state.steps, 1)
-        if step.status in ENDED and step.carrier is not None
-    ]
-
-
-def _over(id: bytes, state: Runbook) -> list[Notice]:
-    """Escalations of steps that have ended: whoever still works on one can stop."""
-    return [
-        Notice(f"{NOTICE}{step_id(id_text(id), number)}/{ESCALATION}/{position}{OVER}", ESCALATION_OVER)
-        for number, step in enumerate(state.steps, 1)
-        if step.status in ENDED
+def _step_over(id: bytes, state: Runbook, number: int, is_told: bool) -> list[Notice]:
+    """Whoever still works on a step that has ended can stop: escalations, and its process unless that told of it."""
+    step = state.steps[number - 1]
+    if step.carrier is None and not step.tokens:
+        return []
+    letters = id_text(id)
+    found = [
+        Notice(f"{NOTICE}{step_id(letters, number)}/{ESCALATION}/{position}{OVER}", ESCALATION_OVER)
         for position, token in enumerate(step.tokens, 1)
         if token.escalates
     ]
+    if step.carrier is not None and not is_told:
+        found.insert(0, Notice(f"{NOTICE}{carried_as(letters, number, step)}{PROCESS}{OVER}", PROCESS_OVER))
+    return found
+
+
+def carried_as(letters: str, number: int, step: Step) -> str:
+    """What the process of a step knows it as; a step that was begun anew is carried by another."""
+    again = step.links.round if step.links is not None else 0
+    return f"{step_id(letters, number)}.{again}" if again else step_id(letters, number)
+
+
+def carried_step(place: str) -> tuple[str, int]:
+    """The id and the step that a process knows as `place`."""
+    letters, _, number = place.partition(":")
+    return letters, int(number.partition(".")[0])
 
 
 def token_key(letters: str, step: int, token: Token) -> str:
@@ -168,9 +234,15 @@ def _step_rows(
     definition = short(step.definition)
     for position, token in enumerate(step.tokens, 1):
         key = token_key(letters, number, token)
-        parked.append(ParkedRow(number, position, token.name, key, token.status, definition))
+        kind = SHARED if token.is_shared else "call"
+        parked.append(ParkedRow(number, position, token.name, key, token.status, definition, kind))
         if token.due and token.status == WAITING and step.incident is None:
             timers.append(TimerRow(number, "timeout", token.due))
+        if token.task is not None and token.status == WAITING:
+            row = ParkedRow(number, PLACE + position, token.name, step_id(letters, number), WAITING, definition, "task")
+            parked.append(row)
+            if step.incident is None and (rung := next_rung(token.task)) is not None:
+                timers.append(TimerRow(number, LADDER, rung[0]))
     if step.retry_at and step.status == "pending":
         timers.append(TimerRow(number, "retry", step.retry_at))
     if step.status == "ready":
@@ -179,3 +251,18 @@ def _step_rows(
         jobs.append(JobRow(number, step.frame.worker, definition))
     if step.incident is not None:
         incidents.append(IncidentRow(number, step.incident.code, step.incident.opened_at))
+    if step.links is not None:
+        _linked_rows(letters, number, step, step.links, parked, incidents)
+
+
+def _linked_rows(
+    letters: str, number: int, step: Step, links: Links, parked: list[ParkedRow], incidents: list[IncidentRow]
+) -> None:
+    """Of a step of a plan: the gate it waits at, the locks it holds, and a failure that a person is asked about."""
+    definition = short(step.definition)
+    if links.gated_at:
+        parked.append(ParkedRow(number, 0, links.gate, f"{step_id(letters, number)}/{GATE}", WAITING, definition, GATE))
+    for position, lock in enumerate(links.locks, 1):
+        parked.append(ParkedRow(number, -position, LOCK, lock, WAITING, definition, LOCK))
+    if step.status == "failed" and links.on_failure == "ask" and not links.is_passed:
+        incidents.append(IncidentRow(number, ASKED, links.ended_at))

@@ -98,6 +98,10 @@ def _issues(draft: Draft, catalogue: Catalogue, must_confirm: bool, done: set[st
     staged = set(done)
     for entry in active:
         verb = catalogue.find(entry.verb)
+        if entry.condition is not None:
+            if must_confirm and entry.status == "proposed":
+                yield Issue(entry.name, "not_confirmed", "it is not confirmed yet", "Say 'confirm'.")
+            continue
         if verb is None:
             hint = did_you_mean(entry.verb, catalogue.names())
             yield Issue(entry.name, "unknown_verb", f"the verb '{entry.verb}' is not declared", hint)

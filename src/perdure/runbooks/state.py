@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import Literal, cast
 
 import msgspec
 
 from perdure.contracts import FailureClass
+from perdure.journal import Parts
+from perdure.people import HumanTask
 
-STATE_VERSION = 2
+STATE_VERSION = 3
 
-StepState = Literal["pending", "ready", "running", "parked", "completed", "failed", "cancelled"]
-RunbookState = Literal["ready", "executing", "parked", "completed", "failed", "escalated", "cancelled"]
+StepState = Literal["pending", "ready", "running", "parked", "completed", "failed", "skipped", "cancelled"]
+RunbookState = Literal["draft", "ready", "executing", "parked", "completed", "failed", "escalated", "cancelled"]
+OnFailure = Literal["stop", "continue", "ask", "decide"]
 Flags = dict[str, str | bool | int]
-ENDED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
+ENDED: frozenset[str] = frozenset({"completed", "failed", "skipped", "cancelled"})
 
 WAITING, RESOLVED, TIMED_OUT, CANCELLED = range(4)
 TOKEN_STATES = ("waiting", "resolved", "timed_out", "cancelled")
+STEP_STATES: tuple[StepState, ...] = (
+    "pending", "ready", "running", "parked", "completed", "failed", "skipped", "cancelled"
+)  # fmt: skip
+PENDING, READY, RUNNING, PARKED, COMPLETED, FAILED, SKIPPED, STOPPED = range(8)
 
 
 class Compact(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -53,6 +61,10 @@ class Token(Compact, frozen=True):
     due: int = 0
     escalation: str = ""
     escalates: bool = False
+    is_shared: bool = False
+    """Whether one completion may end several such waits."""
+    task: HumanTask | None = None
+    """For whom it is, where not everyone with the key may end it."""
 
 
 class Incident(Compact, frozen=True):
@@ -84,8 +96,54 @@ class Pin(Compact, frozen=True):
     definition: bytes
 
 
+class VerbPin(Compact, frozen=True):
+    """A verb as it was when a runbook was started: what compensates a step, or decides about it."""
+
+    verb: str
+    version: int
+    definition: bytes
+
+
+class Links(Compact, frozen=True):
+    """What a step of a plan hangs on and what hangs on it, by number."""
+
+    name: str
+    needs: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+    sides: tuple[tuple[int, bool], ...] = ()
+    """Choices it is on one side of."""
+    either: tuple[tuple[int, ...], ...] = ()
+    """Needs of which one is enough: the same name bound on both sides of a choice."""
+    dependents: tuple[int, ...] = ()
+    unmet: int = 0
+    on_failure: OnFailure = "stop"
+    gate: str = ""
+    alternative: VerbPin | None = None
+    compensate: VerbPin | None = None
+    side: bool | None = None
+    """How the choice came out."""
+    is_open: bool = False
+    """Somebody agreed at its gate."""
+    gated_at: int = 0
+    """Since when it waits at its gate."""
+    is_passed: bool = False
+    """Its failure was accepted: what hangs on it has gone on without it."""
+    begun_at: int = 0
+    ended_at: int = 0
+    locks: tuple[str, ...] = ()
+    round: int = 0
+    """How often it was begun anew after it had failed for good."""
+    tried: int = 0
+    """Attempts made before that."""
+    previous: int = 0
+    """The step that completed before it, of those that can be compensated."""
+    undoes: int = 0
+    decides: int = 0
+    """The failed step a decision is asked about."""
+
+
 class Step(Compact, frozen=True):
-    """One asking of one verb, pinned to the definition it was asked under."""
+    """One asking of one verb, pinned to the definition it was asked under. Without a verb it is a choice."""
 
     verb: str
     version: int
@@ -101,6 +159,54 @@ class Step(Compact, frozen=True):
     progress: str = ""
     flags: Flags = msgspec.field(default_factory=dict)
     carrier: Pin | None = None
+    links: Links | None = None
+    """Of a step of a plan; a call has none."""
+
+
+class Fragment(Compact, frozen=True):
+    """Steps that were added together: the document that holds their arguments, and where they begin."""
+
+    document: bytes
+    first: int
+    count: int
+
+
+class Course(Compact, frozen=True):
+    """How far a plan has come: whatever deciding needs to know without looking at every step."""
+
+    plan: bytes
+    fragments: tuple[Fragment, ...]
+    counts: tuple[int, ...]
+    """Steps by state, in the order of STEP_STATES."""
+    ready: tuple[int, ...] = ()
+    held: tuple[int, ...] = ()
+    """Steps that could run if no failure stopped the runbook."""
+    stops: int = 0
+    asks: int = 0
+    retrying: int = 0
+    escalated: int = 0
+    last_undoable: int = 0
+    is_sealed: bool = True
+    case: str = ""
+    decider: VerbPin | None = None
+    """Asked at every resume."""
+    locks: tuple[str, ...] = ()
+    ending: RunbookState | Literal[""] = ""
+    """Once it compensates: the state it is in when that is over."""
+    unrecovered: int = 0
+    """Steps that could not be compensated."""
+
+
+class Draft(Compact, frozen=True):
+    """A runbook that is still being written: its revisions by hash, and which of them holds."""
+
+    revisions: tuple[bytes, ...]
+    current: int
+    case: str = ""
+
+
+Steps = tuple[Step, ...]
+"""Of a plan they are `Parts`, which read like a tuple."""
 
 
 class Runbook(Compact, frozen=True):
@@ -111,12 +217,38 @@ class Runbook(Compact, frozen=True):
     started_at: int
     principal: str
     trace: str
-    steps: tuple[Step, ...]
+    steps: Steps
     ended_at: int = 0
     parent: str = ""
     amendments: tuple[Amendment, ...] = ()
     erased_at: int = 0
     idempotency_key: str = ""
+    course: Course | None = None
+    """Of a plan; a call has none."""
+    draft: Draft | None = None
+    apart: tuple[int, bytes] | None = None
+    """As stored, when the steps are rows by themselves: how many there are, and what they sum up to."""
+
+
+def many(steps: Iterable[Step]) -> Steps:
+    """Steps of a plan: changed one at a time without copying all."""
+    return cast(Steps, steps if isinstance(steps, Parts) else Parts.of(steps))
+
+
+def with_step(steps: Steps, number: int, step: Step) -> Steps:
+    if isinstance(steps, Parts):
+        return cast(Steps, steps.set(number - 1, step))
+    return (*steps[: number - 1], step, *steps[number:])
+
+
+def extended(steps: Steps, more: Iterable[Step]) -> Steps:
+    return many(cast(Parts[Step], many(steps)).extend(more))
+
+
+def links_of(step: Step) -> Links:
+    """The links of a step that is known to be part of a plan."""
+    assert step.links is not None
+    return step.links
 
 
 def short(definition: bytes) -> int:

@@ -115,6 +115,8 @@ class Upkeep:
         try:
             if (other := await self._other(job.aggregate, origin)) is not None:
                 return await other.lease(job)
+            if job.worker == 0 and (await self._kernel.recall(job.aggregate, origin)).state.course is not None:
+                return await self._conductor.launcher.launch(job.aggregate, job.step, job.tenant)
             if job.definition not in self._served:
                 self._served[job.definition] = await self._serves(job.aggregate, job.step, origin)
             verb = self._served[job.definition]

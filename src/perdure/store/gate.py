@@ -17,6 +17,7 @@ class Claims(msgspec.Struct):
     messages: list[tuple[str, str]] = []
     keys: list[tuple[str, str, str]] = []
     entities: list[tuple[str, str, str]] = []
+    locks: list[tuple[str, str]] = []
 
 
 class Standing(msgspec.Struct):
@@ -27,10 +28,13 @@ class Standing(msgspec.Struct):
     messages: dict[tuple[str, str], tuple[str, bytes | None]] = {}
     keys: dict[tuple[str, str, str], bytes] = {}
     entities: dict[tuple[str, str, str], int] = {}
+    locks: dict[tuple[str, str], bytes] = {}
     repeated: set[tuple[bytes | None, str]] = set()
     """Notices that were given before, by who gives them and their id: not written again."""
 
 
+LOCK = "lock"
+"""The kind of the rows that say who may change an entity: one for each, whoever holds it."""
 TAKEN = -1
 """The version of what an earlier unit of the same batch changes: nobody can have read the result yet."""
 
@@ -49,6 +53,7 @@ def claims_of(units: Iterable[Unit]) -> Claims:
         for notice in unit.notices:
             claims.messages.append((unit.tenant, notice.message_id))
         claims.keys.extend(_new_keys(unit))
+        claims.locks.extend(_new_locks(unit))
     return claims
 
 
@@ -61,6 +66,12 @@ def _new_keys(unit: Unit) -> list[tuple[str, str, str]]:
         for row in unit.after.parked
         if row.status == 0 and row.kind == "call" and (row.step, row.token) not in before
     ]
+
+
+def _new_locks(unit: Unit) -> list[tuple[str, str]]:
+    """What a unit wants to hold that its aggregate did not hold before, in the order locks are taken."""
+    after = {row.key for row in unit.after.parked if row.kind == LOCK} if unit.after.parked else set()
+    return [(unit.tenant, key) for key in sorted(after - {row.key for row in unit.before.parked if row.kind == LOCK})]
 
 
 def judge(units: list[Unit], standing: Standing) -> list[Conflict | None]:
@@ -83,7 +94,7 @@ def _conflict(unit: Unit, standing: Standing) -> Conflict | None:
         conflict = _brought(unit, brought, standing, own)
         if conflict is not None:
             return conflict
-    return _key_taken(unit, standing, own)
+    return _key_taken(unit, standing, own) or _lock_taken(unit, standing)
 
 
 def _brought(unit: Unit, brought: Attachments, standing: Standing, own: set[tuple[str, ...]]) -> Conflict | None:
@@ -111,6 +122,13 @@ def _key_taken(unit: Unit, standing: Standing, own: set[tuple[str, ...]]) -> Con
         holder = standing.keys.get(claim)
         if (holder is not None and not _frees(unit, holder, claim)) or _is_repeated(own, "key", *claim):
             return Conflict("key", claim[1], holder or unit.id)
+    return None
+
+
+def _lock_taken(unit: Unit, standing: Standing) -> Conflict | None:
+    for claim in _new_locks(unit):
+        if (holder := standing.locks.get(claim)) is not None:
+            return Conflict("key", claim[1], holder)
     return None
 
 
@@ -148,3 +166,6 @@ def _take(unit: Unit, standing: Standing) -> None:
     for claim in _new_keys(unit):
         assert unit.id is not None
         standing.keys[claim] = unit.id
+    for lock in _new_locks(unit):
+        assert unit.id is not None
+        standing.locks[lock] = unit.id

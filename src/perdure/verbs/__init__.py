@@ -11,7 +11,10 @@ from perdure.verbs.definition import Execution as Execution
 from perdure.verbs.definition import Sentences as Sentences
 from perdure.verbs.definition import VerbDefinition as VerbDefinition
 from perdure.verbs.handlers import Call as Call
+from perdure.verbs.handlers import Decide as Decide
 from perdure.verbs.handlers import Result as Result
+from perdure.verbs.handlers import ResumptionContext as ResumptionContext
+from perdure.verbs.handlers import StepSummary as StepSummary
 from perdure.verbs.handlers import verb as verb
 from perdure.verbs.loader import load_catalogue as load_catalogue
 from perdure.verbs.loader import load_text as load_text

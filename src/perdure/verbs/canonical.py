@@ -15,6 +15,7 @@ from perdure.verbs.fields import Fields
 from perdure.verbs.nodes import Node, Report
 from perdure.verbs.schema import CompiledSchema, SchemaFault
 from perdure.verbs.shorthand import SchemaReader, argument_name, with_definitions
+from perdure.verbs.templates import placeholders
 
 VERB_NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*(?:\.[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)*")
 MAX_NAME = 128
@@ -56,17 +57,31 @@ class VerbReader:
             execution=_with_columns(read_execution(execution), fields) if execution else Execution(),
             index=tuple(argument_name(word) for word in fields.texts("index")),
             metadata=fields.data("metadata"),
+            writes=fields.texts("writes"),
             contract=_contract(fields),
             file=self._file,
             line=node.line,
         )
         if len(definition.index) > MAX_INDEX:
             fields.wrong(fields.get("index"), "index", f"at most {MAX_INDEX} names may be indexed")
+        self._check_writes(definition, fields)
         if definition.contract is not None and definition.execution.kind == "durable":
             reason = "'contract' is what a sync verb promises to the processes it serves and this one is durable"
             hint = "A durable verb declares its flags under execution.flags."
             fields.wrong(fields.get("contract"), "wrong_kind", reason, hint)
         return Draft(definition, fields)
+
+    @staticmethod
+    def _check_writes(definition: VerbDefinition, fields: Fields) -> None:
+        """Each is `entity/key` over declared arguments: who changes the same one waits for another to be done."""
+        known = definition.input_schema.get("properties", {})
+        for template in definition.writes:
+            missing = [name for name in placeholders(template) if argument_name(name) not in known]
+            if "/" not in template:
+                fact, hint = f"'{template[:80]}' is not entity/key", "Write e.g. case/{case_id}."
+                fields.wrong(fields.get("writes"), "writes", fact, hint)
+            elif missing:
+                fields.wrong(fields.get("writes"), "writes", f"'{missing[0]}' is not an argument of the verb")
 
     def _name(self, fields: Fields) -> tuple[str, str]:
         name, domain = fields.text("name", required=True), fields.text("domain")

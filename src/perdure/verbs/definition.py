@@ -9,6 +9,7 @@ import msgspec
 from perdure.contracts import ConsequenceTier, FlagContract, RetryPolicy
 from perdure.payload import data_hash
 from perdure.people import TaskContract
+from perdure.verbs.agents import AgentContract
 
 ExecutionKind = Literal["sync", "durable"]
 Effects = Literal["none", "store", "external"]
@@ -48,8 +49,14 @@ class Execution(msgspec.Struct, frozen=True):
     wait: Wait = "track"
     timeout_seconds: float | None = None
     escalation: str | None = None
+    decision: bool = False
+    """It is told how far its runbook has come and may change what is still to run."""
+    is_shared: bool = False
+    """One completion ends every wait under the same key (`correlation: {fanout: true}`)."""
     task: TaskContract | None = None
     """For whom the wait of a durable verb is a task, where it is one."""
+    agent: AgentContract | None = None
+    """What its handler may use and do, where that is an agent."""
 
 
 class Sentences(msgspec.Struct, frozen=True):
@@ -85,20 +92,30 @@ class VerbDefinition(msgspec.Struct, frozen=True):
     override: str | None = None
     contract: VerbContract | None = None
     """None when nothing was promised: it may then write and raise whatever its process allows."""
+    writes: tuple[str, ...] = ()
+    """Entities it changes, `entity/key` with `{argument}` placeholders: one step at a time changes each."""
     file: str = ""
     line: int = 0
 
     @property
     def content_hash(self) -> str:
         """`sha256:` of the whole definition, policies and bindings included; where it was written is not part of it."""
-        whole = msgspec.to_builtins(self)
+        return data_hash(self.content)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What is hashed, as JSON."""
+        whole: dict[str, Any] = msgspec.to_builtins(self)
         del whole["file"], whole["line"]
         if self.contract is None:
             # What is not written leaves the hash as it was before it could be written.
             del whole["contract"]
-        if self.execution.task is None:
-            del whole["execution"]["task"]
-        return data_hash(whole)
+        if not self.writes:
+            del whole["writes"]
+        for name in ("decision", "is_shared", "task", "agent"):
+            if not whole["execution"][name]:
+                del whole["execution"][name]
+        return whole
 
 
 class EntityField(msgspec.Struct, frozen=True):

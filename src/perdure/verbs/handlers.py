@@ -22,6 +22,49 @@ class Result(msgspec.Struct, frozen=True):
     flags: dict[str, Any] = {}
 
 
+class Decide(msgspec.Struct, frozen=True):
+    """What a decision gives back: data as any result, and what it does to the rest of its runbook.
+
+    `add` is a program, or a list of calls (`verb`, `args`, `name`, `after`); `skip` names steps that have not begun;
+    `finish` says that nothing more is to run. All of it is recorded in the commit of the result, or none.
+    """
+
+    data: Any = {}
+    add: str | list[dict[str, Any]] = ""
+    skip: list[str] = []
+    finish: bool = False
+    reason: str = ""
+    confidence: float | None = None
+
+    @property
+    def changes_anything(self) -> bool:
+        return bool(self.add or self.skip or self.finish or self.reason or self.confidence is not None)
+
+
+class StepSummary(msgspec.Struct, frozen=True):
+    """One step as a decision sees it."""
+
+    step_id: str
+    name: str
+    verb: str
+    state: str
+    sentence: str = ""
+    result: Any = None
+    error: str = ""
+
+
+class ResumptionContext(msgspec.Struct, frozen=True):
+    """How far a runbook has come when one of its steps decides."""
+
+    case_id: str
+    runbook_id: str
+    completed_step: StepSummary | None
+    """The step whose end led to the decision: completed, or failed when it is asked about a failure."""
+    all_completed_results: list[StepSummary]
+    pending_steps: list[StepSummary]
+    next_ready_steps: list[StepSummary]
+
+
 class UnresolvableError(PerdureError):
     """A reference whose scheme nobody here can fetch."""
 
@@ -31,7 +74,8 @@ class UnresolvableError(PerdureError):
 class Call:
     """One attempt at a verb, as its handler sees it.
 
-    `idempotency_key` is the same over every redelivery and retry; `iteration` tells the rounds of a loop apart.
+    `idempotency_key` is the same over every redelivery and retry; `iteration` tells the rounds of a loop apart;
+    `context` tells a decision how far its runbook has come.
     """
 
     __slots__ = (
@@ -40,6 +84,7 @@ class Call:
         "args",
         "attempt",
         "call_id",
+        "context",
         "idempotency_key",
         "iteration",
         "principal",
@@ -66,6 +111,7 @@ class Call:
         iteration: int = 0,
         resolvers: Mapping[str, Resolver] | None = None,
         entities: Any = None,
+        context: ResumptionContext | None = None,
     ) -> None:
         self.verb, self.version, self.args = verb, version, args
         self.call_id, self.step_id = call_id, step_id
@@ -73,6 +119,7 @@ class Call:
         self.idempotency_key, self.attempt, self.iteration = idempotency_key, attempt, iteration
         self._resolvers: Mapping[str, Resolver] = resolvers if resolvers is not None else {}
         self._entities = entities
+        self.context = context
 
     async def resolve(self, uri: str) -> Any:
         """Fetches what a reference such as `document://…` stands for."""
@@ -115,7 +162,7 @@ def verb(name: str, version: int | None = None) -> Callable[[Function], Function
 
 
 def marks_of(function: Any) -> tuple[VerbMark, ...]:
-    """The marks left on an object, empty for anything that is not a marked function."""
-    found = getattr(function, MARK, ()) if callable(function) else ()
+    """The marks left on an object, empty for anything that was not marked."""
+    found = getattr(function, MARK, ())
     is_ours = isinstance(found, tuple) and all(isinstance(mark, VerbMark) for mark in found)
     return found if is_ours else ()

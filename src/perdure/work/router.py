@@ -35,7 +35,7 @@ from perdure.kernel.ports import EntityWrite
 from perdure.payload import canonical, digest
 from perdure.verbs.compiled import Verb
 from perdure.verbs.definition import CRUD, INSTANT_COMPLETE, PARK, START_PROCESS
-from perdure.verbs.handlers import Call, Resolver, Result
+from perdure.verbs.handlers import Call, Decide, Resolver, Result
 from perdure.verbs.registry import Handler, HandlerRegistry
 
 MAX_THREADS = 32
@@ -66,6 +66,7 @@ class Produced(msgspec.Struct, frozen=True, gc=False):
     flags: dict[str, str | bool | int]
     entities: tuple[EntityWrite, ...]
     parks: bool
+    decision: Decide | None = None
 
 
 class Failed(msgspec.Struct, frozen=True, gc=False):
@@ -140,6 +141,9 @@ class Router:
             value, flags = await self._run(verb, call, entities)
             if flags and not is_loose:
                 _check_flags(verb, flags, contracts)
+            if isinstance(value, Decide):
+                made = self._checked(verb, _decided(verb, value), flags, entities.writes())
+                return msgspec.structs.replace(made, decision=value)
             return self._checked(verb, value, flags, entities.writes())
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
@@ -184,6 +188,14 @@ class Router:
     def outgoing(self, verb: Verb, value: Any) -> Cargo:
         """A result checked against the verb's schema and budget, in its stored form."""
         return _cargo(verb, verb.check_output(value), "record the result of", "field")
+
+
+def _decided(verb: Verb, decision: Decide) -> Any:
+    if not verb.execution.decision:
+        fact = "its handler decided and the verb is not declared as a decision"
+        hint = "Write decision: true under execution."
+        raise SchemaViolationError("record the decision of", "verb", verb.name, fact, hint, violations=[])
+    return {} if decision.data is None else decision.data
 
 
 def _check_flags(verb: Verb, flags: dict[str, Any], contracts: Iterable[FlagContract] | None) -> None:

@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from perdure.runbooks import plan as plans
-from perdure.runbooks.language import CallSource, ProgramError, Ref, Var, compile_calls, compile_program
+from perdure.runbooks.language import (
+    CallSource,
+    ProgramError,
+    Ref,
+    Var,
+    calls_from_json,
+    compile_calls,
+    compile_program,
+    dry_run,
+)
 from perdure.runbooks.plan import Branch, Plan, Reference, StepPlan
 from tests.runbooks.language.world import catalogue
 
@@ -210,3 +219,124 @@ def test_faults_of_calls_name_the_number_of_the_call() -> None:
 
 def test_an_empty_program_has_no_steps() -> None:
     assert compile_program("# nothing yet\n", catalogue()).steps == ()
+
+
+def test_references_beside_the_arguments_go_where_they_say() -> None:
+    references = (Reference(("entity",), "co"), Reference(("tags", 1), "co"))
+    args = {"case_type": "new-client", "tags": ["a", None]}
+    calls = [
+        CallSource(verb="ensure-company", args={"name": "A"}, name="co"),
+        CallSource(verb="open-case", args=args, references=references),
+    ]
+    made = compile_calls(calls, catalogue()).steps[1]
+    assert made.args == {**args, "entity": None}
+    assert set(made.references) == set(references)
+    with pytest.raises(ProgramError) as caught:
+        compile_calls([calls[0], CallSource(verb="send", references=(Reference(("to", 3), "co"),))], catalogue())
+    assert [problem.code for problem in caught.value.problems] == ["DSL118"]
+
+
+def test_calls_arrive_as_json() -> None:
+    data = [
+        {"verb": "ensure-company", "name": "co", "args": {"name": {"$": "client"}}},
+        {"verb": "send", "args": {"to": [{"@": "co"}, {"@": "x", "y": 1}]}, "after": ["co"], "on_failure": "continue"},
+    ]
+    plan = compile_calls(calls_from_json(data), catalogue(), variables={"client": "A"})
+    assert plan.steps[0].args == {"name": "A"}
+    assert plan.steps[1].args == {"to": [None, {"@": "x", "y": 1}]}
+    assert plan.steps[1].on_failure == "continue"
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({}, "the calls are not a list"),
+        ([7], "the call is not an object that names a verb"),
+        ([{"verb": "send", "arg": {}}], "'arg' says nothing about a call"),
+        ([{"verb": "send", "after": "co"}], "the call is malformed: Expected `array`, got `str` - at `$.after`"),
+        ([{"verb": "send", "args": []}], "'args' is not an object"),
+        ([{"verb": "send", "args": {"to": {"@": "a b"}}}], "'a b' names no result"),
+        (
+            [{"verb": "send", "on_failure": "panic"}],
+            "the call is malformed: Invalid enum value 'panic' - at `$.on_failure`",
+        ),
+    ],
+)
+def test_malformed_calls_are_refused(data: object, told: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        calls_from_json(data)
+    assert [problem.reason for problem in caught.value.problems] == [told]
+
+
+def test_a_call_may_be_a_choice_and_others_its_branches() -> None:
+    calls = [
+        CallSource(verb="open-case", args={"entity": 1, "case_type": "new-client"}, name="case"),
+        CallSource(name="is-big", condition=plans.Test("case", ("number",), ">", 3)),
+        CallSource(verb="send", branches=(Branch("is-big", True),)),
+    ]
+    assert [step.branches for step in compile_calls(calls, catalogue()).steps][2] == (Branch("is-big", True),)
+    with pytest.raises(ProgramError) as caught:
+        compile_calls([CallSource(verb="send", branches=(Branch("is-small", True),))], catalogue())
+    assert [problem.code for problem in caught.value.problems] == ["DSL117"]
+
+
+def test_a_name_bound_in_both_branches_can_be_used_after_them() -> None:
+    plan = compile_program(
+        """
+        LET c = EXEC open-case(entity: 1, case_type: "new-client")
+        IF c.number > 3 THEN
+            LET x = EXEC ensure-company(name: "A")
+        ELSE
+            IF c.state == "open" THEN
+                LET x = EXEC ensure-company(name: "B")
+            ELSE
+                LET y = EXEC ensure-company(name: "C")
+                LET x = EXEC ensure-company(name: y)
+            END
+            EXEC send(to: x)
+        END
+        EXEC send(to: x)
+        """,
+        catalogue(),
+    )
+    assert [step.name for step in plan.steps] == ["c", "choice", "x", "choice-2", "x", "y", "x", "send", "send-2"]
+    assert plan.steps[-1].references == (Reference(("to",), "x"),)
+    waves = dry_run(plan, catalogue()).waves
+    assert [len(wave) for wave in waves] == [1, 1, 2, 2, 1, 2]
+    assert compile_program("EXEC send(to: x)", catalogue(), after=plan).steps[-1].references
+
+
+def test_a_name_bound_in_some_branches_only_cannot_be_used_after_them() -> None:
+    text = """
+        LET c = EXEC open-case(entity: 1, case_type: "new-client")
+        IF c.number > 3 THEN
+            LET x = EXEC ensure-company(name: "A")
+        ELSE
+            IF c.state == "open" THEN
+                LET x = EXEC ensure-company(name: "B")
+            END
+        END
+        EXEC send(to: x)
+    """
+    with pytest.raises(ProgramError) as caught:
+        compile_program(text, catalogue())
+    assert [(problem.code, problem.line) for problem in caught.value.problems] == [("DSL112", 10)]
+
+
+def test_steps_of_exclusive_branches_never_wait_for_one_another() -> None:
+    text = """
+        LET c = EXEC open-case(entity: 1, case_type: "new-client")
+        IF c.number > 3 THEN
+            LET x = EXEC send(to: 1)
+            LET y = EXEC send(to: x)
+        ELSE
+            LET y = EXEC send(to: 2)
+            LET x = EXEC send(to: y)
+        END
+    """
+    assert len(dry_run(compile_program(text, catalogue()), catalogue()).order) == 6
+
+
+def test_a_wait_that_a_reference_says_already_is_not_said_twice() -> None:
+    found = compiled('LET co = EXEC ensure-company(name: "A")\nLET x = EXEC send()\nEXEC send(to: co) AFTER co, x')
+    assert found["send"].after == ("x",)

@@ -42,7 +42,6 @@ def catalogue() -> Catalogue:
 def deployed(seed: int) -> Deployed:
     """A random process whose waits have a key of their instance, and whose every task is the same verb."""
     maker = WideMaker(seed, 9)
-    maker.compensation = {}
     return _bound(maker, maker.process(), tuple(maker.escalations.values()))
 
 
@@ -57,9 +56,11 @@ def _bound(maker: Maker, process: m.Process, escalations: tuple[m.Escalation, ..
     key = m.Value(KEY, "flag")
     types = {getattr(node, "type", "") for node in m.nodes(process.body)}
     types |= {node.properties.get("intake", "") for node in m.nodes(process.body)}
+    undoes = getattr(maker, "compensation", {})
+    types |= set(undoes.values())
     binding = Binding(verb="p.work", hash=catalogue().get("p.work").content_hash)
     return Deployed(
-        process=process, profile="open", is_loose=True, escalations=escalations,
+        process=process, profile="open", is_loose=True, escalations=escalations, compensation=dict(undoes),
         messages=tuple(m.Message(id=id, name=id, correlation=key) for id in maker.messages),
         signals=tuple(maker.signals.values()), errors=tuple(maker.errors.values()),
         bindings={type: binding for type in sorted(types) if type},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any
 
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 from perdure.app.exporting.calls import CallTelling
 from perdure.app.exporting.children import Child, children_of
 from perdure.app.exporting.chronicle import Chronicle, hash_text
-from perdure.app.exporting.evidence import Evidence, definition_told
+from perdure.app.exporting.evidence import Evidence
 from perdure.app.exporting.form import FORMAT, Chain, Document, ModelKept, ProcessTold, StepTold, VerbKept
 from perdure.app.exporting.instances import InstanceTelling
 from perdure.app.exporting.pictures import Drawn, drawn, picture_of
@@ -19,6 +20,7 @@ from perdure.app.exporting.summing import summary_of
 from perdure.bpmn.machine.state import Instance
 from perdure.payload import canonical
 from perdure.sources import iso
+from perdure.verbs.definition import VerbDefinition
 
 
 class Composed(msgspec.Struct):
@@ -65,7 +67,8 @@ class _Composition:
                     waiting.append(child.id)
 
     def whole(self) -> Composed:
-        steps = [each for telling in self._calls for each in telling.steps(self._evidence.verbs)]
+        verbs = {hash: msgspec.convert(each, VerbDefinition) for hash, each in self._verbs()}
+        steps = [each for telling in self._calls for each in telling.steps(verbs)]
         document = self._document(steps)
         needed = {
             each.chronicle.id: {crossing.after for crossing in each.data} if not each.tombstones else set()
@@ -92,7 +95,7 @@ class _Composition:
             trail=[each for telling in tellings for each in telling.trail],
             tombstones=[each for telling in tellings for each in telling.tombstones],
             history=[each for telling in tellings for each in telling.chronicle.told()],
-            verbs=[VerbKept(hash=hash, definition=definition_told(each)) for hash, each in self._verbs()],
+            verbs=[VerbKept(hash=hash, definition=each) for hash, each in self._verbs()],
             definitions=[
                 ModelKept(hash=hash, definition=self._evidence.models[hash], xml=self._picture(hash).xml)
                 for hash in sorted(wanted_models(tellings) & set(self._evidence.models))
@@ -101,10 +104,10 @@ class _Composition:
             public_keys={id: key for id, key in self._evidence.public_keys.items() if id in signers},
         )  # fmt: skip
 
-    def _verbs(self) -> list[tuple[str, Any]]:
+    def _verbs(self) -> list[tuple[str, dict[str, Any]]]:
         wanted = wanted_verbs(self._tellings, self._evidence.models)
         known = [(hash, each) for hash, each in self._evidence.verbs.items() if hash in wanted]
-        return sorted(known, key=lambda pair: (pair[1].name, pair[1].version, pair[0]))
+        return sorted(known, key=lambda pair: (pair[1]["name"], pair[1]["version"], pair[0]))
 
     def _picture(self, hash: str) -> Drawn:
         if hash not in self._drawn:
@@ -145,8 +148,14 @@ def wanted_verbs(tellings: list[CallTelling | InstanceTelling], models: dict[str
     for telling in tellings:
         if isinstance(telling, CallTelling):
             found.update(hash_text(step.definition) for step in telling.chronicle.state.steps if step.definition)
-    for hash in wanted_models(tellings) & set(models):
-        bindings = msgspec.json.decode(models[hash])["bindings"]
+    return found | bound_verbs(models[hash] for hash in wanted_models(tellings) & set(models))
+
+
+def bound_verbs(models: Iterable[str]) -> set[str]:
+    """The definitions that the task types of deployed processes are pinned to."""
+    found: set[str] = set()
+    for model in models:
+        bindings = msgspec.json.decode(model)["bindings"]
         found.update(each["hash"] for each in bindings.values() if each.get("hash"))
     return found
 

@@ -7,9 +7,6 @@ from typing import Any
 import msgspec
 
 from perdure.app.exporting.form import Chain, Document
-from perdure.verbs.definition import VerbDefinition
-
-PLACE_FIELDS = ("file", "line")
 
 
 class Evidence(msgspec.Struct):
@@ -17,25 +14,19 @@ class Evidence(msgspec.Struct):
 
     root: str
     chains: dict[str, Chain]
-    verbs: dict[str, VerbDefinition]
-    """By hash; where a definition was written down is not part of it."""
+    verbs: dict[str, dict[str, Any]]
+    """By hash, exactly what was hashed: a release that knows more fields must not add them."""
     models: dict[str, str]
     """Deployed processes by hash, as canonical JSON."""
     public_keys: dict[str, str]
 
 
 def evidence_in(document: Document) -> Evidence:
-    """The evidence a document holds; raises for definitions that are none."""
+    """The evidence a document holds."""
     return Evidence(
         document.id,
         {each.id: each for each in document.chains},
-        {each.hash: msgspec.convert(each.definition, VerbDefinition) for each in document.verbs},
+        {each.hash: each.definition for each in document.verbs},
         {each.hash: each.definition for each in document.definitions},
         dict(document.public_keys),
     )
-
-
-def definition_told(definition: VerbDefinition) -> dict[str, Any]:
-    """A verb's definition as JSON, without the place it was written at: that is no part of what it means."""
-    whole: dict[str, Any] = msgspec.to_builtins(definition)
-    return {name: value for name, value in whole.items() if name not in PLACE_FIELDS}

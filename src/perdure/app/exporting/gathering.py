@@ -9,7 +9,7 @@ import msgspec
 
 from perdure.app.exporting.children import children_of
 from perdure.app.exporting.chronicle import KINDS, Chronicle, hash_text
-from perdure.app.exporting.composing import compose, written
+from perdure.app.exporting.composing import bound_verbs, compose, written
 from perdure.app.exporting.evidence import Evidence
 from perdure.app.exporting.form import Chain, PayloadKept, ProofStep, RecordKept, SealKept
 from perdure.app.exporting.page import page_of
@@ -19,7 +19,7 @@ from perdure.engines.embedded.definitions import process_id
 from perdure.errors import RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.ports import Loaded
-from perdure.payload import digest_text
+from perdure.payload import data_hash, digest_text
 from perdure.sources import Id, id_text, parse_id
 from perdure.store.audit.export import SealReader
 from perdure.store.audit.reading import Reader, plain
@@ -69,7 +69,7 @@ class Gathering:
         waiting = [root]
         for id in waiting:
             chain = await self._chain(id)
-            if chain is None or chain.id in evidence.chains:
+            if chain is None or chain.tenant != self._origin.tenant or chain.id in evidence.chains:
                 continue
             if len(evidence.chains) >= MAX_CHAINS:
                 raise self._refused("blocked", f"it began more than {MAX_CHAINS:,} calls and instances")
@@ -149,15 +149,28 @@ class Gathering:
                 evidence.models[hash_text(hash)] = data.decode()
 
     async def _verbs(self, evidence: Evidence) -> None:
-        """Every definition that is known: from the store, where workers keep theirs, and from the project's files."""
+        """The definitions that are spoken of: from the store, where workers keep theirs, or from the project."""
+        wanted = {
+            digest_text(hash) for chain in evidence.chains.values() for hash in Chronicle(chain).spoken_of()
+        } | bound_verbs(evidence.models.values())  # fmt: skip
         for row in await self._store.definitions():
-            hash, body = bytes(row[0]), row[4]
-            evidence.verbs[digest_text(hash)] = msgspec.json.decode(body, type=VerbDefinition)
+            if (hash := digest_text(bytes(row[0]))) in wanted and (definition := _read(hash, row[4])) is not None:
+                evidence.verbs[hash] = definition
         for verb in self._catalogue.every_version():
-            evidence.verbs.setdefault(verb.content_hash, verb.definition)
+            if verb.content_hash in wanted:
+                evidence.verbs.setdefault(verb.content_hash, verb.definition.content)
 
     def _refused(self, code: Any, fact: str, hint: str = "") -> RejectedError:
         return RejectedError(Rejection(code, "export", "call", self._root, fact, hint))
+
+
+def _read(hash: str, body: bytes) -> dict[str, Any] | None:
+    """What a kept definition was hashed from, when this release still reads it as what it was."""
+    try:
+        content = msgspec.json.decode(body, type=VerbDefinition).content
+    except msgspec.ValidationError:
+        return None
+    return content if data_hash(content) == hash else None
 
 
 def _seal(item: dict[str, Any]) -> SealKept:

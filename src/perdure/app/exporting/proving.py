@@ -5,12 +5,10 @@ from __future__ import annotations
 import base64
 from hashlib import sha256
 
-import msgspec
-
 from perdure.app.exporting.chronicle import KINDS, Chronicle
 from perdure.app.exporting.form import Chain, Document, SealKept
 from perdure.errors import PerdureError
-from perdure.payload import canonical, digest, digest_text, parse, parse_digest
+from perdure.payload import canonical, data_hash, digest, digest_text, parse, parse_digest
 from perdure.sources import parse_id
 from perdure.store.audit.chain import Walk
 from perdure.store.audit.findings import Finding, found
@@ -18,7 +16,6 @@ from perdure.store.audit.named import named_by
 from perdure.store.audit.seals import check_signature
 from perdure.store.keys import PublicKeys
 from perdure.store.seals import Leaf, Seal, Step, root_of_proof
-from perdure.verbs.definition import VerbDefinition
 
 PLACE = "document"
 SIDES = {"left": True, "right": False}
@@ -74,7 +71,7 @@ def check_definitions(document: Document) -> list[Finding]:
     """Verbs and processes are what their hashes say."""
     findings = []
     for verb in document.verbs:
-        if msgspec.convert(verb.definition, VerbDefinition).content_hash != verb.hash:
+        if data_hash(verb.definition) != verb.hash:
             findings.append(found("AUD076", PLACE, f"the verb kept as {verb.hash} is another"))
     for model in document.definitions:
         if f"sha256:{sha256(model.definition.encode()).hexdigest()}" != model.hash:

@@ -6,7 +6,8 @@
 | deprecated | start instances when asked for by its number |
 | retired | start nothing; what runs under it goes on |
 
-The same content deployed again is the same version, active once more where it was retired.
+The same content deployed again is the same version, active once more where it was retired. How it is drawn is no part
+of its content and may change.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from msgspec.structs import replace
 from perdure.bpmn.machine.state import Compact
 from perdure.contracts import DurationError, is_date_time, parse_duration
 from perdure.errors import InvariantBroken, Rejection
-from perdure.journal import Decision, Notice, Origin, ParkedRow, RecordCodec, Rows, TimerRow, read_form
+from perdure.journal import Decision, Notice, Origin, ParkedRow, RecordCodec, Rows, TimerRow, Upcaster, read_form
 from perdure.sources import SECOND, id_text
 
-STATE_VERSION = 1
-ENTRY_VERSION = 1
+STATE_VERSION = 2
+ENTRY_VERSION = 2
 START_FIRED = "start_fired"
 MAX_VERSIONS = 10_000
 
@@ -51,6 +52,8 @@ class Version(Compact, frozen=True):
     by: str
     starts: tuple[Start, ...] = ()
     verb: str = ""
+    diagram: bytes = b""
+    """How it is drawn, by its hash; empty when it came without a drawing."""
 
 
 class ArmedStart(Compact, frozen=True):
@@ -90,6 +93,7 @@ class Deploy(msgspec.Struct, frozen=True, kw_only=True):
     hash: bytes
     starts: tuple[Start, ...] = ()
     verb: str = ""
+    diagram: bytes = b""
 
 
 class SetStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,6 +122,7 @@ class VersionDeployed(Compact, frozen=True, tag=1):
     by: str
     starts: tuple[Start, ...] = ()
     verb: str = ""
+    diagram: bytes = b""
 
 
 class StatusChanged(Compact, frozen=True, tag=2):
@@ -144,7 +149,19 @@ class StartFired(Compact, frozen=True, tag=4):
     left: int = 0
 
 
-ProcessEntry = VersionDeployed | StatusChanged | StartsArmed | StartFired
+class Redrawn(Compact, frozen=True, tag=5):
+    """The same content was deployed again with another drawing."""
+
+    number: int
+    at: int
+    by: str
+    diagram: bytes
+
+
+ProcessEntry = VersionDeployed | StatusChanged | StartsArmed | StartFired | Redrawn
+
+STATE_UPCASTERS = ENTRY_UPCASTERS = (Upcaster(1, lambda form: [2, *form[1:]]),)
+"""Version 1 knew no drawings."""
 
 
 def no_cron(text: str, after: int) -> int:
@@ -159,7 +176,7 @@ class ProcessMachine:
 
     def __init__(self, cron: Cron = no_cron) -> None:
         self._cron = cron
-        self.records: RecordCodec[ProcessEntry] = RecordCodec(ProcessEntry, ENTRY_VERSION)
+        self.records: RecordCodec[ProcessEntry] = RecordCodec(ProcessEntry, ENTRY_VERSION, ENTRY_UPCASTERS)
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(ProcessState)
 
@@ -179,16 +196,24 @@ class ProcessMachine:
     def _deploy(self, state: ProcessState | None, command: Deploy, origin: Origin, now: int) -> Decision | Rejection:
         known = state.with_hash(command.hash) if state is not None else None
         if state is not None and known is not None:
-            if known.status == "active":
-                return Decision((), f"version {known.number}", keeps=False)
-            return self._changed(state, StatusChanged(known.number, now, "active", origin.principal), now)
+            return self._again(state, known, command, origin.principal, now)
         number = len(state.versions) + 1 if state is not None else 1
         if number > MAX_VERSIONS:
             return Rejection("blocked", "deploy", "process", command.process, f"it has {MAX_VERSIONS} versions already")
         deployed = VersionDeployed(
-            command.process, number, command.hash, now, origin.principal, command.starts, command.verb
-        )
+            command.process, number, command.hash, now, origin.principal, command.starts, command.verb,
+            command.diagram,
+        )  # fmt: skip
         return self._changed(state, deployed, now)
+
+    def _again(self, state: ProcessState, known: Version, command: Deploy, by: str, now: int) -> Decision:
+        """The same content: the same version, active once more, drawn as it was drawn last."""
+        is_redrawn = command.diagram not in (b"", known.diagram)
+        redrawn = (Redrawn(known.number, now, by, command.diagram),) if is_redrawn else ()
+        if known.status == "active":
+            return Decision(redrawn, f"version {known.number}", keeps=bool(redrawn))
+        changed = self._changed(state, StatusChanged(known.number, now, "active", by), now)
+        return Decision((*changed.entries, *redrawn), changed.answer)
 
     def _set_status(
         self, state: ProcessState | None, command: SetStatus, origin: Origin, now: int
@@ -235,7 +260,7 @@ class ProcessMachine:
     def apply(self, state: ProcessState | None, entry: ProcessEntry) -> ProcessState:
         if isinstance(entry, VersionDeployed):
             added = Version(
-                entry.number, entry.hash, "active", entry.at, entry.by, entry.starts, entry.verb
+                entry.number, entry.hash, "active", entry.at, entry.by, entry.starts, entry.verb, entry.diagram
             )  # fmt: skip
             before = state or ProcessState(STATE_VERSION, entry.process)
             return replace(before, versions=(*before.versions, added))
@@ -245,6 +270,10 @@ class ProcessMachine:
             case StatusChanged(number, _, status):
                 versions = list(state.versions)
                 versions[number - 1] = replace(versions[number - 1], status=status)
+                return replace(state, versions=tuple(versions))
+            case Redrawn(number, _, _, diagram):
+                versions = list(state.versions)
+                versions[number - 1] = replace(versions[number - 1], diagram=diagram)
                 return replace(state, versions=tuple(versions))
             case StartsArmed(timers):
                 return replace(state, timers=timers)
@@ -278,13 +307,14 @@ class ProcessMachine:
         return self._encoder.encode(state)
 
     def decode(self, data: bytes) -> ProcessState:
-        return read_form(data, self._decoder, STATE_VERSION, ())
+        return read_form(data, self._decoder, STATE_VERSION, STATE_UPCASTERS)
 
     def status(self, state: ProcessState) -> tuple[str, int]:
         return ("active" if state.latest() is not None else "retired"), 0
 
     def payloads(self, state: ProcessState) -> tuple[tuple[bytes, ...], bool]:
-        return tuple(each.hash for each in state.versions), False
+        hashes = [hash for each in state.versions for hash in (each.hash, each.diagram) if hash]
+        return tuple(dict.fromkeys(hashes)), False
 
 
 def start_of(message_id: str) -> tuple[int, int]:

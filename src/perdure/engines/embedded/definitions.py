@@ -8,17 +8,19 @@ from typing import Any
 
 import msgspec
 
+from perdure.bpmn.diagrams import diagram_of
 from perdure.bpmn.machine.definition import Deployed, Profile
 from perdure.bpmn.machine.process import (
     Deploy,
     ProcessMachine,
     ProcessState,
+    Redrawn,
     SetStatus,
     Version,
     VersionStatus,
     start_fault,
 )
-from perdure.bpmn.model import Model
+from perdure.bpmn.model import Diagram, Model
 from perdure.engine import Deployment, ProcessVersion
 from perdure.engines.embedded.binding import Carried, bind, carried_by, carrier_of, choose_process, starts_of
 from perdure.engines.embedded.cron import next_cron
@@ -48,6 +50,8 @@ class Judged(msgspec.Struct, frozen=True):
 
     deployed: Deployed
     data: bytes
+    drawing: bytes = b""
+    """How the model draws it, as it is stored; empty when it does not."""
     findings: tuple[Problem, ...] = ()
     known: Deployment | None = None
 
@@ -87,20 +91,24 @@ class Definitions:
         data = canonical(msgspec.to_builtins(deployed))
         known = await self._known(deployed.process.id, digest(data), origin)
         if known is not None:
-            return Judged(deployed, data, known=known)
-        return Judged(deployed, data, tuple(await self._findings(model, deployed, contract)))
+            return Judged(deployed, data, drawing_of(model, deployed), known=known)
+        findings = tuple(await self._findings(model, deployed, contract))
+        return Judged(deployed, data, drawing_of(model, deployed), findings)
 
     async def enter(self, judged: Judged, origin: Origin) -> Deployment:
-        """Store what was let through."""
-        if judged.known is not None:
-            return judged.known
-        definition = definition_of(judged.deployed, digest(judged.data))
-        state, is_new = await self._record(definition, judged.data, origin)
-        version = state.with_hash(definition.hash)
+        """Store what was let through, and nothing else: judging takes a while, and others deploy meanwhile."""
+        hash, process = digest(judged.data), judged.deployed.process.id
+        if digest(canonical(msgspec.to_builtins(judged.deployed))) != hash:
+            raise InvariantBroken("deploy", "process", process, "it was changed while it was judged")
+        known = await self._known(process, hash, origin) if judged.known is not None else None
+        if known is not None and not await self._is_redrawn(process, hash, judged.drawing, origin):
+            return known
+        definition = definition_of(judged.deployed, hash)
+        state, is_new = await self._record(definition, judged, origin)
+        version = state.with_hash(hash)
         assert version is not None
         self.plans.keep(definition)
-        hash = digest_text(definition.hash)
-        return Deployment(judged.deployed.process.id, version.number, hash, judged.findings, is_new)
+        return known or Deployment(process, version.number, digest_text(hash), judged.findings, is_new)
 
     async def _known(self, process: str, hash: bytes, origin: Origin) -> Deployment | None:
         """The version with that content, if it is active: what was let through once is not judged again."""
@@ -116,6 +124,21 @@ class Definitions:
             hint = f"Retire version {latest.number} to go back."
             findings = (Problem("process.not_latest", "", 0, 0, process, reason, hint, "warning"),)
         return Deployment(process, version.number, digest_text(hash), findings, False)
+
+    async def _drawn(self, process: str, hash: bytes, origin: Origin) -> bytes:
+        """How a version is drawn, by its hash; empty when it is not, or not deployed."""
+        aggregate = await self.find(process, origin)
+        version = aggregate.state.with_hash(hash) if aggregate is not None else None
+        return version.diagram if version is not None else b""
+
+    async def _is_redrawn(self, process: str, hash: bytes, drawing: bytes, origin: Origin) -> bool:
+        return bool(drawing) and digest(drawing) != await self._drawn(process, hash, origin)
+
+    async def diagram(self, process: str, hash: bytes, origin: Origin) -> Diagram | None:
+        """The drawing a version was deployed with; None when it came without one."""
+        drawn = await self._drawn(process, hash, origin)
+        data = await self._store.payload(process_id(origin.tenant, process), drawn) if drawn else None
+        return msgspec.json.decode(data, type=Diagram) if data is not None else None
 
     async def _findings(self, model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
         """What the checks say, each asked only when those before it found no error; an error refuses the process."""
@@ -134,13 +157,16 @@ class Definitions:
         verb = carrier_of(process, self._catalogue)
         return carried_by(verb) if verb is not None else None
 
-    async def _record(self, definition: Definition, data: bytes, origin: Origin) -> tuple[ProcessState, bool]:
+    async def _record(self, definition: Definition, judged: Judged, origin: Origin) -> tuple[ProcessState, bool]:
         deployed = definition.deployed
         id = process_id(origin.tenant, deployed.process.id)
+        content = judged.data if judged.known is None else b""  # else it is there
+        payloads = [(digest(data), data) for data in (content, judged.drawing) if data]
         command = Deploy(
-            process=deployed.process.id, hash=definition.hash, starts=starts_of(deployed), verb=deployed.verb
-        )
-        prepared = Prepared(command, Attachments(payloads=[(definition.hash, data)]))
+            process=deployed.process.id, hash=definition.hash, starts=starts_of(deployed), verb=deployed.verb,
+            diagram=digest(judged.drawing) if judged.drawing else b"",
+        )  # fmt: skip
+        prepared = Prepared(command, Attachments(payloads=payloads))
         try:
             answer = await self._kernel.ask(KIND, id, origin, prepared)
         except RejectedError as error:
@@ -150,7 +176,7 @@ class Definitions:
             if answer.conflict is not None:  # someone else deployed it first at the same moment
                 answer = await self._kernel.ask(KIND, id, origin, prepared)
         assert answer.aggregate is not None
-        return answer.aggregate.state, bool(answer.entries)
+        return answer.aggregate.state, any(not isinstance(entry, Redrawn) for entry in answer.entries)
 
     async def find(self, process: str, origin: Origin) -> Aggregate | None:
         """The process as it is stored now; those who ask in one turn of the loop share one look."""
@@ -205,6 +231,12 @@ class Definitions:
         await self.versions(process, origin)  # refuses one that is not deployed
         command = SetStatus(number=version, status=status, reason=reason)
         await self._kernel.ask(KIND, process_id(origin.tenant, process), origin, Prepared(command))
+
+
+def drawing_of(model: Model, deployed: Deployed) -> bytes:
+    """The bytes of what the model draws of a process: no part of its content, kept beside it."""
+    diagram = diagram_of(model, deployed.process)
+    return canonical(msgspec.to_builtins(diagram)) if diagram is not None else b""
 
 
 def version_views(state: ProcessState) -> list[ProcessVersion]:

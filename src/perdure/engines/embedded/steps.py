@@ -23,8 +23,8 @@ from perdure.kernel.ports import APPLIED, PENDING, Attachments, InboxRow
 from perdure.payload import parse
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, index_rows
-from perdure.runbooks.machine import OVER
-from perdure.runbooks.state import ENDED, WAITING, Failure, Runbook, Step, step_id
+from perdure.runbooks.machine import NOTICE, OVER, PROCESS, carried_as, carried_step
+from perdure.runbooks.state import ENDED, WAITING, Failure, Runbook, Step
 from perdure.sources import Id, id_text, parse_id
 from perdure.verbs import Verb
 from perdure.verbs.shorthand import argument_name
@@ -61,7 +61,7 @@ class Steps:
             data = payload_in(verb, await self._arguments(call, step))
             request = StartRequest(
                 process=step.carrier.process, version=step.carrier.version, data=data, business_key=id_text(id),
-                parent=f"step:{step_id(id_text(id), number)}",
+                parent=f"step:{carried_as(id_text(id), number, step)}",
             )  # fmt: skip
             await self._instances.start(request, asker, brought=settles, is_pinned=True)
         except (RejectedError, SchemaViolationError, PayloadTooLargeError) as error:
@@ -80,7 +80,7 @@ class Steps:
         begun = await self._instances.store.message(tenant, begun_by)
         if begun is not None and begun.status == PENDING:
             return False  # it is settled first, and then nothing is begun any more
-        instance = child_id(tenant, f"step:{step_id(id_text(id), _step_number(begun_by))}")
+        instance = child_id(tenant, f"step:{begun_by.removeprefix(NOTICE).removesuffix(PROCESS)}")
         brought = Attachments(settles=(tenant, message_id))
         try:
             await self._changes.cancel(instance, origin, reason="the call it carried has ended", brought=brought)
@@ -90,14 +90,14 @@ class Steps:
 
     async def ended(self, child: Aggregate, step: str, message_id: str) -> bool:
         """The process has ended: its step ends with the same outcome."""
-        letters, _, number = step.partition(":")
-        id, position, tenant = parse_id(letters), int(number), child.tenant
+        letters, position = carried_step(step)
+        id, tenant = parse_id(letters), child.tenant
         origin = Origin(tenant, PLATFORM)
         call = await self._kernel.read(id, origin)
         asked = call.state.steps[position - 1]
         token = next((at for at, each in enumerate(asked.tokens, 1) if each.status == WAITING), 0)
         brought = Attachments(settles=(tenant, message_id))
-        if not token:
+        if not token or carried_as(letters, position, asked) != step:
             await self._instances.settle(tenant, brought)
             return True
         verb = self._instances.conductor.catalogue.find(asked.verb, asked.version)
@@ -111,7 +111,10 @@ class Steps:
             )
             return True
         try:
-            await self._kernel.ask(KIND, id, origin, Prepared(command, brought))
+            if call.state.course is not None and isinstance(command, c.Complete):
+                await self._instances.conductor.plans.report(id, origin, command, brought)
+            else:
+                await self._kernel.ask(KIND, id, origin, Prepared(command, brought))
         except RejectedError as error:
             if error.rejection.code == "blocked":
                 return False  # a person looks at something else of that call first
@@ -123,8 +126,8 @@ class Steps:
         origin = Origin(tenant, PLATFORM)
         child = await self._instances.read(id, origin)
         *_, what, number, at = message_id.split("/")
-        call, _, step = child.state.parent.removeprefix("step:").partition(":")
-        command = await self._telling(child, int(step), what, int(number), int(at))
+        call, step = carried_step(child.state.parent.removeprefix("step:"))
+        command = await self._telling(child, step, what, int(number), int(at))
         # Under an id of its own, so that it is told once whoever delivers it.
         row = InboxRow(
             tenant, f"{message_id}/told", INSTANCE_TOLD, "", self._instances.sources.now(), APPLIED, "told",
@@ -155,7 +158,7 @@ class Steps:
     ) -> c.Complete | c.Cancel:
         state: Instance = child.state
         if state.status == "cancelled":
-            return c.Cancel("its process was cancelled")
+            return c.Cancel("its process was cancelled", step)
         if state.status not in ("completed", "terminated"):
             return c.Complete(step, token, failure=_failure(state), message_id=message_id)
         data = await self._instances.data(child)
@@ -179,7 +182,7 @@ class Steps:
 
 
 def _step_number(message_id: str) -> int:
-    return int(message_id.rpartition(":")[2].partition("/")[0])
+    return carried_step(message_id.removeprefix(NOTICE).partition("/")[0])[1]
 
 
 def _failure(state: Instance) -> Failure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -11,6 +11,7 @@ from perdure.runbooks.language.faults import Fault
 from perdure.runbooks.language.lowering import Step, Unknown, where
 from perdure.runbooks.language.program import Ref
 from perdure.runbooks.language.reading import Damage
+from perdure.runbooks.language.scopes import Scope, exclude
 from perdure.runbooks.language.shapes import Shape, kind_of, misfit
 from perdure.runbooks.language.style import Style
 from perdure.runbooks.language.verbs import AskedVerb, AskedVerbs
@@ -20,6 +21,7 @@ from perdure.verbs.nearest import nearest
 from perdure.verbs.sexpr.report import Mistake, Report, shown
 
 _LISTED = 8
+_COMPARED = 16
 
 
 class Producer(msgspec.Struct, frozen=True):
@@ -38,30 +40,28 @@ class Checker:
         self._report = report
         self._style = style
         self._damage = damage
-        self._scope: dict[str, Producer] = {}
-        self._referable: dict[str, None] = {}
+        self._producers: dict[str, list[Producer]] = {}
+        self._scope = Scope()
 
     def know(self, step: StepPlan) -> None:
         """A step of the runbook that is extended."""
         verb = self._verbs.catalogue.find(step.verb, step.version or None) if step.verb else None
-        self._scope[step.name] = Producer(verb, step.branches, step.condition is not None)
-        self._referable[step.name] = None
+        self._producers.setdefault(step.name, []).append(Producer(verb, step.branches, step.condition is not None))
 
     def declare(self, step: Step, asked: AskedVerb | None) -> None:
         verb = asked.verb if asked is not None else None
-        self._scope[step.name] = Producer(verb, step.branches, step.condition is not None)
+        self._producers.setdefault(step.name, []).append(Producer(verb, step.branches, step.condition is not None))
 
-    def refer(self, names: Collection[str]) -> None:
-        """Names that somebody chose; only those can be referred to."""
-        self._referable.update(dict.fromkeys(names))
+    def refer(self, scope: Scope) -> None:
+        """The names that can be referred to."""
+        self._scope = scope
 
     def step(self, step: Step, asked: AskedVerb | None) -> None:
         """Everything about one step."""
         for ref in step.after:
             self._named(ref)
         for branch in step.branches:
-            producer = self._scope.get(branch.choice)
-            if producer is None or not producer.is_choice:
+            if not any(producer.is_choice for producer in self._producers.get(branch.choice, ())):
                 hint = "Name a step that has a condition."
                 self._add(Fault.NO_CHOICE, step, f"there is no choice '{shown(branch.choice)}'", hint)
         for ref, test in step.subjects:
@@ -144,8 +144,7 @@ class Checker:
         self._report.add(Mistake.OUTSIDE_ENUM, where(step, path), reason, hint, _said(path))
 
     def _reference(self, step: Step, asked: AskedVerb, path: Path, ref: Ref, wanted: Shape) -> None:
-        given = self._result(step, ref)
-        reason = misfit(given, wanted) if given is not None else ""
+        reason = next((why for given in self._result(step, ref) if (why := misfit(given, wanted))), "")
         if reason:
             told = f"{_spoken(ref, self._style)} {reason}"
             self._report.add(Fault.WRONG_TYPE, ref.span, told, f"Give {wanted.spoken()}.", _said(path))
@@ -155,29 +154,36 @@ class Checker:
         for ref in _references(value):
             self._result(step, ref)
 
-    def _named(self, ref: Ref) -> Producer | None:
-        producer = self._scope.get(ref.step) if ref.step in self._referable else None
-        if producer is not None or ref.step in self._damage.names:
-            return producer
-        similar = None if self._report.full else nearest(ref.step, self._referable)
-        hint = f"Did you mean {self._style.result(similar)}?" if similar else self._style.undefined(ref.step)
-        reason = f"no call is bound to {self._style.result(ref.step)}"
-        self._report.add(Mistake.UNDEFINED_SYMBOL, ref.span, reason, hint)
-        return None
+    def _named(self, ref: Ref) -> list[Producer]:
+        """The steps that a name means; none after it has been told that there are none."""
+        if ref.is_made or ref.step in self._scope:
+            return self._producers.get(ref.step, [])
+        if ref.step not in self._damage.names:
+            similar = None if self._report.full else nearest(ref.step, self._scope.names())
+            hint = f"Did you mean {self._style.result(similar)}?" if similar else self._style.undefined(ref.step)
+            reason = f"no call is bound to {self._style.result(ref.step)}"
+            self._report.add(Mistake.UNDEFINED_SYMBOL, ref.span, reason, hint)
+        return []
 
-    def _result(self, step: Step, ref: Ref) -> Shape | None:
-        """The shape of what a reference gives, as far as it is known; what is wrong with it is told."""
-        producer = self._scope[ref.step] if ref.is_made else self._named(ref)
-        if producer is None:
-            return None
-        if producer.is_choice:
+    def _result(self, step: Step, ref: Ref) -> list[Shape]:
+        """The shapes that what a reference gives may have, as far as they are known; what is wrong with it is told."""
+        producers = self._named(ref)
+        if producers and all(producer.is_choice for producer in producers):
             reason = f"{self._style.result(ref.step)} is a choice and has no result"
             self._report.add(Fault.NO_RESULT, ref.span, reason, "Refer to a step that calls a verb.")
-            return None
-        if not set(producer.branches) <= set(step.branches):
-            self._other_branch(step, ref, producer)
-        output = producer.verb.output if producer.verb is not None else None
-        return None if output is None else self._field(ref, producer.verb, Shape(output.schema, output.schema))
+            return []
+        if producers and not ref.is_made and not self._scope.covers(ref.step, step.branches):
+            self._other_branch(step, ref, producers)
+        shapes: list[Shape] = []
+        for producer in producers[:_COMPARED]:
+            output = producer.verb.output if producer.verb is not None else None
+            if output is None or exclude(step.branches, producer.branches):
+                continue
+            shape = self._field(ref, producer.verb, Shape(output.schema, output.schema))
+            if shape is None:
+                return []
+            shapes.append(shape)
+        return shapes
 
     def _field(self, ref: Ref, verb: Verb | None, shape: Shape) -> Shape | None:
         found, count = shape.at(ref.path)
@@ -195,19 +201,20 @@ class Checker:
         self._report.add(Fault.NO_SUCH_FIELD, ref.span, reason, hint)
         return None
 
-    def _other_branch(self, step: Step, ref: Ref, producer: Producer) -> None:
-        said = self._style.result(ref.step)
-        outside = next(branch for branch in producer.branches if branch not in step.branches)
-        other = any(branch.choice == outside.choice for branch in step.branches)
-        side = "the other branch" if other else "one branch"
-        reason = f"{said} is bound in {side} of a choice and may never have a result here"
-        hint = "Move this statement into that branch, or the call it needs out of it."
+    def _other_branch(self, step: Step, ref: Ref, producers: list[Producer]) -> None:
+        is_other = all(exclude(step.branches, producer.branches) for producer in producers)
+        side = "the other branch" if is_other else "one branch"
+        reason = f"{self._style.result(ref.step)} is bound in {side} of a choice and may never have a result here"
+        hint = "Move this statement into that branch, the call it needs out of it, or bind the name in both branches."
         self._report.add(Fault.OTHER_BRANCH, ref.span, reason, hint)
 
     def _test(self, step: Step, ref: Ref, test: Test) -> None:
-        shape = self._result(step, ref)
-        kinds = shape.kinds() if shape is not None else None
-        if shape is None or kinds is None or isinstance(test.value, Unknown):
+        for shape in self._result(step, ref)[:1]:
+            self._compared(ref, test, shape)
+
+    def _compared(self, ref: Ref, test: Test, shape: Shape) -> None:
+        kinds = shape.kinds()
+        if kinds is None or isinstance(test.value, Unknown):
             return
         said = _spoken(ref, self._style)
         if test.operator is None:

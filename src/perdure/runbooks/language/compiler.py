@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ from perdure.runbooks.language.lowering import Lowering, Names, Step
 from perdure.runbooks.language.order import cycles
 from perdure.runbooks.language.program import CallSource, Ref
 from perdure.runbooks.language.reading import AnyForm, Damage, damage_of, form_of, read_into
+from perdure.runbooks.language.scopes import Scope, needs_by_number
 from perdure.runbooks.language.sentences import condition_sentence, step_sentence
 from perdure.runbooks.language.style import Style
 from perdure.runbooks.language.verbs import AskedVerb, AskedVerbs
@@ -40,9 +41,9 @@ def compile_program(
     style = Style(form_of(text, file) if form == "auto" else form)
     program = read_into(text, style.form, report)
     damage = damage_of(text, report)
-    names = Names(_taken(after), report, style)
+    names = Names(after, report, style)
     steps = Lowering(names, variables or {}, report, style).program(program)
-    compiled = _Compilation(catalogue, report, style, after, damage).plan(steps, names.given)
+    compiled = _Compilation(catalogue, report, style, after, damage).plan(steps, names.scope)
     raise_if_any(report, text)
     return _extended(after, compiled, text)
 
@@ -60,9 +61,9 @@ def compile_calls(
     Raises ProgramError with every fault.
     """
     report, style = Report(file), Style("let")
-    names = Names(_taken(after), report, style)
+    names = Names(after, report, style)
     steps = Lowering(names, variables or {}, report, style).calls(calls)
-    compiled = _Compilation(catalogue, report, style, after, Damage()).plan(steps, names.given)
+    compiled = _Compilation(catalogue, report, style, after, Damage()).plan(steps, names.scope)
     raise_if_any(report)
     return _extended(after, compiled, "")
 
@@ -78,7 +79,7 @@ class _Compilation:
         for step in self._before:
             self._checker.know(step)
 
-    def plan(self, steps: list[Step], named: Collection[str]) -> list[StepPlan]:
+    def plan(self, steps: list[Step], scope: Scope) -> list[StepPlan]:
         if len(self._before) + len(steps) > MOST_STEPS:
             place = steps[max(MOST_STEPS - len(self._before), 0)].place
             hint = "Split the program into several runbooks."
@@ -87,46 +88,27 @@ class _Compilation:
         asked = [self._verbs.find(step.verb, step.place) if step.condition is None else None for step in steps]
         for step, verb in zip(steps, asked, strict=True):
             self._checker.declare(step, verb)
-        self._checker.refer(named)
+        self._checker.refer(scope)
         for step, verb in zip(steps, asked, strict=True):
             self._checker.step(step, verb)
-        made = [_final(step, verb) for step, verb in zip(steps, asked, strict=True)]
+        made = [self._final(step, verb) for step, verb in zip(steps, asked, strict=True)]
         self._cycles(steps, made)
         return made
 
+    def _final(self, step: Step, asked: AskedVerb | None) -> StepPlan:
+        made = _final(step, asked)
+        if not made.alternative:
+            return made
+        meant = self._verbs.meant(made.alternative)
+        return made if meant is None else msgspec.structs.replace(made, alternative=meant.verb.name)
+
     def _cycles(self, steps: list[Step], made: list[StepPlan]) -> None:
-        new = {step.name for step in made}
-        needs = {step.name: [name for name in needs_of(step) if name in new] for step in made}
-        places = {step.name: step.place for step in steps}
-        for cycle in cycles(needs):
-            first = min(cycle, key=lambda name: (places[name].line, places[name].column))
-            turned = cycle[cycle.index(first) :] + cycle[: cycle.index(first)]
+        for cycle in cycles(needs_by_number(made)):
+            first = min(cycle, key=lambda number: (steps[number].place.line, steps[number].place.column))
+            start = cycle.index(first)
+            turned = [steps[number].name for number in cycle[start:] + cycle[:start]]
             hint = "One of them must be able to run first: take away a reference, or what makes it wait."
-            self._report.add(Fault.CYCLE, places[first], _told(turned), hint)
-
-
-def needs_of(step: StepPlan) -> list[str]:
-    """Every step it waits for, once, in the order they are named."""
-    found = dict.fromkeys(reference.step for reference in step.references)
-    if step.condition is not None:
-        found.update(dict.fromkeys(subjects_of(step)))
-    found.update(dict.fromkeys(step.after))
-    found.update(dict.fromkeys(branch.choice for branch in step.branches))
-    return list(found)
-
-
-def subjects_of(step: StepPlan) -> list[str]:
-    """The steps whose results its condition looks at."""
-    waiting, found = [step.condition], dict[str, None]()
-    while waiting:
-        part = waiting.pop(0)
-        if part is None:
-            continue
-        if hasattr(part, "step"):
-            found[part.step] = None
-        else:
-            waiting.extend(part.of if isinstance(part.of, tuple) else [part.of])
-    return list(found)
+            self._report.add(Fault.CYCLE, steps[first].place, _told(turned), hint)
 
 
 def _final(step: Step, asked: AskedVerb | None) -> StepPlan:
@@ -173,10 +155,6 @@ def _emptied(value: Any) -> Any:
             return [_emptied(item) for item in value]
         case _:
             return value
-
-
-def _taken(after: Plan | None) -> list[str]:
-    return [step.name for step in after.steps] if after is not None else []
 
 
 def _extended(after: Plan | None, steps: list[StepPlan], text: str) -> Plan:

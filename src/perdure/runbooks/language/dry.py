@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from perdure.contracts import CONSEQUENCE_TIERS, ConsequenceTier
-from perdure.runbooks.language.compiler import needs_of, subjects_of
 from perdure.runbooks.language.order import waves
+from perdure.runbooks.language.scopes import needs_by_number, subjects_of
 from perdure.runbooks.language.sentences import path_text
 from perdure.runbooks.language.shapes import Shape
-from perdure.runbooks.plan import Plan, StepPlan
+from perdure.runbooks.plan import Path, Plan, StepPlan
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.templates import substitute
 
@@ -49,8 +49,8 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
 
 def dry_run(plan: Plan, catalogue: Catalogue) -> DryRun:
     """The order, edges, write set, locks, tier and waits of a plan."""
-    verbs = {step.name: catalogue.find(step.verb, step.version or None) for step in plan.steps if step.verb}
-    found = waves({step.name: needs_of(step) for step in plan.steps})
+    verbs = [catalogue.find(step.verb, step.version or None) if step.verb else None for step in plan.steps]
+    found = tuple(tuple(plan.steps[number].name for number in wave) for wave in waves(needs_by_number(plan.steps)))
     writes = {step.name: _writes(step) for step in plan.steps if step.writes}
     tier, reason = _tier(plan, verbs)
     return DryRun(
@@ -61,8 +61,10 @@ def dry_run(plan: Plan, catalogue: Catalogue) -> DryRun:
         locks=tuple(sorted({each for held in writes.values() for each in held})),
         tier=tier,
         tier_reason=reason,
-        parks={step.name: why for step in plan.steps if (why := _parks(step, verbs.get(step.name)))},
-        decisions=tuple(name for name, verb in verbs.items() if verb is not None and _decides(verb)),
+        parks={step.name: why for step, verb in zip(plan.steps, verbs, strict=True) if (why := _parks(step, verb))},
+        decisions=tuple(
+            step.name for step, verb in zip(plan.steps, verbs, strict=True) if verb is not None and _decides(verb)
+        ),
         remarks=tuple(_remarks(plan, verbs)),
     )
 
@@ -94,11 +96,10 @@ def _writes(step: StepPlan) -> tuple[str, ...]:
     return tuple(substitute(template, value_of) for template in step.writes)
 
 
-def _tier(plan: Plan, verbs: dict[str, Verb | None]) -> tuple[ConsequenceTier, str]:
+def _tier(plan: Plan, verbs: list[Verb | None]) -> tuple[ConsequenceTier, str]:
     """The gravest tier of any step, and the first step that has it."""
     gravest, reason = CONSEQUENCE_TIERS[0], "nothing in it has consequences"
-    for step in plan.steps:
-        verb = verbs.get(step.name)
+    for step, verb in zip(plan.steps, verbs, strict=True):
         tier = verb.definition.consequence if verb is not None else gravest
         if CONSEQUENCE_TIERS.index(tier) > CONSEQUENCE_TIERS.index(gravest):
             gravest, reason = tier, f"{step.name} calls {step.verb}"
@@ -117,15 +118,19 @@ def _decides(verb: Verb) -> bool:
     return bool(getattr(verb.execution, "decision", False))
 
 
-def _remarks(plan: Plan, verbs: dict[str, Verb | None]) -> Iterator[str]:
+def _remarks(plan: Plan, verbs: list[Verb | None]) -> Iterator[str]:
     """Fields that are used and that no schema declares."""
+    producers: dict[str, dict[str, Verb]] = {}
+    for step, verb in zip(plan.steps, verbs, strict=True):
+        if verb is not None:
+            producers.setdefault(step.name, {})[verb.name] = verb
     for step in plan.steps:
         for reference in step.references:
-            verb = verbs.get(reference.step)
-            output = verb.output if verb is not None else None
-            if verb is None or output is None or not reference.path:
-                continue
-            found, _ = Shape(output.schema, output.schema).at(reference.path)
-            if found == "untold":
-                field = f"{reference.step}{path_text(reference.path)}"
-                yield f"{step.name} takes {field}, which {verb.name} does not declare"
+            for verb in producers.get(reference.step, {}).values():
+                if reference.path and verb.output is not None and _is_untold(verb.output.schema, reference.path):
+                    field = f"{reference.step}{path_text(reference.path)}"
+                    yield f"{step.name} takes {field}, which {verb.name} does not declare"
+
+
+def _is_untold(schema: dict[str, Any], path: Path) -> bool:
+    return Shape(schema, schema).at(path)[0] == "untold"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -32,9 +32,10 @@ from perdure.runbooks.language.program import (
     Variable,
     steps_of,
 )
+from perdure.runbooks.language.scopes import Scope
 from perdure.runbooks.language.style import Style
 from perdure.runbooks.plan import All as AllOf
-from perdure.runbooks.plan import Branch, Condition, OnFailure, Path, Provenance
+from perdure.runbooks.plan import Branch, Condition, OnFailure, Path, Plan, Provenance, Reference
 from perdure.runbooks.plan import Either as EitherOf
 from perdure.runbooks.plan import Not as NotOf
 from perdure.runbooks.plan import Test as TestOf
@@ -73,32 +74,30 @@ class Step(msgspec.Struct, kw_only=True):
 class Names:
     """The names of steps: those given, and new ones that clash with none."""
 
-    def __init__(self, taken: Iterable[str], report: Report, style: Style) -> None:
-        self._taken = set(taken)
-        self._before = frozenset(self._taken)
-        self._given: dict[str, Span] = {}
+    def __init__(self, after: Plan | None, report: Report, style: Style) -> None:
+        self.scope = Scope()
+        self._taken: set[str] = set()
         self._last: dict[str, int] = {}
         self._report = report
         self._style = style
+        for step in after.steps if after is not None else ():
+            self._taken.add(step.name)
+            self.scope.bind(step.name, step.branches, NOWHERE)
 
-    @property
-    def given(self) -> Collection[str]:
-        """The names that somebody chose."""
-        return self._given.keys()
+    def reserve(self, name: str) -> None:
+        """A name that somebody chose, so that no step is called so by chance."""
+        self._taken.add(name)
 
-    def give(self, name: str, place: Span) -> None:
-        """A name that somebody chose; choosing it twice is reported at the second place."""
-        if name not in self._taken:
-            self._taken.add(name)
-            self._given[name] = place
-            return
-        first, said = self._given.get(name), self._style.result(name)
-        at = f" on line {first.line}, column {first.column}" if first else " by a step of the runbook"
-        hint = "Give this call another name; a name is bound once, also over the branches of a choice."
-        self._report.add(Mistake.DUPLICATE_BINDING, place, f"{said} is already bound{at}", hint)
-
-    def is_first(self, name: str, place: Span) -> bool:
-        return name not in self._before and self._given.get(name) is place
+    def give(self, name: str, branches: tuple[Branch, ...], place: Span) -> str:
+        """The name, unless a step that may run as well has it; that is reported, and another name goes on."""
+        first = self.scope.bind(name, branches, place)
+        if first is None:
+            return name
+        at = f"on line {first.line}, column {first.column}" if first is not NOWHERE else "by a step of the runbook"
+        hint = "Give this call another name; only the two branches of a choice may bind the same one."
+        reason = f"{self._style.result(name)} is already bound {at}"
+        self._report.add(Mistake.DUPLICATE_BINDING, place, reason, hint)
+        return self.fresh(name)
 
     def fresh(self, wanted: str) -> str:
         """`wanted`, or with the first number that makes it new."""
@@ -126,7 +125,7 @@ class Lowering:
 
     def program(self, program: Program) -> list[Step]:
         for bind in bindings(program.statements):
-            self._names.give(bind.name, bind.span)
+            self._names.reserve(bind.name)
         for statement in program.statements:
             if isinstance(statement, CallForm):
                 self._call(statement)
@@ -136,23 +135,24 @@ class Lowering:
 
     def calls(self, calls: Iterable[CallSource]) -> list[Step]:
         asked = [(call, Span(0, 0, number, 1)) for number, call in enumerate(calls, start=1)]
-        for call, place in asked:
-            if call.name:
-                self._names.give(call.name, place)
+        for call, _ in asked:
+            self._names.reserve(call.name)
         for call, place in asked:
             self._source(call, place)
         return self.steps
 
     def _source(self, call: CallSource, place: Span) -> None:
-        is_named = call.name and self._names.is_first(call.name, place)
         base = "choice" if call.condition is not None else _bare(call.verb)
         found = tuple(_subjects(call.condition, place)) if call.condition is not None else ()
+        args = {snake(name): self._plain(value, place) for name, value in call.args.items()}
+        for reference in call.references:
+            self._put(args, reference, place)
         self.steps.append(
             Step(
-                name=call.name if is_named else self._names.fresh(call.name or base),
+                name=self._names.give(call.name, call.branches, place) if call.name else self._names.fresh(base),
                 place=place,
                 verb=call.verb,
-                args={snake(name): self._plain(value, place) for name, value in call.args.items()},
+                args=args,
                 after=tuple(Ref(name, (), place) for name in call.after),
                 branches=call.branches,
                 condition=call.condition,
@@ -164,6 +164,21 @@ class Lowering:
                 provenance={snake(name): origin for name, origin in call.provenance.items()},
             )
         )
+
+    def _put(self, args: dict[str, Any], reference: Reference, place: Span) -> None:
+        """A reference at its place in the arguments, which must lead somewhere."""
+        around: Any = args
+        *way, last = (snake(str(reference.at[0])), *reference.at[1:]) if reference.at else ("",)
+        for key in way:
+            is_list = isinstance(around, list) and isinstance(key, int) and 0 <= key < len(around)
+            is_inside = is_list or (isinstance(around, dict) and key in around)
+            around = around[key] if is_inside else None
+        is_item = isinstance(around, list) and isinstance(last, int) and 0 <= last < len(around)
+        if is_item or (isinstance(around, dict) and isinstance(last, str) and last):
+            around[last] = Ref(reference.step, reference.path, place)
+            return
+        hint = "Give the list or the object that it goes into."
+        self._report.add(Fault.MALFORMED_CALL, place, "a reference goes where nothing is", hint)
 
     def _plain(self, value: Any, place: Span) -> Any:
         """JSON as it came, variables replaced."""
@@ -182,10 +197,10 @@ class Lowering:
     def _call(self, call: CallForm) -> str:
         bind = call.bind
         args = {argument.key: self._json(argument.value) for argument in call.args}
-        if bind is not None and self._names.is_first(bind.name, bind.span):
-            name = bind.name
+        if bind is not None:
+            name = self._names.give(bind.name, self._branches, bind.span)
         else:
-            name = self._names.fresh(bind.name if bind is not None else _bare(call.verb))
+            name = self._names.fresh(_bare(call.verb))
         self.steps.append(
             Step(
                 name=name,

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
-Needs = Mapping[str, Sequence[str]]
+Needs = Mapping[int, Sequence[int]]
+"""What each step waits for, by number."""
 
 
-def sorted_by_needs(needs: Needs) -> list[str]:
+def sorted_by_needs(needs: Needs) -> list[int]:
     """Every step after what it needs, otherwise as written; those in or behind a cycle are left out."""
     waiting = {name: len(set(needed)) for name, needed in needs.items()}
     followers = _followers(needs)
     ready = deque(name for name, count in waiting.items() if count == 0)
-    found: list[str] = []
+    found: list[int] = []
     while ready:
         name = ready.popleft()
         found.append(name)
@@ -24,33 +25,33 @@ def sorted_by_needs(needs: Needs) -> list[str]:
     return found
 
 
-def waves(needs: Needs) -> tuple[tuple[str, ...], ...]:
+def waves(needs: Needs) -> tuple[tuple[int, ...], ...]:
     """Steps that can run together, wave after wave, each as early as it can."""
-    level: dict[str, int] = {}
+    level: dict[int, int] = {}
     for name in sorted_by_needs(needs):
         level[name] = 1 + max((level[needed] for needed in needs[name]), default=-1)
-    found: list[list[str]] = [[] for _ in range(max(level.values(), default=-1) + 1)]
+    found: list[list[int]] = [[] for _ in range(max(level.values(), default=-1) + 1)]
     for name in needs:
         if name in level:
             found[level[name]].append(name)
     return tuple(tuple(wave) for wave in found)
 
 
-def cycles(needs: Needs) -> Iterator[list[str]]:
+def cycles(needs: Needs) -> Iterator[list[int]]:
     """One way round for every knot of steps that wait for one another."""
     left = dict.fromkeys(name for name in needs)
     for name in sorted_by_needs(needs):
         del left[name]
-    gone: set[str] = set()
+    gone: set[int] = set()
     for start in left:
         if start not in gone:
             yield from _around(start, needs, left, gone)
 
 
-def _around(start: str, needs: Needs, left: Mapping[str, None], gone: set[str]) -> Iterator[list[str]]:
+def _around(start: int, needs: Needs, left: Mapping[int, None], gone: set[int]) -> Iterator[list[int]]:
     """Walk from need to need until a step comes again or the way was walked before; every walk ends so."""
-    path: list[str] = []
-    place: dict[str, int] = {}
+    path: list[int] = []
+    place: dict[int, int] = {}
     name = start
     while name not in place and name not in gone:
         place[name] = len(path)
@@ -61,8 +62,8 @@ def _around(start: str, needs: Needs, left: Mapping[str, None], gone: set[str]) 
     gone.update(path)
 
 
-def _followers(needs: Needs) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _followers(needs: Needs) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
     for name, needed in needs.items():
         for each in dict.fromkeys(needed):
             found.setdefault(each, []).append(name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from perdure.runbooks.plan import Branch, Condition, OnFailure, Operator, Path, Provenance
+from perdure.runbooks.plan import Branch, Condition, OnFailure, Operator, Path, Provenance, Reference
 from perdure.verbs.sexpr.forms import (
     NOWHERE,
     Argument,
@@ -98,12 +98,14 @@ class Var(msgspec.Struct, frozen=True):
 class CallSource(msgspec.Struct, frozen=True, kw_only=True):
     """A step asked for by a draft, a pack or an agent instead of by text.
 
-    `args` is JSON in which `Ref` and `Var` objects stand for what is not known yet; text is never looked into.
+    `args` is JSON in which `Ref` and `Var` objects stand for what is not known yet; text is never looked into. Instead
+    of `Ref` objects, `references` may say what goes where.
     Without a name it is called after its verb. With a `condition` it is a choice and names no verb.
     """
 
     verb: str = ""
     args: Mapping[str, Any] = {}
+    references: tuple[Reference, ...] = ()
     name: str = ""
     after: tuple[str, ...] = ()
     branches: tuple[Branch, ...] = ()

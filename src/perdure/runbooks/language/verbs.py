@@ -67,13 +67,16 @@ class AskedVerbs:
 
     def find(self, written: str, place: Span) -> AskedVerb | None:
         """The verb meant, or None after that has been reported."""
-        if written not in self._found:
-            verb = find_verb(self.catalogue, written, self._bare)
-            self._found[written] = None if verb is None else AskedVerb(verb, self.catalogue)
-        found = self._found[written]
+        found = self.meant(written)
         if found is None:
             self._missing(written, place)
         return found
+
+    def meant(self, written: str) -> AskedVerb | None:
+        if written not in self._found:
+            verb = find_verb(self.catalogue, written, self._bare)
+            self._found[written] = None if verb is None else AskedVerb(verb, self.catalogue)
+        return self._found[written]
 
     def _missing(self, written: str, place: Span) -> None:
         meant = [] if "." in written else self._bare.get(same_verb_name(written), [])

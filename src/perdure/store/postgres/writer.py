@@ -163,6 +163,7 @@ class Writer:
                 ("taken_starts", claims.starts),
                 ("known_messages", claims.messages),
                 ("taken_keys", claims.keys),
+                ("taken_locks", claims.locks),
             )
             if rows
         ]
@@ -237,4 +238,5 @@ def _standing(found: dict[str, list[Row]]) -> Standing:
         messages={(tenant, message): (answer, id) for tenant, message, answer, id in found.get("known_messages", ())},
         keys={(tenant, key, name): id for tenant, key, name, id in found.get("taken_keys", ())},
         entities={(tenant, entity, key): version for tenant, entity, key, version in found.get("entity_versions", ())},
+        locks={(tenant, key): id for tenant, key, id in found.get("taken_locks", ())},
     )

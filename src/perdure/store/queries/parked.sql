@@ -13,6 +13,10 @@ DELETE FROM parked WHERE (aggregate, step, token) IN (SELECT * FROM (VALUES (:ag
 SELECT tenant, key, name, aggregate FROM parked WHERE kind = 'call' AND slot = x''
 AND (tenant, key, name) IN (SELECT * FROM (VALUES (:tenant, :key, :name)));
 
+-- name: taken_locks
+-- Who holds the locks of a batch, for the gate.
+SELECT tenant, key, aggregate FROM parked WHERE kind = 'lock' AND (tenant, key) IN (SELECT * FROM (VALUES (:tenant, :key)));
+
 -- name: find_tokens
 -- Tokens of calls under a key, those that wait first, then the newest.
 SELECT aggregate, step, token, name, status FROM parked WHERE tenant = :tenant AND key = :key AND kind = 'call'

@@ -88,6 +88,8 @@ class Writer:
             standing.messages = {(tenant, message): (answer, id) for tenant, message, answer, id in found}
         if claims.keys:
             standing.keys = {(t, key, name): bytes(id) for t, key, name, id in self._look("taken_keys", claims.keys)}
+        if claims.locks:
+            standing.locks = {(tenant, key): bytes(id) for tenant, key, id in self._look("taken_locks", claims.locks)}
         if claims.entities:
             standing.entities = {
                 (tenant, entity, key): version

@@ -11,6 +11,7 @@ from perdure.surfaces.cli import (
     audits,
     calls,
     databases,
+    demonstration,
     drawings,
     formatting,
     instances,
@@ -33,8 +34,8 @@ from perdure.surfaces.cli.options import group
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 ROOMS = (
-    projects, verbs, packs, linting, formatting, proving, scenarios, drawings, calls, arrivals, people, tasks,
-    processes, instances, messages, worker, audits, databases, measuring,
+    projects, demonstration, verbs, packs, linting, formatting, proving, scenarios, drawings, calls, arrivals, people,
+    tasks, processes, instances, messages, worker, audits, databases, measuring,
 )  # fmt: skip
 
 

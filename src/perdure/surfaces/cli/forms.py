@@ -49,10 +49,9 @@ def question(name: str, form: Mapping[str, Any]) -> str:
 def field_line(name: str, form: Mapping[str, Any]) -> str:
     """A field of a form as it is shown: its name, type or options, and whether it is required."""
     part = _part(name, form)
-    kind = "|".join(map(str, part["enum"])) if "enum" in part else part.get("type", "any")
-    return (
-        f"{name}: {kind if isinstance(kind, str) else '|'.join(kind)}{' *' if name in form.get('required', ()) else ''}"
-    )
+    kind = part["enum"] if "enum" in part else part.get("type", "any")
+    shown = kind if isinstance(kind, str) else "|".join(map(str, kind))
+    return f"{name}: {shown} (required)" if name in form.get("required", ()) else f"{name}: {shown}"
 
 
 def value_of(text: str, part: Any) -> Any:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perdure.surfaces.cli.options import Settings
+from perdure.surfaces.cli.times import clock
 
 if TYPE_CHECKING:
     from perdure.app import Config, Perdure
@@ -91,6 +92,7 @@ def open_store(
         principal=principal_of(settings),
         groups=groups_of(settings),
         role=role,
+        sources=clock(),
     )
     return opened
 

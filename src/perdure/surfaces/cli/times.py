@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 
 from perdure.sources import SECOND, SystemSources
 
+AHEAD = "PERDURE_CLOCK_AHEAD"
 UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+
+
+def clock() -> SystemSources:
+    """The clock of this command: the system's, or one that is ahead of it, for tests and demonstrations."""
+    ahead = os.environ.get(AHEAD)
+    if not ahead:
+        return SystemSources()
+    from perdure.contracts import parse_duration
+    from perdure.testing.clock import AheadSources
+
+    return AheadSources(int(parse_duration(ahead) * SECOND))
 
 
 def relative(moment: str | None) -> str:
@@ -14,7 +27,7 @@ def relative(moment: str | None) -> str:
     if not moment:
         return ""
     at = datetime.fromisoformat(moment).timestamp()
-    seconds = at - SystemSources().now() / SECOND
+    seconds = at - clock().now() / SECOND
     if abs(seconds) < 1:
         return "just now"
     words = spoken(abs(seconds))

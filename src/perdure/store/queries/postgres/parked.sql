@@ -19,6 +19,13 @@ LATERAL (
   AND parked.slot = ''::bytea AND parked.kind = 'call' LIMIT 1
 ) AS held;
 
+-- name: taken_locks
+-- Differs because a batch is one statement with an array for each column, and each look-up must go by its whole key.
+SELECT claim.tenant, claim.key, held.aggregate FROM unnest(:tenant::text[], :key::text[]) AS claim (tenant, key),
+LATERAL (
+  SELECT aggregate FROM parked WHERE parked.tenant = claim.tenant AND parked.key = claim.key AND parked.kind = 'lock' LIMIT 1
+) AS held;
+
 -- name: find_tokens_of
 -- Differs because look-ups asked for in one turn of the loop go to the server together; the place says whose a row is.
 SELECT asked.place, found.* FROM unnest(:tenant::text[], :key::text[]) WITH ORDINALITY AS asked (tenant, key, place),

@@ -1,0 +1,98 @@
+"""Waiting for what becomes of a call or a runbook, and following its journal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from perdure.app.runtime import Runtime
+from perdure.app.views import EventView, event_views
+from perdure.errors import RejectedError, Rejection
+from perdure.journal import Origin, genesis
+from perdure.kernel.kernel import Aggregate
+from perdure.runbooks.conductor import KIND, SETTLED
+from perdure.sources import Id, id_text, parse_id
+
+POLL_SECONDS = 1.0
+ENDED = frozenset({"completed", "failed", "cancelled"})
+
+
+def is_ended(aggregate: Aggregate) -> bool:
+    return aggregate.state.status in ENDED
+
+
+async def read(runtime: Runtime, origin: Origin, id: str) -> Aggregate:
+    """A call or a runbook as it is now."""
+    aggregate = await runtime.kernel.read(parse_id(id), origin)
+    if aggregate.kind != KIND:
+        fact, hint = f"that is the id of an {aggregate.kind}", "Look among the instances."
+        raise RejectedError(Rejection("not_found", "find", "call", id, fact, hint))
+    return aggregate
+
+
+async def wait_for(
+    runtime: Runtime, origin: Origin, id: Id, until_ended: bool, timeout_seconds: float | None
+) -> Aggregate:
+    """Until it has ended, or at least come to rest; or the time is up, and then as it is."""
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            while True:
+                watcher = runtime.conductor.watch(id)
+                try:
+                    aggregate = await runtime.kernel.read(id, origin)
+                    if is_ended(aggregate) or (not until_ended and aggregate.state.status in SETTLED):
+                        return aggregate
+                    await _something(runtime, watcher)
+                finally:
+                    runtime.conductor.unwatch(id, watcher)
+    except TimeoutError:
+        return await runtime.kernel.read(id, origin)
+
+
+async def _something(runtime: Runtime, watcher: asyncio.Future[Aggregate]) -> None:
+    """This process committed a settled state, or another process may have."""
+    changed: asyncio.Future[object] = asyncio.ensure_future(runtime.driver.changed(POLL_SECONDS))
+    watched: asyncio.Future[object] = asyncio.ensure_future(watcher)
+    try:
+        await asyncio.wait([watched, changed], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        changed.cancel()
+        await asyncio.gather(changed, return_exceptions=True)
+
+
+async def follow(runtime: Runtime, origin: Origin, id: str, after: int, is_following: bool) -> AsyncIterator[EventView]:
+    """The journal, oldest first; with `is_following`, what is still to come as well until it ends."""
+    aggregate = await read(runtime, origin, id)
+    call, codec = aggregate.id, runtime.machines[KIND].records
+    after = min(after, aggregate.version)
+    before = await runtime.store.records(call, after - 1, 1) if after else []
+    previous = before[0].hash if before else genesis(aggregate.tenant, aggregate.kind, call)
+    while True:
+        aggregate = await runtime.kernel.read(call, origin)
+        while rows := await runtime.store.history(call, after, previous):
+            for row in rows:
+                after, previous = row.sequence, row.hash
+                for event in event_views(row.sequence, codec.decode(row.body)):
+                    yield event
+        if not is_following or (is_ended(aggregate) and after >= aggregate.version):
+            return
+        await runtime.driver.changed(POLL_SECONDS)
+
+
+async def as_of(runtime: Runtime, aggregate: Aggregate, sequence: int) -> Aggregate:
+    """As it was after that many records."""
+    if not 1 <= sequence <= aggregate.version:
+        fact = f"its journal has {aggregate.version} records"
+        raise RejectedError(
+            Rejection("not_found", f"go back to record {sequence} of", "runbook", id_text(aggregate.id), fact)
+        )
+    machine, state, after = runtime.machines[KIND], None, 0
+    previous = genesis(aggregate.tenant, aggregate.kind, aggregate.id)
+    while after < sequence and (rows := await runtime.store.history(aggregate.id, after, previous)):
+        for row in rows[: sequence - after]:
+            for entry in machine.records.decode(row.body).entries:
+                state = machine.apply(state, entry)
+        after, previous = rows[-1].sequence, rows[-1].hash
+    return Aggregate(
+        aggregate.id, aggregate.tenant, aggregate.kind, sequence, state, aggregate.head, aggregate.rows
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The conversation in a terminal: packs, questions, sentences, edits and runs."""
