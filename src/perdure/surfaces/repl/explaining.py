@@ -30,7 +30,9 @@ def report_of(turn: Turning) -> Readiness:
     pack = turn.pack
     must = pack is None or pack.risk_policy.require_confirm_before_execute
     prior = turn.draft.handoff.verbs if turn.draft.handoff is not None else ()
-    return readiness(turn.draft, turn.catalogue, must, prior)
+    if pack is None:
+        return readiness(turn.draft, turn.catalogue, must, prior)
+    return readiness(turn.draft, turn.catalogue, must, prior, pack.allows)
 
 
 def tier_of(turn: Turning) -> Composed:

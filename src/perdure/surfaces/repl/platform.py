@@ -183,15 +183,15 @@ def _step(word: str) -> str | int:
 def _seen(view: RunbookView) -> RunSeen:
     steps = tuple(
         StepSeen(
-            step.name, step.number, step.verb, step.state, step.sentence or step.name, _note(step), step.section,
-            step.result,
+            step.name, step.number, step.verb, step.state, step.sentence or step.name, _note(step, view.id),
+            step.section, step.result,
         )
         for step in view.steps
     )  # fmt: skip
     return RunSeen(view.id, view.state, view.progress, steps)
 
 
-def _note(step: StepView) -> str:
+def _note(step: StepView, runbook: str) -> str:
     if step.error is not None:
         return f"{step.error.code}: {step.error.message}"
     if step.state not in ("parked", "pending") or step.waiting_for is None:
@@ -205,7 +205,8 @@ def _note(step: StepView) -> str:
         case "process":
             return step.progress
         case _:
-            return step.progress or f"waits under the key {waiting.key}"
+            is_own = not waiting.key or waiting.key.startswith(runbook)
+            return step.progress or ("waits for an answer" if is_own else f"waits under the key {waiting.key}")
 
 
 def _task(view: TaskView, run: RunbookView | None = None) -> TaskSeen:

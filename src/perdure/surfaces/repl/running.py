@@ -28,7 +28,7 @@ from perdure.surfaces.repl.talk import (
     StepSeen,
     TaskSeen,
 )
-from perdure.surfaces.repl.turning import Turning, playback
+from perdure.surfaces.repl.turning import Turning, in_order, playback
 from perdure.surfaces.repl.values import options_in, read_value
 
 MAX_MISMATCHES = 3
@@ -188,10 +188,13 @@ def rested(turn: Turning, run: RunSeen, tasks: tuple[TaskSeen, ...]) -> None:
 def show_run(turn: Turning, run: RunSeen) -> None:
     """The run in sentences with what became of each."""
     turn.put(run=run)
+    pack = turn.pack
     chapters: dict[str, list[Sentence]] = {}
     for step in run.steps:
-        chapters.setdefault(step.section, []).append(Sentence(step.number, step.sentence, step.state, _note(step)))
-    turn.show(Playback(f"Runbook {run.id}: {run.state}", tuple((each, tuple(said)) for each, said in chapters.items())))
+        section = step.section or (pack.section_of(step.verb) if pack is not None else "")
+        chapters.setdefault(section, []).append(Sentence(step.number, step.sentence, step.state, _note(step)))
+    title = f"Runbook {run.id}: {run.state}"
+    turn.show(Playback(title, in_order({each: tuple(said) for each, said in chapters.items()})))
     if run.progress:
         turn.say(run.progress)
     signals(turn)
