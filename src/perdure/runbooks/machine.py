@@ -234,8 +234,10 @@ def _step_rows(
     definition = short(step.definition)
     for position, token in enumerate(step.tokens, 1):
         key = token_key(letters, number, token)
-        kind = SHARED if token.is_shared else "call"
-        parked.append(ParkedRow(number, position, token.name, key, token.status, definition, kind))
+        if not token.is_shared:
+            parked.append(ParkedRow(number, position, token.name, key, token.status, definition))
+        elif token.status == WAITING:
+            parked.append(ParkedRow(number, position, token.name, key, WAITING, definition, SHARED))
         if token.due and token.status == WAITING and step.incident is None:
             timers.append(TimerRow(number, "timeout", token.due))
         if token.task is not None and token.status == WAITING:

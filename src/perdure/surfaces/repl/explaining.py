@@ -23,6 +23,7 @@ ORIGINS: dict[Provenance, str] = {
     "copied_from_previous": "copied from the runbook before",
 }
 MAX_LISTED = 30
+NOT_BEGUN = ("pending", "ready", "skipped", "cancelled")
 
 
 def report_of(turn: Turning) -> Readiness:
@@ -181,7 +182,9 @@ def signals(turn: Turning) -> None:
     if pack is None or run is None:
         return
     steps = [
-        {"verb": each.verb, "status": each.state, "section": each.section, "name": each.name} for each in run.steps
+        {"verb": each.verb, "status": each.state, "section": each.section, "name": each.name}
+        for each in run.steps
+        if each.state not in NOT_BEGUN
     ]
     told = journey(pack, turn.draft, steps)
     for label, is_reached in told.signals:
