@@ -86,3 +86,23 @@ def test_a_conversation_over_a_pipe_leaves_the_same_behind(firm: Path) -> None:
     done = Shell(firm).run("repl", text=lines)
     assert "3 of 3 steps complete" in done.out
     assert Shell(firm).run("audit", "verify").code == 0
+
+
+@pytest.mark.req("V20", "V28")
+def test_a_parked_task_is_claimed_and_answered_by_the_person_it_is_for(firm: Path) -> None:
+    with talking(firm) as terminal:
+        terminal.opened()
+        terminal.tell("kyc.review", "Nordlys", "yes")
+        shown = terminal.tell("run")
+        assert "0 of 1 step complete" in shown
+        assert "Have the case of Nordlys Capital A/S reviewed" in shown
+        assert "reviewers" in shown
+        assert "1 of 1 step complete" not in terminal.tell('answer 1 {"approved": true}')
+        id = runbook_in(terminal.tell("status"))
+    with talking(firm, "--resume", id, "--as", "bo", "--group", "reviewers") as terminal:
+        terminal.opened()
+        assert "is yours now" in terminal.tell("claim 1")
+        assert "Is it approved?" in terminal.tell("answer 1")
+        assert "neither yes nor no" in terminal.tell("perhaps")
+        assert "Comment?" in terminal.tell("yes")
+        assert "1 of 1 step complete" in terminal.tell("all in order")

@@ -22,10 +22,6 @@ MAX_OPEN = 20
 REST_SECONDS = 30.0
 OVER = ("completed", "cancelled")
 MOVING = ("ready", "running")
-GATE_FORM = {
-    "required": ["approved"],
-    "properties": {"approved": {"type": "boolean", "title": "Do you agree"}, "reason": {"type": "string"}},
-}
 
 
 class PlatformDesk:
@@ -117,16 +113,15 @@ class PlatformDesk:
 
     async def tasks(self, runbook: str = "") -> Sequence[TaskSeen]:
         if not runbook:
-            return [
-                _task(await self._perdure.tasks.get(each.key)) for each in await self._perdure.tasks.list(mine=True)
-            ]
+            mine = await self._perdure.tasks.list(mine=True)
+            return [_task(await self._perdure.tasks.get(each.key)) for each in mine]
         view = await self._runbooks.show(runbook)
         carriers = {step.carrier.instance for step in view.steps if step.carrier is not None} | {view.id}
-        listed = [each for each in await self._perdure.tasks.list() if each.key.partition(":")[0] in carriers]
-        found = [_task(await self._perdure.tasks.get(each.key)) for each in listed]
+        listed = [each for each in await self._perdure.tasks.list() if each.instance in carriers]
+        found = [_task(await self._perdure.tasks.get(each.key), view) for each in listed]
         known = {task.key for task in found}
-        waits = [_wait(view, step, self._form(step)) for step in view.steps]
-        return found + [each for each in waits if each is not None and each.key not in known]
+        waits = [_wait(step, self._form(step)) for step in view.steps if f"{view.id}:{step.number}" not in known]
+        return found + [each for each in waits if each is not None]
 
     def _form(self, step: StepView) -> dict[str, Any]:
         verb = self._perdure.catalogue.find(step.verb)
@@ -136,13 +131,7 @@ class PlatformDesk:
         return _task(await self._perdure.tasks.claim(key))
 
     async def answer(self, key: str, data: dict[str, Any]) -> None:
-        """A person's task, a gate of a runbook, or a wait that ends with a result."""
-        gate = await self._gate(key)
-        if gate is not None:
-            runbook, step = gate
-            reason = str(data.get("reason") or "")
-            await self._runbooks.answer(runbook, step, bool(data.get("approved")), reason=reason)
-            return
+        """A person's task, or a wait that ends with a result."""
         if await self._is_task(key):
             await self._perdure.tasks.complete(key, data, until="rest", timeout_seconds=REST_SECONDS)
             return
@@ -157,17 +146,6 @@ class PlatformDesk:
         except RejectedError:
             return False
         return True
-
-    async def _gate(self, key: str) -> tuple[str, int] | None:
-        letters, _, number = key.rpartition(":")
-        if not number_in(number):
-            return None
-        try:
-            view = await self._runbooks.show(letters)
-            step = view.step(int(number))
-        except (RejectedError, StopIteration):
-            return None
-        return (view.id, step.number) if step.waiting_for is not None and step.waiting_for.kind == "gate" else None
 
     async def incidents(self) -> Rows:
         found = await self._perdure.incidents()
@@ -205,15 +183,15 @@ def _step(word: str) -> str | int:
 def _seen(view: RunbookView) -> RunSeen:
     steps = tuple(
         StepSeen(
-            step.name, step.number, step.verb, step.state, step.sentence or step.name, _note(step), step.section,
-            step.result,
+            step.name, step.number, step.verb, step.state, step.sentence or step.name, _note(step, view.id),
+            step.section, step.result,
         )
         for step in view.steps
     )  # fmt: skip
     return RunSeen(view.id, view.state, view.progress, steps)
 
 
-def _note(step: StepView) -> str:
+def _note(step: StepView, runbook: str) -> str:
     if step.error is not None:
         return f"{step.error.code}: {step.error.message}"
     if step.state not in ("parked", "pending") or step.waiting_for is None:
@@ -227,28 +205,29 @@ def _note(step: StepView) -> str:
         case "process":
             return step.progress
         case _:
-            return step.progress or f"waits under the key {waiting.key}"
+            is_own = not waiting.key or waiting.key.startswith(runbook)
+            return step.progress or ("waits for an answer" if is_own else f"waits under the key {waiting.key}")
 
 
-def _task(view: TaskView) -> TaskSeen:
+def _task(view: TaskView, run: RunbookView | None = None) -> TaskSeen:
+    """A task; that of a step of the run is called by the step's sentence."""
+    step = run.step(view.token) if run is not None and view.instance == run.id else None
+    is_gate = step is not None and step.waiting_for is not None and step.waiting_for.kind == "gate"
+    title = view.name if step is None else f"Agree to: {step.sentence}" if is_gate else step.sentence
     return TaskSeen(
-        view.key, view.name, view.state, view.claimed_by or view.assignee, view.groups or view.users,
-        (view.due_at or view.due or "")[:16].replace("T", " "), view.form or {},
+        view.key, title or view.name, view.state, view.claimed_by or view.assignee, view.groups or view.users,
+        (view.due_at or view.due or "")[:16].replace("T", " "), view.form or {}, run.id if run is not None else "",
+        is_gate,
     )  # fmt: skip
 
 
-def _wait(view: RunbookView, step: StepView, form: dict[str, Any]) -> TaskSeen | None:
-    """What a step waits for that no task stands for: an agreement, or a result under a key."""
+def _wait(step: StepView, form: dict[str, Any]) -> TaskSeen | None:
+    """What a step waits for that is nobody's task: a result under a key."""
     waiting = step.waiting_for
-    if waiting is None or step.state not in ("parked", "pending"):
+    if waiting is None or step.state != "parked" or waiting.kind != "completion":
         return None
-    if waiting.kind == "gate":
-        title, key = f"Agree to: {step.sentence}", f"{view.id}:{step.number}"
-        return TaskSeen(key, title, "open", "", waiting.verb, "", GATE_FORM, view.id, True)
-    if waiting.kind == "completion":
-        due = (waiting.due_at or "")[:16].replace("T", " ")
-        return TaskSeen(waiting.key, step.sentence, "waiting", "whoever has it", "", due, form, view.id)
-    return None
+    due = (waiting.due_at or "")[:16].replace("T", " ")
+    return TaskSeen(waiting.key, step.sentence, "waiting", "whoever has it", "", due, form)
 
 
 def _why(view: Any) -> str:
