@@ -149,7 +149,9 @@ class Stage:
 
     def environment(self, by: str = REQUESTER, groups: str = "") -> dict[str, str]:
         """What a command of somebody on this day runs with."""
-        colour = {"FORCE_COLOR": "1"} if self._console.is_terminal or self._console.record else {}
+        colour = (
+            {"FORCE_COLOR": "1", "TTY_INTERACTIVE": "0"} if self._console.is_terminal or self._console.record else {}
+        )
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PERDURE_")}
         # Where compiled files are not kept beside their sources, every command would compile everything again.
         if kept.pop("PYTHONDONTWRITEBYTECODE", ""):

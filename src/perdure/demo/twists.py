@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from perdure.demo.case import ONBOARDING_CASE, PASSPORT, Case, standing
+from perdure.demo.case import LOOKS, ONBOARDING_CASE, PASSPORT, Case, standing
 from perdure.demo.stage import Stage
 from perdure.demo.talking import Talk
 
 ARTICLES = "DEMO00NORDLYSCAP0045/articles-of-association"
-WANTED = ["certificate_of_incorporation", "shareholder_register"]
+VARIABLES = {
+    "entity_lei": "DEMO00NORDLYSCAP0045",
+    "entity_id": "NORDLYS NO",
+    "case_id": ONBOARDING_CASE,
+    "client_contact": "post@nordlys.example",
+}
 MODEL = "models/kyc-open-case.bpmn"
 REJECTED = '{"outcome": "rejected", "reason": "the owners cannot be verified"}'
 
@@ -59,11 +63,20 @@ def _documents(stage: Stage, case: Case) -> dict[str, str]:
     return {each["document"]: each["status"] for each in found}
 
 
-def early(stage: Stage) -> None:
-    stage.step("What came too early is there when it is wanted")
-    asked = {"case_id": ONBOARDING_CASE, "document_types": WANTED, "contact_email": "post@nordlys.example"}
-    told = stage.run("call", "kyc.request-client-documents", "--args", json.dumps(asked), "--wait", is_quiet=True)
-    stage.promise("completed" in told, "asked for on day 9, uploaded on day 1: nobody had to wait")
+def onboarding(stage: Stage) -> None:
+    stage.step("Another plan, written down: what came too early is there when it is wanted")
+    given = [word for name, value in VARIABLES.items() for word in ("--var", f"{name}={value}")]
+    stage.run("run", "runbooks/corporate-onboarding.runbook", *given, "--case", ONBOARDING_CASE, is_quiet=True)
+    (shown,) = stage.ask("runbook", "list", "--case", ONBOARDING_CASE)
+    for _ in range(LOOKS):
+        steps = {step["name"]: step["state"] for step in stage.ask("runbook", "show", shown["id"])["steps"]}
+        if steps["await_compliance_review"] == "parked":
+            break
+    stage.run("runbook", "show", shown["id"])
+    stage.promise(steps["docs"] == "completed", "asked for on day 9, uploaded on day 1: nobody had to wait")
+    is_chosen = (steps["compile_ubo_report"], steps["request_additional_information"]) == ("completed", "skipped")
+    stage.promise(is_chosen, "research in parallel, a decision, one branch taken and one left out")
+    stage.promise(steps["await_compliance_review"] == "parked", "now it waits for compliance, as long as that takes")
 
 
 def end_of_the_plan(stage: Stage, case: Case) -> None:
