@@ -85,8 +85,7 @@ class PlatformDesk:
                 return
             yield _seen(view)
             waits = False
-            async for _ in self._runbooks.events(id, after=view.sequence, follow=True):
-                break
+            await anext(self._runbooks.events(id, after=view.sequence, follow=True), None)
             view = await self._runbooks.show(id)
 
     async def _rests(self, view: RunbookView) -> bool:
