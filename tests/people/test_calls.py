@@ -56,7 +56,7 @@ async def test_the_wait_of_a_durable_verb_is_answered_only_by_those_it_is_for(st
         assert (task.name, task.assignee, task.groups, task.requester) == ("Approve, ana", "ana", "loans", "rico")
         for who, says in (("rico", "four eyes"), ("eve", "it is for ana, group loans")):
             with pytest.raises(RejectedError, match=says):
-                await rico.acting(principal=who).complete(call.id, {"ok": True})
+                await rico.acting(principal=who).complete(call.id, {"ok": "what fits no form"})
             with pytest.raises(RejectedError, match=says):
                 await rico.acting(principal=who).tasks.complete(task.key, {"ok": True})
         bob = rico.acting(principal="bob", groups=["loans"])

@@ -299,7 +299,9 @@ class RunbookDesk:
         args = await self._value(aggregate, step.input or None)
         result = await self._value(aggregate, step.result)
         carrier = await self._views.carrier(aggregate, number, step.carrier) if step.carrier is not None else None
-        return step_view(aggregate, number, plan, args, result, carrier)
+        view = step_view(aggregate, number, plan, args, result, carrier)
+        verb = self._runtime.catalogue.find(step.verb, step.version) if step.verb and args is not None else None
+        return view if verb is None else msgspec.structs.replace(view, sentence=verb.sentence(args) or view.sentence)
 
     async def _value(self, aggregate: Aggregate, hash: bytes | None) -> Any:
         if hash is None or aggregate.state.erased_at:
