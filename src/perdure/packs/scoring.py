@@ -90,7 +90,9 @@ class Speech:
         return round(of_phrase * (1 + of_speech) / 2, 4), {}
 
     def best(self, phrases: Iterable[str]) -> tuple[float, dict[str, str]]:
-        return max((self.likeness(phrase) for phrase in phrases), key=lambda pair: pair[0], default=(0.0, {}))
+        """The phrase most like it; among equals the one that took the most from what was said."""
+        found = (self.likeness(phrase) for phrase in phrases)
+        return max(found, key=lambda pair: (pair[0], len(pair[1])), default=(0.0, {}))
 
     def _nearest(self, word: str, others: Iterable[str]) -> float:
         return max((self._alike(word, other) for other in others), default=0.0)
