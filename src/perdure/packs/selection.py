@@ -76,7 +76,7 @@ def _pack_candidate(speech: Speech, pack: Pack) -> Candidate[Pack]:
 def _verb_candidate(
     speech: Speech, verb: Verb, pack: Pack | None, draft: Draft | None, scoring: Scoring
 ) -> Candidate[Verb]:
-    score, captured = max((speech.best(texts) for texts in _texts(verb)), key=lambda pair: pair[0], default=(0.0, {}))
+    score, captured = speech.best(text for texts in _texts(verb) for text in texts)
     if score and pack is not None:
         score += scoring.in_pack if not pack.allowed_verbs or pack.allows(verb.name) else scoring.out_of_pack
         if draft is not None and next_step(pack, draft) == same_verb_name(verb.name):
