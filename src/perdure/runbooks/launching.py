@@ -256,6 +256,8 @@ class Launcher:
             return self._misfit(number, MISFIT, f"Step '{links_of(step).name}' cannot be asked: {error}.")
         except (SchemaViolationError, PayloadTooLargeError) as error:
             return self._misfit(number, MISFIT, str(error))
+        if outcome is None:
+            self._documents.keep_input(cargo.hash, cargo.data)
         launch = c.Launch(number, cargo.hash, outcome, () if outcome is not None else held)
         return Beginning(launch, [(cargo.hash, cargo.data)], self._works.index_rows(verb, cargo.value))
 
@@ -349,6 +351,8 @@ class Launcher:
                 _bring(together, each)
             launches = (*command.launches, *(each.launch for each in beginnings))
             command = msgspec.structs.replace(command, launches=launches)
+            if not any(isinstance(each.launch.outcome, c.Chosen) for each in beginnings):
+                break  # nothing but a choice lets others begin at once
         return Prepared(command, together)
 
     def _quietly(self, id: Id, state: Runbook, number: int, known: Known) -> Beginning | None:
