@@ -28,7 +28,7 @@ from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
-from perdure.payload import digest
+from perdure.payload import canonical, digest
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, SETTLED, keyed_id
 from perdure.runbooks.plan import Plan
@@ -315,7 +315,7 @@ _follow = follow
 
 
 def _document(document: Any) -> tuple[bytes, bytes]:
-    data = msgspec.json.encode(document)
+    data = canonical(msgspec.to_builtins(document))
     return digest(data), data
 
 

@@ -81,7 +81,7 @@ class Runtime:
             self.store, sources, seconds=lease_seconds, identity=identity, has_thread=not is_driven
         )  # fmt: skip
         self.desk = RecordDesk(self.store, catalogue)
-        self.router = Router(registry, self.desk.open, has_threads=not is_driven)
+        self.router = Router(registry, self.desk.open, has_threads=not is_driven, now=sources.now)
         self.conductor = Conductor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
         self.intake = Intake(self.conductor, sources)
         self.upkeep = Upkeep(self.conductor, sources)

@@ -7,8 +7,11 @@ from typing import Literal
 import msgspec
 
 from perdure.contracts import RetryPolicy
+from perdure.people import Person, TaskContract
 from perdure.runbooks.entries import Added
 from perdure.runbooks.state import Failure, Pin, VerbPin
+
+NOBODY = Person("")
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -28,6 +31,8 @@ class Park(msgspec.Struct, frozen=True):
     carrier: Pin | None = None
     """The process that is to be started for it."""
     is_shared: bool = False
+    task: TaskContract | None = None
+    """For whom the wait is, filled in."""
 
 
 class Fail(msgspec.Struct, frozen=True):
@@ -125,6 +130,18 @@ class Complete(msgspec.Struct, frozen=True):
     """Whom the launches are leased to."""
     launches: tuple[Launch, ...] = ()
     change: Change | None = None
+    who: Person = NOBODY
+    """Who sent it: a wait that is a human task ends only by those it is for."""
+
+
+class ActOnTask(msgspec.Struct, frozen=True):
+    """Take a human task, give it back, or hand it on; `groups` are comma separated."""
+
+    step: int
+    act: Literal["claim", "unclaim", "delegate", "reassign"]
+    who: Person
+    to: str = ""
+    groups: str = ""
 
 
 class FireTimer(msgspec.Struct, frozen=True):
@@ -293,7 +310,7 @@ class RedoRevision(msgspec.Struct, frozen=True):
 
 
 Command = (
-    StartCall | LeaseJob | RecordAttempt | Complete | FireTimer | Cancel | PostProgress | RaiseIncident
+    StartCall | ActOnTask | LeaseJob | RecordAttempt | Complete | FireTimer | Cancel | PostProgress | RaiseIncident
     | RetryIncident | ResolveIncident | TellIncident | ProposeAmendment | ApproveAmendment | Erase | StartRunbook
     | LaunchSteps | ExtendPlan | SealRunbook | RetryStep | SkipStep | Compensate | AnswerGate | OpenDraft
     | ReviseDraft | UndoRevision | RedoRevision

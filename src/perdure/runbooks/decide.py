@@ -12,6 +12,7 @@ from perdure.runbooks import entries as e
 from perdure.runbooks.outcomes import attempt_number, outcome_entries
 from perdure.runbooks.state import ENDED, TOKEN_STATES, WAITING, Failure, Runbook, Step, Token
 from perdure.runbooks.steering import STEERING, cancel, changed_meanwhile, follow, steer
+from perdure.runbooks.tasks import LADDER, act, answered, chased
 
 MAX_INTERRUPTIONS = 5
 """How often one attempt may be cut off by a dying process before a person must look."""
@@ -63,7 +64,7 @@ def _start(state: Runbook | None, command: c.StartCall, origin: Origin, now: int
     )  # fmt: skip
     outcome = command.outcome
     if outcome is not None:
-        return Decision((started, *outcome_entries(1, 1, outcome, now, chance)))
+        return Decision((started, *outcome_entries(1, 1, outcome, now, chance, requester=origin.principal)))
     if command.worker:
         return Decision((started, e.AttemptStarted(1, 1, now, command.worker)))
     return Decision((started, e.StepReady(1, now)))
@@ -108,7 +109,10 @@ def _record(state: Runbook, command: c.RecordAttempt, now: int, chance: float) -
             (e.AttemptDiscarded(command.step, command.attempt, now, command.worker, why),), "discarded", keeps=False
         )  # fmt: skip
     tried = step.links.tried if step.links is not None else 0
-    return Decision(outcome_entries(command.step, command.attempt, command.outcome, now, chance, tried))
+    made = outcome_entries(
+        command.step, command.attempt, command.outcome, now, chance, tried, len(step.tokens), requester=state.principal
+    )  # fmt: skip
+    return Decision(made)
 
 
 def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> Answer:
@@ -125,13 +129,19 @@ def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> A
             "blocked", "complete", "call", "?", f"it has an open incident '{step.incident.code}'",
             "Retry or resolve the incident first, then replay the completion from the dead letters.",
         )  # fmt: skip
+    by: tuple[e.Entry, ...] = ()
+    if token.task is not None:
+        answer = answered(command.step, command.token, token.task, command.who, now)
+        if isinstance(answer, Rejection):
+            return answer
+        by = (answer,)
     if command.is_expired:
         return Decision(_expire(step, command.step, command.token, token, now))
     received = e.CompletionReceived(command.step, command.token, now, command.message_id)
     if command.failure is not None:
-        return Decision((received, e.StepFailed(command.step, now, command.failure)))
+        return Decision((*by, received, e.StepFailed(command.step, now, command.failure)))
     assert command.result is not None
-    return Decision((received, e.StepCompleted(command.step, now, command.result)))
+    return Decision((*by, received, e.StepCompleted(command.step, now, command.result)))
 
 
 def _expire(step: Step, number: int, token_number: int, token: Token, now: int) -> tuple[e.Entry, ...]:
@@ -151,6 +161,9 @@ def _fire(state: Runbook, command: c.FireTimer, now: int, chance: float) -> Answ
         if step.status != "pending" or step.retry_at != command.due:
             return Decision((), "gone")
         return Decision((_again(step, command.step, now, command.worker),), "leased")
+    if command.kind == LADDER:
+        climbed = chased(step, command.step, command.due, now)
+        return Decision(climbed, "fired" if climbed else "gone")
     for number, token in enumerate(step.tokens, 1):
         if token.status == WAITING and token.due == command.due and step.incident is None:
             return Decision(_expire(step, command.step, number, token, now))
@@ -275,6 +288,7 @@ _TABLE: dict[type, Callable[[Runbook, Any, int, float], Answer]] = {
     c.LeaseJob: _lease,
     c.RecordAttempt: _record,
     c.Complete: _complete,
+    c.ActOnTask: act,
     c.FireTimer: _fire,
     c.Cancel: _cancel,
     c.PostProgress: _progress,

@@ -6,11 +6,12 @@ from typing import Literal
 
 import msgspec
 
+from perdure.people import Rung, RungAct
 from perdure.runbooks.state import Compact, Failure, Flags, OnFailure, VerbPin
 from perdure.sources import iso
 
 ENTRY_VERSION = 3
-TIMES = frozenset({"at", "due", "retry_at"})
+TIMES = frozenset({"at", "due", "due_at", "retry_at"})
 
 
 class CallStarted(Compact, frozen=True, tag=1):
@@ -372,7 +373,48 @@ class CompensationEnded(Compact, frozen=True, tag=44):
     failures: int = 0
 
 
+class TaskOpened(Compact, frozen=True, tag=50):
+    """A wait is for somebody. `requester` is who may not answer, where four eyes are needed."""
+
+    step: int
+    token: int
+    at: int
+    assignee: str = ""
+    groups: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    due: str = ""
+    due_at: int = 0
+    requester: str = ""
+    ladder: tuple[Rung, ...] = ()
+    title: str = ""
+
+
+class TaskActed(Compact, frozen=True, tag=51):
+    """What a person did with a task; an administrator who did it for others gave a reason."""
+
+    step: int
+    token: int
+    at: int
+    act: Literal["claim", "unclaim", "delegate", "reassign", "complete"]
+    by: str
+    to: str = ""
+    groups: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class TaskChased(Compact, frozen=True, tag=52):
+    """Nobody answered for so long: those who have the task are reminded, or others have it instead or as well."""
+
+    step: int
+    token: int
+    at: int
+    act: RungAct
+    group: str = ""
+    user: str = ""
+
+
 Entry = (
+    TaskOpened | TaskActed | TaskChased |
     CallStarted | AttemptStarted | AttemptFailed | AttemptDiscarded | StepCompleted | StepFailed | StepParked
     | CompletionReceived | CompletionIgnored | TimedOut | Escalated | IncidentRaised | IncidentResolved
     | CancelRequested | CallCancelled | ProgressPosted | AmendmentProposed | AmendmentApproved | PayloadErased

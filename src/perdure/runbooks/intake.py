@@ -26,6 +26,8 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Preparation, Prepared
 from perdure.kernel.ports import APPLIED, DEAD, Attachments, Found, InboxRow, Unit
 from perdure.payload import canonical, digest
+from perdure.people import Person
+from perdure.people import answer as answered
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, Conductor, index_rows
 from perdure.runbooks.deciding import decision_in
@@ -51,6 +53,8 @@ class Completion(msgspec.Struct, frozen=True, omit_defaults=True):
     code: str = "completion.failed"
     failure_class: FailureClass = "permanent_business"
     verb: str = ""
+    override: str = ""
+    """Why an administrator answers a human task for others."""
 
 
 class Planned(msgspec.Struct, frozen=True):
@@ -112,7 +116,7 @@ class Intake:
         try:
             answer = await self._answer(completion, origin, message_id, found, is_replay)
         except RejectedError as error:
-            if error.rejection.code != "blocked" or is_replay:
+            if error.rejection.code != "blocked" or error.rejection.thing == "task" or is_replay:
                 raise
             return await self._bury(completion, origin, message_id, f"blocked: {error}", is_replay)
         if answer.conflict is not None and answer.conflict.what != "inbox":
@@ -219,6 +223,9 @@ class Intake:
             state: Runbook = aggregate.state
             place = _place(aggregate, completion, found)
             step = state.steps[place.step - 1]
+            who = Person(origin.principal, origin.groups, completion.override)
+            if refused := refusal(step, place, who, id_text(aggregate.id)):
+                return refused
             verb = self._conductor.catalogue.find(step.verb, step.version)
             if verb is None:
                 return Rejection(
@@ -244,7 +251,8 @@ class Intake:
             )  # fmt: skip
             failure = _failure(completion) if completion.status == "failed" else None
             command = c.Complete(
-                place.step, place.token, result, failure, completion.status == "expired", message_id
+                place.step, place.token, result, failure, completion.status == "expired", message_id,
+                who=who,
             )  # fmt: skip
             if planned is None:
                 return Prepared(command, brought)
@@ -414,3 +422,12 @@ def _derived_id(completion: Completion, found: Found | None) -> str:
         *wait, completion.status, completion.result, completion.error, completion.code,
     ])  # fmt: skip
     return "auto-" + digest(content)[:16].hex()
+
+
+def refusal(step: Step, place: Found, who: Person, letters: str) -> Rejection | None:
+    """Whoever may not answer a human task is not told either what would be wrong with the answer."""
+    token = step.tokens[place.token - 1] if place.token <= len(step.tokens) else None
+    if token is None or token.task is None or token.status != WAITING:
+        return None
+    made = answered(token.task, who, 0, f"{letters}:{place.step}")
+    return made if isinstance(made, Rejection) else None

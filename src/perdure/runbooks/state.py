@@ -9,6 +9,7 @@ import msgspec
 
 from perdure.contracts import FailureClass
 from perdure.journal import Parts
+from perdure.people import HumanTask
 
 STATE_VERSION = 3
 
@@ -62,6 +63,8 @@ class Token(Compact, frozen=True):
     escalates: bool = False
     is_shared: bool = False
     """Whether one completion may end several such waits."""
+    task: HumanTask | None = None
+    """For whom it is, where not everyone with the key may end it."""
 
 
 class Incident(Compact, frozen=True):

@@ -9,6 +9,7 @@ import msgspec
 from perdure.contracts import ConsequenceTier, FlagContract, RetryPolicy
 from perdure.payload import data_hash
 from perdure.people import TaskContract
+from perdure.verbs.agents import AgentContract
 
 ExecutionKind = Literal["sync", "durable"]
 Effects = Literal["none", "store", "external"]
@@ -54,6 +55,8 @@ class Execution(msgspec.Struct, frozen=True):
     """One completion ends every wait under the same key (`correlation: {fanout: true}`)."""
     task: TaskContract | None = None
     """For whom the wait of a durable verb is a task, where it is one."""
+    agent: AgentContract | None = None
+    """What its handler may use and do, where that is an agent."""
 
 
 class Sentences(msgspec.Struct, frozen=True):
@@ -109,7 +112,7 @@ class VerbDefinition(msgspec.Struct, frozen=True):
             del whole["contract"]
         if not self.writes:
             del whole["writes"]
-        for name in ("decision", "is_shared", "task"):
+        for name in ("decision", "is_shared", "task", "agent"):
             if not whole["execution"][name]:
                 del whole["execution"][name]
         return whole

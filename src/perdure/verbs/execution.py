@@ -18,6 +18,7 @@ from perdure.contracts import (
     FlagType,
     RetryPolicy,
 )
+from perdure.verbs.agents import read_agent
 from perdure.verbs.definition import (
     CRUD,
     DEFAULT_CORRELATION_KEY,
@@ -63,9 +64,8 @@ def read_execution(fields: Fields) -> Execution:
     kind = fields.word("kind", ("sync", "durable"), "sync", KIND_ALIASES)
     if kind == "sync":
         _refuse_durable_keys(fields)
-    elif "compensate" in fields:
-        reason = "'compensate' belongs to a sync verb"
-        fields.wrong(fields.get("compensate"), "wrong_kind", reason, "A durable verb lists 'compensation'.")
+    else:
+        _refuse_sync_keys(fields)
     handler = fields.optional_text("handler")
     base = _carried_by_process(fields) if handler == START_PROCESS else _own(fields, handler)
     return msgspec.structs.replace(base, kind=kind, **_common(fields, base))
@@ -112,6 +112,7 @@ def _common(fields: Fields, base: Execution) -> dict[str, Any]:
     natural: Effects = "store" if base.handler == CRUD else "external"
     compensation = fields.text_mapping("compensation")
     task = fields.child("task", "task")
+    agent = fields.child("agent", "agent")
     return {
         "effects": fields.word("effects", ("none", "store", "external"), natural),
         "redelivery": fields.word("redelivery", ("rerun", "incident"), "rerun"),
@@ -123,6 +124,7 @@ def _common(fields: Fields, base: Execution) -> dict[str, Any]:
         "decision": fields.boolean("decision"),
         "is_shared": _is_shared(fields),
         "task": read_task(task) if task is not None else None,
+        "agent": read_agent(agent) if agent is not None else None,
         "wait": fields.word("wait", ("track", "block"), "track", {"fire-and-track": "track", "blocking": "block"}),
     }
 
@@ -132,6 +134,15 @@ def _refuse_durable_keys(fields: Fields) -> None:
         if key in fields:
             hint = "Write kind: durable, or remove the key."
             fields.wrong(fields.get(key), "wrong_kind", f"'{key}' belongs to a durable verb and this one is sync", hint)
+
+
+def _refuse_sync_keys(fields: Fields) -> None:
+    if "compensate" in fields:
+        reason = "'compensate' belongs to a sync verb"
+        fields.wrong(fields.get("compensate"), "wrong_kind", reason, "A durable verb lists 'compensation'.")
+    if "agent" in fields:
+        reason = "'agent' belongs to a sync verb: what a durable one results in is what ends its wait"
+        fields.wrong(fields.get("agent"), "wrong_kind", reason, "Write kind: sync, or remove the key.")
 
 
 def read_correlation(fields: Fields) -> str:

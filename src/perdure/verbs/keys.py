@@ -103,8 +103,23 @@ ACCEPTED_KEYS = MappingProxyType(
                 "wait",
                 "policy",
                 "task",
+                "agent",
             ]
         ),
+        "agent": frozenset(
+            [
+                "max_tokens",
+                "max_cost",
+                "max_requests",
+                "timeout",
+                "confidence",
+                "ask",
+                "allow",
+                "tier",
+                "prices",
+            ]
+        ),
+        "price": frozenset(["input", "output"]),
         "task": frozenset(["title", "assignee", "groups", "users", "due", "four_eyes", "ladder"]),
         "rung": frozenset(["after", "remind", "reassign", "escalate"]),
         "retry": RETRY_KEYS,

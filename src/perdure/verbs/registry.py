@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 import msgspec
 
 from perdure.errors import DefinitionError, Problem
+from perdure.verbs.agents import MarkedAgent, is_agent
 from perdure.verbs.catalogue import Catalogue
 from perdure.verbs.compiled import Verb
 from perdure.verbs.definition import BUILT_IN_HANDLERS, VerbDefinition, same_verb_name
@@ -22,12 +23,13 @@ MAX_MODULES = 5000
 
 
 class Handler(msgspec.Struct, frozen=True):
-    """A function bound to a verb; `built_in` names one that the platform provides itself."""
+    """A function or an agent bound to a verb; `built_in` names one that the platform provides itself."""
 
     name: str
-    function: Callable[..., Any] | None
+    function: Any
     is_async: bool = False
     built_in: bool = False
+    is_agent: bool = False
 
 
 class HandlerRegistry:
@@ -40,11 +42,11 @@ class HandlerRegistry:
 
     @classmethod
     def collect(
-        cls, packages: Sequence[str], catalogue: Catalogue, bound: Mapping[str, Callable[..., Any]] | None = None
+        cls, packages: Sequence[str], catalogue: Catalogue, bound: Mapping[str, Any] | None = None
     ) -> HandlerRegistry:
         """Imports the named packages with all their modules; raises DefinitionError with every problem.
 
-        `bound` adds functions by verb or handler name, as `bind` does.
+        `bound` adds functions and agents by verb or handler name, as `bind` does.
         """
         registry = cls()
         for name, function in (bound or {}).items():
@@ -59,8 +61,8 @@ class HandlerRegistry:
             raise DefinitionError(problems)
         return registry
 
-    def bind(self, name: str, function: Callable[..., Any], version: int | None = None) -> None:
-        """Binds a function to a verb name, or to a handler name such as `bloomberg::query`."""
+    def bind(self, name: str, function: Any, version: int | None = None) -> None:
+        """Binds a function, or an agent, to a verb name, or to a handler name such as `bloomberg::query`."""
         key = (same_verb_name(name), version)
         handler = _handler(name, function)
         taken = self._by_name.get(name) if "::" in name else self._by_verb.get(key)
@@ -94,13 +96,12 @@ class HandlerRegistry:
 
     def _collect_marked(self, module: ModuleType, catalogue: Catalogue) -> Iterable[Problem]:
         for name, value in sorted(vars(module).items()):
-            if getattr(value, "__module__", None) == module.__name__:
+            # An agent is a value, not something defined in a module; found in two, it is the same one.
+            if getattr(value, "__module__", None) == module.__name__ or isinstance(value, MarkedAgent):
                 for mark in marks_of(value):
                     yield from self._bind_marked(f"{module.__name__}.{name}", mark, value, catalogue)
 
-    def _bind_marked(
-        self, place: str, mark: VerbMark, function: Callable[..., Any], catalogue: Catalogue
-    ) -> Iterable[Problem]:
+    def _bind_marked(self, place: str, mark: VerbMark, function: Any, catalogue: Catalogue) -> Iterable[Problem]:
         if catalogue.find(mark.name, mark.version) is None:
             hint = did_you_mean(mark.name, catalogue.names())
             wanted = mark.name if mark.version is None else f"{mark.name} version {mark.version}"
@@ -121,7 +122,7 @@ class HandlerRegistry:
         candidates = self._paths(name)
         for path in candidates:
             function = _attribute(path)
-            if callable(function):
+            if callable(function) or is_agent(function):
                 self._by_name[name] = _handler(path, function)
                 return
         listed = ", ".join(self._packages) or "none"
@@ -184,17 +185,19 @@ def _attribute(path: str) -> Any:
     return getattr(module, attribute, None)
 
 
-def _handler(name: str, function: Callable[..., Any]) -> Handler:
+def _handler(name: str, function: Any) -> Handler:
+    if is_agent(function):
+        return Handler(name, function, is_async=True, is_agent=True)
     called = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
     return Handler(name, function, is_async=inspect.iscoroutinefunction(called))
 
 
-def _duplicate(name: str, first: Callable[..., Any] | None, second: Callable[..., Any]) -> Problem:
+def _duplicate(name: str, first: Any, second: Any) -> Problem:
     reason = f"the verb '{name}' has two handlers: {_described(first)} and {_described(second)}"
     return Problem("handler.duplicate", *_place(second), name, reason, "Keep one of them.")
 
 
-def _described(function: Callable[..., Any] | None) -> str:
+def _described(function: Any) -> str:
     file, line, _ = _place(function)
     name = f"{getattr(function, '__module__', '?')}.{getattr(function, '__qualname__', repr(function))}"
     return f"{name} ({file}:{line})"
