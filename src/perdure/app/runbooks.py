@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from perdure.app.processes import Views
+from perdure.app.runbook_tasks import proposal_of
 from perdure.app.runbook_views import (
     PlanDiff,
     PlanView,
@@ -299,7 +300,8 @@ class RunbookDesk:
         args = await self._value(aggregate, step.input or None)
         result = await self._value(aggregate, step.result)
         carrier = await self._views.carrier(aggregate, number, step.carrier) if step.carrier is not None else None
-        return step_view(aggregate, number, plan, args, result, carrier)
+        proposal = await proposal_of(self._runtime, aggregate, step)
+        return step_view(aggregate, number, plan, args, result, carrier, proposal)
 
     async def _value(self, aggregate: Aggregate, hash: bytes | None) -> Any:
         if hash is None or aggregate.state.erased_at:

@@ -7,6 +7,7 @@ from typing import Any
 
 from perdure.app.instance_views import InstanceView, task_view
 from perdure.app.processes import Views
+from perdure.app.runbook_tasks import RunbookTasks
 from perdure.app.runtime import Runtime
 from perdure.app.task_views import TaskView
 from perdure.bpmn.machine.state import Node
@@ -14,12 +15,13 @@ from perdure.engines.embedded.following import Until
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
-from perdure.people import HumanTask, is_for
+from perdure.people import HumanTask, is_for, names_of
+from perdure.runbooks import commands as c
 from perdure.sources import Id, parse_id
 
 
 class TaskDesk:
-    """Human tasks. Reached as `perdure.tasks`; a task's key is `<instance>:<token>`.
+    """Human tasks. Reached as `perdure.tasks`; a task's key is `<instance>:<token>`, or `<runbook>:<step>`.
 
     Who acts is the principal and the groups of `acting`. With `override`, a reason, an administrator (a member of the
     group `administrators`) acts for others; that is recorded.
@@ -30,6 +32,7 @@ class TaskDesk:
         self._engine = runtime.engine
         self._origin = origin
         self._views = views
+        self._runbooks = RunbookTasks(runtime, origin)
 
     async def list(
         self,
@@ -70,43 +73,76 @@ class TaskDesk:
     async def claim(self, key: str, *, override: str = "") -> TaskView:
         """Take a task; nobody else can complete it then."""
         instance, token = task_place(key)
-        await self._engine.claim_task(instance, token, self._origin, override=override)
+        if not await self._handled(instance, c.HandleTask(token, "claim", override=override)):
+            await self._engine.claim_task(instance, token, self._origin, override=override)
         return await self.get(key)
 
     async def unclaim(self, key: str, *, override: str = "") -> TaskView:
         """Give a claimed task back."""
         instance, token = task_place(key)
-        await self._engine.claim_task(instance, token, self._origin, release=True, override=override)
+        if not await self._handled(instance, c.HandleTask(token, "unclaim", override=override)):
+            await self._engine.claim_task(instance, token, self._origin, release=True, override=override)
         return await self.get(key)
 
     async def delegate(self, key: str, to: str, *, override: str = "") -> TaskView:
         """Hand a task to another person; who did is remembered."""
         instance, token = task_place(key)
-        await self._engine.delegate_task(instance, token, self._origin, to=to, override=override)
+        if not await self._handled(instance, c.HandleTask(token, "delegate", to, override=override)):
+            await self._engine.delegate_task(instance, token, self._origin, to=to, override=override)
         return await self.get(key)
 
     async def reassign(self, key: str, to: str = "", *, groups: str = "", override: str = "") -> TaskView:
         """Give a task to another person, or to groups (comma separated) instead of those that had it."""
         instance, token = task_place(key)
-        await self._engine.reassign_task(instance, token, self._origin, to=to, groups=groups, override=override)
+        if not await self._handled(instance, c.HandleTask(token, "reassign", to, names_of(groups), override)):
+            await self._engine.reassign_task(instance, token, self._origin, to=to, groups=groups, override=override)
         return await self.get(key)
 
     async def complete(
         self, key: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", override: str = "",
         until: Until = "committed", timeout_seconds: float | None = None,
-    ) -> InstanceView:  # fmt: skip
+    ) -> InstanceView | TaskView:  # fmt: skip
         """End a task with what it brings. The first answer counts; under one message id it may be sent again.
 
-        `until` says how far the instance is to come before this returns, as for `instances.start`.
+        `until` says how far the instance is to come before this returns, as for `instances.start`. Of a step of a
+        runbook, or a call, the task as it was answered is given back.
         """
         instance, token = task_place(key)
+        if (runbook := await self._runbooks.of(instance)) is not None:
+            await self._runbooks.complete(runbook, token, data, message_id, override)
+            return await self._ended(instance, token)
         aggregate = await self._engine.complete_task(
             instance, token, self._origin, data=data, message_id=message_id, override=override
         )  # fmt: skip
         return await self._views.instance(await self._engine.followers.follow(aggregate, until, timeout_seconds))
 
-    async def _seen(self, instance: Id, token: int) -> tuple[Aggregate, Node, HumanTask] | None:
+    async def accept(self, key: str, *, override: str = "") -> TaskView:
+        """Answer with what an agent proposes. No agent can, whatever it calls itself."""
+        instance, token = task_place(key)
+        runbook = await self._runbooks.of(instance)
+        if runbook is None:
+            fact, hint = "nothing is proposed there", "Complete it with an answer of your own."
+            raise RejectedError(Rejection("wrong_state", "accept", "task", key, fact, hint))
+        await self._runbooks.accept(runbook, token, override)
+        return await self._ended(instance, token)
+
+    async def _handled(self, id: Id, command: c.HandleTask) -> bool:
+        """Whether the task is a runbook's; it has been dealt with then."""
+        runbook = await self._runbooks.of(id)
+        if runbook is not None:
+            await self._runbooks.handle(runbook, command)
+        return runbook is not None
+
+    async def _ended(self, id: Id, number: int) -> TaskView:
+        runbook = await self._runbooks.of(id)
+        assert runbook is not None
+        return await self._runbooks.view(runbook, number, runbook.state.steps[number - 1].task, 0, False)
+
+    async def _seen(self, instance: Id, token: int) -> tuple[Aggregate, Node | int, HumanTask] | None:
         try:
+            if (runbook := await self._runbooks.of(instance)) is not None:
+                task = self._runbooks.task(runbook, token)
+                return (runbook, token, task) if task is not None else None
             aggregate = await self._engine.read(instance, self._origin)
         except QuarantinedError:
             return None
@@ -116,8 +152,10 @@ class TaskDesk:
         return aggregate, node, node.task
 
     async def _view(
-        self, aggregate: Aggregate, node: Node, task: HumanTask, *, number: int = 0, has_form: bool = False
+        self, aggregate: Aggregate, node: Node | int, task: HumanTask, *, number: int = 0, has_form: bool = False
     ) -> TaskView:
+        if isinstance(node, int):
+            return await self._runbooks.view(aggregate, node, task, number, has_form)
         definition = await self._engine.instances.loaded(aggregate)
         form = await self._engine.people.form(aggregate, node) if has_form else None
         return task_view(aggregate, node, definition, self._runtime.sources.now(), number, form)

@@ -28,6 +28,8 @@ from perdure.runbooks.state import (
     Token,
     with_step,
 )
+from perdure.runbooks.tasks import TASK_TABLE
+from perdure.usage import after
 
 
 def apply(state: Runbook | None, entry: e.Entry) -> Runbook:
@@ -212,6 +214,13 @@ def _payload_erased(state: Runbook, entry: e.PayloadErased) -> Runbook:
     return replace(state, erased_at=entry.at)
 
 
+def _agent_used(state: Runbook, entry: e.AgentUsed) -> Runbook:
+    step = state.steps[entry.step - 1]
+    spent = after(step.spent, entry.uses, entry.duration, entry.is_cut)
+    state = _noted(state, entry.step, replace(step, spent=spent))
+    return replace(state, spent=after(state.spent, entry.uses, entry.duration, entry.is_cut))
+
+
 _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.StepReady: _step_ready,
     e.AttemptStarted: _attempt_started,
@@ -235,5 +244,7 @@ _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.ProcessAsked: _process_asked,
     e.IncidentCreated: _unchanged,
     e.IncidentClosed: _unchanged,
+    e.AgentUsed: _agent_used,
     **PLAN_TABLE,
+    **TASK_TABLE,
 }

@@ -9,6 +9,7 @@ import msgspec
 from perdure.contracts import RetryPolicy
 from perdure.runbooks.entries import Added
 from perdure.runbooks.state import Failure, Pin, VerbPin
+from perdure.usage import Used
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -38,7 +39,18 @@ class Fail(msgspec.Struct, frozen=True):
     after_seconds: float | None = None
 
 
-AttemptOutcome = Done | Park | Fail
+class Propose(msgspec.Struct, frozen=True):
+    """An agent is not sure enough, or not entitled: somebody of the group decides upon what it proposes."""
+
+    name: str
+    proposal: bytes
+    by: str
+    group: str
+    why: str
+    confidence: float | None = None
+
+
+AttemptOutcome = Done | Park | Fail | Propose
 
 
 class Chosen(msgspec.Struct, frozen=True):
@@ -90,6 +102,7 @@ class StartCall(msgspec.Struct, frozen=True):
     outcome: AttemptOutcome | None = None
     parent: str = ""
     idempotency_key: str = ""
+    used: Used | None = None
 
 
 class LeaseJob(msgspec.Struct, frozen=True):
@@ -110,6 +123,8 @@ class RecordAttempt(msgspec.Struct, frozen=True):
     outcome: AttemptOutcome
     launches: tuple[Launch, ...] = ()
     change: Change | None = None
+    used: Used | None = None
+    """What its agent used, or whatever else asked models."""
 
 
 class Complete(msgspec.Struct, frozen=True):
@@ -125,6 +140,10 @@ class Complete(msgspec.Struct, frozen=True):
     """Whom the launches are leased to."""
     launches: tuple[Launch, ...] = ()
     change: Change | None = None
+    accepts: bool = False
+    """It is what the agent of the step proposed."""
+    override: str = ""
+    """Why an administrator answers a task for others."""
 
 
 class FireTimer(msgspec.Struct, frozen=True):
@@ -270,6 +289,16 @@ class AnswerGate(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
+class HandleTask(msgspec.Struct, frozen=True):
+    """Take the task of a step, give it back, or hand it on."""
+
+    step: int
+    act: Literal["claim", "unclaim", "delegate", "reassign"]
+    to: str = ""
+    groups: tuple[str, ...] = ()
+    override: str = ""
+
+
 class OpenDraft(msgspec.Struct, frozen=True):
     """Begin to write a runbook."""
 
@@ -296,5 +325,5 @@ Command = (
     StartCall | LeaseJob | RecordAttempt | Complete | FireTimer | Cancel | PostProgress | RaiseIncident
     | RetryIncident | ResolveIncident | TellIncident | ProposeAmendment | ApproveAmendment | Erase | StartRunbook
     | LaunchSteps | ExtendPlan | SealRunbook | RetryStep | SkipStep | Compensate | AnswerGate | OpenDraft
-    | ReviseDraft | UndoRevision | RedoRevision
+    | ReviseDraft | UndoRevision | RedoRevision | HandleTask
 )  # fmt: skip

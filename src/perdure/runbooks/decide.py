@@ -9,9 +9,10 @@ from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
-from perdure.runbooks.outcomes import attempt_number, outcome_entries
+from perdure.runbooks.outcomes import agent_used, attempt_number, outcome_entries
 from perdure.runbooks.state import ENDED, TOKEN_STATES, WAITING, Failure, Runbook, Step, Token
 from perdure.runbooks.steering import STEERING, cancel, changed_meanwhile, follow, steer
+from perdure.runbooks.tasks import answered, handle
 
 MAX_INTERRUPTIONS = 5
 """How often one attempt may be cut off by a dying process before a person must look."""
@@ -51,6 +52,10 @@ def _of_step(state: Runbook, command: c.Command, origin: Origin, now: int, chanc
         return _propose(state, command, origin, now)
     if type(command) is c.ApproveAmendment:
         return _approve(state, command, origin, now)
+    if type(command) is c.Complete:
+        return _complete(state, command, origin, now)
+    if type(command) is c.HandleTask:
+        return handle(state, command, origin, now)
     return _TABLE[type(command)](state, command, now, chance)
 
 
@@ -63,7 +68,8 @@ def _start(state: Runbook | None, command: c.StartCall, origin: Origin, now: int
     )  # fmt: skip
     outcome = command.outcome
     if outcome is not None:
-        return Decision((started, *outcome_entries(1, 1, outcome, now, chance)))
+        used = (agent_used(1, 1, now, command.used),) if command.used is not None else ()
+        return Decision((started, *used, *outcome_entries(1, 1, outcome, now, chance)))
     if command.worker:
         return Decision((started, e.AttemptStarted(1, 1, now, command.worker)))
     return Decision((started, e.StepReady(1, now)))
@@ -105,13 +111,24 @@ def _record(state: Runbook, command: c.RecordAttempt, now: int, chance: float) -
     if step.status != "running" or frame is None or frame.attempt != command.attempt or frame.worker != command.worker:
         why = f"the step is {step.status}"
         return Decision(
-            (e.AttemptDiscarded(command.step, command.attempt, now, command.worker, why),), "discarded", keeps=False
+            (e.AttemptDiscarded(command.step, command.attempt, now, command.worker, why), *_used(step, command, now)),
+            "discarded", keeps=False,
         )  # fmt: skip
     tried = step.links.tried if step.links is not None else 0
-    return Decision(outcome_entries(command.step, command.attempt, command.outcome, now, chance, tried))
+    entries = outcome_entries(command.step, command.attempt, command.outcome, now, chance, tried)
+    return Decision((*_used(step, command, now), *entries))
 
 
-def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> Answer:
+def _used(step: Step, command: c.RecordAttempt, now: int) -> tuple[e.Entry, ...]:
+    """What the attempt used, recorded whatever else becomes of it."""
+    used, frame = command.used, step.frame
+    if used is None:
+        return ()
+    is_cut = frame is not None and frame.attempt == command.attempt and frame.interruptions > 0
+    return (agent_used(command.step, command.attempt, now, used, is_cut),)
+
+
+def _complete(state: Runbook, command: c.Complete, origin: Origin, now: int) -> Answer:
     step = state.steps[command.step - 1]
     if not 1 <= command.token <= len(step.tokens):
         return Rejection("not_found", "complete", "call", "?", "it has no such wait")
@@ -127,11 +144,14 @@ def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> A
         )  # fmt: skip
     if command.is_expired:
         return Decision(_expire(step, command.step, command.token, token, now))
+    told = answered(step, command, origin, now)
+    if isinstance(told, Rejection):
+        return told
     received = e.CompletionReceived(command.step, command.token, now, command.message_id)
     if command.failure is not None:
-        return Decision((received, e.StepFailed(command.step, now, command.failure)))
+        return Decision((*told, received, e.StepFailed(command.step, now, command.failure)))
     assert command.result is not None
-    return Decision((received, e.StepCompleted(command.step, now, command.result)))
+    return Decision((*told, received, e.StepCompleted(command.step, now, command.result)))
 
 
 def _expire(step: Step, number: int, token_number: int, token: Token, now: int) -> tuple[e.Entry, ...]:
@@ -274,7 +294,6 @@ _WITHOUT_STEPS = frozenset({c.Cancel, c.Erase})
 _TABLE: dict[type, Callable[[Runbook, Any, int, float], Answer]] = {
     c.LeaseJob: _lease,
     c.RecordAttempt: _record,
-    c.Complete: _complete,
     c.FireTimer: _fire,
     c.Cancel: _cancel,
     c.PostProgress: _progress,

@@ -8,6 +8,7 @@ import msgspec
 
 from perdure.runbooks.state import Compact, Failure, Flags, OnFailure, VerbPin
 from perdure.sources import iso
+from perdure.usage import ModelUse
 
 ENTRY_VERSION = 3
 TIMES = frozenset({"at", "due", "retry_at"})
@@ -372,6 +373,70 @@ class CompensationEnded(Compact, frozen=True, tag=44):
     failures: int = 0
 
 
+class AgentUsed(Compact, frozen=True, tag=50):
+    """What an attempt of an agent used, whatever became of it. `is_cut`: a run of it before was cut off, unmetered."""
+
+    step: int
+    attempt: int
+    at: int
+    agent: str
+    duration: int
+    uses: tuple[ModelUse, ...] = ()
+    is_cut: bool = False
+
+
+class ProposalMade(Compact, frozen=True, tag=51):
+    """An agent said something that does not count by itself: a person decides."""
+
+    step: int
+    at: int
+    by: str
+    proposal: bytes
+    why: str
+    confidence: float | None = None
+
+
+class TaskOpened(Compact, frozen=True, tag=52):
+    """The step's wait is for people: everyone of the groups but the requester."""
+
+    step: int
+    at: int
+    groups: tuple[str, ...]
+    requester: str = ""
+    title: str = ""
+
+
+class TaskClaimed(Compact, frozen=True, tag=53):
+    """Somebody took the task, or, without a name, it was given back."""
+
+    step: int
+    at: int
+    by: str = ""
+    override: str = ""
+
+
+class TaskHanded(Compact, frozen=True, tag=54):
+    """The task is in other hands, and nobody has claimed it now."""
+
+    step: int
+    at: int
+    by: str
+    to: str = ""
+    groups: tuple[str, ...] = ()
+    is_delegated: bool = False
+    override: str = ""
+
+
+class TaskAnswered(Compact, frozen=True, tag=55):
+    """Somebody answered the task; `accepts` when they took what the agent proposed."""
+
+    step: int
+    at: int
+    by: str
+    accepts: bool = False
+    override: str = ""
+
+
 Entry = (
     CallStarted | AttemptStarted | AttemptFailed | AttemptDiscarded | StepCompleted | StepFailed | StepParked
     | CompletionReceived | CompletionIgnored | TimedOut | Escalated | IncidentRaised | IncidentResolved
@@ -379,7 +444,8 @@ Entry = (
     | StepReady | ProcessAsked | IncidentCreated | IncidentClosed | RunbookStarted | StepsAdded | EdgesAdded
     | StepBegun | ChoiceMade | StepSkipped | StepCancelled | FailurePassed | StepsHeld | StepRetried | DecisionMade
     | GateClosed | GateAnswered | RunbookSealed | CompensationStarted | RunbookCompleted | RunbookFailed
-    | DraftOpened | DraftRevised | DraftMoved | CompensationEnded
+    | DraftOpened | DraftRevised | DraftMoved | CompensationEnded | AgentUsed | ProposalMade | TaskOpened
+    | TaskClaimed | TaskHanded | TaskAnswered
 )  # fmt: skip
 
 

@@ -50,6 +50,10 @@ class Completion(msgspec.Struct, frozen=True, omit_defaults=True):
     code: str = "completion.failed"
     failure_class: FailureClass = "permanent_business"
     verb: str = ""
+    accepts: bool = False
+    """It is what an agent proposed there."""
+    override: str = ""
+    """Why an administrator answers for others."""
 
 
 class Planned(msgspec.Struct, frozen=True):
@@ -108,7 +112,7 @@ class Intake:
         try:
             answer = await self._answer(completion, origin, message_id, found, is_replay)
         except RejectedError as error:
-            if error.rejection.code != "blocked" or is_replay:
+            if error.rejection.code != "blocked" or error.rejection.thing == "task" or is_replay:
                 raise
             return await self._bury(completion, origin, message_id, f"blocked: {error}", is_replay)
         if answer.conflict is not None and answer.conflict.what != "inbox":
@@ -220,7 +224,8 @@ class Intake:
             )  # fmt: skip
             failure = _failure(completion) if completion.status == "failed" else None
             command = c.Complete(
-                place.step, place.token, result, failure, completion.status == "expired", message_id
+                place.step, place.token, result, failure, completion.status == "expired", message_id,
+                accepts=completion.accepts, override=completion.override,
             )  # fmt: skip
             if planned is None:
                 return Prepared(command, brought)

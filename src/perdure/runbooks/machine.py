@@ -52,6 +52,9 @@ PROCESS = "/process"
 INSTANCE_ENDED = "/ended"
 GATE = "gate"
 LOCK = "lock"
+TASK = "task"
+TASK_ROW = 1000
+"""Where the row of a step's task is, beyond any token."""
 SHARED = "shared"
 ASKED = "step.failed"
 """The incident of a step that failed and whose plan says to ask a person."""
@@ -94,6 +97,7 @@ class RunbookMachine:
     def payloads(self, state: Runbook) -> tuple[tuple[bytes, ...], bool]:
         hashes = {step.input for step in state.steps if step.input}
         hashes.update(step.result for step in state.steps if step.result is not None)
+        hashes.update(step.proposal for step in state.steps if step.proposal)
         if state.course is not None:
             hashes.update(fragment.document for fragment in state.course.fragments)
         if state.draft is not None:
@@ -233,6 +237,9 @@ def _step_rows(
         parked.append(ParkedRow(number, position, token.name, key, token.status, definition, kind))
         if token.due and token.status == WAITING and step.incident is None:
             timers.append(TimerRow(number, "timeout", token.due))
+    if step.task is not None and step.open_task is not None:
+        key = step_id(letters, number)
+        parked.append(ParkedRow(number, TASK_ROW, step.verb, key, WAITING, definition, TASK))
     if step.retry_at and step.status == "pending":
         timers.append(TimerRow(number, "retry", step.retry_at))
     if step.status == "ready":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
 from perdure.runbooks.state import Pin, Step
+from perdure.usage import Used
 
 SECOND = 1_000_000
 
@@ -20,8 +21,16 @@ def outcome_entries(
         parked = e.StepParked(step, now, outcome.name, outcome.key, due, outcome.escalation, outcome.is_shared)
         pin = outcome.carrier
         return (parked, e.ProcessAsked(step, now, *_pinned(pin))) if pin is not None else (parked,)
+    if type(outcome) is c.Propose:
+        made = e.ProposalMade(step, now, outcome.by, outcome.proposal, outcome.why, outcome.confidence)
+        title = f"Decide upon what {outcome.by} proposes for {outcome.name}"
+        return made, e.StepParked(step, now, outcome.name), e.TaskOpened(step, now, (outcome.group,), outcome.by, title)
     assert type(outcome) is c.Fail
     return _failed(step, attempt, outcome, now, chance, tried)
+
+
+def agent_used(step: int, attempt: int, now: int, used: Used, is_cut: bool = False) -> e.AgentUsed:
+    return e.AgentUsed(step, attempt, now, used.agent, used.duration, used.uses, is_cut)
 
 
 def attempt_number(step: Step) -> int:

@@ -9,6 +9,8 @@ import msgspec
 
 from perdure.contracts import FailureClass
 from perdure.journal import Parts
+from perdure.people import HumanTask
+from perdure.usage import Spent
 
 STATE_VERSION = 3
 
@@ -158,6 +160,18 @@ class Step(Compact, frozen=True):
     carrier: Pin | None = None
     links: Links | None = None
     """Of a step of a plan; a call has none."""
+    spent: Spent | None = None
+    """What its agent has used, in all attempts."""
+    task: HumanTask | None = None
+    """Whom its wait is for."""
+    proposal: bytes = b""
+    """What its agent would have said, had it been sure: by its hash."""
+
+    @property
+    def open_task(self) -> HumanTask | None:
+        """The task somebody can still answer."""
+        is_waiting = self.status == "parked" and any(token.status == WAITING for token in self.tokens)
+        return self.task if is_waiting and self.task is not None and self.task.is_open else None
 
 
 class Fragment(Compact, frozen=True):
@@ -225,6 +239,8 @@ class Runbook(Compact, frozen=True):
     draft: Draft | None = None
     apart: tuple[int, bytes] | None = None
     """As stored, when the steps are rows by themselves: how many there are, and what they sum up to."""
+    spent: Spent | None = None
+    """What its agents have used, in all attempts of all steps."""
 
 
 def many(steps: Iterable[Step]) -> Steps:

@@ -50,6 +50,7 @@ def lease(game: Game, command: c.LeaseJob) -> str:
 def record(game: Game, command: c.RecordJob, chance: float) -> str:
     node = game.state.nodes.get(command.node)
     job = node.job if node is not None else None
+    _tell_used(game, job, command)
     if node is None or job is None or not _is_current(job, command):
         why = "its token is gone" if node is None else "another attempt has taken its place"
         game.emit(e.JobDiscarded(command.node, command.attempt, game.now, command.job_worker, why))
@@ -64,6 +65,15 @@ def record(game: Game, command: c.RecordJob, chance: float) -> str:
         return "applied"
     fail(game, node, job, command.outcome.failure, command.outcome.after_seconds, chance)
     return "applied"
+
+
+def _tell_used(game: Game, job: Job | None, command: c.RecordJob) -> None:
+    """What the attempt used is recorded, whatever else becomes of it."""
+    used = command.used
+    if used is not None:
+        is_cut = job is not None and _is_current(job, command) and job.interruptions > 0
+        told = e.AgentUsed(command.node, command.attempt, game.now, used.agent, used.duration, used.uses, is_cut)
+        game.emit(told)
 
 
 def _is_current(job: Job, command: c.RecordJob) -> bool:

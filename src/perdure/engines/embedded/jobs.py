@@ -42,6 +42,7 @@ from perdure.runbooks.conductor import MAX_ENTITY_CONFLICTS
 from perdure.sources import Id, id_text, iso
 from perdure.verbs import Verb
 from perdure.verbs.definition import same_verb_name
+from perdure.work.agents.budgets import UNSURE
 from perdure.work.patience import insist
 from perdure.work.ports import JobFound
 from perdure.work.router import MAX_MESSAGE, Failed, Produced, Router, classify
@@ -177,7 +178,11 @@ class Jobs:
             return classify(verb, error)
         deployed = leased.definition.deployed
         call = self._handed(leased, verb, args)
-        return await self._conductor.router.run(verb, call, deployed.flags, deployed.is_loose)
+        if self._conductor.router.is_agent(verb):
+            current = await insist(lambda: self._instances.read(leased.id, leased.origin), self._instances.sources)
+            call["spent"] = current.state.spent
+        made = await self._conductor.router.run(verb, call, deployed.flags, deployed.is_loose)
+        return sure(made)
 
     async def _arguments(self, leased: Leased, verb: Verb) -> dict[str, Any]:
         """What the sub-verb declares of the data; all of it when it declares nothing."""
@@ -214,7 +219,7 @@ class Jobs:
             outcome = self._outcome(aggregate, leased, work, made, brought)
             command = RecordJob(
                 node=node, attempt=job.attempt, job_worker=job.worker, outcome=outcome,
-                worker=self._instances.worker_of(aggregate),
+                worker=self._instances.worker_of(aggregate), used=made.used,
             )  # fmt: skip
             return Prepared(command, brought)
 
@@ -321,6 +326,14 @@ def is_gone(error: Exception) -> bool:
         "not_found",
         "instance",
     )
+
+
+def sure(made: Produced | Failed) -> Produced | Failed:
+    """What an agent is not sure of is a business error of its job: the model says who is asked then."""
+    if isinstance(made, Failed) or not made.doubt:
+        return made
+    text = f"What was said does not count by itself: {made.doubt}. Model a boundary error event for '{UNSURE}'."
+    return Failed("permanent_business", UNSURE, text, used=made.used)
 
 
 def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:

@@ -106,7 +106,14 @@ async def complete(
         view = await perdure.tasks.complete(
             task, value, message_id=message_id, override=override, until="rest", timeout_seconds=REST_SECONDS
         )  # fmt: skip
-        output.show(settings, view, lambda: _pictures().instance_picture(view))
+        picture = _pictures().instance_picture if hasattr(view, "tokens") else _pictures().task_picture
+        output.show(settings, view, lambda: picture(view))
+
+
+async def accept(settings: Settings, task: TaskWord, override: Override = "") -> None:
+    """Complete a task with what an agent proposes; `show` tells what that is."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        _show(settings, await perdure.tasks.accept(task, override=override))
 
 
 async def _ask(perdure: Any, task: str) -> dict[str, Any] | None:
@@ -136,5 +143,5 @@ def _pictures() -> Any:
 
 COMMANDS: dict[str, Callable[..., Any]] = {
     "list": list_tasks, "show": show, "claim": claim, "unclaim": unclaim, "delegate": delegate,
-    "reassign": reassign, "complete": complete,
+    "reassign": reassign, "complete": complete, "accept": accept,
 }  # fmt: skip
