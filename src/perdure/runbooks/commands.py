@@ -9,7 +9,7 @@ import msgspec
 from perdure.contracts import RetryPolicy
 from perdure.runbooks.entries import Added
 from perdure.runbooks.state import Failure, Pin, VerbPin
-from perdure.usage import Used
+from perdure.usage import Budget, Used
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -125,6 +125,7 @@ class RecordAttempt(msgspec.Struct, frozen=True):
     change: Change | None = None
     used: Used | None = None
     """What its agent used, or whatever else asked models."""
+    budget: Budget | None = None
 
 
 class Complete(msgspec.Struct, frozen=True):

@@ -419,7 +419,9 @@ class Conductor:
     ) -> Answer:  # fmt: skip
         brought = Attachments()
         outcome = self._outcome(verb, made, args, id, brought, await self.carrier(verb, origin), step)
-        command = c.RecordAttempt(step, attempt, worker, outcome, used=made.used)
+        contract = verb.execution.agent
+        budget = contract.budget if contract is not None and made.used is not None else None
+        command = c.RecordAttempt(step, attempt, worker, outcome, used=made.used, budget=budget)
         decision: Decide | None = None
         if is_planned and isinstance(made, Produced) and isinstance(outcome, c.Done):
             decision = made.decision

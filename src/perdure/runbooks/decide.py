@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from perdure.contracts import RetryPolicy
 from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
 from perdure.runbooks import commands as c
@@ -13,6 +14,7 @@ from perdure.runbooks.outcomes import agent_used, attempt_number, outcome_entrie
 from perdure.runbooks.state import ENDED, TOKEN_STATES, WAITING, Failure, Runbook, Step, Token
 from perdure.runbooks.steering import STEERING, cancel, changed_meanwhile, follow, steer
 from perdure.runbooks.tasks import answered, handle
+from perdure.usage import OVER_BUDGET, excess
 
 MAX_INTERRUPTIONS = 5
 """How often one attempt may be cut off by a dying process before a person must look."""
@@ -115,8 +117,17 @@ def _record(state: Runbook, command: c.RecordAttempt, now: int, chance: float) -
             "discarded", keeps=False,
         )  # fmt: skip
     tried = step.links.tried if step.links is not None else 0
-    entries = outcome_entries(command.step, command.attempt, command.outcome, now, chance, tried)
+    outcome = _within_budget(state, command)
+    entries = outcome_entries(command.step, command.attempt, outcome, now, chance, tried)
     return Decision((*_used(step, command, now), *entries))
+
+
+def _within_budget(state: Runbook, command: c.RecordAttempt) -> c.AttemptOutcome:
+    """The outcome; a failure when others have spent meanwhile what this attempt would have needed."""
+    if command.budget is None or command.used is None or type(command.outcome) is c.Fail:
+        return command.outcome
+    words = excess(command.budget, state.spent, command.used.uses)
+    return c.Fail(Failure("permanent_business", OVER_BUDGET, words), RetryPolicy()) if words else command.outcome
 
 
 def _used(step: Step, command: c.RecordAttempt, now: int) -> tuple[e.Entry, ...]:

@@ -16,13 +16,12 @@ from perdure.runbooks.deciding import Decisions
 from perdure.runbooks.documents import Documents
 from perdure.runbooks.plan import StepPlan
 from perdure.runbooks.proposals import Proposal
-from perdure.usage import NOTHING, Used, summed
+from perdure.usage import Used, summed
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.agents import TIERS, AgentContract
 from perdure.verbs.definition import same_verb_name
 from perdure.verbs.handlers import Decide
 from perdure.work.agents.asking import DEFAULT
-from perdure.work.agents.budgets import check_after
 from perdure.work.router import Failed, Produced
 
 FORBIDDEN = "agent.forbidden"
@@ -42,8 +41,6 @@ class Vetting:
             return made
         contract = verb.execution.agent or DEFAULT
         try:
-            # Others may have spent meanwhile.
-            check_after(contract, aggregate.state.spent or NOTHING, made.used.uses)
             doubt = await self._doubt(contract, made.decision, aggregate)
         except BusinessError as error:
             return Failed("permanent_business", error.code, str(error), used=made.used)

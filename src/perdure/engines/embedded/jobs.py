@@ -40,6 +40,7 @@ from perdure.kernel.ports import Attachments
 from perdure.payload import Envelope, canonical, value_of
 from perdure.runbooks.conductor import MAX_ENTITY_CONFLICTS
 from perdure.sources import Id, id_text, iso
+from perdure.usage import Budget
 from perdure.verbs import Verb
 from perdure.verbs.definition import same_verb_name
 from perdure.work.agents.budgets import UNSURE
@@ -219,7 +220,7 @@ class Jobs:
             outcome = self._outcome(aggregate, leased, work, made, brought)
             command = RecordJob(
                 node=node, attempt=job.attempt, job_worker=job.worker, outcome=outcome,
-                worker=self._instances.worker_of(aggregate), used=made.used,
+                worker=self._instances.worker_of(aggregate), used=made.used, budget=budget_for(work.verb, made),
             )  # fmt: skip
             return Prepared(command, brought)
 
@@ -334,6 +335,12 @@ def sure(made: Produced | Failed) -> Produced | Failed:
         return made
     text = f"What was said does not count by itself: {made.doubt}. Model a boundary error event for '{UNSURE}'."
     return Failed("permanent_business", UNSURE, text, used=made.used)
+
+
+def budget_for(verb: Verb | None, made: Produced | Failed) -> Budget | None:
+    """What the agents of the process may use, where this was one of them."""
+    contract = verb.execution.agent if verb is not None else None
+    return contract.budget if contract is not None and made.used is not None else None
 
 
 def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:
