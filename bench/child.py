@@ -15,6 +15,7 @@ MODULES = {
     "dbos": "dbos_",
     "langgraph": "langgraph_",
     "perdure": "perdure_",
+    "spiff-every": "spiff",
     "spiff-task": "spiff",
     "spiff-wait": "spiff",
     "spiff-memory": "spiff",

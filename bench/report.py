@@ -15,6 +15,7 @@ TITLES = {
     "langgraph": "LangGraph",
     "raw": "raw limit",
     "perdure": "Perdure",
+    "spiff-every": "SpiffWorkflow saving after every element",
     "spiff-task": "SpiffWorkflow saving after every task",
     "spiff-wait": "SpiffWorkflow saving at waits",
     "spiff-memory": "SpiffWorkflow in memory",
@@ -52,7 +53,8 @@ METHOD = """## How it was measured
 - SpiffWorkflow and bpmn-engine run the same process with tasks that do nothing, one instance after another in one
   thread (running several at once gains them nothing), from a model parsed once. Saving is one row in SQLite per
   instance, WAL and FULL: after each of the five tasks (the durability Perdure has), only at the person's task and the
-  end, or never. bpmn-engine runs under Node; where there is no Node it is not measured.
+  end, or never. SpiffWorkflow is also measured saving after every element it runs, start, gateways, join and end among
+  them: what its own documentation calls a task. bpmn-engine runs under Node; where there is no Node it is not measured.
 - The loop is one instance that goes round a service task and a gateway, each round durable with a payload of its own.
 - Among many definitions and parked instances, starts and messages are timed one at a time after a restart, every
   definition having been used once.

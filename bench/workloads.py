@@ -88,8 +88,11 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(each for each in self.contenders if store == "sqlite" or each not in PROCESS_PEERS)
 
 
-PROCESS_PEERS = tuple(f"{peer}-{when}" for peer in ("spiff", "bpmn-engine") for when in ("task", "wait", "memory"))
-"""Engines of processes, by when they save an instance: after every task, only at waits, never."""
+PROCESS_PEERS = (
+    "spiff-every",
+    *(f"{peer}-{when}" for peer in ("spiff", "bpmn-engine") for when in ("task", "wait", "memory")),
+)
+"""Engines of processes, by when they save an instance: after every element, after every task, only at waits, never."""
 
 WORKLOADS = (
     Workload(

@@ -1,4 +1,4 @@
-"""SpiffWorkflow: the same process, its state saved to SQLite after every task, only at waits, or never."""
+"""SpiffWorkflow: the same process, its state saved to SQLite after every element or task, only at waits, or never."""
 
 from __future__ import annotations
 
@@ -47,7 +47,11 @@ def process(load: Load) -> Sample:
 
 
 class Runs:
-    """Runs instances and saves them as the mode says: `task`, `wait` or `memory`."""
+    """Runs instances and saves them as the mode says.
+
+    Its own word "task" means every element it runs, start, gateways, joins and ends among them: `every` saves after
+    each of those, `task` only after the five activities, `wait` at the person's task and the end, `memory` never.
+    """
 
     def __init__(self, spec: Any, load: Load) -> None:
         self._spec, self._mode = spec, load.mode
@@ -63,7 +67,7 @@ class Runs:
             self._save(number, workflow)
         task = workflow.get_next_task(state=TaskState.READY, manual=True)
         task.run()
-        if self._mode == "task":
+        if self._mode in ("task", "every"):
             self._save(number, workflow)
         self._go(number, workflow)
         if self._mode == "wait":
@@ -74,7 +78,7 @@ class Runs:
     def _go(self, number: int, workflow: Any) -> None:
         while (task := workflow.get_next_task(state=TaskState.READY, manual=False)) is not None:
             task.run()
-            if self._mode == "task" and task.task_spec.name in TASKS:
+            if self._mode == "every" or (self._mode == "task" and task.task_spec.name in TASKS):
                 self._save(number, workflow)
 
     def _save(self, number: int, workflow: Any) -> None:

@@ -71,11 +71,11 @@ async def test_an_agent_that_is_not_sure_proposes_and_a_person_accepts(store_url
         assert (await rita.tasks.get(task.key)).form["required"] == ["verdict"]
         await rita.tasks.claim(task.key)
         ended = await rita.tasks.accept(task.key)
-        assert (ended.state, ended.proposal) == ("completed", None)
+        assert (ended.id, ended.step("decision").proposal) == (view.id, None)
         done = await settled(sandbox, view.id)
         assert (done.state, done.step("noted").state) == ("completed", "completed")
         assert done.step("decision").result == {"verdict": "go on"}
-        (answered,) = await entries(sandbox, view.id, "TaskAnswered")
+        (answered,) = await entries(sandbox, view.id, "ProposalAnswered")
         assert (answered["by"], answered["accepts"]) == ("rita", True)
         assert await sandbox.tasks.list() == []
         await whole(sandbox)
@@ -208,7 +208,8 @@ async def test_what_a_runbook_has_spent_counts_for_every_agent_of_it(store_url: 
             call.used("judge-1", input_tokens=60, output_tokens=0)
             return {"verdict": "good"}
 
-    program = '(ubo.judge :entity "A" :as @a)\n(ubo.judge :entity "B" :as @b :after [@a])\n(ubo.judge :entity "C" :after [@b])\n'
+    lines = ('"A" :as @a', '"B" :as @b :after [@a]', '"C" :after [@b]')
+    program = "".join(f"(ubo.judge :entity {line})\n" for line in lines)
     async with opened(store_url, "{max_tokens: 120}", judge=Dear()) as sandbox:
         view = await started(sandbox, program)
         assert [step.state for step in view.steps] == ["completed", "completed", "failed"]

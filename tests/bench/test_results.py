@@ -170,6 +170,13 @@ def test_engines_that_save_to_a_file_do_not_enter_on_a_server() -> None:
     assert [(load.mode, load.concurrency) for load in loads(PROCESS, "spiff-wait", "sqlite", FULL)] == [("wait", 1)]
 
 
+def test_saving_after_every_element_is_shown_beside_saving_after_every_task() -> None:
+    assert [load.mode for load in loads(PROCESS, "spiff-every", "sqlite", FULL)] == ["every"]
+    page = render(results(*process_records(900.0, spiff_task=30.0, spiff_every=15.0)))
+    assert "| SpiffWorkflow saving after every element | 15.00 (at 1) | 60x |" in page
+    assert "| SpiffWorkflow saving after every task | 30.00 (at 1) | 30x |" in page
+
+
 def test_a_merged_run_replaces_its_own_figures_and_keeps_all_others() -> None:
     old = results(record("perdure", "at 64", 0, 10.0), *process_records(1.0))
     again = Run("2030-01-01 00:00", "full", "0.1", ["process"])

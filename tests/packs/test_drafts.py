@@ -77,7 +77,7 @@ def test_an_edit_that_makes_no_sense_is_refused_and_says_why(edit: Any, said: st
 def test_an_argument_may_take_an_earlier_result_instead() -> None:
     change = d.edit_arg(planned(), 3, "entity", None, VERBS, reference=Reference((), "discover", ("owners",)))
     entry = change.draft.entries[2]
-    assert entry.sentence == "Ask the owners of discover for a a"
+    assert entry.sentence == "Ask the owners of @discover for a a"
     assert [reference.at for reference in entry.references] == [("case",), ("entity",)]
     back = d.edit_arg(change.draft, 3, "entity", "B", VERBS).draft.entries[2]
     assert [reference.at for reference in back.references] == [("case",)]
@@ -122,6 +122,11 @@ def test_a_precondition_counts_what_is_planned_before_and_what_was_done() -> Non
         "'kyc.close-case' comes after 'kyc.open-case'"
     ]
     assert readiness(Draft(entries=(close,)), VERBS, completed=["kyc.open_case"]).is_ready
+
+
+def test_what_the_pack_does_not_allow_any_more_does_not_run() -> None:
+    report = readiness(d.confirm(planned()).draft, VERBS, allows=lambda verb: verb != "ubo.discover")
+    assert [(issue.entry, issue.code) for issue in report.issues] == [("discover", "not_allowed")]
 
 
 def test_a_confirmed_plan_is_ready_and_an_empty_one_is_not() -> None:

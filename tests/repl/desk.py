@@ -15,7 +15,7 @@ from perdure.surfaces.repl.talk import Match, OpenSeen, Rows, RunSeen, StepSeen,
 from tests.repl.project import CLIENTS
 
 TASK = TaskSeen(
-    "t:1", "Review the case", groups="reviewers", is_gate=True,
+    "t:1", "Review the case", groups="reviewers",
     form={"required": ["approved"], "properties": {"approved": {"type": "boolean"}, "reason": {"type": "string"}}},
 )  # fmt: skip
 

@@ -21,12 +21,16 @@ def test_a_phrase_chooses_the_pack_and_an_ambiguous_name_is_asked_never_guessed(
     assert talk.session.draft.answers["client"].value == "OJ2TIQSVQND4IZYYK658"
 
 
-def test_a_name_that_nothing_is_known_by_is_asked_for_again() -> None:
+def test_a_name_that_nothing_is_known_by_is_used_only_when_somebody_says_so() -> None:
     talk = Talk()
     said = talk.tell("start kyc on Nobody Ltd")
-    assert "Nothing is known by 'Nobody Ltd'." in said
-    assert "Which client is the case for?" in said
+    assert "Nothing is known by 'Nobody Ltd'. Use it as it is? [y/N]" in said
+    assert "Which client is the case for?" in talk.tell("")
     assert "New client, periodic review" in talk.tell("Nordlys Capital A/S")
+    other = Talk()
+    other.tell("start kyc on Nobody Ltd", "Somebody Ltd")
+    assert "New client, periodic review" in other.tell("yes")
+    assert other.session.draft.answers["client"].value == "Somebody Ltd"
 
 
 @pytest.mark.req("V28")
@@ -41,7 +45,7 @@ def test_defaults_enums_and_wrong_answers() -> None:
     assert talk.sentences() == [
         "Find the owners of Nordlys Capital A/S",
         "Open a new client KYC case for Nordlys Capital A/S",
-        "Ask for the passport in case the case id of case",
+        "Ask for the passport in case the case id of @case",
     ]
 
 
@@ -87,6 +91,17 @@ def test_steps_are_edited_dropped_moved_disabled_undone_and_redone() -> None:
     assert talk.session.draft.entries[1].status == "disabled"
     talk.tell("toggle 2")
     assert talk.session.draft.entries[1].status == "proposed"
+
+
+@pytest.mark.req("V28")
+def test_undo_takes_back_what_one_line_did_and_asks_again() -> None:
+    talk = Talk()
+    talk.tell("kyc-case", "Nordlys", "periodic review")
+    assert len(talk.session.draft.entries) == 2
+    assert "New client, periodic review or event driven?" in talk.tell("undo")
+    assert talk.session.draft.entries == ()
+    assert "Is that right?" in talk.tell("redo")
+    assert len(talk.session.draft.entries) == 2
 
 
 def test_undo_without_anything_before_it_says_so() -> None:
@@ -243,6 +258,20 @@ def test_run_before_confirming_plays_back_and_a_gap_is_reported() -> None:
     talk.tell("kyc-case", "Nordlys", "", "no")
     assert "It has to be confirmed first." in talk.tell("run")
     assert "nothing to run" in Talk().tell("run")
+
+
+def test_one_step_runs_with_what_it_needs_and_nothing_else() -> None:
+    talk = Talk(MemoryDesk(durable=()))
+    talk.tell("kyc-case", "Nordlys", "", "yes", "run step 3", "y")
+    assert [step.name for step in talk.desk.plans["rb-1"].steps] == ["case", "document"]
+
+
+@pytest.mark.parametrize("word", ["no", "cancel"])
+def test_an_authorisation_is_withdrawn_by_a_word(word: str) -> None:
+    talk = Talk()
+    talk.tell('(kyc.approve :case "C-1")', "yes", "run")
+    assert "Nothing was run." in talk.tell(word)
+    assert talk.session.asked is None
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------

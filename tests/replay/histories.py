@@ -14,6 +14,7 @@ from perdure.runbooks.machine import RunbookMachine
 from perdure.runbooks.state import Failure
 from perdure.sources import Id
 from tests.replay.plan_histories import PLAN_HISTORIES
+from tests.replay.task_histories import task_history
 
 ID = Id(sha256(b"golden").digest()[:16])
 ORIGIN = Origin("default", "ada", "00-11111111111111111111111111111111-2222222222222222-01")
@@ -88,6 +89,7 @@ HISTORIES: dict[str, Commands] = {
         ("RaiseIncident", (e.IncidentRaised(1, at(3), "definition.missing", "It is gone."),)),
         ("Cancel", (e.CancelRequested(at(4), "no longer needed"), e.CallCancelled(at(4), 1))),
     ),
+    "a human task": task_history(started(), at, RESULT),
     **PLAN_HISTORIES,
 }  # fmt: skip
 

@@ -13,7 +13,7 @@ from casework.ownership.evidence import bloomberg_claims, hierarchy_claims, part
 from casework.ownership.reports import gaps_told, report, summary, told, warnings
 from casework.registry import hits_for, holdings_of, officers_of
 from casework.sources import gleif_place, read
-from perdure import BusinessError, Call, verb
+from perdure import BusinessError, Call, Decide, verb
 
 DEPTH = 5
 MAX_ASKED = 100
@@ -38,31 +38,41 @@ async def discover(call: Call) -> dict[str, Any]:
     }
 
 
-def assess(call: Call) -> dict[str, Any]:
-    """The handler `ubo::assess`."""
+def assess(call: Call) -> Decide:
+    """The handler `ubo::assess`: what the owners mean for a case, and who is to be looked at closely."""
     owners = call.args["owners"]
     is_grave = bool(owners["peps"]) or not owners["complete"]
-    return {"risk": "high" if is_grave else "low", "peps": owners["peps"]}
+    return _decided(call, {"risk": "high" if is_grave else "low", "peps": owners["peps"]})
 
 
-def evaluate(call: Call) -> dict[str, Any]:
+def evaluate(call: Call) -> Decide:
     """The handler `ubo::evaluate`."""
     args = call.args
     found = _traced(args["hierarchy"], args["shares"], args["officers"]["officers"], args["shares"]["as_of"])
     gaps = gaps_told(found.gaps)
-    received = args["client_docs"].get("received_documents", [])
     if args["client_docs"]["documents_status"] != "received":
         text = f"the client did not send the documents of {found.target.name}"
         missing = {"id": f"*>{found.target.id}:documents_missing", "type": "documents_missing", "text": text}
         gaps.append({**missing, "entity": found.target.id, "is_blocking": True})
     peps = _peps(found)
-    return {
+    received = args["client_docs"].get("received_documents", [])
+    decision = {
         "complete": not any(gap["is_blocking"] for gap in gaps),
         "compiled_data": told(found),
         "review_package": {"summary": summary(found, peps), "documents": received},
         "gaps": gaps,
         "peps": peps,
     }
+    return _decided(call, decision)
+
+
+def _decided(call: Call, data: dict[str, Any]) -> Decide:
+    """The runbook grows by a close look at whoever is politically exposed; a call by itself has nothing to grow."""
+    if not data["peps"] or call.context is None:
+        return Decide(data)
+    reason = f"{' and '.join(data['peps'])} is politically exposed"
+    look = {"verb": "kyc.enhanced-due-diligence", "name": "enhanced_due_diligence"}
+    return Decide(data, add=[{**look, "args": {"persons": data["peps"], "reason": reason}}], reason=reason)
 
 
 async def compile_report(call: Call) -> dict[str, Any]:

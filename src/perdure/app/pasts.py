@@ -57,6 +57,11 @@ class Pasts:
         self._followed: OrderedDict[bytes, _Followed] = OrderedDict()
         instances.kernel.listen(self._on_commit)
 
+    def known(self, aggregate: Aggregate) -> Past | None:
+        """The past of an instance that is followed up to where it is now."""
+        followed = self._followed.get(aggregate.id)
+        return followed.past if followed is not None and followed.version == aggregate.version else None
+
     async def of(self, aggregate: Aggregate) -> Past:
         followed = self._followed.get(aggregate.id)
         if followed is None or followed.version != aggregate.version:

@@ -14,7 +14,7 @@ from perdure.app.deploying import ProjectModels, default_places
 from perdure.app.instance_views import InstanceView
 from perdure.app.lookups import MatchView, look_up
 from perdure.app.processes import InstanceDesk, Processes, Views
-from perdure.app.runbook_tasks import proposal_of
+from perdure.app.proposals import proposal_of
 from perdure.app.runbooks import RunbookDesk
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for

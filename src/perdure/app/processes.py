@@ -110,9 +110,11 @@ class Views:
         self._pasts = runtime.pasts
 
     async def instance(self, aggregate: Aggregate, *, has_data: bool = True) -> InstanceView:
-        definition = await self._engine.instances.loaded(aggregate)
-        data = await self._engine.instances.data(aggregate) if has_data else None
-        return instance_view(aggregate, definition, await self._pasts.of(aggregate), data)
+        instances = self._engine.instances
+        definition = instances.known_definition(aggregate) or await instances.loaded(aggregate)
+        data = await instances.data(aggregate) if has_data else None
+        past = self._pasts.known(aggregate) or await self._pasts.of(aggregate)
+        return instance_view(aggregate, definition, past, data)
 
     async def carrier(self, call: Aggregate, step: int, pin: Pin) -> CarrierView:
         """The process of a call's step; one that is about to begin has not come far."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from perdure.app.processes import Views
-from perdure.app.runbook_tasks import proposal_of
+from perdure.app.proposals import proposal_of
 from perdure.app.runbook_views import (
     PlanDiff,
     PlanView,
@@ -29,7 +29,7 @@ from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
-from perdure.payload import digest
+from perdure.payload import canonical, digest
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, SETTLED, keyed_id
 from perdure.runbooks.plan import Plan
@@ -301,7 +301,9 @@ class RunbookDesk:
         result = await self._value(aggregate, step.result)
         carrier = await self._views.carrier(aggregate, number, step.carrier) if step.carrier is not None else None
         proposal = await proposal_of(self._runtime, aggregate, step)
-        return step_view(aggregate, number, plan, args, result, carrier, proposal)
+        view = step_view(aggregate, number, plan, args, result, carrier, proposal)
+        verb = self._runtime.catalogue.find(step.verb, step.version) if step.verb and args is not None else None
+        return view if verb is None else msgspec.structs.replace(view, sentence=verb.sentence(args) or view.sentence)
 
     async def _value(self, aggregate: Aggregate, hash: bytes | None) -> Any:
         if hash is None or aggregate.state.erased_at:
@@ -315,7 +317,7 @@ _follow = follow
 
 
 def _document(document: Any) -> tuple[bytes, bytes]:
-    data = msgspec.json.encode(document)
+    data = canonical(msgspec.to_builtins(document))
     return digest(data), data
 
 

@@ -18,6 +18,7 @@ from perdure.journal import Machine, Origin
 from perdure.kernel.kernel import Aggregate, Kernel
 from perdure.runbooks.conductor import Conductor
 from perdure.runbooks.entries import CallCancelled, Escalated, StepCompleted, StepFailed, StepReady
+from perdure.runbooks.fanning import FANOUT
 from perdure.runbooks.intake import Intake
 from perdure.runbooks.machine import RunbookMachine
 from perdure.runbooks.upkeep import Upkeep
@@ -84,6 +85,7 @@ class Runtime:
         self.conductor = Conductor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
         self.intake = Intake(self.conductor, sources)
         self.upkeep = Upkeep(self.conductor, sources)
+        self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
         self.engine = EmbeddedEngine(self.conductor, self.upkeep, self.store, plans, sources, given)
         self.pasts = Pasts(self.engine.instances)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)

@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from perdure.app.instance_views import InstanceView, task_view
 from perdure.app.processes import Views
-from perdure.app.runbook_tasks import RunbookTasks
+from perdure.app.proposals import proposal_of
+from perdure.app.runbook_views import RunbookView
+from perdure.app.runbooks import RunbookDesk
 from perdure.app.runtime import Runtime
-from perdure.app.task_views import TaskView
+from perdure.app.task_views import TaskView, of_task
+from perdure.app.views import CallView, call_view
 from perdure.bpmn.machine.state import Node
 from perdure.engines.embedded.following import Until
+from perdure.engines.embedded.instances import KIND as INSTANCE
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
-from perdure.kernel.kernel import Aggregate
-from perdure.people import HumanTask, is_for, names_of
-from perdure.runbooks import commands as c
-from perdure.sources import Id, parse_id
+from perdure.kernel.kernel import Aggregate, Prepared
+from perdure.people import HumanTask, Person, gate, is_for, open_task, over
+from perdure.runbooks.commands import ActOnTask, AnswerGate
+from perdure.runbooks.conductor import KIND as RUNBOOK
+from perdure.runbooks.intake import Completion
+from perdure.runbooks.machine import token_key
+from perdure.runbooks.state import Step
+from perdure.runbooks.tasks import waiting_task
+from perdure.sources import Id, Micros, id_text, iso, parse_id
+from perdure.verbs import CompiledSchema
+
+GATE_FORM: dict[str, Any] = {
+    "type": "object", "required": ["agree"], "additionalProperties": False,
+    "properties": {"agree": {"type": "boolean"}, "reason": {"type": "string"}},
+}  # fmt: skip
+Act = Literal["claim", "unclaim", "delegate", "reassign"]
 
 
 class TaskDesk:
-    """Human tasks. Reached as `perdure.tasks`; a task's key is `<instance>:<token>`, or `<runbook>:<step>`.
+    """Human tasks. Reached as `perdure.tasks`; a task's key is `<instance>:<token>`.
 
     Who acts is the principal and the groups of `acting`. With `override`, a reason, an administrator (a member of the
     group `administrators`) acts for others; that is recorded.
@@ -32,7 +50,6 @@ class TaskDesk:
         self._engine = runtime.engine
         self._origin = origin
         self._views = views
-        self._runbooks = RunbookTasks(runtime, origin)
 
     async def list(
         self,
@@ -55,110 +72,200 @@ class TaskDesk:
             for row in page:
                 after = row.number
                 seen = await self._seen(row.aggregate, row.step)
-                if seen is None or (mine and not is_for(seen[2], self._origin.principal, self._origin.groups)):
+                if seen is None or (mine and not is_for(seen.task, self._origin.principal, self._origin.groups)):
                     continue
-                if _is_of(seen[2], assignee, group) and not (unclaimed and seen[2].claimed_by):
-                    view = await self._view(*seen, number=row.number)
+                if _is_of(seen.task, assignee, group) and not (unclaimed and seen.task.claimed_by):
+                    view = await self._view(seen, number=row.number)
                     found.extend([view] if view.is_overdue or not overdue else [])
         return found[:limit]
 
     async def get(self, key: str) -> TaskView:
         """A task with the form of its answer."""
-        instance, token = task_place(key)
-        seen = await self._seen(instance, token)
+        seen = await self._seen(*task_place(key))
         if seen is None:
             raise RejectedError(Rejection("not_found", "find", "task", key, "it is not open (any more)"))
-        return await self._view(*seen, has_form=True)
+        return await self._view(seen, has_form=True)
 
     async def claim(self, key: str, *, override: str = "") -> TaskView:
         """Take a task; nobody else can complete it then."""
         instance, token = task_place(key)
-        if not await self._handled(instance, c.HandleTask(token, "claim", override=override)):
-            await self._engine.claim_task(instance, token, self._origin, override=override)
+        if await self._is_call(instance):
+            return await self._act(key, "claim", override)
+        await self._engine.claim_task(instance, token, self._origin, override=override)
         return await self.get(key)
 
     async def unclaim(self, key: str, *, override: str = "") -> TaskView:
         """Give a claimed task back."""
         instance, token = task_place(key)
-        if not await self._handled(instance, c.HandleTask(token, "unclaim", override=override)):
-            await self._engine.claim_task(instance, token, self._origin, release=True, override=override)
+        if await self._is_call(instance):
+            return await self._act(key, "unclaim", override)
+        await self._engine.claim_task(instance, token, self._origin, release=True, override=override)
         return await self.get(key)
 
     async def delegate(self, key: str, to: str, *, override: str = "") -> TaskView:
         """Hand a task to another person; who did is remembered."""
         instance, token = task_place(key)
-        if not await self._handled(instance, c.HandleTask(token, "delegate", to, override=override)):
-            await self._engine.delegate_task(instance, token, self._origin, to=to, override=override)
+        if await self._is_call(instance):
+            return await self._act(key, "delegate", override, to)
+        await self._engine.delegate_task(instance, token, self._origin, to=to, override=override)
         return await self.get(key)
 
     async def reassign(self, key: str, to: str = "", *, groups: str = "", override: str = "") -> TaskView:
         """Give a task to another person, or to groups (comma separated) instead of those that had it."""
         instance, token = task_place(key)
-        if not await self._handled(instance, c.HandleTask(token, "reassign", to, names_of(groups), override)):
-            await self._engine.reassign_task(instance, token, self._origin, to=to, groups=groups, override=override)
+        if await self._is_call(instance):
+            return await self._act(key, "reassign", override, to, groups)
+        await self._engine.reassign_task(instance, token, self._origin, to=to, groups=groups, override=override)
         return await self.get(key)
 
     async def complete(
         self, key: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", override: str = "",
         until: Until = "committed", timeout_seconds: float | None = None,
-    ) -> InstanceView | TaskView:  # fmt: skip
+    ) -> InstanceView | CallView | RunbookView:  # fmt: skip
         """End a task with what it brings. The first answer counts; under one message id it may be sent again.
 
-        `until` says how far the instance is to come before this returns, as for `instances.start`. Of a step of a
-        runbook, or a call, the task as it was answered is given back.
+        `until` says how far the instance is to come before this returns, as for `instances.start`. The task of a call
+        gives back the call or the runbook; at a gate, `{"agree": true}` or false is the answer.
         """
         instance, token = task_place(key)
-        if (runbook := await self._runbooks.of(instance)) is not None:
-            await self._runbooks.complete(runbook, token, data, message_id, override)
-            return await self._ended(instance, token)
+        if await self._is_call(instance):
+            return await self._answer(key, data, message_id, override)
         aggregate = await self._engine.complete_task(
             instance, token, self._origin, data=data, message_id=message_id, override=override
         )  # fmt: skip
         return await self._views.instance(await self._engine.followers.follow(aggregate, until, timeout_seconds))
 
-    async def accept(self, key: str, *, override: str = "") -> TaskView:
+    async def accept(self, key: str, *, override: str = "") -> CallView | RunbookView:
         """Answer with what an agent proposes. No agent can, whatever it calls itself."""
-        instance, token = task_place(key)
-        runbook = await self._runbooks.of(instance)
-        if runbook is None:
-            fact, hint = "nothing is proposed there", "Complete it with an answer of your own."
+        id, number = task_place(key)
+        seen = await self._seen(id, number)
+        step: Step | None = None
+        if seen is not None and seen.token:
+            step = seen.aggregate.state.steps[number - 1]
+        proposal = await proposal_of(self._runtime, seen.aggregate, step) if seen is not None and step else None
+        if seen is None or step is None or proposal is None:
+            fact, hint = "nothing is proposed there (any more)", "See `perdure tasks list` for open ones."
             raise RejectedError(Rejection("wrong_state", "accept", "task", key, fact, hint))
-        await self._runbooks.accept(runbook, token, override)
-        return await self._ended(instance, token)
+        verb = self._runtime.catalogue.find(step.verb, step.version)
+        is_decision = verb is not None and verb.execution.decision and seen.aggregate.state.course is not None
+        result = proposal.result if is_decision else proposal.data
+        place = token_key(id_text(id), number, step.tokens[seen.token - 1])
+        completion = Completion(place, result=result, override=override, accepts=True)
+        receipt = await self._runtime.intake.complete(completion, self._origin)
+        if receipt.answer != "applied" or receipt.aggregate is None:
+            raise RejectedError(over("accept", key))  # somebody answered first
+        return await self._call(receipt.aggregate)
 
-    async def _handled(self, id: Id, command: c.HandleTask) -> bool:
-        """Whether the task is a runbook's; it has been dealt with then."""
-        runbook = await self._runbooks.of(id)
-        if runbook is not None:
-            await self._runbooks.handle(runbook, command)
-        return runbook is not None
+    async def _is_call(self, id: Id) -> bool:
+        """Whether a task is the wait of a call or a runbook; else it is a token of an instance."""
+        return (await self._runtime.kernel.recall(id, self._origin)).kind == RUNBOOK
 
-    async def _ended(self, id: Id, number: int) -> TaskView:
-        runbook = await self._runbooks.of(id)
-        assert runbook is not None
-        return await self._runbooks.view(runbook, number, runbook.state.steps[number - 1].task, 0, False)
+    async def _act(self, key: str, act: Act, override: str, to: str = "", groups: str = "") -> TaskView:
+        id, step = task_place(key)
+        seen = await self._seen(id, step)
+        if seen is not None and not seen.token:
+            fact, hint = "a gate is agreed to or refused and nothing else", 'Complete it with {"agree": true} or false.'
+            raise RejectedError(Rejection("wrong_state", act, "task", key, fact, hint))
+        who = Person(self._origin.principal, self._origin.groups, override)
+        command = ActOnTask(step, act, who, to, groups)
+        await self._runtime.kernel.ask(RUNBOOK, id, self._origin, Prepared(command))
+        return await self.get(key)
 
-    async def _seen(self, instance: Id, token: int) -> tuple[Aggregate, Node | int, HumanTask] | None:
+    async def _answer(
+        self, key: str, data: Mapping[str, Any] | None, message_id: str, override: str
+    ) -> CallView | RunbookView:
+        id, number = task_place(key)
+        seen = await self._seen(id, number)
+        if seen is None:
+            return await self._answered(key, message_id)
+        if not seen.token:
+            return await self._agreed(key, data or {})
+        place = token_key(id_text(id), number, seen.aggregate.state.steps[number - 1].tokens[seen.token - 1])
+        completion = Completion(place, result={} if data is None else dict(data), override=override)
+        receipt = await self._runtime.intake.complete(completion, self._origin, message_id)
+        return await self._call(receipt.aggregate or await self._runtime.kernel.read(id, self._origin))
+
+    async def _agreed(self, key: str, data: Mapping[str, Any]) -> CallView | RunbookView:
+        id, number = task_place(key)
+        given = CompiledSchema(GATE_FORM, "complete", "task", key).check(dict(data))
+        command = AnswerGate(number, given["agree"], given.get("reason", ""))
+        answer = await self._runtime.kernel.ask(RUNBOOK, id, self._origin, Prepared(command))
+        return await self._call(answer.aggregate or await self._runtime.kernel.read(id, self._origin))
+
+    async def _answered(self, key: str, message_id: str) -> CallView | RunbookView:
+        """The same answer again is told what came of it; another one is refused."""
+        id, number = task_place(key)
+        aggregate = await self._runtime.kernel.read(id, self._origin)
+        known = await self._runtime.store.message(self._origin.tenant, message_id) if message_id else None
+        if known is not None:
+            return await self._call(aggregate)
+        steps = aggregate.state.steps
+        tasks = [each.task for each in steps[number - 1].tokens if each.task] if 1 <= number <= len(steps) else []
+        raise RejectedError(over("complete", key, *((tasks[-1].state, tasks[-1].answered_by) if tasks else ())))
+
+    async def _call(self, aggregate: Aggregate) -> CallView | RunbookView:
+        if aggregate.state.course is not None:
+            return await RunbookDesk(self._runtime, self._origin, self._views).show(id_text(aggregate.id))
+        result = aggregate.state.steps[0].result
+        data = await self._runtime.store.payload(aggregate.id, result) if result is not None else None
+        return call_view(aggregate, None, msgspec.json.decode(data) if data is not None else None)
+
+    async def _seen(self, id: Id, number: int) -> Seen | None:
         try:
-            if (runbook := await self._runbooks.of(instance)) is not None:
-                task = self._runbooks.task(runbook, token)
-                return (runbook, token, task) if task is not None else None
-            aggregate = await self._engine.read(instance, self._origin)
+            aggregate = await self._runtime.kernel.read(id, self._origin)
         except QuarantinedError:
             return None
-        node = aggregate.state.nodes.get(token)
+        if aggregate.kind == RUNBOOK:
+            steps = aggregate.state.steps
+            return _seen_step(aggregate, steps[number - 1], number) if 1 <= number <= len(steps) else None
+        node = aggregate.state.nodes.get(number) if aggregate.kind == INSTANCE else None
         if node is None or node.task is None or node.kind != "task":
             return None
-        return aggregate, node, node.task
+        return Seen(aggregate, node.task, node, number)
 
-    async def _view(
-        self, aggregate: Aggregate, node: Node | int, task: HumanTask, *, number: int = 0, has_form: bool = False
-    ) -> TaskView:
-        if isinstance(node, int):
-            return await self._runbooks.view(aggregate, node, task, number, has_form)
-        definition = await self._engine.instances.loaded(aggregate)
-        form = await self._engine.people.form(aggregate, node) if has_form else None
-        return task_view(aggregate, node, definition, self._runtime.sources.now(), number, form)
+    async def _view(self, seen: Seen, *, number: int = 0, has_form: bool = False) -> TaskView:
+        now = self._runtime.sources.now()
+        if seen.node is None:
+            view = self._call_task(seen, now, number, has_form)
+            step = seen.aggregate.state.steps[seen.number - 1]
+            return msgspec.structs.replace(view, proposal=await proposal_of(self._runtime, seen.aggregate, step))
+        definition = await self._engine.instances.loaded(seen.aggregate)
+        form = await self._engine.people.form(seen.aggregate, seen.node) if has_form else None
+        return task_view(seen.aggregate, seen.node, definition, now, number, form)
+
+    def _call_task(self, seen: Seen, now: Micros, number: int, has_form: bool) -> TaskView:
+        letters, step = id_text(seen.aggregate.id), seen.aggregate.state.steps[seen.number - 1]
+        verb = self._runtime.catalogue.find(step.verb, step.version)
+        description = verb.definition.description if verb is not None else ""
+        form = verb.definition.output_schema if verb is not None and has_form else None
+        if has_form and not seen.token:
+            form = GATE_FORM
+        return TaskView(
+            f"{letters}:{seen.number}", letters, seen.number, step.verb, step.links.name if step.links else "",
+            seen.task.title or description or step.verb, since=iso(seen.task.opened_at), number=number, form=form,
+            **of_task(seen.task, now),
+        )  # fmt: skip
+
+
+class Seen(NamedTuple):
+    """An open task where it was found: a node of an instance, or the `token` of a step of a call."""
+
+    aggregate: Aggregate
+    task: HumanTask
+    node: Node | None
+    number: int
+    token: int = 0
+
+
+def _seen_step(aggregate: Aggregate, step: Step, number: int) -> Seen | None:
+    """The task a step is while it waits, or before it may run: a gate is one for somebody of its group."""
+    if (found := waiting_task(step)) is not None:
+        return Seen(aggregate, found[2], None, number, found[0])
+    if step.links is None or not step.links.gated_at:
+        return None
+    title = f"Agree to {step.links.name or step.verb}"
+    task = open_task(gate(step.links.gate, title), step.links.gated_at, aggregate.state.principal)
+    return Seen(aggregate, task, None, number)
 
 
 def task_place(key: str) -> tuple[Id, int]:

@@ -226,8 +226,9 @@ def waiting_view(letters: str, step: Step, carrier: CarrierView | None, number: 
         return WaitingFor("incident", key, step.verb, iso(incident.opened_at), code=incident.code, text=incident.text)
     if token is not None and carrier is not None and not token.escalates:
         return _carried(key, step, token, carrier)
-    if token is not None and (task := step.open_task) is not None:
-        return WaitingFor("task", key, ", ".join(task.groups), iso(token.parked_at), text=task.title)
+    if token is not None and token.task is not None and step.proposal:
+        groups = ", ".join(token.task.groups)
+        return WaitingFor("task", key, groups, iso(token.parked_at), text=token.task.title)
     if token is not None:
         kind = "escalation" if token.escalates else "completion"
         return WaitingFor(kind, key, token.name, iso(token.parked_at), iso(token.due or None), token.escalation)

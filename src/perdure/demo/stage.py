@@ -13,8 +13,11 @@ from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
+from rich.panel import Panel
 from rich.rule import Rule
 from rich.text import Text
+
+from perdure.sources import SECOND, SystemSources
 
 COMMAND = (sys.executable, "-m", "perdure.surfaces.cli")
 WIDTH = 96
@@ -35,8 +38,22 @@ class Stage:
         self.day = 1
         self._console = Console(width=WIDTH, record=is_recorded, highlight=False)
         self._processes: list[subprocess.Popen[str]] = []
-        self._steps = 0
+        self._steps = self._promises = self._commands = 0
+        self._sources = SystemSources()
+        self._began = self._sources.now()
         self.picture = ""
+
+    def open(self, title: str, text: str) -> None:
+        """The title page."""
+        self._console.print(Panel(Text(text), title=Text(title, style="bold"), title_align="left", border_style="blue"))
+
+    def end(self, text: str) -> None:
+        """The last page: what it came to."""
+        seconds = (self._sources.now() - self._began) // SECOND
+        counts = f"{self._steps} chapters, {self.day} days, {self._commands} commands, {self._promises} promises kept"
+        told = Text.assemble((text, "bold green"), (f"\n{counts}, in {seconds} seconds", "dim"))
+        self._console.print()
+        self._console.print(Panel(told, border_style="green"))
 
     def step(self, title: str) -> None:
         """Begin the next part of the story."""
@@ -52,6 +69,7 @@ class Stage:
         """What must be so; the story ends where it is not."""
         if not holds:
             raise BrokenPromise(f"not as promised: {text}")
+        self._promises += 1
         self._console.print(Text.assemble(("✓ ", "bold green"), text))
 
     def pass_days(self, count: int, text: str) -> None:
@@ -64,7 +82,7 @@ class Stage:
     ) -> str:
         """Run a command as somebody, show the line and, unless it is to be quiet, what it prints."""
         done = self._done(words, self.environment(by, groups))
-        self._show_line(words, by)
+        self.show_line(*words, by=by)
         if not is_quiet:
             self.show(done.stdout + done.stderr)
         self._expect(words, done, exit_code)
@@ -80,14 +98,19 @@ class Stage:
         """What a command printed."""
         self._console.print(Padding(Text.from_ansi(text.rstrip()), (0, 0, 0, 2)))
 
+    def show_typed(self, prompt: str, line: str) -> None:
+        """A line as somebody typed it in a conversation."""
+        self._console.print(Text.assemble(("  ", ""), (f"{prompt}> ", "bold cyan"), (line, "bold")))
+
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start a command that goes on."""
+        self._commands += 1
         process = subprocess.Popen(
             [*COMMAND, *words], cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         self._processes.append(process)
-        self._show_line((*words, "&"))
+        self.show_line(*words, "&")
         return process
 
     def close(self) -> None:
@@ -122,12 +145,14 @@ class Stage:
         return {**kept, **colour, "COLUMNS": str(WIDTH - 4), **asked, **ahead}
 
     def _done(self, words: tuple[str, ...], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        self._commands += 1
         return subprocess.run(
             [*COMMAND, *words], cwd=self.folder, env=environment, capture_output=True, text=True, check=False,
             timeout=SECONDS,
         )  # fmt: skip
 
-    def _show_line(self, words: tuple[str, ...], by: str = REQUESTER) -> None:
+    def show_line(self, *words: str, by: str = REQUESTER) -> None:
+        """A command as somebody typed it."""
         line = " ".join(word if word == "&" else _short(shlex.quote(word)) for word in words)
         who = "" if by == REQUESTER else f"{by} "
         self._console.print(Text.assemble((f"{who}$ ", "bold blue"), ("perdure ", "bold"), line), soft_wrap=True)

@@ -5,9 +5,17 @@ from __future__ import annotations
 from perdure.demo import case, finale, opening, twists
 from perdure.demo.stage import Stage
 
+TITLE = "Perdure: a client is taken on"
+SUMMARY = (
+    "Ana wants to do business with Nordlys Capital. Who owns it, and will compliance agree? That takes nine days, one "
+    "killed process, two messages that go astray, a holiday and a second pair of eyes. Real commands, real processes, "
+    "one SQLite file; only the clock is ahead. Whatever is promised (✓) is checked."
+)
+
 
 def tell(stage: Stage) -> None:
     """The whole story; raises BrokenPromise where it is not so."""
+    stage.open(TITLE, SUMMARY)
     opening.project(stage)
     worker = case.begin_worker(stage)
     opened = opening.discover(stage)
@@ -22,4 +30,4 @@ def tell(stage: Stage) -> None:
     twists.rejected(stage, other)
     finale.verify(stage)
     finale.tamper(stage)
-    stage.say("\nNothing was lost, nothing happened twice, and nothing can be changed unnoticed.", "bold green")
+    stage.end("Nothing was lost, nothing happened twice, and nothing can be changed unnoticed.")

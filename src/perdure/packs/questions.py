@@ -10,7 +10,7 @@ from perdure.packs.conditions import is_met
 from perdure.packs.definition import Pack, Question
 from perdure.packs.lint import enum_of
 from perdure.packs.placeholders import PlaceholderFault, fill
-from perdure.runbooks.draft import Answer, Draft
+from perdure.runbooks.draft import Answer, Draft, number_in
 from perdure.verbs.catalogue import Catalogue
 from perdure.verbs.nearest import nearest
 
@@ -110,8 +110,8 @@ def understand(question: Question, text: str, options: Sequence[str]) -> Underst
 
 def choose(said: str, options: Sequence[str]) -> Understood:
     """One of the options by its number, its words or an unmistakable beginning."""
-    if said.isdigit() and 1 <= int(said) <= len(options):
-        return Understood(options[int(said) - 1])
+    if 1 <= (number := number_in(said)) <= len(options):
+        return Understood(options[number - 1])
     wanted = plain(said)
     exact = [each for each in options if plain(each) == wanted]
     begun = [each for each in options if wanted and plain(each).startswith(wanted)]

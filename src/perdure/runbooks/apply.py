@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from perdure.errors import InvariantBroken
+from perdure.people import HumanTask, ended
 from perdure.runbooks import entries as e
 from perdure.runbooks.apply_plan import PLAN_TABLE, cancelled_all, draft_opened, runbook_started, stamped
 from perdure.runbooks.courses import put
@@ -28,7 +29,7 @@ from perdure.runbooks.state import (
     Token,
     with_step,
 )
-from perdure.runbooks.tasks import TASK_TABLE
+from perdure.runbooks.tasks import task_acted, task_chased, task_opened, with_task
 from perdure.usage import after
 
 
@@ -137,8 +138,33 @@ def _completion_received(state: Runbook, entry: e.CompletionReceived) -> Runbook
     return _with_step(state, entry.step, step, "executing")
 
 
+def _task_opened(state: Runbook, entry: e.TaskOpened) -> Runbook:
+    return _with_its_task(state, entry.step, entry.token, task_opened(entry))
+
+
+def _task_acted(state: Runbook, entry: e.TaskActed) -> Runbook:
+    return _with_its_task(state, entry.step, entry.token, task_acted(_task(state, entry.step, entry.token), entry))
+
+
+def _task_chased(state: Runbook, entry: e.TaskChased) -> Runbook:
+    return _with_its_task(state, entry.step, entry.token, task_chased(_task(state, entry.step, entry.token), entry))
+
+
+def _task(state: Runbook, step: int, token: int) -> HumanTask:
+    task = state.steps[step - 1].tokens[token - 1].task
+    assert task is not None
+    return task
+
+
+def _with_its_task(state: Runbook, number: int, token: int, task: HumanTask) -> Runbook:
+    return _noted(state, number, with_task(state.steps[number - 1], token, task))
+
+
 def _timed_out(state: Runbook, entry: e.TimedOut) -> Runbook:
     step = _close(state.steps[entry.step - 1], entry.token, TIMED_OUT)
+    task = step.tokens[entry.token - 1].task
+    if task is not None:
+        step = with_task(step, entry.token, ended(task, "expired", entry.at))
     return _with_step(state, entry.step, step, "executing")
 
 
@@ -221,6 +247,10 @@ def _agent_used(state: Runbook, entry: e.AgentUsed) -> Runbook:
     return replace(state, spent=after(state.spent, entry.uses, entry.duration, entry.is_cut))
 
 
+def _proposal_made(state: Runbook, entry: e.ProposalMade) -> Runbook:
+    return _noted(state, entry.step, replace(state.steps[entry.step - 1], proposal=entry.proposal))
+
+
 _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.StepReady: _step_ready,
     e.AttemptStarted: _attempt_started,
@@ -229,6 +259,9 @@ _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.StepCompleted: _step_completed,
     e.StepFailed: _step_failed,
     e.StepParked: _step_parked,
+    e.TaskOpened: _task_opened,
+    e.TaskActed: _task_acted,
+    e.TaskChased: _task_chased,
     e.CompletionReceived: _completion_received,
     e.CompletionIgnored: _unchanged,
     e.TimedOut: _timed_out,
@@ -245,6 +278,7 @@ _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.IncidentCreated: _unchanged,
     e.IncidentClosed: _unchanged,
     e.AgentUsed: _agent_used,
+    e.ProposalMade: _proposal_made,
+    e.ProposalAnswered: _unchanged,
     **PLAN_TABLE,
-    **TASK_TABLE,
 }

@@ -7,9 +7,12 @@ from typing import Literal
 import msgspec
 
 from perdure.contracts import RetryPolicy
+from perdure.people import Person, TaskContract
 from perdure.runbooks.entries import Added
 from perdure.runbooks.state import Failure, Pin, VerbPin
 from perdure.usage import Budget, Used
+
+NOBODY = Person("")
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -29,6 +32,8 @@ class Park(msgspec.Struct, frozen=True):
     carrier: Pin | None = None
     """The process that is to be started for it."""
     is_shared: bool = False
+    task: TaskContract | None = None
+    """For whom the wait is, filled in."""
 
 
 class Fail(msgspec.Struct, frozen=True):
@@ -141,10 +146,20 @@ class Complete(msgspec.Struct, frozen=True):
     """Whom the launches are leased to."""
     launches: tuple[Launch, ...] = ()
     change: Change | None = None
+    who: Person = NOBODY
+    """Who sent it: a wait that is a human task ends only by those it is for."""
     accepts: bool = False
     """It is what the agent of the step proposed."""
-    override: str = ""
-    """Why an administrator answers a task for others."""
+
+
+class ActOnTask(msgspec.Struct, frozen=True):
+    """Take a human task, give it back, or hand it on; `groups` are comma separated."""
+
+    step: int
+    act: Literal["claim", "unclaim", "delegate", "reassign"]
+    who: Person
+    to: str = ""
+    groups: str = ""
 
 
 class FireTimer(msgspec.Struct, frozen=True):
@@ -290,16 +305,6 @@ class AnswerGate(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class HandleTask(msgspec.Struct, frozen=True):
-    """Take the task of a step, give it back, or hand it on."""
-
-    step: int
-    act: Literal["claim", "unclaim", "delegate", "reassign"]
-    to: str = ""
-    groups: tuple[str, ...] = ()
-    override: str = ""
-
-
 class OpenDraft(msgspec.Struct, frozen=True):
     """Begin to write a runbook."""
 
@@ -323,8 +328,8 @@ class RedoRevision(msgspec.Struct, frozen=True):
 
 
 Command = (
-    StartCall | LeaseJob | RecordAttempt | Complete | FireTimer | Cancel | PostProgress | RaiseIncident
+    StartCall | ActOnTask | LeaseJob | RecordAttempt | Complete | FireTimer | Cancel | PostProgress | RaiseIncident
     | RetryIncident | ResolveIncident | TellIncident | ProposeAmendment | ApproveAmendment | Erase | StartRunbook
     | LaunchSteps | ExtendPlan | SealRunbook | RetryStep | SkipStep | Compensate | AnswerGate | OpenDraft
-    | ReviseDraft | UndoRevision | RedoRevision | HandleTask
+    | ReviseDraft | UndoRevision | RedoRevision
 )  # fmt: skip

@@ -29,6 +29,7 @@ from perdure.sources import Id, Sources, id_text
 from perdure.usage import Used, after
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.handlers import Decide, ResumptionContext
+from perdure.verbs.tasks import filled
 from perdure.work.lease import Lease
 from perdure.work.patience import insist
 from perdure.work.router import MAX_MESSAGE, Cargo, Failed, Produced, Router
@@ -186,7 +187,9 @@ class Conductor:
             letters = id_text(id)
             key = verb.correlation_key({**args, "step_id": step_id(letters, step), "call_id": letters})
         is_shared = execution.is_shared and bool(key)
-        return c.Park(verb.name, key, execution.timeout_seconds, execution.escalation or "", carrier, is_shared)
+        task = filled(execution.task, args) if execution.task is not None and carrier is None else None
+        escalation = execution.escalation or ""
+        return c.Park(verb.name, key, execution.timeout_seconds, escalation, carrier, is_shared, task)
 
     def _handed(self, verb: Verb, args: Any, origin: Origin, id: Id, step: int, attempt: int) -> dict[str, Any]:
         letters = id_text(id)

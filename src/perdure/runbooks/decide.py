@@ -13,7 +13,7 @@ from perdure.runbooks import entries as e
 from perdure.runbooks.outcomes import agent_used, attempt_number, outcome_entries
 from perdure.runbooks.state import ENDED, TOKEN_STATES, WAITING, Failure, Runbook, Step, Token
 from perdure.runbooks.steering import STEERING, cancel, changed_meanwhile, follow, steer
-from perdure.runbooks.tasks import answered, handle
+from perdure.runbooks.tasks import LADDER, act, answered, chased
 from perdure.usage import OVER_BUDGET, excess
 
 MAX_INTERRUPTIONS = 5
@@ -54,10 +54,6 @@ def _of_step(state: Runbook, command: c.Command, origin: Origin, now: int, chanc
         return _propose(state, command, origin, now)
     if type(command) is c.ApproveAmendment:
         return _approve(state, command, origin, now)
-    if type(command) is c.Complete:
-        return _complete(state, command, origin, now)
-    if type(command) is c.HandleTask:
-        return handle(state, command, origin, now)
     return _TABLE[type(command)](state, command, now, chance)
 
 
@@ -71,7 +67,7 @@ def _start(state: Runbook | None, command: c.StartCall, origin: Origin, now: int
     outcome = command.outcome
     if outcome is not None:
         used = (agent_used(1, 1, now, command.used),) if command.used is not None else ()
-        return Decision((started, *used, *outcome_entries(1, 1, outcome, now, chance)))
+        return Decision((started, *used, *outcome_entries(1, 1, outcome, now, chance, requester=origin.principal)))
     if command.worker:
         return Decision((started, e.AttemptStarted(1, 1, now, command.worker)))
     return Decision((started, e.StepReady(1, now)))
@@ -117,9 +113,11 @@ def _record(state: Runbook, command: c.RecordAttempt, now: int, chance: float) -
             "discarded", keeps=False,
         )  # fmt: skip
     tried = step.links.tried if step.links is not None else 0
-    outcome = _within_budget(state, command)
-    entries = outcome_entries(command.step, command.attempt, outcome, now, chance, tried)
-    return Decision((*_used(step, command, now), *entries))
+    made = outcome_entries(
+        command.step, command.attempt, _within_budget(state, command), now, chance, tried, len(step.tokens),
+        requester=state.principal,
+    )  # fmt: skip
+    return Decision((*_used(step, command, now), *made))
 
 
 def _within_budget(state: Runbook, command: c.RecordAttempt) -> c.AttemptOutcome:
@@ -139,7 +137,7 @@ def _used(step: Step, command: c.RecordAttempt, now: int) -> tuple[e.Entry, ...]
     return (agent_used(command.step, command.attempt, now, used, is_cut),)
 
 
-def _complete(state: Runbook, command: c.Complete, origin: Origin, now: int) -> Answer:
+def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> Answer:
     step = state.steps[command.step - 1]
     if not 1 <= command.token <= len(step.tokens):
         return Rejection("not_found", "complete", "call", "?", "it has no such wait")
@@ -153,16 +151,23 @@ def _complete(state: Runbook, command: c.Complete, origin: Origin, now: int) -> 
             "blocked", "complete", "call", "?", f"it has an open incident '{step.incident.code}'",
             "Retry or resolve the incident first, then replay the completion from the dead letters.",
         )  # fmt: skip
+    by: tuple[e.Entry, ...] = ()
+    if token.task is not None:
+        answer = answered(command.step, command.token, token.task, command.who, now)
+        if isinstance(answer, Rejection):
+            return answer
+        by = (answer, *_proposal_answered(step, command, now))
     if command.is_expired:
         return Decision(_expire(step, command.step, command.token, token, now))
-    told = answered(step, command, origin, now)
-    if isinstance(told, Rejection):
-        return told
     received = e.CompletionReceived(command.step, command.token, now, command.message_id)
     if command.failure is not None:
-        return Decision((*told, received, e.StepFailed(command.step, now, command.failure)))
+        return Decision((*by, received, e.StepFailed(command.step, now, command.failure)))
     assert command.result is not None
-    return Decision((*told, received, e.StepCompleted(command.step, now, command.result)))
+    return Decision((*by, received, e.StepCompleted(command.step, now, command.result)))
+
+
+def _proposal_answered(step: Step, command: c.Complete, now: int) -> tuple[e.Entry, ...]:
+    return (e.ProposalAnswered(command.step, now, command.who.name, command.accepts),) if step.proposal else ()
 
 
 def _expire(step: Step, number: int, token_number: int, token: Token, now: int) -> tuple[e.Entry, ...]:
@@ -182,6 +187,9 @@ def _fire(state: Runbook, command: c.FireTimer, now: int, chance: float) -> Answ
         if step.status != "pending" or step.retry_at != command.due:
             return Decision((), "gone")
         return Decision((_again(step, command.step, now, command.worker),), "leased")
+    if command.kind == LADDER:
+        climbed = chased(step, command.step, command.due, now)
+        return Decision(climbed, "fired" if climbed else "gone")
     for number, token in enumerate(step.tokens, 1):
         if token.status == WAITING and token.due == command.due and step.incident is None:
             return Decision(_expire(step, command.step, number, token, now))
@@ -305,6 +313,8 @@ _WITHOUT_STEPS = frozenset({c.Cancel, c.Erase})
 _TABLE: dict[type, Callable[[Runbook, Any, int, float], Answer]] = {
     c.LeaseJob: _lease,
     c.RecordAttempt: _record,
+    c.Complete: _complete,
+    c.ActOnTask: act,
     c.FireTimer: _fire,
     c.Cancel: _cancel,
     c.PostProgress: _progress,

@@ -27,6 +27,7 @@ from perdure.verbs.shorthand import argument_name
 
 EntryStatus = Literal["proposed", "confirmed", "disabled"]
 MAX_ENTRIES = 10_000
+MAX_DIGITS = 9
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -106,8 +107,8 @@ class Draft(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     def find(self, step: str | int) -> int:
         """The place of an entry by name or number (from 1), or a rejection that names the nearest."""
         text = str(step).lstrip("@")
-        if text.isdigit() and 1 <= int(text) <= len(self.entries):
-            return int(text) - 1
+        if 1 <= (number := number_in(text)) <= len(self.entries):
+            return number - 1
         names = [entry.name for entry in self.entries]
         if text in names:
             return names.index(text)
@@ -269,6 +270,11 @@ def with_sentence(entry: Entry, catalogue: Catalogue) -> Entry:
     return msgspec.structs.replace(entry, sentence=verb.sentence(args))
 
 
+def number_in(text: str) -> int:
+    """The number somebody wrote; 0 when it is none, or one so long that nobody counts that far."""
+    return int(text) if text.isdecimal() and len(text) <= MAX_DIGITS else 0
+
+
 def free_name(name: str, taken: Iterable[str]) -> str:
     """The name itself, or with the first number that is free."""
     used = set(taken)
@@ -290,7 +296,7 @@ def arguments(entry: Entry, at: Callable[[Reference], Any]) -> dict[str, Any]:
 
 def _referred(reference: Reference) -> str:
     path = " ".join(str(part) for part in reference.path).replace("_", " ")
-    return f"the {path} of {reference.step}" if path else f"the result of {reference.step}"
+    return f"the {path} of @{reference.step}" if path else f"the result of @{reference.step}"
 
 
 def _argument(catalogue: Catalogue, entry: Entry, written: str) -> str:

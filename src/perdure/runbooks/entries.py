@@ -6,12 +6,13 @@ from typing import Literal
 
 import msgspec
 
+from perdure.people import Rung, RungAct
 from perdure.runbooks.state import Compact, Failure, Flags, OnFailure, VerbPin
 from perdure.sources import iso
 from perdure.usage import ModelUse
 
 ENTRY_VERSION = 3
-TIMES = frozenset({"at", "due", "retry_at"})
+TIMES = frozenset({"at", "due", "due_at", "retry_at"})
 
 
 class CallStarted(Compact, frozen=True, tag=1):
@@ -373,7 +374,47 @@ class CompensationEnded(Compact, frozen=True, tag=44):
     failures: int = 0
 
 
-class AgentUsed(Compact, frozen=True, tag=50):
+class TaskOpened(Compact, frozen=True, tag=50):
+    """A wait is for somebody. `requester` is who may not answer, where four eyes are needed."""
+
+    step: int
+    token: int
+    at: int
+    assignee: str = ""
+    groups: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    due: str = ""
+    due_at: int = 0
+    requester: str = ""
+    ladder: tuple[Rung, ...] = ()
+    title: str = ""
+
+
+class TaskActed(Compact, frozen=True, tag=51):
+    """What a person did with a task; an administrator who did it for others gave a reason."""
+
+    step: int
+    token: int
+    at: int
+    act: Literal["claim", "unclaim", "delegate", "reassign", "complete"]
+    by: str
+    to: str = ""
+    groups: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class TaskChased(Compact, frozen=True, tag=52):
+    """Nobody answered for so long: those who have the task are reminded, or others have it instead or as well."""
+
+    step: int
+    token: int
+    at: int
+    act: RungAct
+    group: str = ""
+    user: str = ""
+
+
+class AgentUsed(Compact, frozen=True, tag=60):
     """What an attempt of an agent used, whatever became of it. `is_cut`: a run of it before was cut off, unmetered."""
 
     step: int
@@ -385,7 +426,7 @@ class AgentUsed(Compact, frozen=True, tag=50):
     is_cut: bool = False
 
 
-class ProposalMade(Compact, frozen=True, tag=51):
+class ProposalMade(Compact, frozen=True, tag=61):
     """An agent said something that does not count by itself: a person decides."""
 
     step: int
@@ -396,56 +437,25 @@ class ProposalMade(Compact, frozen=True, tag=51):
     confidence: float | None = None
 
 
-class TaskOpened(Compact, frozen=True, tag=52):
-    """The step's wait is for people: everyone of the groups but the requester."""
-
-    step: int
-    at: int
-    groups: tuple[str, ...]
-    requester: str = ""
-    title: str = ""
-
-
-class TaskClaimed(Compact, frozen=True, tag=53):
-    """Somebody took the task, or, without a name, it was given back."""
-
-    step: int
-    at: int
-    by: str = ""
-    override: str = ""
-
-
-class TaskHanded(Compact, frozen=True, tag=54):
-    """The task is in other hands, and nobody has claimed it now."""
+class ProposalAnswered(Compact, frozen=True, tag=62):
+    """A person took what the agent proposed, or answered otherwise."""
 
     step: int
     at: int
     by: str
-    to: str = ""
-    groups: tuple[str, ...] = ()
-    is_delegated: bool = False
-    override: str = ""
-
-
-class TaskAnswered(Compact, frozen=True, tag=55):
-    """Somebody answered the task; `accepts` when they took what the agent proposed."""
-
-    step: int
-    at: int
-    by: str
-    accepts: bool = False
-    override: str = ""
+    accepts: bool
 
 
 Entry = (
+    AgentUsed | ProposalMade | ProposalAnswered |
+    TaskOpened | TaskActed | TaskChased |
     CallStarted | AttemptStarted | AttemptFailed | AttemptDiscarded | StepCompleted | StepFailed | StepParked
     | CompletionReceived | CompletionIgnored | TimedOut | Escalated | IncidentRaised | IncidentResolved
     | CancelRequested | CallCancelled | ProgressPosted | AmendmentProposed | AmendmentApproved | PayloadErased
     | StepReady | ProcessAsked | IncidentCreated | IncidentClosed | RunbookStarted | StepsAdded | EdgesAdded
     | StepBegun | ChoiceMade | StepSkipped | StepCancelled | FailurePassed | StepsHeld | StepRetried | DecisionMade
     | GateClosed | GateAnswered | RunbookSealed | CompensationStarted | RunbookCompleted | RunbookFailed
-    | DraftOpened | DraftRevised | DraftMoved | CompensationEnded | AgentUsed | ProposalMade | TaskOpened
-    | TaskClaimed | TaskHanded | TaskAnswered
+    | DraftOpened | DraftRevised | DraftMoved | CompensationEnded
 )  # fmt: skip
 
 

@@ -208,7 +208,9 @@ class Flow:
         attempt = attempt_number(self.state.steps[number - 1])
         self.emit(e.StepBegun(number, now, launch.input, launch.locks))
         if type(outcome) is c.Park:
-            self.emit(*outcome_entries(number, attempt, outcome, now, 0.0))
+            waits = len(self.state.steps[number - 1].tokens)
+            principal = self.state.principal
+            self.emit(*outcome_entries(number, attempt, outcome, now, 0.0, waits=waits, requester=principal))
         else:
             self.emit(e.AttemptStarted(number, attempt, now, worker))
 

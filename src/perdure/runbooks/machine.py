@@ -24,6 +24,7 @@ from perdure.journal import (
     Upcaster,
     read_form,
 )
+from perdure.people import next_rung
 from perdure.runbooks.apply import apply
 from perdure.runbooks.commands import Command
 from perdure.runbooks.decide import decide
@@ -40,6 +41,7 @@ from perdure.runbooks.entries import (
     StepSkipped,
 )
 from perdure.runbooks.state import ENDED, STATE_VERSION, WAITING, Links, Runbook, Step, Token, many, short, step_id
+from perdure.runbooks.tasks import LADDER, PLACE
 from perdure.sources import id_text
 
 ESCALATION = "escalation"
@@ -52,9 +54,6 @@ PROCESS = "/process"
 INSTANCE_ENDED = "/ended"
 GATE = "gate"
 LOCK = "lock"
-TASK = "task"
-TASK_ROW = 1000
-"""Where the row of a step's task is, beyond any token."""
 SHARED = "shared"
 ASKED = "step.failed"
 """The incident of a step that failed and whose plan says to ask a person."""
@@ -86,7 +85,10 @@ class RunbookMachine:
         self, id: bytes, state: Runbook | None, command: Command, origin: Origin, now: int, chance: float
     ) -> Decision | Rejection:
         decision = decide(state, command, origin, now, chance)
-        return replace(decision, id=id_text(id)) if isinstance(decision, Rejection) else decision
+        if not isinstance(decision, Rejection):
+            return decision
+        place = decision.id[1:] if decision.id.startswith("?:") else ""
+        return replace(decision, id=id_text(id) + place)
 
     def apply(self, state: Runbook | None, entry: Entry) -> Runbook:
         return apply(state, entry)
@@ -233,13 +235,17 @@ def _step_rows(
     definition = short(step.definition)
     for position, token in enumerate(step.tokens, 1):
         key = token_key(letters, number, token)
-        kind = SHARED if token.is_shared else "call"
-        parked.append(ParkedRow(number, position, token.name, key, token.status, definition, kind))
+        if not token.is_shared:
+            parked.append(ParkedRow(number, position, token.name, key, token.status, definition))
+        elif token.status == WAITING:
+            parked.append(ParkedRow(number, position, token.name, key, WAITING, definition, SHARED))
         if token.due and token.status == WAITING and step.incident is None:
             timers.append(TimerRow(number, "timeout", token.due))
-    if step.task is not None and step.open_task is not None:
-        key = step_id(letters, number)
-        parked.append(ParkedRow(number, TASK_ROW, step.verb, key, WAITING, definition, TASK))
+        if token.task is not None and token.status == WAITING:
+            row = ParkedRow(number, PLACE + position, token.name, step_id(letters, number), WAITING, definition, "task")
+            parked.append(row)
+            if step.incident is None and (rung := next_rung(token.task)) is not None:
+                timers.append(TimerRow(number, LADDER, rung[0]))
     if step.retry_at and step.status == "pending":
         timers.append(TimerRow(number, "retry", step.retry_at))
     if step.status == "ready":
@@ -258,7 +264,8 @@ def _linked_rows(
     """Of a step of a plan: the gate it waits at, the locks it holds, and a failure that a person is asked about."""
     definition = short(step.definition)
     if links.gated_at:
-        parked.append(ParkedRow(number, 0, links.gate, f"{step_id(letters, number)}/{GATE}", WAITING, definition, GATE))
+        gate = f"{step_id(letters, number)}/{GATE}"
+        parked.append(ParkedRow(number, 0, links.gate, gate, WAITING, definition, "task"))  # found among human tasks
     for position, lock in enumerate(links.locks, 1):
         parked.append(ParkedRow(number, -position, LOCK, lock, WAITING, definition, LOCK))
     if step.status == "failed" and links.on_failure == "ask" and not links.is_passed:

@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
+from perdure.people import TaskContract
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
 from perdure.runbooks.state import Pin, Step
+from perdure.runbooks.tasks import opened
 from perdure.usage import Used
 
 SECOND = 1_000_000
 
 
 def outcome_entries(
-    step: int, attempt: int, outcome: c.AttemptOutcome, now: int, chance: float, tried: int = 0
+    step: int,
+    attempt: int,
+    outcome: c.AttemptOutcome,
+    now: int,
+    chance: float,
+    tried: int = 0,
+    waits: int = 0,
+    *,
+    requester: str,
 ) -> tuple[e.Entry, ...]:
-    """What one attempt leads to; `tried` are attempts of before somebody began the step anew."""
+    """What one attempt leads to; `tried` are attempts of before somebody began the step anew, `waits` it had before."""
     if type(outcome) is c.Done:
         return (e.StepCompleted(step, now, outcome.result, outcome.flags),)
     if type(outcome) is c.Park:
         due = now + int(outcome.timeout_seconds * SECOND) if outcome.timeout_seconds is not None else 0
         parked = e.StepParked(step, now, outcome.name, outcome.key, due, outcome.escalation, outcome.is_shared)
         pin = outcome.carrier
-        return (parked, e.ProcessAsked(step, now, *_pinned(pin))) if pin is not None else (parked,)
+        if pin is not None:
+            return (parked, e.ProcessAsked(step, now, *_pinned(pin)))
+        return (parked, *opened(step, waits + 1, outcome, requester, now))
     if type(outcome) is c.Propose:
-        made = e.ProposalMade(step, now, outcome.by, outcome.proposal, outcome.why, outcome.confidence)
-        title = f"Decide upon what {outcome.by} proposes for {outcome.name}"
-        return made, e.StepParked(step, now, outcome.name), e.TaskOpened(step, now, (outcome.group,), outcome.by, title)
+        return _proposed(step, outcome, waits + 1, now)
     assert type(outcome) is c.Fail
     return _failed(step, attempt, outcome, now, chance, tried)
+
+
+def _proposed(step: int, outcome: c.Propose, token: int, now: int) -> tuple[e.Entry, ...]:
+    """A person of the group decides, and never the one who proposes."""
+    title = f"Decide upon what {outcome.by} proposes for {outcome.name}"
+    task = TaskContract(title, groups=(outcome.group,), four_eyes=True)
+    made = e.ProposalMade(step, now, outcome.by, outcome.proposal, outcome.why, outcome.confidence)
+    park = c.Park(outcome.name, task=task)
+    return made, e.StepParked(step, now, outcome.name), *opened(step, token, park, outcome.by, now)
 
 
 def agent_used(step: int, attempt: int, now: int, used: Used, is_cut: bool = False) -> e.AgentUsed:

@@ -64,6 +64,8 @@ class Token(Compact, frozen=True):
     escalates: bool = False
     is_shared: bool = False
     """Whether one completion may end several such waits."""
+    task: HumanTask | None = None
+    """For whom it is, where not everyone with the key may end it."""
 
 
 class Incident(Compact, frozen=True):
@@ -162,16 +164,8 @@ class Step(Compact, frozen=True):
     """Of a step of a plan; a call has none."""
     spent: Spent | None = None
     """What its agent has used, in all attempts."""
-    task: HumanTask | None = None
-    """Whom its wait is for."""
     proposal: bytes = b""
-    """What its agent would have said, had it been sure: by its hash."""
-
-    @property
-    def open_task(self) -> HumanTask | None:
-        """The task somebody can still answer."""
-        is_waiting = self.status == "parked" and any(token.status == WAITING for token in self.tokens)
-        return self.task if is_waiting and self.task is not None and self.task.is_open else None
+    """What its agent would have said, had it been sure or entitled: by its hash."""
 
 
 class Fragment(Compact, frozen=True):

@@ -1,116 +1,116 @@
-"""The human tasks of steps: who takes one, hands it on and answers it."""
+"""Human tasks of runbooks: a wait that is for somebody, with the same rules as the tasks of processes."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any, assert_never
 
 from msgspec.structs import replace
 
 from perdure import people
 from perdure.errors import Rejection
-from perdure.journal import Decision, Origin
-from perdure.people import HumanTask, Person
+from perdure.journal import Decision
+from perdure.people import HumanTask, Person, Rung
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
-from perdure.runbooks.state import Runbook, Step, with_step
+from perdure.runbooks.state import WAITING, Runbook, Step, Token
 
-AGENT = "agent:"
-"""How the names of agents begin: none of them answers for a person."""
-
-
-def handle(state: Runbook, command: c.HandleTask, origin: Origin, now: int) -> Decision | Rejection:
-    """Take it, give it back, delegate or reassign it."""
-    step = state.steps[command.step - 1] if 1 <= command.step <= len(state.steps) else None
-    task = step.open_task if step is not None else None
-    if task is None:
-        return people.over(command.act, "?")
-    who = Person(origin.principal, origin.groups, command.override)
-    after = _handled(task, command, who)
-    if isinstance(after, Rejection):
-        return after
-    if after == task:
-        return Decision((), "replayed")
-    if command.act in ("claim", "unclaim"):
-        return Decision((e.TaskClaimed(command.step, now, after.claimed_by, command.override),))
-    is_delegated = command.act == "delegate"
-    handed = e.TaskHanded(
-        command.step, now, origin.principal, command.to, command.groups, is_delegated, command.override
-    )
-    return Decision((handed,))
+LADDER = "ladder"
+"""The kind of the timer of a task's next rung."""
+PLACE = 1000
+"""Added to a token's number for the row of its task: a token waits under a key, its task is found in lists."""
 
 
-def _handled(task: HumanTask, command: c.HandleTask, who: Person) -> HumanTask | Rejection:
+def opened(step: int, token: int, park: c.Park, requester: str, now: int) -> tuple[e.Entry, ...]:
+    """What a wait that is for somebody begins with; `requester` asked for the work it belongs to."""
+    if park.task is None:
+        return ()
+    task = people.open_task(park.task, now, requester)
+    return (e.TaskOpened(
+        step, token, now, task.assignee, task.groups, task.users, task.due, task.due_at, task.requester, task.ladder,
+        task.title,
+    ),)  # fmt: skip
+
+
+def waiting_task(step: Step) -> tuple[int, Token, HumanTask] | None:
+    """The wait of a step that is for somebody, while it lasts."""
+    for number, token in enumerate(step.tokens, 1):
+        if token.task is not None and token.status == WAITING:
+            return number, token, token.task
+    return None
+
+
+def act(state: Runbook, command: c.ActOnTask, now: int, chance: float) -> Decision | Rejection:
+    """Claim, give back, delegate or reassign."""
+    key, do = f"?:{command.step}", "give back" if command.act == "unclaim" else command.act
+    found = waiting_task(state.steps[command.step - 1]) if 1 <= command.step <= len(state.steps) else None
+    if found is None:
+        return people.over(do, key)
+    number, _, task = found
+    made = _made(task, command, key)
+    if isinstance(made, Rejection):
+        return made
+    if made is task:
+        return Decision((), "replayed", keeps=False)
+    who, groups = command.who, people.names_of(command.groups)
+    acted = e.TaskActed(command.step, number, now, command.act, who.name, command.to, groups, who.override)
+    return Decision((acted,), command.act)
+
+
+def _made(task: HumanTask, command: c.ActOnTask, key: str) -> people.Answer:
     match command.act:
         case "claim":
-            return people.claim(task, who, "?")
+            return people.claim(task, command.who, key)
         case "unclaim":
-            return people.unclaim(task, who, "?")
+            return people.unclaim(task, command.who, key)
         case "delegate":
-            return people.delegate(task, who, command.to, "?")
+            return people.delegate(task, command.who, command.to, key)
         case "reassign":
-            return people.reassign(task, who, command.to, command.groups, "?")
-        case _:
-            assert_never(command.act)
+            return people.reassign(task, command.who, command.to, people.names_of(command.groups), key)
 
 
-def answered(step: Step, command: c.Complete, origin: Origin, now: int) -> tuple[e.Entry, ...] | Rejection:
-    """What an answer is recorded as, before what it leads to; nothing when the wait is no task."""
-    task = step.open_task
-    if command.accepts and not (task is not None and step.proposal):
-        return Rejection("wrong_state", "accept", "task", "?", "nothing is proposed there", "Answer it yourself.")
-    if task is None or command.is_expired:
+def answered(step: int, token: int, task: HumanTask, who: Person, now: int) -> e.Entry | Rejection:
+    """Who ended the wait; a rejection when it was not for them to end."""
+    made = people.answer(task, who, now, f"?:{step}")
+    if isinstance(made, Rejection):
+        return made
+    return e.TaskActed(step, token, now, "complete", who.name, reason=who.override)
+
+
+def chased(step: Step, number: int, due: int, now: int) -> tuple[e.Entry, ...]:
+    """The next rung, when that is what is due; one that was climbed is over."""
+    found = waiting_task(step)
+    rung = people.next_rung(found[2]) if found is not None else None
+    if found is None or rung is None or rung[0] != due:
         return ()
-    if step.proposal and origin.principal.startswith(AGENT):
-        fact = f"an agent proposed it, and '{origin.principal}' is an agent"
-        return Rejection("forbidden", "complete", "task", "?", fact, "A person has to decide.")
-    after = people.answer(task, Person(origin.principal, origin.groups, command.override), now, "?")
-    if isinstance(after, Rejection):
-        return after
-    return (e.TaskAnswered(command.step, now, origin.principal, command.accepts, command.override),)
+    return (e.TaskChased(number, found[0], now, rung[1].act, rung[1].group, rung[1].user),)
 
 
-# --- how entries change it --------------------------------------------------------------------------------------------
+# --- what entries mean ------------------------------------------------------------------------------------------------
 
 
-def _changed(state: Runbook, number: int, **changes: Any) -> Runbook:
-    step = replace(state.steps[number - 1], **changes)
-    return replace(state, steps=with_step(state.steps, number, step))
+def with_task(step: Step, number: int, task: HumanTask) -> Step:
+    token = replace(step.tokens[number - 1], task=task)
+    return replace(step, tokens=(*step.tokens[: number - 1], token, *step.tokens[number:]))
 
 
-def _task(state: Runbook, number: int) -> HumanTask:
-    return state.steps[number - 1].task or HumanTask()
+def task_opened(entry: e.TaskOpened) -> HumanTask:
+    return HumanTask(
+        assignee=entry.assignee, groups=entry.groups, users=entry.users, opened_at=entry.at, due=entry.due,
+        due_at=entry.due_at, requester=entry.requester, ladder=entry.ladder, title=entry.title,
+    )  # fmt: skip
 
 
-def _proposed(state: Runbook, entry: e.ProposalMade) -> Runbook:
-    return _changed(state, entry.step, proposal=entry.proposal)
+def task_acted(task: HumanTask, entry: e.TaskActed) -> HumanTask:
+    match entry.act:
+        case "claim":
+            return replace(task, state="claimed", claimed_by=entry.by)
+        case "unclaim":
+            return replace(task, state="open", claimed_by="")
+        case "delegate":
+            return replace(people.handed(task, entry.to), delegated_by=(*task.delegated_by, entry.by))
+        case "reassign":
+            return people.handed(task, entry.to, entry.groups)
+        case "complete":
+            return people.ended(task, "completed", entry.at, entry.by)
 
 
-def _opened(state: Runbook, entry: e.TaskOpened) -> Runbook:
-    task = HumanTask(groups=entry.groups, opened_at=entry.at, requester=entry.requester, title=entry.title)
-    return _changed(state, entry.step, task=task)
-
-
-def _claimed(state: Runbook, entry: e.TaskClaimed) -> Runbook:
-    status: Any = "claimed" if entry.by else "open"
-    return _changed(state, entry.step, task=replace(_task(state, entry.step), state=status, claimed_by=entry.by))
-
-
-def _handed(state: Runbook, entry: e.TaskHanded) -> Runbook:
-    task = people.handed(_task(state, entry.step), entry.to, entry.groups)
-    if entry.is_delegated:
-        task = replace(task, delegated_by=(*task.delegated_by, entry.by))
-    return _changed(state, entry.step, task=task)
-
-
-def _answered(state: Runbook, entry: e.TaskAnswered) -> Runbook:
-    return _changed(state, entry.step, task=people.ended(_task(state, entry.step), "completed", entry.at, entry.by))
-
-
-TASK_TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
-    e.ProposalMade: _proposed,
-    e.TaskOpened: _opened,
-    e.TaskClaimed: _claimed,
-    e.TaskHanded: _handed,
-    e.TaskAnswered: _answered,
-}
+def task_chased(task: HumanTask, entry: e.TaskChased) -> HumanTask:
+    return people.climbed(task, Rung(0, entry.act, entry.group, entry.user))

@@ -25,7 +25,10 @@ def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str
     for unit in units:
         if unit.id is not None:
             _aggregate(batch, unit)
-        erased = max((number for number, brought in enumerate(unit.attachments) if brought.erases), default=-1)
+        erased = -1
+        for number, brought in enumerate(unit.attachments):
+            if brought.erases:
+                erased = number
         for number, brought in enumerate(unit.attachments):
             _brought(batch, unit, brought, is_erased=number < erased)
         for notice in unit.notices:
@@ -65,16 +68,19 @@ def _aggregate(batch: Batch, unit: Unit) -> None:
 
 
 def _rows(batch: Batch, unit: Unit, id: bytes) -> None:
-    _parked_rows(batch, unit, id)
     before, after, tenant = unit.before, unit.after, unit.tenant
+    if before.parked != after.parked:
+        _parked_rows(batch, unit, id)
     for timer in before.timers:
         if timer not in after.timers:
             _add(batch, "remove_timers", (timer.due, id, timer.step, timer.kind))
     for timer in after.timers:
         if timer not in before.timers:
             _add(batch, "add_timers", (timer.due, id, timer.step, timer.kind, tenant))
-    _by_step(batch, unit, ("remove_jobs", "put_jobs"), before.jobs, after.jobs)
-    _by_step(batch, unit, ("remove_incidents", "put_incidents"), before.incidents, after.incidents)
+    if before.jobs != after.jobs:
+        _by_step(batch, unit, ("remove_jobs", "put_jobs"), before.jobs, after.jobs)
+    if before.incidents != after.incidents:
+        _by_step(batch, unit, ("remove_incidents", "put_incidents"), before.incidents, after.incidents)
 
 
 def _by_step(

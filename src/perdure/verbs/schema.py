@@ -42,6 +42,11 @@ class CompiledSchema:
         self._digest = ""
 
     @property
+    def has_defaults(self) -> bool:
+        """Whether `check` may add what was not given."""
+        return self._defaults is not None
+
+    @property
     def digest(self) -> str:
         """`sha256:` of the schema's canonical form."""
         if not self._digest:

@@ -335,3 +335,8 @@ def test_steps_of_exclusive_branches_never_wait_for_one_another() -> None:
         END
     """
     assert len(dry_run(compile_program(text, catalogue()), catalogue()).order) == 6
+
+
+def test_a_wait_that_a_reference_says_already_is_not_said_twice() -> None:
+    found = compiled('LET co = EXEC ensure-company(name: "A")\nLET x = EXEC send()\nEXEC send(to: co) AFTER co, x')
+    assert found["send"].after == ("x",)

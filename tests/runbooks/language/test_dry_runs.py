@@ -87,5 +87,31 @@ def test_a_program_of_ten_thousand_steps_and_a_thousand_beside_one_another_compi
     assert len(found.locks) == 1000
 
 
-def test_what_a_verb_declares_that_it_writes_counts_where_it_declares_so() -> None:
-    assert dry_run(compile_program("", load_text("")), load_text("")) == told("# nothing")
+def test_an_empty_plan_does_nothing() -> None:
+    found = told("# nothing")
+    assert (found.waves, found.edges, found.locks, found.tier) == ((), (), (), "benign")
+
+
+RECORDS = """
+entities:
+  share: {key: [owner, company], fields: {owner: string, company: string, percent: integer}}
+  note: {key: note_id, fields: {note_id: uuid, text: string}}
+verbs:
+  - name: share.set
+    args: [{name: holder, type: string, maps_to: owner}, {name: company, type: string}, {name: percent, type: integer}]
+    execution: {handler: "crud::execute", params: {entity: share, operation: upsert}}
+  - name: share.show
+    args: [{name: holder, type: string, maps_to: owner}, {name: company, type: string}]
+    execution: {handler: "crud::execute", params: {entity: share, operation: read}}
+  - name: note.add
+    args: [{name: text, type: string}]
+    execution: {handler: "crud::execute", params: {entity: note, operation: create}}
+"""
+
+
+def test_only_verbs_that_change_a_record_they_name_write_it() -> None:
+    verbs = load_text(RECORDS)
+    text = 'EXEC share.set(holder: "A", company: "B")\nEXEC share.show(holder: "A")\nEXEC note.add(text: "x")'
+    plan = compile_program(text, verbs)
+    assert [step.writes for step in plan.steps] == [("share/{holder}/{company}",), (), ()]
+    assert dry_run(plan, verbs).locks == ("share/A/B",)

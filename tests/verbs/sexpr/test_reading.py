@@ -5,7 +5,19 @@ from __future__ import annotations
 import pytest
 
 from perdure.errors import DefinitionError
-from perdure.verbs.sexpr import CallForm, ListForm, Literal, MapForm, Symbol, arguments, calls, read
+from perdure.verbs.sexpr import (
+    CallForm,
+    ListForm,
+    Literal,
+    MapForm,
+    Symbol,
+    Variable,
+    arguments,
+    calls,
+    read,
+    walk,
+    write,
+)
 
 pytestmark = pytest.mark.req("V1")
 
@@ -127,3 +139,20 @@ def test_empty_texts_and_byte_order_marks_are_fine(text: str) -> None:
 
 def test_nesting_up_to_the_limit_is_read() -> None:
     assert read("(a.b :x " + "[" * 63 + "]" * 63 + ")").statements
+
+
+def test_variables_and_what_is_said_of_a_step_are_read_and_written() -> None:
+    text = '(a.b :x [$case $who.mail.0] :on-failure {:decide "c.d"} :gate "ops")\n\n(c.d :on-failure ask)\n'
+    first, second = read(text).statements
+    found = [(each.name, each.path) for each in walk([first]) if isinstance(each, Variable)]
+    assert found == [("case", ()), ("who", ("mail", "0"))]
+    assert (first.on_failure, first.alternative, first.gate) == ("decide", "c.d", "ops")
+    assert (second.on_failure, second.has_gap) == ("ask", True)
+    assert write(read(text)) == text
+
+
+@pytest.mark.parametrize("text", ["(a.b :x $case)", '(a.b :gate "ops")', "(a.b :on-failure continue)"])
+def test_what_belongs_to_a_runbook_is_refused_in_a_call_that_stands_alone(text: str) -> None:
+    with pytest.raises(DefinitionError) as caught:
+        arguments(read(text).statements[0])
+    assert [problem.code for problem in caught.value.problems] == ["DSL106"]

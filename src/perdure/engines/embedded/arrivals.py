@@ -120,7 +120,7 @@ class Arrivals:
         before = payloads.held(aggregate.id, base) if base else None
         change = Change(given, element, key, iso(self._instances.sources.now()) or "", by)
         after = changed(current, before, change, place_of(state, node))
-        sealed = payloads.seal(aggregate.id, after.envelope, budget_of(self._carrier(aggregate)), after.data)
+        sealed = payloads.seal_change(aggregate.id, after, budget_of(self._carrier(aggregate)))
         return Brought(head=sealed.hash, payloads=(sealed,))
 
     def _carrier(self, aggregate: Aggregate) -> Verb | None:

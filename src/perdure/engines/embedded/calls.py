@@ -161,7 +161,7 @@ class Calls:
                 after = changed(current, first, change, place_of(aggregate.state, waiting)) if patch else None
                 if after is not None:
                     budget = self._instances.budget(aggregate)
-                    sealed = self._instances.payloads.seal(aggregate.id, after.envelope, budget, after.data)
+                    sealed = self._instances.payloads.seal_change(aggregate.id, after, budget)
                     brought.payloads.append(sealed)
                     head = sealed.hash
             except (MergeConflictError, PayloadTooLargeError) as error:

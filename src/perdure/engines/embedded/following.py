@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Literal
 
-from perdure.bpmn.machine.state import ENDED, Instance, Node
+from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.engines.embedded.instances import Instances
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
@@ -81,11 +81,11 @@ class Followers:
 def has_reached(state: Instance, until: Until) -> bool:
     if until == "committed" or state.status in ENDED:
         return True
-    return until == "rest" and not any(_is_busy(node) for node in state.nodes.values())
-
-
-def _is_busy(node: Node) -> bool:
-    """Whether a token will move on by itself: a worker or another process has it."""
-    if node.incident is not None:
+    if until == "end":
         return False
-    return node.kind == "call" or (node.job is not None and node.job.status != "pending")
+    for node in state.nodes.values():
+        # A token that a worker or another process has will move on by itself.
+        is_held = node.kind == "call" or (node.job is not None and node.job.status != "pending")
+        if is_held and node.incident is None:
+            return False
+    return True

@@ -13,6 +13,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -31,7 +33,6 @@ from perdure.errors import (
     PayloadTooLargeError,
     QuarantinedError,
     RejectedError,
-    Rejection,
     SchemaViolationError,
 )
 from perdure.journal import Origin
@@ -57,11 +58,15 @@ log = logging.getLogger("perdure")
 
 
 class Work(msgspec.Struct, frozen=True, gc=False):
-    """What a type of job stands for under a definition: its verb, why that is refused, what the payload may weigh."""
+    """What a type of job stands for under a definition: its verb, why that is refused, what the payload may weigh.
+
+    `is_ample`: arguments taken from a payload within its budget are within the verb's.
+    """
 
     verb: Verb | None
     refusal: Failed | None = None
     budget: int = 0
+    is_ample: bool = False
 
 
 class Leased(msgspec.Struct, frozen=True, gc=False):
@@ -125,18 +130,15 @@ class Jobs:
         if work.verb is None:
             await insist(lambda: self.raise_missing(leased.id, leased.node, leased.origin), self._instances.sources)
             return
-        answer = await self._once(leased, work, work.verb)
+        answer = await self._record(leased, work, work.refusal or await self._attempt(leased, work, work.verb))
         for _ in range(MAX_ENTITY_CONFLICTS - 1):
             if answer.conflict is None:
                 return
             async with self._turns.at(f"{leased.origin.tenant}/{answer.conflict.key}"):
-                answer = await self._once(leased, work, work.verb)
+                answer = await self._record(leased, work, await self._attempt(leased, work, work.verb))
         if answer.conflict is not None:
             crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
             await self._record(leased, work, crowded)
-
-    async def _once(self, leased: Leased, work: Work, verb: Verb) -> Answer:
-        return await self._record(leased, work, work.refusal or await self._attempt(leased, verb))
 
     def _work(self, leased: Leased) -> Work:
         """Looked up once: what a definition binds, and the verbs a process knows, never change."""
@@ -155,7 +157,9 @@ class Jobs:
             return Work(None)
         carrying = leased.definition.deployed.verb
         carrier = self._conductor.catalogue.find(carrying) if carrying else None
-        return Work(verb, self._refused(leased, verb, carrier), budget_of(carrier))
+        budget = budget_of(carrier)
+        is_ample = verb.execution.max_bytes >= budget and not verb.input.has_defaults
+        return Work(verb, self._refused(leased, verb, carrier), budget, is_ample)
 
     @staticmethod
     def _refused(leased: Leased, verb: Verb, carrier: Verb | None) -> Failed | None:
@@ -172,9 +176,9 @@ class Jobs:
                 return Failed("permanent_contract", "job.forbidden", text)
         return None
 
-    async def _attempt(self, leased: Leased, verb: Verb) -> Produced | Failed:
+    async def _attempt(self, leased: Leased, work: Work, verb: Verb) -> Produced | Failed:
         try:
-            args = await self._arguments(leased, verb)
+            args = await self._arguments(leased, verb, work.is_ample)
         except (SchemaViolationError, PayloadTooLargeError, PayloadIntegrityError) as error:
             return classify(verb, error)
         deployed = leased.definition.deployed
@@ -182,18 +186,17 @@ class Jobs:
         if self._conductor.router.is_agent(verb):
             current = await insist(lambda: self._instances.read(leased.id, leased.origin), self._instances.sources)
             call["spent"] = current.state.spent
-        made = await self._conductor.router.run(verb, call, deployed.flags, deployed.is_loose)
-        return sure(made)
+        return sure(await self._conductor.router.run(verb, call, deployed.flags, deployed.is_loose))
 
-    async def _arguments(self, leased: Leased, verb: Verb) -> dict[str, Any]:
+    async def _arguments(self, leased: Leased, verb: Verb, is_ample: bool) -> dict[str, Any]:
         """What the sub-verb declares of the data; all of it when it declares nothing."""
         job = leased.job
         hash, payloads = job.base or leased.aggregate.state.head, self._instances.payloads
         head = payloads.find(leased.id, hash) or await self._payload(leased.id, hash)
         data = seen_from(head.data, place_of(leased.aggregate.state, leased.node))
         if job.purpose == "intake" and job.message:
-            data = {**data, **(await self._payload(leased.id, job.message)).data}
-        return checked_args(self._conductor.router, verb, declared(verb, data))
+            data, is_ample = {**data, **(await self._payload(leased.id, job.message)).data}, False
+        return checked_args(self._conductor.router, verb, declared(verb, data), is_ample=is_ample)
 
     async def _payload(self, id: Id, hash: bytes) -> Envelope:
         return await insist(lambda: self._instances.payloads.open(id, hash), self._instances.sources)
@@ -213,24 +216,25 @@ class Jobs:
     # --- recording -----------------------------------------------------------------------------------------------
 
     async def _record(self, leased: Leased, work: Work, made: Produced | Failed) -> Answer:
-        node, job = leased.node.number, leased.job
+        make = partial(self._recording, leased, work, made)
 
-        def make(aggregate: Aggregate) -> Prepared | Rejection:
-            brought = Attachments()
-            outcome = self._outcome(aggregate, leased, work, made, brought)
-            command = RecordJob(
-                node=node, attempt=job.attempt, job_worker=job.worker, outcome=outcome,
-                worker=self._instances.worker_of(aggregate), used=made.used, budget=budget_for(work.verb, made),
-            )  # fmt: skip
-            return Prepared(command, brought)
-
-        async def record() -> Answer:
-            if job.worker != self._conductor.lease.number:
-                raise FencedError("record a job under", "lease", str(job.worker), "this process has another one now")
-            return await self._instances.ask(leased.id, leased.origin, make)
+        def record() -> Awaitable[Answer]:
+            if leased.job.worker != self._conductor.lease.number:
+                fact = "this process has another one now"
+                raise FencedError("record a job under", "lease", str(leased.job.worker), fact)
+            return self._instances.ask(leased.id, leased.origin, make)
 
         # The handler has run: forgetting that because the store is out of reach would leave the job leased for ever.
         return await insist(record, self._instances.sources)
+
+    def _recording(self, leased: Leased, work: Work, made: Produced | Failed, aggregate: Aggregate) -> Prepared:
+        brought, job = Attachments(), leased.job
+        outcome = self._outcome(aggregate, leased, work, made, brought)
+        command = RecordJob(
+            node=leased.node.number, attempt=job.attempt, job_worker=job.worker, outcome=outcome,
+            worker=self._instances.worker_of(aggregate), used=made.used, budget=budget_for(work.verb, made),
+        )  # fmt: skip
+        return Prepared(command, brought)
 
     def _outcome(
         self, aggregate: Aggregate, leased: Leased, work: Work, made: Produced | Failed, brought: Attachments
@@ -263,7 +267,7 @@ class Jobs:
         at = iso(self._instances.sources.now()) or ""
         change = Change(patch, verb.name, leased.key, at, leased.job.by or state.principal)
         after = changed(current, base, change, place_of(state, node))
-        return [payloads.seal(aggregate.id, after.envelope, work.budget, after.data)]
+        return [payloads.seal_change(aggregate.id, after, work.budget)]
 
     async def raise_missing(self, id: Id, node: Node, origin: Origin) -> None:
         """A job whose verb or handler is gone must be seen by a person."""
@@ -349,13 +353,17 @@ def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:
     return {name: data[name] for name in names if name in data} if names else dict(data)
 
 
-def checked_args(router: Router, verb: Verb, args: dict[str, Any]) -> dict[str, Any]:
+def checked_args(router: Router, verb: Verb, args: dict[str, Any], *, is_ample: bool = False) -> dict[str, Any]:
     """The arguments as the verb's schema accepts them; one that declares no argument takes what there is.
 
-    They are the handler's own: changing them in place changes nothing of the payload they come from.
+    They are the handler's own: changing them in place changes nothing of the payload they come from. `is_ample` when
+    they are of a payload, and what fits into that fits the verb.
     """
     if not any(isinstance(value, dict | list) for value in args.values()):
-        return router.incoming(verb, args).value if verb.input.properties else args
+        if not verb.input.properties:
+            return args
+        checked: dict[str, Any] = verb.check_input(args) if is_ample else router.incoming(verb, args).value
+        return checked
     data = router.incoming(verb, args).data if verb.input.properties else canonical(args)
     own: dict[str, Any] = value_of(data)
     return own

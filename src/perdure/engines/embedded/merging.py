@@ -35,10 +35,11 @@ class Change:
 
 
 class Changed(msgspec.Struct, frozen=True, gc=False):
-    """A payload after a change, and the canonical bytes of its data."""
+    """A payload after a change, the canonical bytes of its data, and what it was before."""
 
     envelope: Envelope
     data: bytes
+    before: Envelope
 
 
 def place_of(state: Instance, node: Node) -> Place:
@@ -79,7 +80,7 @@ def changed(current: Envelope, base: Envelope | None, change: Change, place: Pla
     )
     trail = (*current.sub_verb_trail, entry)[-TRAIL_LENGTH:]
     envelope = replace(current, data=data, schema_hash=hash, last_modified_by=change.verb, sub_verb_trail=trail)
-    return Changed(envelope, written)
+    return Changed(envelope, written, current)
 
 
 def _laid_over(current: Envelope, base: Envelope | None, verb: str, patch: Data) -> Data:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, NamedTuple, Protocol
 
+from perdure.engines.embedded.merging import Changed
 from perdure.errors import RejectedError, Rejection
 from perdure.payload import BUDGET_BYTES, Envelope, Packed, digest, digest_text, pack_and_keep, unpack
 from perdure.sources import Id, id_text, iso
@@ -75,11 +76,16 @@ class Payloads:
         """What a message or task brought, as it was kept for its intake."""
         return (await self.open(instance, hash)).data
 
-    def seal(
-        self, instance: bytes, envelope: Envelope, budget: int = BUDGET_BYTES, data: bytes | None = None
-    ) -> Sealed:
+    def seal(self, instance: bytes, envelope: Envelope, budget: int = BUDGET_BYTES) -> Sealed:
         """The envelope packed and hashed; kept at hand, as it is about to be the head."""
-        written, kept = pack_and_keep(envelope, max_bytes=budget, data=data)
+        return self._keep(instance, *pack_and_keep(envelope, max_bytes=budget))
+
+    def seal_change(self, instance: bytes, changed: Changed, budget: int = BUDGET_BYTES) -> Sealed:
+        """The same for a payload that was just made of another one."""
+        envelope, data, before = changed.envelope, changed.data, changed.before
+        return self._keep(instance, *pack_and_keep(envelope, max_bytes=budget, data=data, before=before))
+
+    def _keep(self, instance: bytes, written: bytes, kept: Envelope) -> Sealed:
         sealed = Sealed(digest(written), written)
         self._hold(instance, sealed, kept)
         return sealed

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from perdure.surfaces.cli import output
-from perdure.surfaces.cli.calls import REST_SECONDS
+from perdure.surfaces.cli.calls import REST_SECONDS, show_call
 from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.project import open_store
@@ -99,6 +99,9 @@ async def complete(
     override: Override = "",
 ) -> None:
     """Complete a task with its answer; at a terminal and without --data, its form is asked field by field."""
+    from perdure.app import CallView
+    from perdure.app.runbook_views import RunbookView
+
     value = json_object("--data", data)
     async with open_store(settings, "caller", must_exist=True) as perdure:
         if value is None and not settings.json and sys.stdin.isatty():
@@ -106,14 +109,24 @@ async def complete(
         view = await perdure.tasks.complete(
             task, value, message_id=message_id, override=override, until="rest", timeout_seconds=REST_SECONDS
         )  # fmt: skip
-        picture = _pictures().instance_picture if hasattr(view, "tokens") else _pictures().task_picture
-        output.show(settings, view, lambda: picture(view))
+        if isinstance(view, CallView):
+            show_call(settings, perdure, view)
+        elif isinstance(view, RunbookView):
+            output.show(settings, view, lambda: f"{view.state}: {view.progress}")
+        else:
+            output.show(settings, view, lambda: _pictures().instance_picture(view))
 
 
 async def accept(settings: Settings, task: TaskWord, override: Override = "") -> None:
-    """Complete a task with what an agent proposes; `show` tells what that is."""
+    """Complete a task with what an agent proposes there; `show` tells what that is."""
+    from perdure.app import CallView
+
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        _show(settings, await perdure.tasks.accept(task, override=override))
+        view = await perdure.tasks.accept(task, override=override)
+        if isinstance(view, CallView):
+            show_call(settings, perdure, view)
+        else:
+            output.show(settings, view, lambda: f"{view.state}: {view.progress}")
 
 
 async def _ask(perdure: Any, task: str) -> dict[str, Any] | None:

@@ -33,7 +33,7 @@ from perdure.surfaces.repl.words import Command
 from perdure.verbs.shorthand import argument_name
 
 _DRAFTING = frozenset(
-    ["undo", "redo", "confirm", "drop", "move", "disable", "enable", "toggle", "edit", "set", "clear"]
+    ["run_step", "undo", "redo", "confirm", "drop", "move", "disable", "enable", "toggle", "edit", "set", "clear"]
 )
 
 
@@ -93,7 +93,7 @@ def _toggle(draft: d.Draft, step: str) -> d.Change:
 
 
 def _move(turn: Turning, command: Command) -> None:
-    turn.changed(d.reorder(turn.draft, command.get("step"), int(command.get("to"))))
+    turn.changed(d.reorder(turn.draft, command.get("step"), d.number_in(command.get("to"))))
     slots.play_back(turn)
 
 
@@ -210,7 +210,8 @@ def _resume(turn: Turning, command: Command) -> None:
         turn.wish(ListOpen())
         return
     listed = turn.session.open
-    turn.wish(Load(listed[int(word) - 1] if word.isdigit() and 1 <= int(word) <= len(listed) else word))
+    number = d.number_in(word)
+    turn.wish(Load(listed[number - 1] if 1 <= number <= len(listed) else word))
 
 
 def _new(turn: Turning, command: Command) -> None:
@@ -234,6 +235,21 @@ def _cancel(turn: Turning, command: Command) -> None:
         turn.ask(AskCancel(command.get("reason")), "executing", "Stop the run? What is done stays done.", (), "no")
     else:
         turn.say("There is nothing to cancel.", "quiet")
+
+
+def _run_step(turn: Turning, command: Command) -> None:
+    """One step and what it needs; the others stay in the plan, disabled."""
+    wanted = turn.draft.entry(command.get("step"))
+    needed, waiting = {wanted.name}, list(wanted.needs())
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            waiting += turn.draft.entry(name).needs()
+    for entry in turn.draft.active():
+        if entry.name not in needed:
+            turn.changed(d.disable(turn.draft, entry.name), "quiet")
+    running.run(turn)
 
 
 def _steer(act: str) -> Callable[[Turning, Command], None]:
@@ -266,6 +282,7 @@ def _quit(turn: Turning, command: Command) -> None:
 
 _ACTS: dict[str, Callable[[Turning, Command], None]] = {
     "run": lambda turn, command: running.run(turn),
+    "run_step": _run_step,
     "undo": _undo,
     "redo": _redo,
     "confirm": _confirm,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from perdure.packs.questions import options_of
+from perdure.runbooks.draft import number_in
 from perdure.surfaces.repl.session import AskArgument, AskEntity, AskField, AskPack, AskVerb, Session
 from perdure.surfaces.repl.turning import Knowledge
 from perdure.surfaces.repl.values import options_in
@@ -37,7 +38,7 @@ def _words(session: Session, before: str, word: str, knowledge: Knowledge) -> It
     elif said in ("verbs", "search"):
         yield from _verbs(session, knowledge)
     elif re.fullmatch(r"(?:edit|set)\s+(?:step\s+)?\d+", said):
-        yield from _arguments(session, int(said.split()[-1]), knowledge)
+        yield from _arguments(session, number_in(said.split()[-1]), knowledge)
     elif said in ("drop", "disable", "enable", "toggle", "edit", "why", "confirm", "move", "retry", "skip"):
         yield from (str(number) for number in range(1, len(session.draft.entries) + 1))
     elif said == "set":

@@ -8,7 +8,7 @@ from typing import assert_never
 import msgspec
 
 from perdure.errors import PerdureError, ProgramError
-from perdure.packs import Pack, select_pack, select_verb
+from perdure.packs import Pack, pending, select_pack, select_verb
 from perdure.packs.questions import NO, YES, choose, options_of, plain
 from perdure.packs.selection import owners
 from perdure.runbooks import draft as d
@@ -390,7 +390,7 @@ def _redrawn(turn: Turning, news: Redrawn) -> None:
     pack, pin = turn.pack, news.draft.pack
     if is_loaded and pin is not None and (pack is None or pack.hash != pin.hash):
         turn.say(f"The pack '{pin.id}' is not what it was when this was planned; the plan stays as it is.", "warning")
-    if not news.draft.entries and pack is not None:
+    if not news.draft.entries and pack is not None and (is_loaded or pending(pack, news.draft)):
         slots.ask_next(turn)
     elif news.draft.entries:
         slots.play_back(turn)

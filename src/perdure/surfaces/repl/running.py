@@ -8,7 +8,7 @@ import msgspec
 
 from perdure.errors import ProgramError
 from perdure.packs.questions import NO, YES
-from perdure.runbooks.draft import Change, Confirmation, confirm
+from perdure.runbooks.draft import Change, Confirmation, confirm, number_in
 from perdure.runbooks.drafting import compile_draft
 from perdure.runbooks.language import dry_run
 from perdure.runbooks.plan import Plan
@@ -28,10 +28,12 @@ from perdure.surfaces.repl.talk import (
     StepSeen,
     TaskSeen,
 )
-from perdure.surfaces.repl.turning import Turning, playback
+from perdure.surfaces.repl.turning import Turning, in_order, playback
 from perdure.surfaces.repl.values import options_in, read_value
 
 MAX_MISMATCHES = 3
+AGREEMENTS = ("agree", "approved", "approve", "accepted")
+"""What the field of a form is called in which somebody agrees."""
 SIGNS = {"completed": "✓", "failed": "✗", "parked": "…", "skipped": "-", "cancelled": "✗"}
 
 
@@ -92,8 +94,8 @@ def give_run(turn: Turning, asked: AskRun, text: str) -> None:
         start(turn, asked.plan, said)
         return
     mismatches = asked.mismatches + 1
-    if mismatches >= MAX_MISMATCHES or said.lower() in NO:
-        turn.say("That was not the phrase. Nothing was run.", "bad")
+    if mismatches >= MAX_MISMATCHES or said.lower() in NO | {"cancel", "abort"}:
+        turn.say("Nothing was run.", "bad")
         turn.settle()
         return
     left = MAX_MISMATCHES - mismatches
@@ -186,10 +188,13 @@ def rested(turn: Turning, run: RunSeen, tasks: tuple[TaskSeen, ...]) -> None:
 def show_run(turn: Turning, run: RunSeen) -> None:
     """The run in sentences with what became of each."""
     turn.put(run=run)
+    pack = turn.pack
     chapters: dict[str, list[Sentence]] = {}
     for step in run.steps:
-        chapters.setdefault(step.section, []).append(Sentence(step.number, step.sentence, step.state, _note(step)))
-    turn.show(Playback(f"Runbook {run.id}: {run.state}", tuple((each, tuple(said)) for each, said in chapters.items())))
+        section = step.section or (pack.section_of(step.verb) if pack is not None else "")
+        chapters.setdefault(section, []).append(Sentence(step.number, step.sentence, step.state, _note(step)))
+    title = f"Runbook {run.id}: {run.state}"
+    turn.show(Playback(title, in_order({each: tuple(said) for each, said in chapters.items()})))
     if run.progress:
         turn.say(run.progress)
     signals(turn)
@@ -226,14 +231,14 @@ def show_tasks(turn: Turning) -> None:
     columns = ("", "task", "for", "state", "due")
     turn.show(Rows("Waiting for people", columns, rows, "Nothing waits for a person."))
     if rows:
-        turn.say("'claim 1' takes a task, 'answer 1' answers it, 'approve 1' and 'reject 1' decide a gate.", "quiet")
+        turn.say("'claim 1' takes one, 'answer 1' answers it, 'approve 1' and 'reject 1' decide.", "quiet")
 
 
 def task_named(turn: Turning, word: str) -> TaskSeen | None:
     """By its number in the list or by its key; the only one when nothing is said."""
     tasks = turn.session.tasks
-    if word.isdigit() and 1 <= int(word) <= len(tasks):
-        return tasks[int(word) - 1]
+    if 1 <= (number := number_in(word)) <= len(tasks):
+        return tasks[number - 1]
     found = [task for task in tasks if task.key == word] if word else list(tasks)
     if len(found) == 1:
         return found[0]
@@ -245,7 +250,9 @@ def task_named(turn: Turning, word: str) -> TaskSeen | None:
 
 def claim(turn: Turning, word: str) -> None:
     task = task_named(turn, word)
-    if task is not None:
+    if task is not None and (task.state == "waiting" or task.is_gate):
+        turn.say("Nobody has to take it: whoever may, answers it.", "quiet")
+    elif task is not None:
         turn.wish(ClaimTask(task.key))
 
 
@@ -279,13 +286,17 @@ def give_task(turn: Turning, asked: AskTask, text: str) -> None:
 
 
 def decide(turn: Turning, word: str, is_approved: bool, reason: str) -> None:
-    """Agree or disagree at a gate, or answer a task that asks for `approved`."""
+    """Agree or disagree: at a gate, or in a task whose form asks that."""
     task = task_named(turn, word)
     if task is None:
         return
-    data: dict[str, Any] = {"approved": is_approved}
+    fields = _fields(task)
+    asked = [name for name, schema in fields.items() if isinstance(schema, dict) and schema.get("type") == "boolean"]
+    data: dict[str, Any] = {
+        next((name for name in AGREEMENTS if name in asked), (asked or ["approved"])[0]): is_approved
+    }
     if reason:
-        data["reason" if "reason" in _fields(task) or task.is_gate else "comment"] = reason
+        data["comment" if "comment" in fields else "reason"] = reason
     turn.wish(AnswerTask(task.key, data))
 
 

@@ -74,7 +74,7 @@ class PlainLines:
             async with asyncio.timeout(timeout_seconds):
                 text = await asyncio.to_thread(sys.stdin.readline, MAX_LINE)
         except TimeoutError:
-            return ""
+            return "cancel"
         return text.rstrip("\r\n") if text else None
 
 
@@ -97,7 +97,7 @@ class PromptLines:
             async with asyncio.timeout(timeout_seconds):
                 return await self._session.prompt_async(prompt)
         except TimeoutError:
-            return ""
+            return "cancel"
         except EOFError:
             return None
         except KeyboardInterrupt:

@@ -13,6 +13,8 @@ from perdure.surfaces.repl.session import Asked, Mode, Session
 from perdure.surfaces.repl.talk import Ask, Playback, Save, Say, Saying, Sentence, Tone, Wish
 from perdure.verbs import Catalogue
 
+MAX_CHANGE = 500
+
 
 class Knowledge(msgspec.Struct, frozen=True):
     """What a conversation knows beside what was said in it."""
@@ -42,7 +44,16 @@ class Turning:
         self._wishes: list[Wish] = []
 
     def done(self) -> Turn:
-        return Turn(self.session, tuple(self._says), tuple(self._wishes))
+        """What one turn changes is one revision, so that `undo` takes back what one line did."""
+        saves = [wish for wish in self._wishes if isinstance(wish, Save)]
+        text = "; ".join(dict.fromkeys(wish.text for wish in saves))[:MAX_CHANGE]
+        kept: list[Wish] = []
+        for wish in self._wishes:
+            if not isinstance(wish, Save):
+                kept.append(wish)
+            elif wish is saves[-1]:
+                kept.append(Save(wish.draft, text))
+        return Turn(self.session, tuple(self._says), tuple(kept))
 
     @property
     def draft(self) -> Draft:
@@ -103,8 +114,14 @@ def playback(draft: Draft, title: str = "") -> Playback:
         if entry.gate:
             note = ", ".join(part for part in (note, f"needs the agreement of {entry.gate}") if part)
         chapters.setdefault(entry.section, []).append(Sentence(number, entry.sentence, entry.status, note))
-    named = [(each, tuple(said)) for each, said in chapters.items() if each]
-    rest = tuple(chapters.get("", ()))
-    if rest:
-        named.append(("Other" if named else "", rest))
-    return Playback(title or ("" if draft.is_edited else draft.title), tuple(named))
+    return Playback(
+        title or ("" if draft.is_edited else draft.title),
+        in_order({each: tuple(said) for each, said in chapters.items()}),
+    )
+
+
+def in_order(chapters: dict[str, tuple[Sentence, ...]]) -> tuple[tuple[str, tuple[Sentence, ...]], ...]:
+    """Chapters as they came; what belongs to none is last, and has a name only where the others have one."""
+    named = [(title, said) for title, said in chapters.items() if title]
+    rest = chapters.get("", ())
+    return (*named, *([("Other" if named else "", rest)] if rest else []))

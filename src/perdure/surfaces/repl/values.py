@@ -20,7 +20,7 @@ def reference_in(text: str) -> Reference | None:
     match = REFERENCE.fullmatch(text.strip())
     if match is None:
         return None
-    path = tuple(int(part) if part.isdigit() else part for part in match[2].split(".")[1:])
+    path = tuple(int(part) if part.isdecimal() and len(part) < 10 else part for part in match[2].split(".")[1:])
     return Reference((), match[1], path)
 
 
@@ -81,9 +81,9 @@ def _boolean(said: str) -> Understood:
 
 def _number(said: str, kind: str) -> Understood:
     plain = said.replace(",", "").replace("_", "")
-    if re.fullmatch(r"[-+]?\d{1,15}", plain):
+    if re.fullmatch(r"[-+]?[0-9]{1,15}", plain):
         return Understood(int(plain))
-    if kind == "number" and re.fullmatch(r"[-+]?\d{1,15}\.\d{1,15}", plain):
+    if kind == "number" and re.fullmatch(r"[-+]?[0-9]{1,15}\.[0-9]{1,15}", plain):
         return Understood(float(plain))
     return Understood(fault=f"'{said[:60]}' is not a {'whole ' if kind == 'integer' else ''}number")
 

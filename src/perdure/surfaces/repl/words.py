@@ -31,6 +31,7 @@ class Form(NamedTuple):
 
 FORMS: tuple[Form, ...] = (
     Form("run", r"run|execute|go", "run", "run the plan as it was confirmed"),
+    Form("run_step", rf"(?:run|execute)\s+{STEP}", "run STEP", "run that step and what it needs, nothing else"),
     Form("undo", r"undo", "undo", "take the last change back"),
     Form("redo", r"redo", "redo", "make it again"),
     Form("confirm", rf"confirm(?:\s+{STEP})?", "confirm [STEP]", "agree to a step, or to all"),

@@ -1,0 +1,67 @@
+"""A conversation on a pseudo-terminal: what somebody types, and what is answered until the next prompt."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import termios
+from typing import Self
+
+from perdure.demo.stage import COMMAND, SECONDS, BrokenPromise, Stage
+
+PROMPT = re.compile(r"(?:^|\n)([\w-]+)> $")
+
+
+class Talk:
+    """`perdure repl` as a person at a plain terminal meets it."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._prompt = ""
+        own, its = pty.openpty()
+        settings = termios.tcgetattr(its)
+        settings[3] &= ~termios.ECHO  # what is typed is shown by the story itself
+        termios.tcsetattr(its, termios.TCSANOW, settings)
+        environment = {**stage.environment(), "TERM": "dumb"}
+        self._process = subprocess.Popen(
+            [*COMMAND, "repl"], cwd=stage.folder, env=environment, stdin=its, stdout=its, stderr=its
+        )
+        os.close(its)
+        self._own = own
+
+    def __enter__(self) -> Self:
+        self._stage.show_line("repl")
+        self._stage.show(self._answer())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._own)
+
+    def say(self, line: str, *, is_quiet: bool = False) -> str:
+        """Type a line; returns what came before the next prompt."""
+        self._stage.show_typed(self._prompt, line)
+        os.write(self._own, f"{line}\n".encode())
+        answer = self._answer()
+        if not is_quiet:
+            self._stage.show(answer)
+        return answer
+
+    def _answer(self) -> str:
+        heard = b""
+        while True:
+            ready, _, _ = select.select([self._own], [], [], SECONDS)
+            if not ready:
+                raise BrokenPromise(f"the conversation fell silent after:\n{heard.decode(errors='replace')}")
+            try:
+                heard += os.read(self._own, 65536)
+            except OSError as error:  # the other end is closed
+                raise BrokenPromise(f"the conversation ended after:\n{heard.decode(errors='replace')}") from error
+            text = heard.decode(errors="replace").replace("\r\n", "\n")
+            if (prompt := PROMPT.search(text)) is not None:
+                self._prompt = prompt[1]
+                return text[: prompt.start()].strip("\n")
