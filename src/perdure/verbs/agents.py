@@ -98,7 +98,9 @@ def is_agent(candidate: Any) -> bool:
         return False
     if isinstance(candidate, MarkedAgent | Agent):
         return True
-    return is_graph(candidate) or is_runner(candidate) or inspect.iscoroutinefunction(getattr(candidate, "decide", None))
+    return (
+        is_graph(candidate) or is_runner(candidate) or inspect.iscoroutinefunction(getattr(candidate, "decide", None))
+    )
 
 
 def is_graph(candidate: Any) -> bool:

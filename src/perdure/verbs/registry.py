@@ -101,9 +101,7 @@ class HandlerRegistry:
                 for mark in marks_of(value):
                     yield from self._bind_marked(f"{module.__name__}.{name}", mark, value, catalogue)
 
-    def _bind_marked(
-        self, place: str, mark: VerbMark, function: Any, catalogue: Catalogue
-    ) -> Iterable[Problem]:
+    def _bind_marked(self, place: str, mark: VerbMark, function: Any, catalogue: Catalogue) -> Iterable[Problem]:
         if catalogue.find(mark.name, mark.version) is None:
             hint = did_you_mean(mark.name, catalogue.names())
             wanted = mark.name if mark.version is None else f"{mark.name} version {mark.version}"
