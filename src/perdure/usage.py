@@ -1,4 +1,4 @@
-"""What the agents of a runbook or a process have used, what that cost, and what they may still use. Pure values."""
+"""What the agents of a runbook or a process have used, and what that cost: values and sums."""
 
 from __future__ import annotations
 
@@ -66,6 +66,34 @@ class Spent(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 NOTHING = Spent()
+
+
+class Meter:
+    """What one attempt has used so far, as it is told."""
+
+    def __init__(self) -> None:
+        self._uses: list[ModelUse] = []
+        self.agent = ""
+
+    def add(self, use: ModelUse) -> None:
+        self._uses.append(use)
+
+    @property
+    def uses(self) -> tuple[ModelUse, ...]:
+        return summed(self._uses)
+
+    @property
+    def tokens(self) -> int:
+        return sum(use.tokens for use in self._uses)
+
+    @property
+    def requests(self) -> int:
+        return sum(use.requests for use in self._uses)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether every model said what it used."""
+        return not any(use.untold for use in self._uses)
 
 
 def priced(use: ModelUse, prices: Prices) -> ModelUse:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from perdure.app.auditing import verify_store
+from perdure.kernel.ports import Attachments, Unit
 from perdure.testing.sandbox import Sandbox
 from tests.audit.test_tampering_processes import Cell, cells, change, turned
 from tests.conformance.stores import Raw
@@ -106,4 +107,13 @@ async def test_answers_to_calls_keep_their_checksums_when_they_are_taken_again(s
         await sandbox.complete("nobody", {"case_id": "c-2"}, message_id="dead")
         other = await sandbox.call("kyc.documents", {"entity": "Generali"})
         assert (await sandbox.replay("dead", key=other.id)).answer == "applied"
+        assert (await verify_store(sandbox, {}, is_dry=True)).findings == []
+
+
+@pytest.mark.req("P7", "V30")
+async def test_a_message_settled_by_two_who_did_not_know_of_each_other_is_whole(store_url: str) -> None:
+    async with filled(store_url) as sandbox:
+        for name in ("discarded", "taken", "kept", "kept"):
+            unit = Unit("default", None, attachments=[Attachments(settles=("default", name))])
+            assert await sandbox.runtime.store.commit(unit) is None
         assert (await verify_store(sandbox, {}, is_dry=True)).findings == []

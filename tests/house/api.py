@@ -13,6 +13,8 @@ from perdure.app.instance_views import InstanceView, TokenView, WaitView
 from perdure.app.lookups import MatchView
 from perdure.app.perdure import Perdure
 from perdure.app.processes import InstanceDesk, Processes
+from perdure.app.runbook_views import PlanDiff, PlannedStepView, PlanView, RunbookView, StepView
+from perdure.app.runbooks import RunbookDesk
 from perdure.app.task_views import FieldError, RungView, TaskView
 from perdure.app.tasks import TaskDesk
 from perdure.app.views import (
@@ -35,9 +37,12 @@ MARK = "<!-- generated: python -m tests.house.api -->\n"
 VIEWS = (
     CallView, WaitingFor, ErrorView, AttemptView, AmendmentView, ReceiptView, EventView, CarrierView, InstanceView,
     TokenView, WaitView, IncidentView, TaskView, RungView, FieldError, Deployment, ProcessVersion, MigrationPlan, Move,
-    MatchView,
+    MatchView, RunbookView, StepView, PlanView, PlannedStepView, PlanDiff,
 )  # fmt: skip
-DESKS = {"perdure.processes": Processes, "perdure.instances": InstanceDesk, "perdure.tasks": TaskDesk}
+DESKS = {
+    "perdure.processes": Processes, "perdure.instances": InstanceDesk, "perdure.tasks": TaskDesk,
+    "perdure.runbooks": RunbookDesk,
+}  # fmt: skip
 WIDTH = 110
 
 

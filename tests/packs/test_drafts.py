@@ -124,6 +124,11 @@ def test_a_precondition_counts_what_is_planned_before_and_what_was_done() -> Non
     assert readiness(Draft(entries=(close,)), VERBS, completed=["kyc.open_case"]).is_ready
 
 
+def test_what_the_pack_does_not_allow_any_more_does_not_run() -> None:
+    report = readiness(d.confirm(planned()).draft, VERBS, allows=lambda verb: verb != "ubo.discover")
+    assert [(issue.entry, issue.code) for issue in report.issues] == [("discover", "not_allowed")]
+
+
 def test_a_confirmed_plan_is_ready_and_an_empty_one_is_not() -> None:
     assert not readiness(planned(), VERBS).is_ready
     assert readiness(planned(), VERBS, must_confirm=False).is_ready

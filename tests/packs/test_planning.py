@@ -168,6 +168,22 @@ def test_a_pack_is_chosen_outright_by_phrase_or_not_at_all(
 
 
 @pytest.mark.req("V28")
+def test_of_phrases_equally_alike_the_one_that_takes_something_is_meant() -> None:
+    shelf = Shelf([load_pack_text(ALIKE)])
+    found = select_pack("start kyc on Nordlys Capital", shelf)
+    assert found.best is not None
+    assert found.best.captured == {"entity": "Nordlys Capital"}
+
+
+ALIKE = """id: kyc
+name: KYC
+version: "1"
+invocation_phrases: ["start kyc for {entity}", "kyc {entity}", "start kyc on {entity}"]
+required_questions: [{field: entity, prompt: "Which?", answer_kind: string}]
+"""
+
+
+@pytest.mark.req("V28")
 def test_a_verb_is_found_by_name_sentence_or_phrase() -> None:
     for said in ("kyc.open-case", "kyc.open_case", "open a KYC case", "start a kyc review of Allianz"):
         found = select_verb(said, VERBS, CASE)

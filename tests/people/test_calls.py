@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from perdure.errors import RejectedError
+from perdure.errors import RejectedError, SchemaViolationError
 from perdure.people import ADMINISTRATORS
 from perdure.testing.clock import VirtualSources
 from perdure.testing.sandbox import Sandbox
@@ -29,8 +29,19 @@ VERBS = """
 """
 
 
+PLAIN = """
+- name: loan.pay
+  execution: {kind: sync, effects: none}
+"""
+PROGRAM = '(loan.approve :reviewer "ana" :as @approved) (loan.pay :after [@approved] :gate "treasury")'
+
+
 def sandbox(url: str, **more: Any) -> Any:
-    return Sandbox.open(url, definitions=load_text(VERBS), principal="rico", **more)
+    return Sandbox.open(url, definitions=load_text(VERBS + PLAIN), handlers={"loan.pay": pay}, principal="rico", **more)
+
+
+async def pay(call: Any) -> dict[str, Any]:
+    return {}
 
 
 async def entries(sandbox: Sandbox, call: str) -> list[str]:
@@ -45,7 +56,7 @@ async def test_the_wait_of_a_durable_verb_is_answered_only_by_those_it_is_for(st
         assert (task.name, task.assignee, task.groups, task.requester) == ("Approve, ana", "ana", "loans", "rico")
         for who, says in (("rico", "four eyes"), ("eve", "it is for ana, group loans")):
             with pytest.raises(RejectedError, match=says):
-                await rico.acting(principal=who).complete(call.id, {"ok": True})
+                await rico.acting(principal=who).complete(call.id, {"ok": "what fits no form"})
             with pytest.raises(RejectedError, match=says):
                 await rico.acting(principal=who).tasks.complete(task.key, {"ok": True})
         bob = rico.acting(principal="bob", groups=["loans"])
@@ -97,3 +108,32 @@ async def test_an_administrator_answers_a_verb_for_others_with_a_reason(store_ur
         assert [(each["act"], each["by"], each["reason"]) for each in told] == [
             ("reassign", "chief", "ana is ill"), ("complete", "chief", "nobody is there")
         ]  # fmt: skip
+
+
+@pytest.mark.req("V20")
+async def test_steps_and_gates_of_a_runbook_are_in_the_same_list_under_the_same_rules(store_url: str) -> None:
+    async with sandbox(store_url) as rico:
+        begun = await rico.runbooks.start(PROGRAM)
+        await rico.run_until_idle()
+        (task,) = await rico.tasks.list()
+        assert (task.instance, task.process, task.element) == (begun.id, "loan.approve", "approved")
+        with pytest.raises(RejectedError, match="four eyes"):
+            await rico.tasks.complete(task.key, {"ok": True})
+        await rico.acting(principal="ana").tasks.complete(task.key, {"ok": True})
+        await rico.run_until_idle()
+        (gate,) = await rico.tasks.list()
+        assert (gate.groups, gate.requester, gate.process) == ("treasury", "rico", "loan.pay")
+        tina = rico.acting(principal="tina", groups=["treasury"])
+        assert [each.key for each in await tina.tasks.list(mine=True)] == [gate.key]
+        assert ((await tina.tasks.get(gate.key)).form or {})["required"] == ["agree"]
+        for who in (rico, rico.acting(principal="ana")):
+            with pytest.raises(RejectedError):
+                await who.tasks.complete(gate.key, {"agree": True})
+        with pytest.raises(SchemaViolationError, match="agree"):
+            await tina.tasks.complete(gate.key, {})
+        with pytest.raises(RejectedError, match="agreed to or refused"):
+            await tina.tasks.claim(gate.key)
+        await tina.tasks.complete(gate.key, {"agree": True})
+        await rico.run_until_idle()
+        assert (await rico.runbooks.show(begun.id)).state == "completed"
+        assert await rico.tasks.list() == []

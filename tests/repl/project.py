@@ -69,6 +69,18 @@ verbs:
     output_schema: {properties: {received: {type: boolean}}}
     consequence: reviewable
     execution: {kind: durable, correlation: {key: "doc-{case}-{document}"}, policy: {timeout: P14D}}
+  - name: kyc.review
+    description: Review a KYC case
+    sentences: {step: "Have the case of {client} reviewed"}
+    input_schema: {required: [client], properties: {client: {type: string}}}
+    output_schema:
+      required: [approved]
+      properties: {approved: {type: boolean, title: Is it approved}, comment: {type: string}}
+    consequence: benign
+    execution:
+      kind: durable
+      policy: {timeout: P14D}
+      task: {title: "Review {client}", groups: [reviewers], due: P2D, four_eyes: true}
   - name: request.open
     description: Open an onboarding request
     sentences: {step: "Open an onboarding request for {client}"}

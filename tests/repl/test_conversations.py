@@ -21,12 +21,16 @@ def test_a_phrase_chooses_the_pack_and_an_ambiguous_name_is_asked_never_guessed(
     assert talk.session.draft.answers["client"].value == "OJ2TIQSVQND4IZYYK658"
 
 
-def test_a_name_that_nothing_is_known_by_is_asked_for_again() -> None:
+def test_a_name_that_nothing_is_known_by_is_used_only_when_somebody_says_so() -> None:
     talk = Talk()
     said = talk.tell("start kyc on Nobody Ltd")
-    assert "Nothing is known by 'Nobody Ltd'." in said
-    assert "Which client is the case for?" in said
+    assert "Nothing is known by 'Nobody Ltd'. Use it as it is? [y/N]" in said
+    assert "Which client is the case for?" in talk.tell("")
     assert "New client, periodic review" in talk.tell("Nordlys Capital A/S")
+    other = Talk()
+    other.tell("start kyc on Nobody Ltd", "Somebody Ltd")
+    assert "New client, periodic review" in other.tell("yes")
+    assert other.session.draft.answers["client"].value == "Somebody Ltd"
 
 
 @pytest.mark.req("V28")

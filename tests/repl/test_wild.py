@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from perdure.runbooks.draft import Draft
 from perdure.surfaces.repl.completion import complete
 from perdure.surfaces.repl.words import FORMS
+from tests.repl.pages import MARK, PAGE, reference
 from tests.repl.talking import Talk
 
 WORDS = ["", *(Path(__file__).parent / "words.txt").read_text(encoding="utf-8").splitlines()]
@@ -41,3 +42,8 @@ def test_every_command_has_words_that_say_it() -> None:
     from perdure.surfaces.repl.commands import _ACTS  # noqa: PLC0415
 
     assert {form.name for form in FORMS} == set(_ACTS)
+
+
+def test_every_command_is_on_the_reference_page() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page.partition(MARK)[2].strip() == reference().strip(), "run python -m tests.repl.pages"

@@ -8,7 +8,7 @@ from perdure.errors import Rejection
 from perdure.journal import Origin
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
-from perdure.runbooks.machine import GATE, LOCK, PROCESS_OVER
+from perdure.runbooks.machine import LOCK, PROCESS_OVER
 from perdure.runbooks.state import Failure, Pin
 from tests.runbooks.board import ID, TWICE, WORKER, Board, choice, hash_of, pin, step
 
@@ -326,7 +326,7 @@ def test_a_gate_opens_for_someone_of_the_group_who_did_not_ask() -> None:
     board = Board(step("a"), step("pay", needs=(1,), gate="treasury"))
     board.runs("a")
     assert (board.states["pay"], board.status) == ("parked", "parked")
-    assert [(row.kind, row.name) for row in board.machine.rows(ID, board.runbook).parked] == [(GATE, "treasury")]
+    assert [(row.kind, row.name) for row in board.machine.rows(ID, board.runbook).parked] == [("task", "treasury")]
     answer = c.AnswerGate(2, True)
     assert refused(board.ask(answer)).fact == "'ada' asked for the runbook"
     stranger = refused(board.ask(c.AnswerGate(2, True), Origin("default", "bob", groups=("sales",))))

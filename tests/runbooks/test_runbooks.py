@@ -375,3 +375,32 @@ async def test_a_draft_is_revised_undone_and_started_under_its_own_id(store_url:
         done = await settled(sandbox, id)
         assert (done.state, done.case, done.id) == ("completed", "c-1", id)
         await whole(sandbox)
+
+
+# --- fan-out -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("X17")
+async def test_one_completion_resumes_every_case_that_waits_for_it_each_once(store_url: str) -> None:
+    desk = Desk()
+    program = 'LET open = EXEC co.market(market: "XETRA")\nLET n = EXEC co.note(text: "go") AFTER open'
+    async with opened(store_url, desk) as sandbox:
+        views = [await started(sandbox, program, case=f"c-{number}") for number in range(3)]
+        alone = await sandbox.call("co.market", {"market": "XETRA"})
+        receipt = await sandbox.complete("open-XETRA", {"at": "09:00"}, message_id="m-1")
+        assert (receipt.answer, receipt.reason) == ("applied", "4 waits ended")
+        later = await started(sandbox, program)
+        assert (await sandbox.complete("open-XETRA", {"at": "09:00"}, message_id="m-1")).answer == "duplicate"
+        for view in views:
+            done = await settled(sandbox, view.id)
+            assert (done.state, done.step("open").result) == ("completed", {"at": "09:00"})
+        assert (await sandbox.status(alone.id)).state == "completed"
+        assert (await settled(sandbox, later.id)).state == "parked"
+        assert desk.verbs().count("co.note") == 3
+        await whole(sandbox)
+
+
+@pytest.mark.req("X17")
+async def test_nobody_waiting_under_a_shared_key_makes_a_dead_letter(store_url: str) -> None:
+    async with opened(store_url) as sandbox:
+        assert (await sandbox.complete("open-XETRA", {})).answer == "dead_letter"

@@ -28,7 +28,7 @@ from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
-from perdure.payload import digest
+from perdure.payload import canonical, digest
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, SETTLED, keyed_id
 from perdure.runbooks.plan import Plan
@@ -299,7 +299,9 @@ class RunbookDesk:
         args = await self._value(aggregate, step.input or None)
         result = await self._value(aggregate, step.result)
         carrier = await self._views.carrier(aggregate, number, step.carrier) if step.carrier is not None else None
-        return step_view(aggregate, number, plan, args, result, carrier)
+        view = step_view(aggregate, number, plan, args, result, carrier)
+        verb = self._runtime.catalogue.find(step.verb, step.version) if step.verb and args is not None else None
+        return view if verb is None else msgspec.structs.replace(view, sentence=verb.sentence(args) or view.sentence)
 
     async def _value(self, aggregate: Aggregate, hash: bytes | None) -> Any:
         if hash is None or aggregate.state.erased_at:
@@ -313,7 +315,7 @@ _follow = follow
 
 
 def _document(document: Any) -> tuple[bytes, bytes]:
-    data = msgspec.json.encode(document)
+    data = canonical(msgspec.to_builtins(document))
     return digest(data), data
 
 

@@ -18,6 +18,7 @@ from perdure.journal import Machine, Origin
 from perdure.kernel.kernel import Aggregate, Kernel
 from perdure.runbooks.conductor import Conductor
 from perdure.runbooks.entries import CallCancelled, Escalated, StepCompleted, StepFailed, StepReady
+from perdure.runbooks.fanning import FANOUT
 from perdure.runbooks.intake import Intake
 from perdure.runbooks.machine import RunbookMachine
 from perdure.runbooks.upkeep import Upkeep
@@ -80,10 +81,11 @@ class Runtime:
             self.store, sources, seconds=lease_seconds, identity=identity, has_thread=not is_driven
         )  # fmt: skip
         self.desk = RecordDesk(self.store, catalogue)
-        self.router = Router(registry, self.desk.open, has_threads=not is_driven)
+        self.router = Router(registry, self.desk.open, has_threads=not is_driven, now=sources.now)
         self.conductor = Conductor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
         self.intake = Intake(self.conductor, sources)
         self.upkeep = Upkeep(self.conductor, sources)
+        self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
         self.engine = EmbeddedEngine(self.conductor, self.upkeep, self.store, plans, sources, given)
         self.pasts = Pasts(self.engine.instances)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)

@@ -9,6 +9,8 @@ import msgspec
 
 from perdure.app.instance_views import InstanceView, task_view
 from perdure.app.processes import Views
+from perdure.app.runbook_views import RunbookView
+from perdure.app.runbooks import RunbookDesk
 from perdure.app.runtime import Runtime
 from perdure.app.task_views import TaskView, of_task
 from perdure.app.views import CallView, call_view
@@ -18,14 +20,20 @@ from perdure.engines.embedded.instances import KIND as INSTANCE
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
-from perdure.people import HumanTask, Person, is_for, over
-from perdure.runbooks.commands import ActOnTask
+from perdure.people import HumanTask, Person, gate, is_for, open_task, over
+from perdure.runbooks.commands import ActOnTask, AnswerGate
 from perdure.runbooks.conductor import KIND as RUNBOOK
 from perdure.runbooks.intake import Completion
 from perdure.runbooks.machine import token_key
+from perdure.runbooks.state import Step
 from perdure.runbooks.tasks import waiting_task
 from perdure.sources import Id, Micros, id_text, iso, parse_id
+from perdure.verbs import CompiledSchema
 
+GATE_FORM: dict[str, Any] = {
+    "type": "object", "required": ["agree"], "additionalProperties": False,
+    "properties": {"agree": {"type": "boolean"}, "reason": {"type": "string"}},
+}  # fmt: skip
 Act = Literal["claim", "unclaim", "delegate", "reassign"]
 
 
@@ -112,11 +120,11 @@ class TaskDesk:
     async def complete(
         self, key: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", override: str = "",
         until: Until = "committed", timeout_seconds: float | None = None,
-    ) -> InstanceView | CallView:  # fmt: skip
+    ) -> InstanceView | CallView | RunbookView:  # fmt: skip
         """End a task with what it brings. The first answer counts; under one message id it may be sent again.
 
         `until` says how far the instance is to come before this returns, as for `instances.start`. The task of a call
-        gives back the call.
+        gives back the call or the runbook; at a gate, `{"agree": true}` or false is the answer.
         """
         instance, token = task_place(key)
         if await self._is_call(instance):
@@ -132,22 +140,37 @@ class TaskDesk:
 
     async def _act(self, key: str, act: Act, override: str, to: str = "", groups: str = "") -> TaskView:
         id, step = task_place(key)
+        seen = await self._seen(id, step)
+        if seen is not None and not seen.token:
+            fact, hint = "a gate is agreed to or refused and nothing else", 'Complete it with {"agree": true} or false.'
+            raise RejectedError(Rejection("wrong_state", act, "task", key, fact, hint))
         who = Person(self._origin.principal, self._origin.groups, override)
         command = ActOnTask(step, act, who, to, groups)
         await self._runtime.kernel.ask(RUNBOOK, id, self._origin, Prepared(command))
         return await self.get(key)
 
-    async def _answer(self, key: str, data: Mapping[str, Any] | None, message_id: str, override: str) -> CallView:
+    async def _answer(
+        self, key: str, data: Mapping[str, Any] | None, message_id: str, override: str
+    ) -> CallView | RunbookView:
         id, number = task_place(key)
         seen = await self._seen(id, number)
         if seen is None:
             return await self._answered(key, message_id)
+        if not seen.token:
+            return await self._agreed(key, data or {})
         place = token_key(id_text(id), number, seen.aggregate.state.steps[number - 1].tokens[seen.token - 1])
         completion = Completion(place, result={} if data is None else dict(data), override=override)
         receipt = await self._runtime.intake.complete(completion, self._origin, message_id)
         return await self._call(receipt.aggregate or await self._runtime.kernel.read(id, self._origin))
 
-    async def _answered(self, key: str, message_id: str) -> CallView:
+    async def _agreed(self, key: str, data: Mapping[str, Any]) -> CallView | RunbookView:
+        id, number = task_place(key)
+        given = CompiledSchema(GATE_FORM, "complete", "task", key).check(dict(data))
+        command = AnswerGate(number, given["agree"], given.get("reason", ""))
+        answer = await self._runtime.kernel.ask(RUNBOOK, id, self._origin, Prepared(command))
+        return await self._call(answer.aggregate or await self._runtime.kernel.read(id, self._origin))
+
+    async def _answered(self, key: str, message_id: str) -> CallView | RunbookView:
         """The same answer again is told what came of it; another one is refused."""
         id, number = task_place(key)
         aggregate = await self._runtime.kernel.read(id, self._origin)
@@ -158,7 +181,9 @@ class TaskDesk:
         tasks = [each.task for each in steps[number - 1].tokens if each.task] if 1 <= number <= len(steps) else []
         raise RejectedError(over("complete", key, *((tasks[-1].state, tasks[-1].answered_by) if tasks else ())))
 
-    async def _call(self, aggregate: Aggregate) -> CallView:
+    async def _call(self, aggregate: Aggregate) -> CallView | RunbookView:
+        if aggregate.state.course is not None:
+            return await RunbookDesk(self._runtime, self._origin, self._views).show(id_text(aggregate.id))
         result = aggregate.state.steps[0].result
         data = await self._runtime.store.payload(aggregate.id, result) if result is not None else None
         return call_view(aggregate, None, msgspec.json.decode(data) if data is not None else None)
@@ -170,8 +195,7 @@ class TaskDesk:
             return None
         if aggregate.kind == RUNBOOK:
             steps = aggregate.state.steps
-            found = waiting_task(steps[number - 1]) if 1 <= number <= len(steps) else None
-            return Seen(aggregate, found[2], None, number, found[0]) if found is not None else None
+            return _seen_step(aggregate, steps[number - 1], number) if 1 <= number <= len(steps) else None
         node = aggregate.state.nodes.get(number) if aggregate.kind == INSTANCE else None
         if node is None or node.task is None or node.kind != "task":
             return None
@@ -190,6 +214,8 @@ class TaskDesk:
         verb = self._runtime.catalogue.find(step.verb, step.version)
         description = verb.definition.description if verb is not None else ""
         form = verb.definition.output_schema if verb is not None and has_form else None
+        if has_form and not seen.token:
+            form = GATE_FORM
         return TaskView(
             f"{letters}:{seen.number}", letters, seen.number, step.verb, step.links.name if step.links else "",
             seen.task.title or description or step.verb, since=iso(seen.task.opened_at), number=number, form=form,
@@ -205,6 +231,17 @@ class Seen(NamedTuple):
     node: Node | None
     number: int
     token: int = 0
+
+
+def _seen_step(aggregate: Aggregate, step: Step, number: int) -> Seen | None:
+    """The task a step is while it waits, or before it may run: a gate is one for somebody of its group."""
+    if (found := waiting_task(step)) is not None:
+        return Seen(aggregate, found[2], None, number, found[0])
+    if step.links is None or not step.links.gated_at:
+        return None
+    title = f"Agree to {step.links.name or step.verb}"
+    task = open_task(gate(step.links.gate, title), step.links.gated_at, aggregate.state.principal)
+    return Seen(aggregate, task, None, number)
 
 
 def task_place(key: str) -> tuple[Id, int]:

@@ -79,7 +79,9 @@ def likeness(said: str, phrase: str) -> tuple[float, dict[str, str]]:
 
 
 def best_likeness(said: str, phrases: Iterable[str]) -> tuple[float, dict[str, str]]:
-    return max((likeness(said, phrase) for phrase in phrases), key=lambda pair: pair[0], default=(0.0, {}))
+    """The phrase most like it; among equals the one that took the most from what was said."""
+    found = (likeness(said, phrase) for phrase in phrases)
+    return max(found, key=lambda pair: (pair[0], len(pair[1])), default=(0.0, {}))
 
 
 def capture(said: str, phrase: str) -> dict[str, str] | None:

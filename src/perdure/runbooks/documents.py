@@ -10,7 +10,7 @@ import msgspec
 
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
-from perdure.payload import digest
+from perdure.payload import canonical, digest
 from perdure.runbooks.entries import Added
 from perdure.runbooks.plan import Plan, StepPlan
 from perdure.runbooks.ports import RunbookStore
@@ -23,7 +23,6 @@ KEPT_VALUES = 4096
 LARGEST_KEPT = 16_384
 """How many bytes a result may have to be kept in memory."""
 
-_encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Plan).decode
 
 
@@ -37,7 +36,7 @@ class AbsentError(Exception):
 
 def document_of(plan: Plan, after: int = 0) -> tuple[bytes, bytes]:
     """The hash and bytes of what a plan has beyond its first steps."""
-    data = _encode(msgspec.structs.replace(plan, steps=plan.steps[after:]))
+    data = canonical(msgspec.to_builtins(msgspec.structs.replace(plan, steps=plan.steps[after:])))
     return digest(data), data
 
 

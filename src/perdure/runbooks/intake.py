@@ -27,9 +27,11 @@ from perdure.kernel.kernel import Aggregate, Answer, Preparation, Prepared
 from perdure.kernel.ports import APPLIED, DEAD, Attachments, Found, InboxRow, Unit
 from perdure.payload import canonical, digest
 from perdure.people import Person
+from perdure.people import answer as answered
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, Conductor, index_rows
 from perdure.runbooks.deciding import decision_in
+from perdure.runbooks.fanning import FanOut, derived_id
 from perdure.runbooks.launching import Known
 from perdure.runbooks.machine import NOTICE, token_key
 from perdure.runbooks.ports import DeadLetter
@@ -96,6 +98,7 @@ class Intake:
         self._kernel = conductor.kernel
         self._store = conductor.store
         self._sources = sources
+        self.fan_out = FanOut(conductor.store, conductor.catalogue, sources, self._reach)
         conductor.claim(self._claim_early)
 
     async def complete(self, completion: Completion, origin: Origin, message_id: str = "") -> Receipt:
@@ -105,6 +108,8 @@ class Intake:
 
     async def _deliver(self, completion: Completion, origin: Origin, message_id: str, is_replay: bool) -> Receipt:
         found, trouble = await self._find(completion, origin)
+        if found is None and (shared := await self._shared(completion, origin, message_id)) is not None:
+            return shared
         message_id = message_id or _derived_id(completion, found)
         if found is None:
             return await self._bury(completion, origin, message_id, trouble, is_replay)
@@ -120,6 +125,26 @@ class Intake:
         if answer.conflict is not None:
             return await self._known(completion, origin, message_id, found)
         return Receipt(answer.answer, message_id, answer.aggregate)
+
+    async def _shared(self, completion: Completion, origin: Origin, message_id: str) -> Receipt | None:
+        """Ends every wait that shares the key; None when none does."""
+        verbs = self.fan_out.verbs(completion.verb)
+        names = sorted({verb.name for verb in verbs})
+        upto = await self.fan_out.upto(names, completion.key, origin.tenant) if names else 0
+        if not upto:
+            return None
+        if completion.status == "completed":
+            for verb in verbs:
+                self._conductor.router.outgoing(verb, {} if completion.result is None else completion.result)
+        body = _encode(completion)
+        message_id = message_id or derived_id(body, upto)
+        reached = await self.fan_out.send(completion.key, body, names, upto, origin, message_id)
+        if reached is None:
+            return await self._known(completion, origin, message_id, None)
+        return Receipt("applied", message_id, None, f"{reached} waits ended")
+
+    async def _reach(self, body: bytes, found: Found, origin: Origin, message_id: str) -> None:
+        await self._answer(_decoder.decode(body), origin, message_id, found, False)
 
     async def _answer(
         self, completion: Completion, origin: Origin, message_id: str, found: Found, is_replay: bool
@@ -198,6 +223,9 @@ class Intake:
             state: Runbook = aggregate.state
             place = _place(aggregate, completion, found)
             step = state.steps[place.step - 1]
+            who = Person(origin.principal, origin.groups, completion.override)
+            if refused := refusal(step, place, who, id_text(aggregate.id)):
+                return refused
             verb = self._conductor.catalogue.find(step.verb, step.version)
             if verb is None:
                 return Rejection(
@@ -224,7 +252,7 @@ class Intake:
             failure = _failure(completion) if completion.status == "failed" else None
             command = c.Complete(
                 place.step, place.token, result, failure, completion.status == "expired", message_id,
-                who=Person(origin.principal, origin.groups, completion.override),
+                who=who,
             )  # fmt: skip
             if planned is None:
                 return Prepared(command, brought)
@@ -394,3 +422,12 @@ def _derived_id(completion: Completion, found: Found | None) -> str:
         *wait, completion.status, completion.result, completion.error, completion.code,
     ])  # fmt: skip
     return "auto-" + digest(content)[:16].hex()
+
+
+def refusal(step: Step, place: Found, who: Person, letters: str) -> Rejection | None:
+    """Whoever may not answer a human task is not told either what would be wrong with the answer."""
+    token = step.tokens[place.token - 1] if place.token <= len(step.tokens) else None
+    if token is None or token.task is None or token.status != WAITING:
+        return None
+    made = answered(token.task, who, 0, f"{letters}:{place.step}")
+    return made if isinstance(made, Rejection) else None

@@ -333,6 +333,8 @@ class Launcher:
 
         Left out is whatever others may hold: it would take the command down with it.
         """
+        if not command.worker:
+            command = msgspec.structs.replace(command, worker=self._works.number)
         before = set(course_of(state).ready) if state is not None and state.course is not None else set()
         together = msgspec.structs.replace(brought, payloads=[*brought.payloads], index=[*brought.index])
         for _ in range(MAX_ROUNDS):

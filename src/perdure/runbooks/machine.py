@@ -234,8 +234,10 @@ def _step_rows(
     definition = short(step.definition)
     for position, token in enumerate(step.tokens, 1):
         key = token_key(letters, number, token)
-        kind = SHARED if token.is_shared else "call"
-        parked.append(ParkedRow(number, position, token.name, key, token.status, definition, kind))
+        if not token.is_shared:
+            parked.append(ParkedRow(number, position, token.name, key, token.status, definition))
+        elif token.status == WAITING:
+            parked.append(ParkedRow(number, position, token.name, key, WAITING, definition, SHARED))
         if token.due and token.status == WAITING and step.incident is None:
             timers.append(TimerRow(number, "timeout", token.due))
         if token.task is not None and token.status == WAITING:
@@ -261,7 +263,8 @@ def _linked_rows(
     """Of a step of a plan: the gate it waits at, the locks it holds, and a failure that a person is asked about."""
     definition = short(step.definition)
     if links.gated_at:
-        parked.append(ParkedRow(number, 0, links.gate, f"{step_id(letters, number)}/{GATE}", WAITING, definition, GATE))
+        gate = f"{step_id(letters, number)}/{GATE}"
+        parked.append(ParkedRow(number, 0, links.gate, gate, WAITING, definition, "task"))  # found among human tasks
     for position, lock in enumerate(links.locks, 1):
         parked.append(ParkedRow(number, -position, LOCK, lock, WAITING, definition, LOCK))
     if step.status == "failed" and links.on_failure == "ask" and not links.is_passed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -40,10 +40,22 @@ class Readiness(msgspec.Struct, frozen=True):
 
 
 def readiness(
-    draft: Draft, catalogue: Catalogue, must_confirm: bool = True, completed: Iterable[str] = ()
+    draft: Draft,
+    catalogue: Catalogue,
+    must_confirm: bool = True,
+    completed: Iterable[str] = (),
+    allows: Callable[[str], bool] = lambda verb: True,
 ) -> Readiness:
-    """The report. `completed` names verbs that were done before this runbook; they count as prior ones."""
+    """The report. `completed` names verbs that were done before this runbook; they count as prior ones.
+
+    `allows` tells which verbs may be called at all: a pack may have changed since the draft was made.
+    """
     issues = [*_issues(draft, catalogue, must_confirm, set(map(same_verb_name, completed)))]
+    issues += [
+        Issue(entry.name, "not_allowed", f"the pack does not allow '{entry.verb}'", "Drop or disable it.")
+        for entry in draft.active()
+        if entry.verb and not allows(entry.verb)
+    ]
     count = {status: sum(1 for each in draft.entries if each.status == status) for status in _STATUSES}
     return Readiness(
         is_ready=not issues,

@@ -6,9 +6,10 @@ from hashlib import blake2b, sha256
 
 from perdure.errors import QuarantinedError
 from perdure.journal import ParkedRow, link
-from perdure.kernel.ports import APPLIED, DISCARDED, InboxRow, Loaded, RecordRow
+from perdure.kernel.ports import APPLIED, InboxRow, Loaded, RecordRow
 from perdure.sources import Id, id_text
 
+SUM_BYTES = 16
 SETTLED = "applied"
 """The answer of a message that was acted on later than it came."""
 
@@ -31,13 +32,11 @@ def message_sum(row: InboxRow) -> bytes:
     *head, aggregate, body, name, expires_at = row
     text = "\0".join(map(str, (*head, name, expires_at))).encode("utf-8", "surrogateescape")
     data = b"".join(b"-" if each is None else b"+" + each for each in (aggregate, body))
-    return blake2b(data + text, digest_size=16).digest()
+    return blake2b(data + text, digest_size=SUM_BYTES).digest()
 
 
 def message_sums(row: InboxRow) -> bytes:
-    """The checksum of a row; while it is open also the one it has once it is settled, which happens without a look."""
-    if row.status in (APPLIED, DISCARDED):
-        return message_sum(row)
+    """The checksum of a row, and the one it has once it is settled: that happens without a look, whatever it was."""
     return message_sum(row) + message_sum(row._replace(status=APPLIED, answer=SETTLED, body=None))
 
 
@@ -45,8 +44,9 @@ def is_whole(row: InboxRow, sums: bytes) -> bool:
     """Whether a row is what was written; of one that is older than checksums nobody knows."""
     if not sums:
         return True
-    is_sound = not any(isinstance(each, str) for each in (row.aggregate, row.body, sums))
-    return is_sound and message_sums(row) == sums
+    if any(isinstance(each, str) for each in (row.aggregate, row.body, sums)):
+        return False
+    return (message_sums(row) if len(sums) > SUM_BYTES else message_sum(row)) == sums
 
 
 AggregateRow = tuple[bytes, str, str, int, str, int, bytes, bytes, bytes]

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from perdure.errors import PerdureError
+from perdure.usage import MAX_MODEL, Meter, ModelUse
 from perdure.verbs.nearest import did_you_mean
 
 MARK = "__perdure_verbs__"
@@ -80,6 +81,7 @@ class Call:
 
     __slots__ = (
         "_entities",
+        "_meter",
         "_resolvers",
         "args",
         "attempt",
@@ -112,6 +114,7 @@ class Call:
         resolvers: Mapping[str, Resolver] | None = None,
         entities: Any = None,
         context: ResumptionContext | None = None,
+        meter: Meter | None = None,
     ) -> None:
         self.verb, self.version, self.args = verb, version, args
         self.call_id, self.step_id = call_id, step_id
@@ -120,6 +123,7 @@ class Call:
         self._resolvers: Mapping[str, Resolver] = resolvers if resolvers is not None else {}
         self._entities = entities
         self.context = context
+        self._meter = meter
 
     async def resolve(self, uri: str) -> Any:
         """Fetches what a reference such as `document://…` stands for."""
@@ -131,6 +135,17 @@ class Call:
             hint = did_you_mean(scheme, self._resolvers) or f"Known schemes: {known}."
             raise UnresolvableError("resolve", "reference", uri[:200], fact, hint)
         return await resolver(uri)
+
+    def used(
+        self, model: str, *, input_tokens: int | None = None, output_tokens: int | None = None, requests: int = 1
+    ) -> None:
+        """Say what was asked of a model: it is recorded with this attempt, and counts against its budget.
+
+        Tokens that are left out are not known, and neither is then what they cost.
+        """
+        if self._meter is not None:
+            untold = requests if input_tokens is None or output_tokens is None else 0
+            self._meter.add(ModelUse(model[:MAX_MODEL], input_tokens or 0, output_tokens or 0, requests, None, untold))
 
     @property
     def entities(self) -> Any:

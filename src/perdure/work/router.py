@@ -33,10 +33,12 @@ from perdure.errors import (
 )
 from perdure.kernel.ports import EntityWrite
 from perdure.payload import canonical, digest
+from perdure.usage import NOTHING, Meter, Used
 from perdure.verbs.compiled import Verb
 from perdure.verbs.definition import CRUD, INSTANT_COMPLETE, PARK, START_PROCESS
 from perdure.verbs.handlers import Call, Decide, Resolver, Result
 from perdure.verbs.registry import Handler, HandlerRegistry
+from perdure.work.agents.asking import AGENT, Answered, ask, named, uses_of
 
 MAX_THREADS = 32
 MAX_MESSAGE = 2000
@@ -67,6 +69,9 @@ class Produced(msgspec.Struct, frozen=True, gc=False):
     entities: tuple[EntityWrite, ...]
     parks: bool
     decision: Decide | None = None
+    used: Used | None = None
+    doubt: str = ""
+    """Why what an agent said is a proposal only."""
 
 
 class Failed(msgspec.Struct, frozen=True, gc=False):
@@ -76,6 +81,7 @@ class Failed(msgspec.Struct, frozen=True, gc=False):
     code: str
     message: str
     after_seconds: float | None = None
+    used: Used | None = None
 
 
 class StagedEntities(Protocol):
@@ -99,11 +105,14 @@ class Router:
         *,
         has_threads: bool = True,
         resolvers: Mapping[str, Resolver] | None = None,
+        now: Callable[[], int] = lambda: 0,
     ) -> None:
+        """`now` is the clock by which agents are timed."""
         self._registry = registry
         self._entities = entities
         self._pool = ThreadPoolExecutor(MAX_THREADS, "perdure-handler") if has_threads else None
         self._resolvers = resolvers or {}
+        self._now = now
         self._found: dict[str, Handler | None] = {}
 
     def close(self) -> None:
@@ -128,6 +137,16 @@ class Router:
         handler = self.handler(verb)
         return handler is not None and handler.name != PARK
 
+    def is_agent(self, verb: Verb) -> bool:
+        """Whether the verb's handler is an agent, and so costs something each time it runs."""
+        handler = self.handler(verb)
+        return handler is not None and handler.is_agent
+
+    def proposer(self, verb: Verb) -> str:
+        """Who the agent of a verb is, where a person's name is expected."""
+        handler = self.handler(verb)
+        return named(verb, handler.function) if handler is not None else f"{AGENT}{verb.name}"
+
     async def run(
         self, verb: Verb, call: dict[str, Any], contracts: Iterable[FlagContract] | None = None, is_loose: bool = False
     ) -> Produced | Failed:
@@ -136,11 +155,24 @@ class Router:
         Flags are checked against what the verb promises, and against the contracts of the process it runs for. A sync
         verb that is called by itself sets them for nobody; they are shown with its result.
         """
+        meter, began = Meter(), self._now()
+        made = await self._attempt(verb, call, contracts, is_loose, meter)
+        handler = self.handler(verb)
+        if not meter.uses and not meter.agent:
+            return made
+        uses = uses_of(verb, handler.function if handler is not None else None, meter)
+        return msgspec.structs.replace(made, used=Used(uses, max(0, self._now() - began), meter.agent))
+
+    async def _attempt(
+        self, verb: Verb, call: dict[str, Any], contracts: Iterable[FlagContract] | None, is_loose: bool, meter: Meter
+    ) -> Produced | Failed:
         entities = self._entities(call["tenant"], call["principal"], verb, call["idempotency_key"])
         try:
-            value, flags = await self._run(verb, call, entities)
+            value, flags = await self._run(verb, call, entities, meter)
             if flags and not is_loose:
                 _check_flags(verb, flags, contracts)
+            if isinstance(value, Answered):
+                return self._answered(verb, value, entities.writes())
             if isinstance(value, Decide):
                 made = self._checked(verb, _decided(verb, value), flags, entities.writes())
                 return msgspec.structs.replace(made, decision=value)
@@ -154,7 +186,16 @@ class Router:
         except Exception as error:
             return classify(verb, error)
 
-    async def _run(self, verb: Verb, call: dict[str, Any], entities: StagedEntities) -> tuple[Any, dict[str, Any]]:
+    def _answered(self, verb: Verb, answered: Answered, writes: tuple[EntityWrite, ...]) -> Produced:
+        """What an agent said, held to the verb's contract, whether it counts by itself or is a proposal."""
+        decision = answered.decision
+        made = self._checked(verb, {} if decision.data is None else decision.data, {}, writes)
+        kept = decision if verb.execution.decision else None
+        return msgspec.structs.replace(made, decision=kept, doubt=answered.doubt)
+
+    async def _run(
+        self, verb: Verb, call: dict[str, Any], entities: StagedEntities, meter: Meter
+    ) -> tuple[Any, dict[str, Any]]:
         handler = self.handler(verb)
         if handler is None or handler.name == PARK:
             return {}, {}
@@ -163,7 +204,11 @@ class Router:
         if handler.name == CRUD:
             return await entities.execute(verb, call["args"]), {}
         assert handler.function is not None
-        made = Call(**call, resolvers=self._resolvers, entities=entities)
+        spent = call.get("spent") or NOTHING
+        given = {name: value for name, value in call.items() if name != "spent"}
+        made = Call(**given, resolvers=self._resolvers, entities=entities, meter=meter)
+        if handler.is_agent:
+            return await ask(handler.function, verb, made, meter, spent), {}
         if handler.is_async:
             result = await handler.function(made)
         elif self._pool is None:

@@ -14,6 +14,7 @@ from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.state import Failure, Node
 from perdure.errors import Rejection
+from perdure.people import Person
 from tests.bpmn.machine.play import HASH, ID, ORIGIN, Player
 from tests.bpmn.machine.test_found_at_random import MINUTE, OTHER, count, standing, watch
 
@@ -114,7 +115,7 @@ def test_the_handler_that_goes_on_keeps_its_timers_and_what_is_inside_it() -> No
     player.reopen()
     assert watch(player, "timer")
     assert [node.element for node in _nodes(player) if node.kind == "task"] == ["confirm"]
-    player.ask(c.CompleteTask(node=standing(player, "confirm").number, worker=1))
+    player.ask(c.CompleteTask(node=standing(player, "confirm").number, who=Person("ana"), worker=1))
     assert ran(player) == ["a.verb", "call-off.verb"]
     assert status(player) == "compensated"
 
@@ -150,7 +151,7 @@ def test_a_cancelled_transaction_finishes_what_it_was_undoing() -> None:
     player = begun(scope((m.SubProcess(id="deal", kind="transaction", body=inner),), more=(out,)))
     end_job(player, "a")
     end_job(player, "b")
-    player.ask(c.CompleteTask(node=standing(player, "u").number, worker=1))
+    player.ask(c.CompleteTask(node=standing(player, "u").number, who=Person("ana"), worker=1))
     assert end_job(player, "undo-b") == "applied"
     end_job(player, "undo-a")
     assert ran(player) == ["a.verb", "b.verb", "undo-b.verb", "undo-a.verb"]

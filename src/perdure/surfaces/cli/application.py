@@ -23,6 +23,8 @@ from perdure.surfaces.cli import (
     processes,
     projects,
     proving,
+    repl,
+    runbooks,
     scenarios,
     tasks,
     verbs,
@@ -34,8 +36,8 @@ from perdure.surfaces.cli.options import group
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 ROOMS = (
-    projects, demonstration, verbs, packs, linting, formatting, proving, scenarios, drawings, calls, arrivals, people,
-    tasks, processes, instances, messages, worker, audits, databases, measuring,
+    projects, demonstration, verbs, packs, repl, linting, formatting, proving, scenarios, drawings, calls, runbooks,
+    arrivals, people, tasks, processes, instances, messages, worker, audits, databases, measuring,
 )  # fmt: skip
 
 

@@ -131,6 +131,17 @@ def text_pairs(name: str, words: Sequence[str] | None) -> dict[str, str]:
     return found
 
 
+def variables_of(name: str, words: Sequence[str] | None) -> dict[str, Any]:
+    """`name=value` words of an option; values are JSON, or text where they are not."""
+    found: dict[str, Any] = {}
+    for word in words or ():
+        left, equals, right = word.partition("=")
+        if not equals or not left:
+            raise usage("read", "option", name, f"'{word}' is not of the form NAME=VALUE", "Write for example lei=529.")
+        found[left.removeprefix("$")] = _value(right)
+    return found
+
+
 def flag_values(words: Sequence[str]) -> dict[str, str | bool | int]:
     """`orch_x=value` words: true, false, a whole number, or text."""
     found: dict[str, str | bool | int] = {}

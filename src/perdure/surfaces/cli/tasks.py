@@ -100,6 +100,7 @@ async def complete(
 ) -> None:
     """Complete a task with its answer; at a terminal and without --data, its form is asked field by field."""
     from perdure.app import CallView
+    from perdure.app.runbook_views import RunbookView
 
     value = json_object("--data", data)
     async with open_store(settings, "caller", must_exist=True) as perdure:
@@ -110,6 +111,8 @@ async def complete(
         )  # fmt: skip
         if isinstance(view, CallView):
             show_call(settings, perdure, view)
+        elif isinstance(view, RunbookView):
+            output.show(settings, view, lambda: f"{view.state}: {view.progress}")
         else:
             output.show(settings, view, lambda: _pictures().instance_picture(view))
 

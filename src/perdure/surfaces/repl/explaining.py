@@ -23,13 +23,16 @@ ORIGINS: dict[Provenance, str] = {
     "copied_from_previous": "copied from the runbook before",
 }
 MAX_LISTED = 30
+NOT_BEGUN = ("pending", "ready", "skipped", "cancelled")
 
 
 def report_of(turn: Turning) -> Readiness:
     pack = turn.pack
     must = pack is None or pack.risk_policy.require_confirm_before_execute
     prior = turn.draft.handoff.verbs if turn.draft.handoff is not None else ()
-    return readiness(turn.draft, turn.catalogue, must, prior)
+    if pack is None:
+        return readiness(turn.draft, turn.catalogue, must, prior)
+    return readiness(turn.draft, turn.catalogue, must, prior, pack.allows)
 
 
 def tier_of(turn: Turning) -> Composed:
@@ -181,7 +184,9 @@ def signals(turn: Turning) -> None:
     if pack is None or run is None:
         return
     steps = [
-        {"verb": each.verb, "status": each.state, "section": each.section, "name": each.name} for each in run.steps
+        {"verb": each.verb, "status": each.state, "section": each.section, "name": each.name}
+        for each in run.steps
+        if each.state not in NOT_BEGUN
     ]
     told = journey(pack, turn.draft, steps)
     for label, is_reached in told.signals:

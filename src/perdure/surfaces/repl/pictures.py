@@ -75,7 +75,7 @@ def _rows(rows: Rows) -> RenderableType:
     table = Table(title=Text(rows.title, style="bold") if rows.title else None, title_justify="left", box=None,
                   pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")  # fmt: skip
     for column in rows.columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", no_wrap=column == "id")
     for row in rows.rows:
         table.add_row(*(Text(cell) for cell in row))
     return table

@@ -28,10 +28,12 @@ from perdure.surfaces.repl.talk import (
     StepSeen,
     TaskSeen,
 )
-from perdure.surfaces.repl.turning import Turning, playback
+from perdure.surfaces.repl.turning import Turning, in_order, playback
 from perdure.surfaces.repl.values import options_in, read_value
 
 MAX_MISMATCHES = 3
+AGREEMENTS = ("agree", "approved", "approve", "accepted")
+"""What the field of a form is called in which somebody agrees."""
 SIGNS = {"completed": "✓", "failed": "✗", "parked": "…", "skipped": "-", "cancelled": "✗"}
 
 
@@ -186,10 +188,13 @@ def rested(turn: Turning, run: RunSeen, tasks: tuple[TaskSeen, ...]) -> None:
 def show_run(turn: Turning, run: RunSeen) -> None:
     """The run in sentences with what became of each."""
     turn.put(run=run)
+    pack = turn.pack
     chapters: dict[str, list[Sentence]] = {}
     for step in run.steps:
-        chapters.setdefault(step.section, []).append(Sentence(step.number, step.sentence, step.state, _note(step)))
-    turn.show(Playback(f"Runbook {run.id}: {run.state}", tuple((each, tuple(said)) for each, said in chapters.items())))
+        section = step.section or (pack.section_of(step.verb) if pack is not None else "")
+        chapters.setdefault(section, []).append(Sentence(step.number, step.sentence, step.state, _note(step)))
+    title = f"Runbook {run.id}: {run.state}"
+    turn.show(Playback(title, in_order({each: tuple(said) for each, said in chapters.items()})))
     if run.progress:
         turn.say(run.progress)
     signals(turn)
@@ -281,13 +286,17 @@ def give_task(turn: Turning, asked: AskTask, text: str) -> None:
 
 
 def decide(turn: Turning, word: str, is_approved: bool, reason: str) -> None:
-    """Agree or disagree at a gate, or answer a task that asks for `approved`."""
+    """Agree or disagree: at a gate, or in a task whose form asks that."""
     task = task_named(turn, word)
     if task is None:
         return
-    data: dict[str, Any] = {"approved": is_approved}
+    fields = _fields(task)
+    asked = [name for name, schema in fields.items() if isinstance(schema, dict) and schema.get("type") == "boolean"]
+    data: dict[str, Any] = {
+        next((name for name in AGREEMENTS if name in asked), (asked or ["approved"])[0]): is_approved
+    }
     if reason:
-        data["reason" if "reason" in _fields(task) or task.is_gate else "comment"] = reason
+        data["comment" if "comment" in fields else "reason"] = reason
     turn.wish(AnswerTask(task.key, data))
 
 

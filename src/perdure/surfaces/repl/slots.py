@@ -9,7 +9,7 @@ import msgspec
 
 from perdure.packs import Pack, choose_template, instantiate, pending
 from perdure.packs.definition import Question
-from perdure.packs.questions import default_of, missing_context, offered, options_of, plain, understand
+from perdure.packs.questions import NO, YES, default_of, missing_context, offered, options_of, plain, understand
 from perdure.runbooks.draft import Answer, Change, Draft, Entry, answered, edit_arg, free_name, number_in, with_sentence
 from perdure.runbooks.readiness import unresolved
 from perdure.surfaces.repl.session import (
@@ -288,8 +288,9 @@ def found(turn: Turning, asked: AskEntity, matches: tuple[Match, ...]) -> None:
         take_match(turn, asked, sure[0])
         return
     if not matches:
-        turn.say(f"Nothing is known by '{asked.said}'.", "warning")
-        _ask_again(turn, asked)
+        # What is not recorded yet may be right all the same; whoever says so decides.
+        question = f"Nothing is known by '{asked.said}'. Use it as it is?"
+        turn.ask(AskEntity(asked.before, asked.said), "clarifying", question, (), "no")
         return
     shown = matches[:MAX_CHOICES]
     more = f" (and {len(matches) - MAX_CHOICES} more)" if len(matches) > MAX_CHOICES else ""
@@ -304,6 +305,12 @@ def found(turn: Turning, asked: AskEntity, matches: tuple[Match, ...]) -> None:
 def give_entity(turn: Turning, asked: AskEntity, text: str) -> None:
     """A number, a name, or other words to look for."""
     said = text.strip()
+    if not asked.matches and (not said or said.lower() in YES | NO):
+        if said.lower() in YES:
+            take_match(turn, asked, Match(asked.said, asked.said))
+        else:
+            _ask_again(turn, asked)
+        return
     if 1 <= (number := number_in(said)) <= len(asked.matches):
         take_match(turn, asked, asked.matches[number - 1])
         return

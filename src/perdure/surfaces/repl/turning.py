@@ -114,8 +114,14 @@ def playback(draft: Draft, title: str = "") -> Playback:
         if entry.gate:
             note = ", ".join(part for part in (note, f"needs the agreement of {entry.gate}") if part)
         chapters.setdefault(entry.section, []).append(Sentence(number, entry.sentence, entry.status, note))
-    named = [(each, tuple(said)) for each, said in chapters.items() if each]
-    rest = tuple(chapters.get("", ()))
-    if rest:
-        named.append(("Other" if named else "", rest))
-    return Playback(title or ("" if draft.is_edited else draft.title), tuple(named))
+    return Playback(
+        title or ("" if draft.is_edited else draft.title),
+        in_order({each: tuple(said) for each, said in chapters.items()}),
+    )
+
+
+def in_order(chapters: dict[str, tuple[Sentence, ...]]) -> tuple[tuple[str, tuple[Sentence, ...]], ...]:
+    """Chapters as they came; what belongs to none is last, and has a name only where the others have one."""
+    named = [(title, said) for title, said in chapters.items() if title]
+    rest = chapters.get("", ())
+    return (*named, *([("Other" if named else "", rest)] if rest else []))

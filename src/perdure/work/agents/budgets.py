@@ -1,0 +1,92 @@
+"""Budgets: what an agent may still use, before it is asked, while it works, and after."""
+
+from __future__ import annotations
+
+import msgspec
+
+from perdure.errors import BusinessError
+from perdure.usage import Meter, ModelUse, Prices, Spent, cost_of, money, priced
+from perdure.verbs.agents import AgentContract
+
+BUDGET = "agent.budget"
+UNSURE = "agent.unsure"
+
+
+class OverBudgetError(BusinessError):
+    """What the agents of a runbook may use is used up."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(BUDGET, message)
+
+
+class Left(msgspec.Struct, frozen=True):
+    """What one attempt may use; None where nothing bounds it."""
+
+    tokens: int | None
+    requests: int
+    cost: int | None = None
+
+
+def left(contract: AgentContract, spent: Spent, prices: Prices) -> Left:
+    """What is left of the budget; OverBudgetError when that is nothing, so that no model is asked in vain."""
+    tokens = cost = None
+    if contract.max_tokens is not None:
+        tokens = contract.max_tokens - spent.tokens
+        if tokens <= 0:
+            raise OverBudgetError(
+                f"The agents may use {contract.max_tokens:,} tokens in all and have used {spent.tokens:,}. No model "
+                "was asked. Raise max_tokens of the verb, or go on by hand."
+            )
+    if contract.max_cost is not None:
+        cost = contract.max_cost - spent.cost
+        if cost <= 0:
+            raise OverBudgetError(
+                f"The agents may cost {money(contract.max_cost)} in all and have cost {money(spent.cost)}. No "
+                "model was asked. Raise max_cost of the verb, or go on by hand."
+            )
+        rates = [rate for price in prices.values() for rate in (price.input, price.output) if rate]
+        if rates:
+            # However the tokens are shared out, so many cannot cost less than what is left.
+            most = cost * 1_000_000 // min(rates) + 1
+            tokens = most if tokens is None else min(tokens, most)
+    return Left(tokens, contract.max_requests, cost)
+
+
+def check_next(left: Left, meter: Meter) -> None:
+    """Stop before another request when the budget is used up by then."""
+    if left.tokens is not None and meter.tokens >= left.tokens:
+        used = f"{meter.tokens:,} tokens were used and {left.tokens:,} were left"
+        raise OverBudgetError(f"The agent was stopped before it asked a model again: {used}.")
+    if meter.requests >= left.requests:
+        raise OverBudgetError(f"The agent was stopped: it asked models {left.requests} times already.")
+
+
+def check_after(contract: AgentContract, spent: Spent, uses: tuple[ModelUse, ...]) -> None:
+    """What was used must be told, and be within the budget, for the answer to count."""
+    tokens = spent.tokens + sum(use.tokens for use in uses)
+    if sum(use.requests for use in uses) > contract.max_requests:
+        raise OverBudgetError(f"The agent asked models more than {contract.max_requests} times in one attempt.")
+    if contract.max_tokens is not None:
+        if any(use.untold for use in uses):
+            raise OverBudgetError("The model did not say how many tokens it used, so max_tokens cannot be kept.")
+        if tokens > contract.max_tokens:
+            raise OverBudgetError(
+                f"The agents may use {contract.max_tokens:,} tokens in all and have used {tokens:,} with this attempt. "
+                "What it said was not taken."
+            )
+    if contract.max_cost is not None:
+        cost = cost_of(uses)
+        if cost is None:
+            models = ", ".join(sorted({use.model or "a model without a name" for use in uses if use.cost is None}))
+            raise OverBudgetError(
+                f"What {models} cost is not known, so max_cost cannot be kept. Add its price to the verb or the agent."
+            )
+        if spent.cost + cost > contract.max_cost:
+            raise OverBudgetError(
+                f"The agents may cost {money(contract.max_cost)} in all and have cost {money(spent.cost + cost)} with "
+                "this attempt. What it said was not taken."
+            )
+
+
+def all_priced(meter: Meter, prices: Prices) -> tuple[ModelUse, ...]:
+    return tuple(priced(use, prices) for use in meter.uses)
