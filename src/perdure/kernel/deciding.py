@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from perdure.errors import PerdureError, RejectedError, Rejection
-from perdure.journal import Machine, Notice, Origin, PartedMachine, Rows, link
+from perdure.journal import Decision, Machine, Notice, Origin, PartedMachine, Rows, link
 from perdure.kernel.ports import Attachments, Conflict, RecordRow, Unit
 from perdure.sources import Id, Sources
 
@@ -122,7 +122,7 @@ class Decider:
                 made = prepared(aggregate)  # type: ignore[operator]
             except PerdureError as error:
                 return error  # what it brings does not fit; those it is folded with are not to blame
-            if isinstance(made, Rejection):
+            if not isinstance(made, Prepared):
                 return RejectedError(made)
             prepared = made
         command, brought = prepared.command, prepared.attachments
@@ -130,7 +130,7 @@ class Decider:
         decision = machine.decide(
             aggregate.id, aggregate.state, command, submission.origin, sources.now(), sources.random()
         )
-        if isinstance(decision, Rejection):
+        if not isinstance(decision, Decision):
             return RejectedError(decision)
         if not decision.keeps and brought is not None:
             brought = brought.arrival()
