@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     from perdure.errors import SchemaViolationError as SchemaViolationError
     from perdure.errors import StoreUnavailableError as StoreUnavailableError
     from perdure.errors import Transient as Transient
+    from perdure.verbs import Agent as Agent
     from perdure.verbs import Call as Call
     from perdure.verbs import Decide as Decide
     from perdure.verbs import Result as Result
     from perdure.verbs import ResumptionContext as ResumptionContext
+    from perdure.verbs import agent as agent
     from perdure.verbs import verb as verb
 
 _HOMES = {
+    "Agent": "perdure.verbs",
     "BusinessError": "perdure.errors",
     "Call": "perdure.verbs",
     "CallFailedError": "perdure.errors",
@@ -43,6 +46,7 @@ _HOMES = {
     "Transient": "perdure.errors",
     "WaitingFor": "perdure.app",
     "load_config": "perdure.app",
+    "agent": "perdure.verbs",
     "verb": "perdure.verbs",
 }
 

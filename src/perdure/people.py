@@ -17,6 +17,8 @@ ADMINISTRATORS = "administrators"
 """The group whose members may act for others, with a reason that is recorded."""
 USER = "user:"
 """Before the name of a person where a group is expected."""
+AGENT = "agent:"
+"""How the names of agents begin: what one of them proposes is for people to decide."""
 SOMEONE = "someone"
 MAX_RUNGS = 50
 SECOND = 1_000_000
@@ -198,13 +200,18 @@ ASK = "Ask them, or let an administrator act with a reason."
 
 def is_for(task: HumanTask, name: str, groups: tuple[str, ...] = ()) -> bool:
     """Whether it is in somebody's list: theirs, their group's, or anyone's."""
-    if not name or task.requester == name:
+    if not name or task.requester == name or is_among_agents(task, name):
         return False
     if task.claimed_by:
         return task.claimed_by == name
     if not (task.assignee or task.groups or task.users):
         return True
     return task.assignee == name or name in task.users or any(group in task.groups for group in groups)
+
+
+def is_among_agents(task: HumanTask, name: str) -> bool:
+    """Whether an agent would decide upon what an agent proposed."""
+    return task.requester.startswith(AGENT) and name.startswith(AGENT)
 
 
 def entitled(task: HumanTask) -> Person:
@@ -221,6 +228,9 @@ def _refusal(task: HumanTask, who: Person, do: str, key: str) -> Rejection | Non
     if task.requester == who.name:
         fact = f"it needs four eyes and '{who.name}' is who asked for it"
         return Rejection("forbidden", do, "task", key, fact, "Somebody else has to look at it.")
+    if is_among_agents(task, who.name):
+        fact = f"'{task.requester}' proposed it and '{who.name}' is an agent as well"
+        return Rejection("forbidden", do, "task", key, fact, "A person has to decide.")
     if who.override or is_for(task, who.name, who.groups):
         return None
     if task.claimed_by:
@@ -253,6 +263,8 @@ def _target(task: HumanTask, to: str, groups: str, do: str, key: str) -> Rejecti
         return Rejection("invalid", do, "task", key, "nothing says to whom")
     if task.requester and task.requester == to:
         return Rejection("forbidden", do, "task", key, f"it needs four eyes and '{to}' is who asked for it")
+    if is_among_agents(task, to):
+        return Rejection("forbidden", do, "task", key, f"an agent proposed it and '{to}' is one as well")
     return None
 
 

@@ -65,7 +65,15 @@ class Spent(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.input_tokens + self.output_tokens
 
 
+class Budget(msgspec.Struct, frozen=True, gc=False):
+    """What the agents of a runbook, or of a process, may use in all. Cost in millionths."""
+
+    max_tokens: int | None = None
+    max_cost: int | None = None
+
+
 NOTHING = Spent()
+OVER_BUDGET = "agent.budget"
 
 
 class Meter:
@@ -143,6 +151,32 @@ def after(spent: Spent | None, uses: tuple[ModelUse, ...], duration: int, is_cut
         spent.requests + sum(use.requests for use in uses), spent.cost + sum(known), spent.unknown + is_unknown,
         spent.duration + duration, spent.attempts + 1,
     )  # fmt: skip
+
+
+def excess(budget: Budget, spent: Spent | None, uses: tuple[ModelUse, ...]) -> str:
+    """Why an answer cannot count: what was used is not told, or is more than the budget. Empty when it can."""
+    spent = spent or NOTHING
+    if budget.max_tokens is not None:
+        tokens = spent.tokens + sum(use.tokens for use in uses)
+        if any(use.untold for use in uses):
+            return "The model did not say how many tokens it used, so max_tokens cannot be kept."
+        if tokens > budget.max_tokens:
+            return (
+                f"The agents may use {budget.max_tokens:,} tokens in all and have used {tokens:,} with this attempt. "
+                "What it said was not taken."
+            )
+    if budget.max_cost is None:
+        return ""
+    cost = cost_of(uses)
+    if cost is None:
+        models = ", ".join(sorted({use.model or "a model without a name" for use in uses if use.cost is None}))
+        return f"What {models} cost is not known, so max_cost cannot be kept. Add its price to the verb or the agent."
+    if spent.cost + cost > budget.max_cost:
+        return (
+            f"The agents may cost {money(budget.max_cost)} in all and have cost {money(spent.cost + cost)} with this "
+            "attempt. What it said was not taken."
+        )
+    return ""
 
 
 def micros(amount: Decimal) -> int:

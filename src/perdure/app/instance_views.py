@@ -8,6 +8,7 @@ import msgspec
 
 from perdure.app.pasts import Past
 from perdure.app.task_views import TaskView, of_task
+from perdure.app.usage_views import UsageView, usage_view
 from perdure.app.views import CarrierView, ErrorView, EventView, IncidentView
 from perdure.bpmn.machine.state import Instance, Node, Watch
 from perdure.engines.embedded.plans import Definition
@@ -74,6 +75,7 @@ class InstanceView(msgspec.Struct, frozen=True):
     suspended_at: str | None = None
     erased_at: str | None = None
     sequence: int = 0
+    usage: UsageView | None = None
 
 
 def instance_view(aggregate: Aggregate, definition: Definition, past: Past, data: Any) -> InstanceView:
@@ -90,7 +92,7 @@ def instance_view(aggregate: Aggregate, definition: Definition, past: Past, data
         parent=state.parent, business_key=state.business_key, tenant=aggregate.tenant, principal=state.principal,
         started_at=iso(state.started_at), ended_at=iso(state.ended_at or None),
         suspended_at=iso(state.suspended_at or None) if state.status == "suspended" else None,
-        erased_at=iso(state.erased_at or None), sequence=aggregate.version,
+        erased_at=iso(state.erased_at or None), sequence=aggregate.version, usage=usage_view(state.spent),
     )  # fmt: skip
 
 

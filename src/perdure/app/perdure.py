@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -14,6 +14,7 @@ from perdure.app.deploying import ProjectModels, default_places
 from perdure.app.instance_views import InstanceView
 from perdure.app.lookups import MatchView, look_up
 from perdure.app.processes import InstanceDesk, Processes, Views
+from perdure.app.proposals import proposal_of
 from perdure.app.runbooks import RunbookDesk
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
@@ -67,7 +68,7 @@ class Perdure:
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
         models: Sequence[str | Path] | None = None,
-        handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
+        handlers: Sequence[str] | Mapping[str, Any] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
         principal: str = "local",
@@ -80,9 +81,10 @@ class Perdure:
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
-        `handlers` names importable packages, or maps verb names to functions. `models` are model files or folders of
-        them, by default the folder `models` beside the definitions; what changed in them is deployed. A `worker`
-        looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs nothing.
+        `handlers` names importable packages, or maps verb names to functions and agents. `models` are model files or
+        folders of them, by default the folder `models` beside the definitions; what changed in them is deployed. A
+        `worker` looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs
+        nothing.
         """
         catalogue = load_definitions(definitions, environment)
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
@@ -482,7 +484,8 @@ class Perdure:
         args = await self._payload(aggregate, step.input or None) if has_args else None
         result = await self._payload(aggregate, step.result)
         carrier = await self._views.carrier(aggregate, number, step.carrier) if step.carrier is not None else None
-        return call_view(aggregate, args, result, carrier=carrier, number=number)
+        proposal = await proposal_of(self.runtime, aggregate, step)
+        return call_view(aggregate, args, result, carrier=carrier, number=number, proposal=proposal)
 
     async def _payload(self, aggregate: Aggregate, hash: bytes | None) -> Any:
         if hash is None or aggregate.state.erased_at:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from perdure.app.usage_views import UsageView, usage_view
 from perdure.app.views import (
     AttemptView,
     CarrierView,
@@ -17,6 +18,7 @@ from perdure.app.views import (
 )
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.plan import Plan, StepPlan
+from perdure.runbooks.proposals import Proposal
 from perdure.runbooks.state import Course, Runbook, Step, links_of
 from perdure.sources import id_text, iso
 
@@ -50,6 +52,8 @@ class StepView(msgspec.Struct, frozen=True, omit_defaults=True):
     provenance: dict[str, str] = {}
     started_at: str | None = None
     ended_at: str | None = None
+    usage: UsageView | None = None
+    proposal: Proposal | None = None
 
 
 class RunbookView(msgspec.Struct, frozen=True):
@@ -70,6 +74,7 @@ class RunbookView(msgspec.Struct, frozen=True):
     principal: str
     pack: dict[str, str] | None = None
     erased_at: str | None = None
+    usage: UsageView | None = None
 
     @property
     def is_ended(self) -> bool:
@@ -125,7 +130,13 @@ class PlanDiff(msgspec.Struct, frozen=True):
 
 
 def step_view(
-    aggregate: Aggregate, number: int, plan: StepPlan | None, args: Any, result: Any, carrier: CarrierView | None
+    aggregate: Aggregate,
+    number: int,
+    plan: StepPlan | None,
+    args: Any,
+    result: Any,
+    carrier: CarrierView | None,
+    proposal: Proposal | None = None,
 ) -> StepView:
     state: Runbook = aggregate.state
     step: Step = state.steps[number - 1]
@@ -140,6 +151,7 @@ def step_view(
         step.progress or (carrier.progress if carrier is not None else ""), links.side, links.gate, links.on_failure,
         step.flags, name_of(state, links.undoes) if links.undoes else "",
         dict(plan.provenance) if plan is not None else {}, iso(links.begun_at or None), iso(links.ended_at or None),
+        usage_view(step.spent), proposal,
     )  # fmt: skip
 
 
@@ -158,7 +170,7 @@ def runbook_view(aggregate: Aggregate, course: Course, steps: list[StepView], pa
         id_text(aggregate.id), state.status, course.case, steps, brief(steps), "sha256:" + course.plan.hex(),
         len(course.fragments), aggregate.version, course.is_sealed, iso(state.started_at),
         iso(state.ended_at or None), aggregate.tenant, state.principal,
-        msgspec.to_builtins(pack) if pack is not None else None, iso(state.erased_at or None),
+        msgspec.to_builtins(pack) if pack is not None else None, iso(state.erased_at or None), usage_view(state.spent),
     )  # fmt: skip
 
 
@@ -206,6 +218,8 @@ def wait_text(step: StepView) -> str:
     match waiting.kind:
         case "gate":
             return f"{waiting.verb} to agree to {step.name}"
+        case "task":
+            return f"{waiting.verb} to decide upon {step.name}"
         case "incident":
             return f"a person ({waiting.code} in {step.name})"
         case "escalation":

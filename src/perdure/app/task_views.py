@@ -8,6 +8,7 @@ import msgspec
 
 from perdure.errors import SchemaViolationError
 from perdure.people import HumanTask
+from perdure.runbooks.proposals import Proposal
 from perdure.sources import Micros, iso
 
 
@@ -29,7 +30,10 @@ class FieldError(msgspec.Struct, frozen=True):
 
 
 class TaskView(msgspec.Struct, frozen=True):
-    """A human task; its `key` completes it. `form` is the JSON Schema of the answer, where one is declared."""
+    """A human task; its `key` completes it. `form` is the JSON Schema of the answer, where one is declared.
+
+    Of a step of a runbook `instance` is the runbook, `token` the step's number and `process` its verb.
+    """
 
     key: str
     instance: str
@@ -52,6 +56,8 @@ class TaskView(msgspec.Struct, frozen=True):
     delegated_by: list[str] = []
     ladder: list[RungView] = []
     form: dict[str, Any] | None = None
+    proposal: Proposal | None = None
+    """What an agent proposes as the answer; `accept` takes it."""
 
 
 def of_task(task: HumanTask, now: Micros) -> dict[str, Any]:

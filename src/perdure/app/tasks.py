@@ -9,6 +9,7 @@ import msgspec
 
 from perdure.app.instance_views import InstanceView, task_view
 from perdure.app.processes import Views
+from perdure.app.proposals import proposal_of
 from perdure.app.runbook_views import RunbookView
 from perdure.app.runbooks import RunbookDesk
 from perdure.app.runtime import Runtime
@@ -134,6 +135,27 @@ class TaskDesk:
         )  # fmt: skip
         return await self._views.instance(await self._engine.followers.follow(aggregate, until, timeout_seconds))
 
+    async def accept(self, key: str, *, override: str = "") -> CallView | RunbookView:
+        """Answer with what an agent proposes. No agent can, whatever it calls itself."""
+        id, number = task_place(key)
+        seen = await self._seen(id, number)
+        step: Step | None = None
+        if seen is not None and seen.token:
+            step = seen.aggregate.state.steps[number - 1]
+        proposal = await proposal_of(self._runtime, seen.aggregate, step) if seen is not None and step else None
+        if seen is None or step is None or proposal is None:
+            fact, hint = "nothing is proposed there (any more)", "See `perdure tasks list` for open ones."
+            raise RejectedError(Rejection("wrong_state", "accept", "task", key, fact, hint))
+        verb = self._runtime.catalogue.find(step.verb, step.version)
+        is_decision = verb is not None and verb.execution.decision and seen.aggregate.state.course is not None
+        result = proposal.result if is_decision else proposal.data
+        place = token_key(id_text(id), number, step.tokens[seen.token - 1])
+        completion = Completion(place, result=result, override=override, accepts=True)
+        receipt = await self._runtime.intake.complete(completion, self._origin)
+        if receipt.answer != "applied" or receipt.aggregate is None:
+            raise RejectedError(over("accept", key))  # somebody answered first
+        return await self._call(receipt.aggregate)
+
     async def _is_call(self, id: Id) -> bool:
         """Whether a task is the wait of a call or a runbook; else it is a token of an instance."""
         return (await self._runtime.kernel.recall(id, self._origin)).kind == RUNBOOK
@@ -204,7 +226,9 @@ class TaskDesk:
     async def _view(self, seen: Seen, *, number: int = 0, has_form: bool = False) -> TaskView:
         now = self._runtime.sources.now()
         if seen.node is None:
-            return self._call_task(seen, now, number, has_form)
+            view = self._call_task(seen, now, number, has_form)
+            step = seen.aggregate.state.steps[seen.number - 1]
+            return msgspec.structs.replace(view, proposal=await proposal_of(self._runtime, seen.aggregate, step))
         definition = await self._engine.instances.loaded(seen.aggregate)
         form = await self._engine.people.form(seen.aggregate, seen.node) if has_form else None
         return task_view(seen.aggregate, seen.node, definition, now, number, form)

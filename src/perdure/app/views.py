@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from perdure.app.usage_views import UsageView, usage_view
 from perdure.errors import QuarantinedError
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.entries import Entry, entry_fields, entry_name
 from perdure.runbooks.machine import GATE, token_key
+from perdure.runbooks.proposals import Proposal
 from perdure.runbooks.state import WAITING, Amendment, Failure, Runbook, Step, Token, step_id
 from perdure.sources import id_text, iso
 
@@ -105,6 +107,9 @@ class CallView(msgspec.Struct, frozen=True):
     sequence: int = 0
     sentence: str = ""
     carrier: CarrierView | None = None
+    usage: UsageView | None = None
+    proposal: Proposal | None = None
+    """What an agent proposes and nobody has decided upon."""
 
     @property
     def is_ended(self) -> bool:
@@ -161,6 +166,7 @@ def call_view(
     sentence: str = "",
     carrier: CarrierView | None = None,
     number: int = 1,
+    proposal: Proposal | None = None,
 ) -> CallView:
     """A call; of a runbook, one of its steps."""
     state: Runbook = aggregate.state
@@ -175,7 +181,7 @@ def call_view(
         definition="sha256:" + step.definition.hex(), flags=step.flags,
         amendments=[_amendment(each) for each in state.amendments], parent=state.parent,
         erased_at=iso(state.erased_at or None), sequence=aggregate.version, sentence=sentence,
-        carrier=carrier,
+        carrier=carrier, usage=usage_view(state.spent), proposal=proposal,
     )  # fmt: skip
 
 
@@ -220,6 +226,9 @@ def waiting_view(letters: str, step: Step, carrier: CarrierView | None, number: 
         return WaitingFor("incident", key, step.verb, iso(incident.opened_at), code=incident.code, text=incident.text)
     if token is not None and carrier is not None and not token.escalates:
         return _carried(key, step, token, carrier)
+    if token is not None and token.task is not None and step.proposal:
+        groups = ", ".join(token.task.groups)
+        return WaitingFor("task", key, groups, iso(token.parked_at), text=token.task.title)
     if token is not None:
         kind = "escalation" if token.escalates else "completion"
         return WaitingFor(kind, key, token.name, iso(token.parked_at), iso(token.due or None), token.escalation)

@@ -30,6 +30,7 @@ from perdure.runbooks.state import (
     with_step,
 )
 from perdure.runbooks.tasks import task_acted, task_chased, task_opened, with_task
+from perdure.usage import after
 
 
 def apply(state: Runbook | None, entry: e.Entry) -> Runbook:
@@ -239,6 +240,17 @@ def _payload_erased(state: Runbook, entry: e.PayloadErased) -> Runbook:
     return replace(state, erased_at=entry.at)
 
 
+def _agent_used(state: Runbook, entry: e.AgentUsed) -> Runbook:
+    step = state.steps[entry.step - 1]
+    spent = after(step.spent, entry.uses, entry.duration, entry.is_cut)
+    state = _noted(state, entry.step, replace(step, spent=spent))
+    return replace(state, spent=after(state.spent, entry.uses, entry.duration, entry.is_cut))
+
+
+def _proposal_made(state: Runbook, entry: e.ProposalMade) -> Runbook:
+    return _noted(state, entry.step, replace(state.steps[entry.step - 1], proposal=entry.proposal))
+
+
 _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.StepReady: _step_ready,
     e.AttemptStarted: _attempt_started,
@@ -265,5 +277,8 @@ _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.ProcessAsked: _process_asked,
     e.IncidentCreated: _unchanged,
     e.IncidentClosed: _unchanged,
+    e.AgentUsed: _agent_used,
+    e.ProposalMade: _proposal_made,
+    e.ProposalAnswered: _unchanged,
     **PLAN_TABLE,
 }

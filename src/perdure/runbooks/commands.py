@@ -10,6 +10,7 @@ from perdure.contracts import RetryPolicy
 from perdure.people import Person, TaskContract
 from perdure.runbooks.entries import Added
 from perdure.runbooks.state import Failure, Pin, VerbPin
+from perdure.usage import Budget, Used
 
 NOBODY = Person("")
 
@@ -43,7 +44,18 @@ class Fail(msgspec.Struct, frozen=True):
     after_seconds: float | None = None
 
 
-AttemptOutcome = Done | Park | Fail
+class Propose(msgspec.Struct, frozen=True):
+    """An agent is not sure enough, or not entitled: somebody of the group decides upon what it proposes."""
+
+    name: str
+    proposal: bytes
+    by: str
+    group: str
+    why: str
+    confidence: float | None = None
+
+
+AttemptOutcome = Done | Park | Fail | Propose
 
 
 class Chosen(msgspec.Struct, frozen=True):
@@ -95,6 +107,7 @@ class StartCall(msgspec.Struct, frozen=True):
     outcome: AttemptOutcome | None = None
     parent: str = ""
     idempotency_key: str = ""
+    used: Used | None = None
 
 
 class LeaseJob(msgspec.Struct, frozen=True):
@@ -115,6 +128,9 @@ class RecordAttempt(msgspec.Struct, frozen=True):
     outcome: AttemptOutcome
     launches: tuple[Launch, ...] = ()
     change: Change | None = None
+    used: Used | None = None
+    """What its agent used, or whatever else asked models."""
+    budget: Budget | None = None
 
 
 class Complete(msgspec.Struct, frozen=True):
@@ -132,6 +148,8 @@ class Complete(msgspec.Struct, frozen=True):
     change: Change | None = None
     who: Person = NOBODY
     """Who sent it: a wait that is a human task ends only by those it is for."""
+    accepts: bool = False
+    """It is what the agent of the step proposed."""
 
 
 class ActOnTask(msgspec.Struct, frozen=True):

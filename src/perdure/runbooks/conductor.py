@@ -24,7 +24,9 @@ from perdure.runbooks.machine import RunbookMachine
 from perdure.runbooks.ports import RunbookStore
 from perdure.runbooks.running import Running
 from perdure.runbooks.state import WAITING, Failure, Pin, Runbook, Step, step_id
+from perdure.runbooks.vetting import Vetting, carried, propose
 from perdure.sources import Id, Sources, id_text
+from perdure.usage import Used, after
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.handlers import Decide, ResumptionContext
 from perdure.verbs.tasks import filled
@@ -72,6 +74,7 @@ class Conductor:
         self.launcher = Launcher(self, self.documents, sources)
         self.decisions = Decisions(catalogue, self.documents)
         self.plans = Running(self)
+        self._vetting = Vetting(catalogue, self.documents, self.decisions)
         kernel.listen(self._on_commit)
         kernel.hear((e.AttemptStarted,), self._on_started)
 
@@ -151,11 +154,12 @@ class Conductor:
         carrier = await self.carrier(verb, origin)
         if not self.router.has_step(verb):
             return msgspec.structs.replace(command, outcome=self.park(verb, cargo.value, id, carrier)), brought
-        if (verb.execution.effects == "external" or not waits) and not self._is_immediate(verb):
+        is_lasting = verb.execution.effects == "external" or not waits or self.router.is_agent(verb)
+        if is_lasting and not self._is_immediate(verb):
             return command, brought
         made = await self.router.run(verb, self._handed(verb, cargo.value, origin, id, 1, 1))
         outcome = self._outcome(verb, made, cargo.value, id, brought, carrier)
-        return msgspec.structs.replace(command, outcome=outcome), brought
+        return msgspec.structs.replace(command, outcome=outcome, used=made.used), brought
 
     def _is_immediate(self, verb: Verb) -> bool:
         handler = self.router.handler(verb)
@@ -167,6 +171,8 @@ class Conductor:
     ) -> c.AttemptOutcome:  # fmt: skip
         if isinstance(made, Failed):
             return c.Fail(Failure(made.kind, made.code, made.message), verb.execution.retry, made.after_seconds)
+        if made.doubt:
+            return propose(verb, made, self.router.proposer(verb), brought)
         brought.entities.extend(made.entities)
         if made.parks:
             return self.park(verb, args, id, carrier, step)
@@ -362,15 +368,19 @@ class Conductor:
     async def _attempt(
         self, verb: Verb, id: Id, origin: Origin, current: Step, step: int, attempt: int, worker: int
     ) -> None:
-        data = await insist(lambda: self.store.payload(id, current.input), self._sources)
-        args = parse(data) if data is not None else {}
+        args = self.documents.input(current.input) if current.links is not None else None
+        if args is None:
+            data = await insist(lambda: self.store.payload(id, current.input), self._sources)
+            args = parse(data) if data is not None else {}
         handed = self._handed(verb, args, origin, id, step, attempt)
         if verb.execution.decision and current.links is not None:
             handed["context"] = await insist(lambda: self._context(id, origin, step), self._sources)
         contested, is_planned = "", current.links is not None
+        used: Used | None = None
         for _ in range(MAX_ENTITY_CONFLICTS):
             async with self._turns.at(contested):
-                made = await self.router.run(verb, handed)
+                made = carried(await self._run(verb, handed, id, origin, used), used)
+                used = made.used
                 answer = await self._record(verb, made, args, id, origin, step, attempt, worker, is_planned)
             if answer.conflict is None:
                 await self.claim_early(answer)
@@ -383,6 +393,20 @@ class Conductor:
                 return
         crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
         await self._record(verb, crowded, args, id, origin, step, attempt, worker, is_planned)
+
+    async def _run(
+        self, verb: Verb, handed: dict[str, Any], id: Id, origin: Origin, used: Used | None
+    ) -> Produced | Failed:
+        """One run of the handler; an agent is told what is spent, and what it says is vetted."""
+        if not self.router.is_agent(verb):
+            return await self.router.run(verb, handed)
+        before = await insist(lambda: self.kernel.read(id, origin), self._sources)
+        spent = before.state.spent if used is None else after(before.state.spent, used.uses, used.duration)
+        made = await self.router.run(verb, {**handed, "spent": spent})
+        return await insist(lambda: self._vetted(verb, made, id, origin), self._sources)
+
+    async def _vetted(self, verb: Verb, made: Produced | Failed, id: Id, origin: Origin) -> Produced | Failed:
+        return await self._vetting.vetted(verb, made, await self.kernel.read(id, origin))
 
     async def claim_early(self, answer: Answer) -> None:
         """What a step waits for may have come before it began to wait."""
@@ -400,7 +424,9 @@ class Conductor:
     ) -> Answer:  # fmt: skip
         brought = Attachments()
         outcome = self._outcome(verb, made, args, id, brought, await self.carrier(verb, origin), step)
-        command = c.RecordAttempt(step, attempt, worker, outcome)
+        contract = verb.execution.agent
+        budget = contract.budget if contract is not None and made.used is not None else None
+        command = c.RecordAttempt(step, attempt, worker, outcome, used=made.used, budget=budget)
         decision: Decide | None = None
         if is_planned and isinstance(made, Produced) and isinstance(outcome, c.Done):
             decision = made.decision

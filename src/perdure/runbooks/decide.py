@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from perdure.contracts import RetryPolicy
 from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
-from perdure.runbooks.outcomes import attempt_number, outcome_entries
+from perdure.runbooks.outcomes import agent_used, attempt_number, outcome_entries
 from perdure.runbooks.state import ENDED, TOKEN_STATES, WAITING, Failure, Runbook, Step, Token
 from perdure.runbooks.steering import STEERING, cancel, changed_meanwhile, follow, steer
 from perdure.runbooks.tasks import LADDER, act, answered, chased
+from perdure.usage import OVER_BUDGET, excess
 
 MAX_INTERRUPTIONS = 5
 """How often one attempt may be cut off by a dying process before a person must look."""
@@ -64,7 +66,8 @@ def _start(state: Runbook | None, command: c.StartCall, origin: Origin, now: int
     )  # fmt: skip
     outcome = command.outcome
     if outcome is not None:
-        return Decision((started, *outcome_entries(1, 1, outcome, now, chance, requester=origin.principal)))
+        used = (agent_used(1, 1, now, command.used),) if command.used is not None else ()
+        return Decision((started, *used, *outcome_entries(1, 1, outcome, now, chance, requester=origin.principal)))
     if command.worker:
         return Decision((started, e.AttemptStarted(1, 1, now, command.worker)))
     return Decision((started, e.StepReady(1, now)))
@@ -106,13 +109,32 @@ def _record(state: Runbook, command: c.RecordAttempt, now: int, chance: float) -
     if step.status != "running" or frame is None or frame.attempt != command.attempt or frame.worker != command.worker:
         why = f"the step is {step.status}"
         return Decision(
-            (e.AttemptDiscarded(command.step, command.attempt, now, command.worker, why),), "discarded", keeps=False
+            (e.AttemptDiscarded(command.step, command.attempt, now, command.worker, why), *_used(step, command, now)),
+            "discarded", keeps=False,
         )  # fmt: skip
     tried = step.links.tried if step.links is not None else 0
     made = outcome_entries(
-        command.step, command.attempt, command.outcome, now, chance, tried, len(step.tokens), requester=state.principal
+        command.step, command.attempt, _within_budget(state, command), now, chance, tried, len(step.tokens),
+        requester=state.principal,
     )  # fmt: skip
-    return Decision(made)
+    return Decision((*_used(step, command, now), *made))
+
+
+def _within_budget(state: Runbook, command: c.RecordAttempt) -> c.AttemptOutcome:
+    """The outcome; a failure when others have spent meanwhile what this attempt would have needed."""
+    if command.budget is None or command.used is None or type(command.outcome) is c.Fail:
+        return command.outcome
+    words = excess(command.budget, state.spent, command.used.uses)
+    return c.Fail(Failure("permanent_business", OVER_BUDGET, words), RetryPolicy()) if words else command.outcome
+
+
+def _used(step: Step, command: c.RecordAttempt, now: int) -> tuple[e.Entry, ...]:
+    """What the attempt used, recorded whatever else becomes of it."""
+    used, frame = command.used, step.frame
+    if used is None:
+        return ()
+    is_cut = frame is not None and frame.attempt == command.attempt and frame.interruptions > 0
+    return (agent_used(command.step, command.attempt, now, used, is_cut),)
 
 
 def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> Answer:
@@ -134,7 +156,7 @@ def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> A
         answer = answered(command.step, command.token, token.task, command.who, now)
         if isinstance(answer, Rejection):
             return answer
-        by = (answer,)
+        by = (answer, *_proposal_answered(step, command, now))
     if command.is_expired:
         return Decision(_expire(step, command.step, command.token, token, now))
     received = e.CompletionReceived(command.step, command.token, now, command.message_id)
@@ -142,6 +164,10 @@ def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> A
         return Decision((*by, received, e.StepFailed(command.step, now, command.failure)))
     assert command.result is not None
     return Decision((*by, received, e.StepCompleted(command.step, now, command.result)))
+
+
+def _proposal_answered(step: Step, command: c.Complete, now: int) -> tuple[e.Entry, ...]:
+    return (e.ProposalAnswered(command.step, now, command.who.name, command.accepts),) if step.proposal else ()
 
 
 def _expire(step: Step, number: int, token_number: int, token: Token, now: int) -> tuple[e.Entry, ...]:

@@ -9,6 +9,7 @@ import msgspec
 from perdure.people import Rung, RungAct
 from perdure.runbooks.state import Compact, Failure, Flags, OnFailure, VerbPin
 from perdure.sources import iso
+from perdure.usage import ModelUse
 
 ENTRY_VERSION = 3
 TIMES = frozenset({"at", "due", "due_at", "retry_at"})
@@ -413,7 +414,40 @@ class TaskChased(Compact, frozen=True, tag=52):
     user: str = ""
 
 
+class AgentUsed(Compact, frozen=True, tag=60):
+    """What an attempt of an agent used, whatever became of it. `is_cut`: a run of it before was cut off, unmetered."""
+
+    step: int
+    attempt: int
+    at: int
+    agent: str
+    duration: int
+    uses: tuple[ModelUse, ...] = ()
+    is_cut: bool = False
+
+
+class ProposalMade(Compact, frozen=True, tag=61):
+    """An agent said something that does not count by itself: a person decides."""
+
+    step: int
+    at: int
+    by: str
+    proposal: bytes
+    why: str
+    confidence: float | None = None
+
+
+class ProposalAnswered(Compact, frozen=True, tag=62):
+    """A person took what the agent proposed, or answered otherwise."""
+
+    step: int
+    at: int
+    by: str
+    accepts: bool
+
+
 Entry = (
+    AgentUsed | ProposalMade | ProposalAnswered |
     TaskOpened | TaskActed | TaskChased |
     CallStarted | AttemptStarted | AttemptFailed | AttemptDiscarded | StepCompleted | StepFailed | StepParked
     | CompletionReceived | CompletionIgnored | TimedOut | Escalated | IncidentRaised | IncidentResolved

@@ -55,6 +55,8 @@ class Completion(msgspec.Struct, frozen=True, omit_defaults=True):
     verb: str = ""
     override: str = ""
     """Why an administrator answers a human task for others."""
+    accepts: bool = False
+    """It is what an agent proposed there."""
 
 
 class Planned(msgspec.Struct, frozen=True):
@@ -252,7 +254,7 @@ class Intake:
             failure = _failure(completion) if completion.status == "failed" else None
             command = c.Complete(
                 place.step, place.token, result, failure, completion.status == "expired", message_id,
-                who=who,
+                who=who, accepts=completion.accepts,
             )  # fmt: skip
             if planned is None:
                 return Prepared(command, brought)

@@ -99,6 +99,7 @@ class RunbookMachine:
     def payloads(self, state: Runbook) -> tuple[tuple[bytes, ...], bool]:
         hashes = {step.input for step in state.steps if step.input}
         hashes.update(step.result for step in state.steps if step.result is not None)
+        hashes.update(step.proposal for step in state.steps if step.proposal)
         if state.course is not None:
             hashes.update(fragment.document for fragment in state.course.fragments)
         if state.draft is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from perdure.people import TaskContract
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
 from perdure.runbooks.state import Pin, Step
 from perdure.runbooks.tasks import opened
+from perdure.usage import Used
 
 SECOND = 1_000_000
 
@@ -31,8 +33,23 @@ def outcome_entries(
         if pin is not None:
             return (parked, e.ProcessAsked(step, now, *_pinned(pin)))
         return (parked, *opened(step, waits + 1, outcome, requester, now))
+    if type(outcome) is c.Propose:
+        return _proposed(step, outcome, waits + 1, now)
     assert type(outcome) is c.Fail
     return _failed(step, attempt, outcome, now, chance, tried)
+
+
+def _proposed(step: int, outcome: c.Propose, token: int, now: int) -> tuple[e.Entry, ...]:
+    """A person of the group decides, and never the one who proposes."""
+    title = f"Decide upon what {outcome.by} proposes for {outcome.name}"
+    task = TaskContract(title, groups=(outcome.group,), four_eyes=True)
+    made = e.ProposalMade(step, now, outcome.by, outcome.proposal, outcome.why, outcome.confidence)
+    park = c.Park(outcome.name, task=task)
+    return made, e.StepParked(step, now, outcome.name), *opened(step, token, park, outcome.by, now)
+
+
+def agent_used(step: int, attempt: int, now: int, used: Used, is_cut: bool = False) -> e.AgentUsed:
+    return e.AgentUsed(step, attempt, now, used.agent, used.duration, used.uses, is_cut)
 
 
 def attempt_number(step: Step) -> int:

@@ -10,6 +10,7 @@ import msgspec
 from perdure.contracts import FailureClass
 from perdure.journal import Parts
 from perdure.people import HumanTask
+from perdure.usage import Spent
 
 STATE_VERSION = 3
 
@@ -161,6 +162,10 @@ class Step(Compact, frozen=True):
     carrier: Pin | None = None
     links: Links | None = None
     """Of a step of a plan; a call has none."""
+    spent: Spent | None = None
+    """What its agent has used, in all attempts."""
+    proposal: bytes = b""
+    """What its agent would have said, had it been sure or entitled: by its hash."""
 
 
 class Fragment(Compact, frozen=True):
@@ -228,6 +233,8 @@ class Runbook(Compact, frozen=True):
     draft: Draft | None = None
     apart: tuple[int, bytes] | None = None
     """As stored, when the steps are rows by themselves: how many there are, and what they sum up to."""
+    spent: Spent | None = None
+    """What its agents have used, in all attempts of all steps."""
 
 
 def many(steps: Iterable[Step]) -> Steps:

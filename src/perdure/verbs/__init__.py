@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from perdure.verbs.agents import Agent as Agent
+from perdure.verbs.agents import agent as agent
 from perdure.verbs.catalogue import Catalogue as Catalogue
 from perdure.verbs.compiled import Verb as Verb
 from perdure.verbs.definition import BUILT_IN_HANDLERS as BUILT_IN_HANDLERS

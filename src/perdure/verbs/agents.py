@@ -10,7 +10,7 @@ from typing import Any, get_args
 import msgspec
 
 from perdure.contracts import ConsequenceTier
-from perdure.usage import Price, micros
+from perdure.usage import Budget, Price, micros
 from perdure.verbs.fields import Fields
 from perdure.verbs.handlers import MARK, Call, VerbMark
 
@@ -37,6 +37,10 @@ class AgentContract(msgspec.Struct, frozen=True):
     tier: ConsequenceTier = "reviewable"
     """Steps above it are proposed, never added."""
     prices: dict[str, Price] = {}
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self.max_tokens, self.max_cost)
 
 
 class Agent:

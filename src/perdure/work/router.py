@@ -33,12 +33,13 @@ from perdure.errors import (
 )
 from perdure.kernel.ports import EntityWrite
 from perdure.payload import canonical, digest
+from perdure.people import AGENT
 from perdure.usage import NOTHING, Meter, Used
 from perdure.verbs.compiled import Verb
 from perdure.verbs.definition import CRUD, INSTANT_COMPLETE, PARK, START_PROCESS
 from perdure.verbs.handlers import Call, Decide, Resolver, Result
 from perdure.verbs.registry import Handler, HandlerRegistry
-from perdure.work.agents.asking import AGENT, Answered, ask, named, uses_of
+from perdure.work.agents.asking import Answered, ask, named, uses_of
 
 MAX_THREADS = 32
 MAX_MESSAGE = 2000

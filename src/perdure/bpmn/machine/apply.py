@@ -23,6 +23,7 @@ from perdure.bpmn.machine.state import (
 )
 from perdure.errors import InvariantBroken
 from perdure.people import HumanTask, Rung, climbed, handed, names_of, shifted
+from perdure.usage import after
 
 
 def apply(state: Instance | None, entry: e.Entry) -> Instance:
@@ -31,9 +32,9 @@ def apply(state: Instance | None, entry: e.Entry) -> Instance:
         return started(entry)
     if state is None:
         raise InvariantBroken("apply", "entry", type(entry).__name__, "the instance has not been started")
-    after = state.copy()
-    TABLE[type(entry)](after, entry)
-    return after
+    copy = state.copy()
+    TABLE[type(entry)](copy, entry)
+    return copy
 
 
 def started(entry: e.InstanceStarted) -> Instance:
@@ -316,6 +317,10 @@ def _erased(state: Instance, entry: e.PayloadErased) -> None:
     state.erased_at = entry.at
 
 
+def _agent_used(state: Instance, entry: e.AgentUsed) -> None:
+    state.spent = after(state.spent, entry.uses, entry.duration, entry.is_cut)
+
+
 TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.Entered: _entered,
     e.Passed: _nothing,
@@ -358,4 +363,5 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.TaskDelegated: _task_delegated,
     e.TaskChased: _task_chased,
     e.TaskOverridden: _nothing,
+    e.AgentUsed: _agent_used,
 }

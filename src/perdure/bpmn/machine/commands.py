@@ -11,6 +11,7 @@ import msgspec
 
 from perdure.bpmn.machine.state import Failure, Flags
 from perdure.people import Person
+from perdure.usage import Budget, Used
 
 
 class StartInstance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -60,6 +61,9 @@ class RecordJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     job_worker: int
     outcome: JobDone | JobFault
     worker: int = 0
+    used: Used | None = None
+    """What its agent used, or whatever else asked models."""
+    budget: Budget | None = None
 
 
 class Correlate(msgspec.Struct, frozen=True, kw_only=True, gc=False):

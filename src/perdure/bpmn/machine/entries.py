@@ -8,6 +8,7 @@ import msgspec
 
 from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, Status, Undo, WatchKind
 from perdure.people import Rung, RungAct
+from perdure.usage import ModelUse
 
 ENTRY_VERSION = 2
 How = Literal["completed", "interrupted", "cancelled", "consumed", "moved"]
@@ -372,11 +373,23 @@ class TaskOverridden(Compact, frozen=True, tag=42):
     reason: str
 
 
+class AgentUsed(Compact, frozen=True, tag=43):
+    """What an attempt of an agent used, whatever became of it. `is_cut`: a run of it before was cut off, unmetered."""
+
+    number: int
+    attempt: int
+    at: int
+    agent: str
+    duration: int
+    uses: tuple[ModelUse, ...] = ()
+    is_cut: bool = False
+
+
 Entry = (
     InstanceStarted | Entered | Passed | Left | Armed | Disarmed | Occurred | JobMade | JobStarted | JobCompleted
     | JobFailed | JobDiscarded | FlagsWritten | HeadChanged | IncidentRaised | IncidentResolved | TaskOpened
     | TaskClaimed | TaskReassigned | TaskCompleted | Thrown | ErrorThrown | Iterated | Completed | Undoing
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
-    | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden
+    | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | AgentUsed
 )  # fmt: skip

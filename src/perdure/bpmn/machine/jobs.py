@@ -15,6 +15,7 @@ from perdure.bpmn.machine.moves import start_job
 from perdure.bpmn.machine.occurring import pass_event
 from perdure.bpmn.machine.scopes import end
 from perdure.bpmn.machine.state import Failure, Job, Node
+from perdure.usage import OVER_BUDGET, excess
 
 MAX_INTERRUPTIONS = 5
 """How often one attempt may be cut off by a dying process before a person must look."""
@@ -50,10 +51,15 @@ def lease(game: Game, command: c.LeaseJob) -> str:
 def record(game: Game, command: c.RecordJob, chance: float) -> str:
     node = game.state.nodes.get(command.node)
     job = node.job if node is not None else None
+    words = _excess(game, command)
+    _tell_used(game, job, command)
     if node is None or job is None or not _is_current(job, command):
         why = "its token is gone" if node is None else "another attempt has taken its place"
         game.emit(e.JobDiscarded(command.node, command.attempt, game.now, command.job_worker, why))
         return "discarded"
+    if words:
+        fail(game, node, job, Failure("permanent_business", OVER_BUDGET, words), None, chance)
+        return "applied"
     if isinstance(command.outcome, c.JobDone):
         flags, fault = settled(game, command.outcome.flags, job.type, node.element, job)
         if not fault:
@@ -64,6 +70,22 @@ def record(game: Game, command: c.RecordJob, chance: float) -> str:
         return "applied"
     fail(game, node, job, command.outcome.failure, command.outcome.after_seconds, chance)
     return "applied"
+
+
+def _excess(game: Game, command: c.RecordJob) -> str:
+    """Why a result cannot count: others have spent meanwhile what this attempt would have needed."""
+    if command.budget is None or command.used is None or not isinstance(command.outcome, c.JobDone):
+        return ""
+    return excess(command.budget, game.state.spent, command.used.uses)
+
+
+def _tell_used(game: Game, job: Job | None, command: c.RecordJob) -> None:
+    """What the attempt used is recorded, whatever else becomes of it."""
+    used = command.used
+    if used is not None:
+        is_cut = job is not None and _is_current(job, command) and job.interruptions > 0
+        told = e.AgentUsed(command.node, command.attempt, game.now, used.agent, used.duration, used.uses, is_cut)
+        game.emit(told)
 
 
 def _is_current(job: Job, command: c.RecordJob) -> bool:

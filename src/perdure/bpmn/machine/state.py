@@ -8,6 +8,7 @@ import msgspec
 
 from perdure.contracts import FailureClass
 from perdure.people import HumanTask
+from perdure.usage import Spent
 
 STATE_VERSION = 2
 
@@ -195,6 +196,8 @@ class Instance(msgspec.Struct, array_like=True, gc=False):
     past: tuple[tuple[bytes, int, dict[str, str]], ...] = ()
     """Definitions it was migrated from: hash, version, and the mapping that was used."""
     idempotency_key: str = ""
+    spent: Spent | None = None
+    """What its agents have used, in all attempts."""
 
     def copy(self) -> Instance:
         return msgspec.structs.replace(

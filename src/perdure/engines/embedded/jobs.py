@@ -41,8 +41,10 @@ from perdure.kernel.ports import Attachments
 from perdure.payload import Envelope, canonical, value_of
 from perdure.runbooks.conductor import MAX_ENTITY_CONFLICTS
 from perdure.sources import Id, id_text, iso
+from perdure.usage import Budget
 from perdure.verbs import Verb
 from perdure.verbs.definition import same_verb_name
+from perdure.work.agents.budgets import UNSURE
 from perdure.work.patience import insist
 from perdure.work.ports import JobFound
 from perdure.work.router import MAX_MESSAGE, Failed, Produced, Router, classify
@@ -181,7 +183,10 @@ class Jobs:
             return classify(verb, error)
         deployed = leased.definition.deployed
         call = self._handed(leased, verb, args)
-        return await self._conductor.router.run(verb, call, deployed.flags, deployed.is_loose)
+        if self._conductor.router.is_agent(verb):
+            current = await insist(lambda: self._instances.read(leased.id, leased.origin), self._instances.sources)
+            call["spent"] = current.state.spent
+        return sure(await self._conductor.router.run(verb, call, deployed.flags, deployed.is_loose))
 
     async def _arguments(self, leased: Leased, verb: Verb, is_ample: bool) -> dict[str, Any]:
         """What the sub-verb declares of the data; all of it when it declares nothing."""
@@ -227,7 +232,7 @@ class Jobs:
         outcome = self._outcome(aggregate, leased, work, made, brought)
         command = RecordJob(
             node=leased.node.number, attempt=job.attempt, job_worker=job.worker, outcome=outcome,
-            worker=self._instances.worker_of(aggregate),
+            worker=self._instances.worker_of(aggregate), used=made.used, budget=budget_for(work.verb, made),
         )  # fmt: skip
         return Prepared(command, brought)
 
@@ -326,6 +331,20 @@ def is_gone(error: Exception) -> bool:
         "not_found",
         "instance",
     )
+
+
+def sure(made: Produced | Failed) -> Produced | Failed:
+    """What an agent is not sure of is a business error of its job: the model says who is asked then."""
+    if isinstance(made, Failed) or not made.doubt:
+        return made
+    text = f"What was said does not count by itself: {made.doubt}. Model a boundary error event for '{UNSURE}'."
+    return Failed("permanent_business", UNSURE, text, used=made.used)
+
+
+def budget_for(verb: Verb | None, made: Produced | Failed) -> Budget | None:
+    """What the agents of the process may use, where this was one of them."""
+    contract = verb.execution.agent if verb is not None else None
+    return contract.budget if contract is not None and made.used is not None else None
 
 
 def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:

@@ -117,6 +117,18 @@ async def complete(
             output.show(settings, view, lambda: _pictures().instance_picture(view))
 
 
+async def accept(settings: Settings, task: TaskWord, override: Override = "") -> None:
+    """Complete a task with what an agent proposes there; `show` tells what that is."""
+    from perdure.app import CallView
+
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        view = await perdure.tasks.accept(task, override=override)
+        if isinstance(view, CallView):
+            show_call(settings, perdure, view)
+        else:
+            output.show(settings, view, lambda: f"{view.state}: {view.progress}")
+
+
 async def _ask(perdure: Any, task: str) -> dict[str, Any] | None:
     """The answer as typed in, where the task has a form; what does not fit a field is asked again."""
     from perdure.surfaces.cli.forms import ask_form
@@ -144,5 +156,5 @@ def _pictures() -> Any:
 
 COMMANDS: dict[str, Callable[..., Any]] = {
     "list": list_tasks, "show": show, "claim": claim, "unclaim": unclaim, "delegate": delegate,
-    "reassign": reassign, "complete": complete,
+    "reassign": reassign, "complete": complete, "accept": accept,
 }  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from perdure.errors import Transient
+from perdure.people import AGENT
 from perdure.usage import Meter, ModelUse, Price, Spent
 from perdure.verbs.agents import AgentContract, MarkedAgent, is_graph, is_runner
 from perdure.verbs.compiled import Verb
@@ -18,8 +19,6 @@ from perdure.work.agents.budgets import Left, all_priced, check_after, left
 from perdure.work.agents.graphs import invoke
 from perdure.work.agents.runners import run
 
-AGENT = "agent:"
-"""Before the name of an agent where a person's is expected: who it is that proposes."""
 DEFAULT = AgentContract()
 
 

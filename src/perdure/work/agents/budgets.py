@@ -5,10 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from perdure.errors import BusinessError
-from perdure.usage import Meter, ModelUse, Prices, Spent, cost_of, money, priced
+from perdure.usage import OVER_BUDGET, Meter, ModelUse, Prices, Spent, excess, money, priced
 from perdure.verbs.agents import AgentContract
 
-BUDGET = "agent.budget"
 UNSURE = "agent.unsure"
 
 
@@ -16,7 +15,7 @@ class OverBudgetError(BusinessError):
     """What the agents of a runbook may use is used up."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(BUDGET, message)
+        super().__init__(OVER_BUDGET, message)
 
 
 class Left(msgspec.Struct, frozen=True):
@@ -63,29 +62,10 @@ def check_next(left: Left, meter: Meter) -> None:
 
 def check_after(contract: AgentContract, spent: Spent, uses: tuple[ModelUse, ...]) -> None:
     """What was used must be told, and be within the budget, for the answer to count."""
-    tokens = spent.tokens + sum(use.tokens for use in uses)
     if sum(use.requests for use in uses) > contract.max_requests:
         raise OverBudgetError(f"The agent asked models more than {contract.max_requests} times in one attempt.")
-    if contract.max_tokens is not None:
-        if any(use.untold for use in uses):
-            raise OverBudgetError("The model did not say how many tokens it used, so max_tokens cannot be kept.")
-        if tokens > contract.max_tokens:
-            raise OverBudgetError(
-                f"The agents may use {contract.max_tokens:,} tokens in all and have used {tokens:,} with this attempt. "
-                "What it said was not taken."
-            )
-    if contract.max_cost is not None:
-        cost = cost_of(uses)
-        if cost is None:
-            models = ", ".join(sorted({use.model or "a model without a name" for use in uses if use.cost is None}))
-            raise OverBudgetError(
-                f"What {models} cost is not known, so max_cost cannot be kept. Add its price to the verb or the agent."
-            )
-        if spent.cost + cost > contract.max_cost:
-            raise OverBudgetError(
-                f"The agents may cost {money(contract.max_cost)} in all and have cost {money(spent.cost + cost)} with "
-                "this attempt. What it said was not taken."
-            )
+    if words := excess(contract.budget, spent, uses):
+        raise OverBudgetError(words)
 
 
 def all_priced(meter: Meter, prices: Prices) -> tuple[ModelUse, ...]:
