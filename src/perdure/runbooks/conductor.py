@@ -368,8 +368,10 @@ class Conductor:
     async def _attempt(
         self, verb: Verb, id: Id, origin: Origin, current: Step, step: int, attempt: int, worker: int
     ) -> None:
-        data = await insist(lambda: self.store.payload(id, current.input), self._sources)
-        args = parse(data) if data is not None else {}
+        args = self.documents.input(current.input) if current.links is not None else None
+        if args is None:
+            data = await insist(lambda: self.store.payload(id, current.input), self._sources)
+            args = parse(data) if data is not None else {}
         handed = self._handed(verb, args, origin, id, step, attempt)
         if verb.execution.decision and current.links is not None:
             handed["context"] = await insist(lambda: self._context(id, origin, step), self._sources)

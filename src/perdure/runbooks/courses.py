@@ -86,7 +86,8 @@ def _counted(course: Course, number: int, before: Step, step: Step) -> Course:
     if before.status != step.status:
         changes["counts"] = moved(course.counts, before.status, step.status)
         if before.status == "ready":
-            changes["ready"] = tuple(each for each in course.ready if each != number)
+            place = course.ready.index(number)
+            changes["ready"] = course.ready[:place] + course.ready[place + 1 :]
         elif step.status == "ready":
             changes["ready"] = (*course.ready, number)
         if number in course.held:

@@ -51,6 +51,7 @@ class Documents:
         self._store = store
         self._plans: OrderedDict[bytes, Plan] = OrderedDict()
         self._values: OrderedDict[bytes, Any] = OrderedDict()
+        self._inputs: OrderedDict[bytes, bytes] = OrderedDict()
 
     # --- looking, without reading --------------------------------------------------------------------------------
 
@@ -74,6 +75,18 @@ class Documents:
         if hash not in self._values:
             raise AbsentError(hash)
         return self._values[hash]
+
+    def input(self, hash: bytes) -> dict[str, Any] | None:
+        """What a step is asked with, a copy of its own for each attempt; None when it is not in memory."""
+        data = self._inputs.pop(hash, None)
+        return msgspec.json.decode(data) if data is not None else None
+
+    def keep_input(self, hash: bytes, data: bytes) -> None:
+        """What a step that begins here is about to be asked with."""
+        if len(data) <= LARGEST_KEPT:
+            self._inputs[hash] = data
+            if len(self._inputs) > KEPT_VALUES:
+                self._inputs.popitem(last=False)
 
     # --- reading -------------------------------------------------------------------------------------------------
 

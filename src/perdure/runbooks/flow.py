@@ -185,9 +185,9 @@ class Flow:
         step = self.state.steps[number - 1]
         return is_untouched(step) or step.status == "ready" or bool(links_of(step).gated_at)
 
-    def launch(self, launches: tuple[c.Launch, ...], worker: int) -> bool:
-        """Begin those that are ready and whose locks are free here; whether any was."""
-        before = len(self.entries)
+    def launch(self, launches: tuple[c.Launch, ...], worker: int) -> int:
+        """Begin those that are ready and whose locks are free here; how many were."""
+        begun = 0
         for each in launches:
             self._follow_all()
             if each.step > len(self.state.steps) or self.state.steps[each.step - 1].status != "ready":
@@ -195,7 +195,8 @@ class Flow:
             if each.locks and not set(each.locks).isdisjoint(course_of(self.state).locks):
                 continue
             self._launch(each, worker)
-        return len(self.entries) > before
+            begun += 1
+        return begun
 
     def _launch(self, launch: c.Launch, worker: int) -> None:
         number, outcome, now = launch.step, launch.outcome, self.now

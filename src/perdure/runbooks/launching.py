@@ -154,7 +154,9 @@ class Launcher:
 
     async def _launch(self, aggregate: Aggregate, numbers: Iterable[int]) -> int:
         made = [await self._beginning(aggregate, number) for number in numbers]
-        beginnings = self._free(aggregate, [each for each in made if each is not None])
+        return await self._commit(aggregate, self._free(aggregate, [each for each in made if each is not None]))
+
+    async def _commit(self, aggregate: Aggregate, beginnings: list[Beginning]) -> int:
         while beginnings:
             brought = Attachments()
             for each in beginnings:
@@ -165,7 +167,11 @@ class Launcher:
             if answer.conflict is None:
                 if any(isinstance(each.launch.outcome, c.Park) and each.launch.outcome.key for each in beginnings):
                     await self._works.claim_early(answer)
-                return len(beginnings) if answer.answer == "leased" else 0
+                if answer.answer == "leased":
+                    return len(beginnings)
+                # One of them was begun by somebody else: those that were not begin by themselves.
+                alone = [await self._commit(aggregate, [each]) for each in beginnings] if len(beginnings) > 1 else []
+                return sum(alone)
             beginnings = self._without(aggregate, beginnings, answer.conflict.key, answer.conflict.holder)
         return 0
 
@@ -256,6 +262,8 @@ class Launcher:
             return self._misfit(number, MISFIT, f"Step '{links_of(step).name}' cannot be asked: {error}.")
         except (SchemaViolationError, PayloadTooLargeError) as error:
             return self._misfit(number, MISFIT, str(error))
+        if outcome is None:
+            self._documents.keep_input(cargo.hash, cargo.data)
         launch = c.Launch(number, cargo.hash, outcome, () if outcome is not None else held)
         return Beginning(launch, [(cargo.hash, cargo.data)], self._works.index_rows(verb, cargo.value))
 
@@ -351,6 +359,8 @@ class Launcher:
                 _bring(together, each)
             launches = (*command.launches, *(each.launch for each in beginnings))
             command = msgspec.structs.replace(command, launches=launches)
+            if not any(isinstance(each.launch.outcome, c.Chosen) for each in beginnings):
+                break  # nothing but a choice lets others begin at once
         return Prepared(command, together)
 
     def _quietly(self, id: Id, state: Runbook, number: int, known: Known) -> Beginning | None:

@@ -335,8 +335,8 @@ def _redo_revision(state: Runbook, command: c.RedoRevision, origin: Origin, now:
 
 def _launch(state: Runbook, command: c.LaunchSteps, origin: Origin, now: int) -> Answer:
     flow = Flow(state, now)
-    if state.status in ENDED or not flow.launch(command.launches, command.worker):
-        return Decision((), "gone")
+    if state.status in ENDED or flow.launch(command.launches, command.worker) < len(command.launches):
+        return Decision((), "gone", keeps=False)  # all or none: what the others brought would be nobody's
     flow.settle()
     return flow.decision("leased")
 
