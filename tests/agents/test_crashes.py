@@ -28,9 +28,11 @@ class Doubting(Agent):
         self.runs = 0
         self.keys: set[str] = set()
         self.hangs = False
+        self.begun = asyncio.Event()
 
     async def decide(self, call: Call) -> Decide:
         self.runs += 1
+        self.begun.set()
         self.keys.add(call.idempotency_key)
         call.used("judge-1", input_tokens=100, output_tokens=0)
         if self.hangs:
@@ -98,8 +100,7 @@ async def test_an_agent_that_is_cut_off_is_asked_again_under_the_same_key_and_th
     doubting.hangs = True
     sandbox, faulty = await open_at(store_url, doubting, clock, 0, "before", "default")
     view = await sandbox.runbooks.start(PROGRAM)
-    while not doubting.runs:
-        await asyncio.sleep(0)
+    await doubting.begun.wait()
     await faulty.abandon()
     doubting.hangs = False
     sandbox, _ = await open_at(store_url, doubting, clock, 0, "before", "default")
@@ -114,21 +115,18 @@ async def test_an_agent_that_is_cut_off_is_asked_again_under_the_same_key_and_th
 
 @pytest.mark.req("O13")
 async def test_an_agent_that_reports_after_its_runbook_was_cancelled_is_discarded_and_paid_for(store_url: str) -> None:
-    clock, doubting = VirtualSources(seed=1), Doubting()
-    doubting.hangs = True
-    released = asyncio.Event()
+    begun, released = asyncio.Event(), asyncio.Event()
 
     class Late(Agent):
         async def decide(self, call: Call) -> Decide:
-            doubting.runs += 1
+            begun.set()
             call.used("judge-1", input_tokens=7, output_tokens=0)
             await released.wait()
             return Decide({"verdict": "good"}, confidence=1.0)
 
-    sandbox, _ = await open_at(store_url, Late(), clock, 0, "before", "default")  # type: ignore[arg-type]
+    sandbox, _ = await open_at(store_url, Late(), VirtualSources(seed=1), 0, "before", "default")  # type: ignore[arg-type]
     view = await sandbox.runbooks.start(PROGRAM)
-    while not doubting.runs:
-        await asyncio.sleep(0)
+    await begun.wait()
     await sandbox.runbooks.cancel(view.id, "no need")
     released.set()
     await sandbox.run_until_idle()

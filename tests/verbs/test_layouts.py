@@ -75,7 +75,9 @@ def test_a_promise_is_part_of_the_hash_and_its_absence_is_not() -> None:
     whole = msgspec.to_builtins(silent)
     before = {key: value for key, value in whole.items() if key not in ("file", "line", "contract", "writes")}
     before["execution"] = {
-        key: value for key, value in before["execution"].items() if key not in ("decision", "is_shared", "task", "agent")
+        key: value
+        for key, value in before["execution"].items()
+        if key not in ("decision", "is_shared", "task", "agent")
     }
     assert silent.content_hash == data_hash(before)
 
