@@ -26,7 +26,7 @@ help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
 
-demo: .venv/ready-demo ## Run the product's main job, unattended: call, park, kill, resume, verify
+demo: .venv/ready-demo ## Tell the story of a client who is taken on, unattended, every promise checked
 	@$(BIN)/python -m perdure.demo $(ARGS)
 
 test: check ## Check, then run all tests on SQLite and a real Postgres (ARGS="-k word" selects)

@@ -9,6 +9,7 @@ import pytest
 from perdure.errors import PerdureError
 from perdure.journal import Notice, ParkedRow, Rows
 from perdure.kernel.ports import Attachments, Conflict, EntityWrite
+from perdure.store.sqlite.driver import WORTH_A_COMMIT
 from tests.conformance.stores import (
     TENANT,
     Raw,
@@ -158,6 +159,15 @@ async def test_units_that_conflict_do_not_fail_those_committed_with_them(store_u
             None, "version", "idempotency", "inbox", "entity", None,
         ]  # fmt: skip
         assert driver.commits == before + 1
+
+
+@pytest.mark.req("X6")
+async def test_many_units_are_written_while_others_are_still_being_decided(sqlite_url: str) -> None:
+    async with opened(sqlite_url) as (driver,):
+        before = driver.commits
+        commits = [driver.commit(unit_of(label)) for label in range(WORTH_A_COMMIT + 1)]
+        assert await asyncio.gather(*commits) == [None] * len(commits)
+        assert driver.commits == before + 2
 
 
 @pytest.mark.req("X6")

@@ -11,6 +11,7 @@ from perdure.surfaces.repl.conversation import hear, open_conversation
 from perdure.surfaces.repl.performing import Performer
 from perdure.surfaces.repl.pictures import show
 from perdure.surfaces.repl.session import Session
+from perdure.surfaces.repl.turning import Knowledge
 from tests.repl.desk import MemoryDesk
 from tests.repl.project import knowledge
 
@@ -18,9 +19,11 @@ from tests.repl.project import knowledge
 class Talk:
     """One conversation; `tell` gives what was said in answer."""
 
-    def __init__(self, desk: MemoryDesk | None = None, resume: str = "", width: int = 80) -> None:
+    def __init__(
+        self, desk: MemoryDesk | None = None, resume: str = "", width: int = 80, known: Knowledge | None = None
+    ) -> None:
         self.desk = desk or MemoryDesk()
-        self.knowledge = knowledge()
+        self.knowledge = known or knowledge()
         self._out = io.StringIO()
         self._console = Console(file=self._out, width=width, force_terminal=False, color_system=None)
         self._performer = Performer(self.desk, self.knowledge, lambda saying: show(self._console, saying))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from perdure.packs import Shelf, load_pack_text
 from perdure.surfaces.repl.completion import complete
+from perdure.surfaces.repl.turning import Knowledge
 from tests.repl.desk import MemoryDesk
+from tests.repl.project import BOOK, catalogue
 from tests.repl.talking import Talk
 
 
@@ -99,7 +102,7 @@ def test_undo_takes_back_what_one_line_did_and_asks_again() -> None:
     talk.tell("kyc-case", "Nordlys", "periodic review")
     assert len(talk.session.draft.entries) == 2
     assert "New client, periodic review or event driven?" in talk.tell("undo")
-    assert talk.session.draft.entries == ()
+    assert not talk.sentences()
     assert "Is that right?" in talk.tell("redo")
     assert len(talk.session.draft.entries) == 2
 
@@ -341,6 +344,23 @@ def test_one_may_leave_in_the_middle_of_a_question_and_come_back() -> None:
     assert "2 of 3 steps complete" in again.tell("resume 1")
     assert again.session.mode == "executing"
     assert "It runs already" in again.tell("run")
+
+
+def test_what_a_pack_must_know_beforehand_is_asked_first_and_marked_as_context() -> None:
+    text = BOOK.replace("allowed_verbs:", "required_context: [region]\nallowed_verbs:", 1)
+    text = text.replace('desk: "{answers.desk}"', 'desk: "{context.region} {answers.desk}"')
+    talk = Talk(known=Knowledge(catalogue(), Shelf([load_pack_text(text)])))
+    assert "What is the region?" in talk.tell("book-setup")
+    assert "What is the book called?" in talk.tell("Nordic")
+    talk.tell("ALPHA", "", "")
+    assert "Give the book to the Nordic rates desk" in talk.sentences()
+    assert "known from the context" in talk.tell("why 3")
+
+
+def test_a_gate_of_a_template_is_told_in_the_playback() -> None:
+    text = BOOK.replace("{verb: book.assign-desk,", "{verb: book.assign-desk, execution_mode: human_gate, gate: heads,")
+    talk = Talk(known=Knowledge(catalogue(), Shelf([load_pack_text(text)])))
+    assert "needs the agreement of heads" in talk.tell("book-setup name=A currency=EUR desk=rates")
 
 
 def test_an_unknown_runbook_is_told() -> None:

@@ -1,4 +1,4 @@
-"""How it begins: a project, a client whose name two entities have, their owners, and a case."""
+"""How it begins: a project, a client whose name two entities have, a plan in sentences, and what it finds."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from collections.abc import Iterable
 from perdure.demo.case import Case, standing
 from perdure.demo.project import begin
 from perdure.demo.stage import Stage
+from perdure.demo.talking import Talk
 
-CLIENT = "Nordlys Capital AS"
-GROUPS = ("DEMO00NORDLYSCAP0045", "DEMO00AURORASHIP0093", "DEMO00SKERRY00000078")
-"""One entity of each group that is on record before the story begins."""
+CLIENT = "DEMO00NORDLYSCAP0045"
+GROUPS = (CLIENT, "DEMO00AURORASHIP0093", "DEMO00SKERRY00000078")
+"""One entity of each group that is on record for who plays it."""
 
 
 def project(stage: Stage) -> None:
     stage.step("A project: verbs in YAML, processes in BPMN, their work in Python")
     begin(stage.folder)
     stage.run("verbs", "lint")
-    stage.run("prove", "models/kyc-open-case.bpmn")
+    stage.run("packs", "lint")
+    stage.run("prove", "models/kyc-open-case.bpmn", is_quiet=True)
+    stage.promise(True, "every way through the process ends well: proved, before anything runs")
 
 
 def record(stage: Stage, entities: Iterable[str]) -> None:
@@ -28,14 +31,36 @@ def record(stage: Stage, entities: Iterable[str]) -> None:
         stage.ask("call", "graph.record-import", "--args", json.dumps({"tree": tree}))
 
 
-def discover(stage: Stage) -> Case:
-    stage.step("Who owns Nordlys Capital?")
-    stage.run("call", "ubo.discover", "entity=Nordlys Capital", exit_code=1)
-    found = stage.ask("call", "ubo.discover", f"entity={CLIENT}")["result"]
-    shares = [(owner["name"], owner["percent"]) for owner in found["report"]["owners"]]
-    stage.promise(shares == [("Ingrid Solberg", "60"), ("Mikael Strand", "40")], "two persons, 60 % and 40 %")
-    stage.say(f"  ! {found['warnings'][0]}", "yellow")
-    stage.run("call", "kyc.open-case", f"entity={CLIENT}", "case_type=new-client")
+def converse(stage: Stage) -> Case:
+    """The plan is made, agreed to and run in a conversation."""
+    record(stage, [CLIENT])
+    stage.step("Ana says what she wants; what may mean two things is asked")
+    with Talk(stage) as talk:
+        asked = talk.say("start kyc for Nordlys Capital")
+        stage.promise("Which 'Nordlys Capital' do you mean?" in asked, "two entities have that name: one question")
+        talk.say("1")
+        plan = talk.say("new client")
+        chapters = [title for title in ("Discovery", "Case", "Documents") if title in plan]
+        stage.promise(len(chapters) == 3, "the plan: six sentences in three chapters, and nothing has run yet")
+        talk.say("yes")
+        stage.begin_picture()
+        stage.step("'run' runs it, and what it finds changes the plan")
+        talk.say("run", last=3)
+        talk.say("yes")
+    (shown,) = stage.ask("runbook", "list")
+    return discovered(stage, shown["id"])
+
+
+def discovered(stage: Stage, runbook: str) -> Case:
+    """What the plan found."""
+    steps = {step["name"]: step.get("result") for step in stage.ask("runbook", "show", runbook)["steps"]}
+    owners = [(owner["name"], owner["percent"]) for owner in steps["owners"]["report"]["owners"]]
+    people = " and ".join(f"{name} {share} %" for name, share in owners)
+    stage.promise(owners == [("Ingrid Solberg", "60"), ("Mikael Strand", "40")], f"owners in the end: {people}")
+    stage.say(f"  ! {steps['owners']['warnings'][0]}", "yellow")
+    stage.promise(
+        "enhanced_due_diligence" in steps, "one is politically exposed: a decision added a step nobody planned"
+    )
     (shown,) = stage.ask("instances", "list")
     instance = standing(stage, shown["id"], "wait_documents")
-    return Case(instance["business_key"], instance["id"], instance["flags"]["orch_case_id"])
+    return Case(runbook, instance["id"], instance["flags"]["orch_case_id"])

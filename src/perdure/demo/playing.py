@@ -40,7 +40,9 @@ def play(folder: Path | None) -> int:
         if is_new:
             record(stage, GROUPS)
         stage.say(CARD, "")
-        return subprocess.run([*COMMAND, "repl"], cwd=place, env=stage.environment(REQUESTER), check=False).returncode
+        environment = stage.environment(REQUESTER)
+        del environment["COLUMNS"]  # the terminal is theirs
+        return subprocess.run([*COMMAND, "repl"], cwd=place, env=environment, check=False).returncode
     except BrokenPromise as broken:
         stage.say(f"✗ {broken}", "bold red")
         return 1

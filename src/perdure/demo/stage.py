@@ -24,6 +24,13 @@ WIDTH = 96
 SECONDS = 60
 REQUESTER = "ana"
 LONGEST = 40
+MARKS = {
+    r"(?m)^ *✓": "bold green",
+    r"(?m)^ *…": "bold yellow",
+    r"(?m)^ *·": "dim",
+    r"(?m)^.*\?( \[.*\])?$": "cyan",
+    r"(?m)^  (Discovery|Case|Documents)$": "bold",
+}
 
 
 class BrokenPromise(Exception):
@@ -98,6 +105,13 @@ class Stage:
         """What a command printed."""
         self._console.print(Padding(Text.from_ansi(text.rstrip()), (0, 0, 0, 2)))
 
+    def show_told(self, text: str) -> None:
+        """What was said in a conversation, its marks in colour."""
+        told = Text(text.rstrip())
+        for pattern, style in MARKS.items():
+            told.highlight_regex(pattern, style)
+        self._console.print(Padding(told, (0, 0, 0, 2)))
+
     def show_typed(self, prompt: str, line: str) -> None:
         """A line as somebody typed it in a conversation."""
         self._console.print(Text.assemble(("  ", ""), (f"{prompt}> ", "bold cyan"), (line, "bold")))
@@ -135,7 +149,9 @@ class Stage:
 
     def environment(self, by: str = REQUESTER, groups: str = "") -> dict[str, str]:
         """What a command of somebody on this day runs with."""
-        colour = {"FORCE_COLOR": "1"} if self._console.is_terminal or self._console.record else {}
+        colour = (
+            {"FORCE_COLOR": "1", "TTY_INTERACTIVE": "0"} if self._console.is_terminal or self._console.record else {}
+        )
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PERDURE_")}
         # Where compiled files are not kept beside their sources, every command would compile everything again.
         if kept.pop("PYTHONDONTWRITEBYTECODE", ""):

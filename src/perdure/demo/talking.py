@@ -18,8 +18,8 @@ PROMPT = re.compile(r"(?:^|\n)([\w-]+)> $")
 class Talk:
     """`perdure repl` as a person at a plain terminal meets it."""
 
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
+    def __init__(self, stage: Stage, *words: str) -> None:
+        self._stage, self._words = stage, ("repl", *words)
         self._prompt = ""
         own, its = pty.openpty()
         settings = termios.tcgetattr(its)
@@ -27,14 +27,14 @@ class Talk:
         termios.tcsetattr(its, termios.TCSANOW, settings)
         environment = {**stage.environment(), "TERM": "dumb"}
         self._process = subprocess.Popen(
-            [*COMMAND, "repl"], cwd=stage.folder, env=environment, stdin=its, stdout=its, stderr=its
+            [*COMMAND, *self._words], cwd=stage.folder, env=environment, stdin=its, stdout=its, stderr=its
         )
         os.close(its)
         self._own = own
 
     def __enter__(self) -> Self:
-        self._stage.show_line("repl")
-        self._stage.show(self._answer())
+        self._stage.show_line(*self._words)
+        self._answer()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -42,13 +42,13 @@ class Talk:
         self._process.wait()
         os.close(self._own)
 
-    def say(self, line: str, *, is_quiet: bool = False) -> str:
-        """Type a line; returns what came before the next prompt."""
+    def say(self, line: str, *, last: int | None = None) -> str:
+        """Type a line and show what is answered, or only its last lines; returns all of it."""
         self._stage.show_typed(self._prompt, line)
         os.write(self._own, f"{line}\n".encode())
         answer = self._answer()
-        if not is_quiet:
-            self._stage.show(answer)
+        shown = answer.splitlines() if last is None else answer.splitlines()[-last:]
+        self._stage.show_told("\n".join(shown))
         return answer
 
     def _answer(self) -> str:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure.demo.case import PASSPORT, Case, standing
+from perdure.demo.case import LOOKS, ONBOARDING_CASE, PASSPORT, Case, standing
 from perdure.demo.stage import Stage
+from perdure.demo.talking import Talk
 
+ARTICLES = "DEMO00NORDLYSCAP0045/articles-of-association"
+VARIABLES = {
+    "entity_lei": "DEMO00NORDLYSCAP0045",
+    "entity_id": "NORDLYS NO",
+    "case_id": ONBOARDING_CASE,
+    "client_contact": "post@nordlys.example",
+}
 MODEL = "models/kyc-open-case.bpmn"
 REJECTED = '{"outcome": "rejected", "reason": "the owners cannot be verified"}'
 
@@ -53,3 +61,30 @@ def rejected(stage: Stage, case: Case) -> None:
 def _documents(stage: Stage, case: Case) -> dict[str, str]:
     found: list[dict[str, Any]] = stage.ask("call", "kyc.list-documents", f"case_id={case.number}")["result"]["records"]
     return {each["document"]: each["status"] for each in found}
+
+
+def onboarding(stage: Stage) -> None:
+    stage.step("Another plan, written down: what came too early is there when it is wanted")
+    given = [word for name, value in VARIABLES.items() for word in ("--var", f"{name}={value}")]
+    stage.run("run", "runbooks/corporate-onboarding.runbook", *given, "--case", ONBOARDING_CASE, is_quiet=True)
+    (shown,) = stage.ask("runbook", "list", "--case", ONBOARDING_CASE)
+    for _ in range(LOOKS):
+        steps = {step["name"]: step["state"] for step in stage.ask("runbook", "show", shown["id"])["steps"]}
+        if steps["await_compliance_review"] == "parked":
+            break
+    stage.run("runbook", "show", shown["id"])
+    stage.promise(steps["docs"] == "completed", "asked for on day 9, uploaded on day 1: nobody had to wait")
+    is_chosen = (steps["compile_ubo_report"], steps["request_additional_information"]) == ("completed", "skipped")
+    stage.promise(is_chosen, "research in parallel, a decision, one branch taken and one left out")
+    stage.promise(steps["await_compliance_review"] == "parked", "now it waits for compliance, as long as that takes")
+
+
+def end_of_the_plan(stage: Stage, case: Case) -> None:
+    stage.step("Ana comes back, and the plan is where she left it")
+    (task,) = [each for each in stage.ask("tasks", "list") if each["key"].startswith(case.id)]
+    fine = ("--data", '{"is_acceptable": true, "note": "left office in 2024"}')
+    stage.run("tasks", "complete", task["key"], *fine, by="rita", groups="compliance", is_quiet=True)
+    stage.run("complete", ARTICLES, "--result", '{"reference": "document://articles-1"}', is_quiet=True)
+    with Talk(stage, "--resume", case.id) as talk:
+        shown = talk.say("status")
+    stage.promise(f"Runbook {case.id}: completed" in shown, "seven steps, six planned and one decided, are complete")

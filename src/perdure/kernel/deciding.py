@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from perdure.errors import PerdureError, RejectedError, Rejection
-from perdure.journal import Machine, Notice, Origin, PartedMachine, Rows, link
+from perdure.journal import Decision, Machine, Notice, Origin, PartedMachine, Rows, link
 from perdure.kernel.ports import Attachments, Conflict, RecordRow, Unit
 from perdure.sources import Id, Sources
 
@@ -35,6 +35,8 @@ class Prepared(msgspec.Struct, frozen=True, gc=False):
 
     command: Any
     attachments: Attachments | None = None
+    decision: Decision | Rejection | None = None
+    """What the command leads to, where whoever prepared it for this very state has decided it already."""
 
 
 Preparation = Callable[[Aggregate], Prepared | Rejection]
@@ -122,15 +124,17 @@ class Decider:
                 made = prepared(aggregate)  # type: ignore[operator]
             except PerdureError as error:
                 return error  # what it brings does not fit; those it is folded with are not to blame
-            if isinstance(made, Rejection):
+            if not isinstance(made, Prepared):
                 return RejectedError(made)
             prepared = made
         command, brought = prepared.command, prepared.attachments
         sources = self._sources
-        decision = machine.decide(
-            aggregate.id, aggregate.state, command, submission.origin, sources.now(), sources.random()
-        )
-        if isinstance(decision, Rejection):
+        decision = prepared.decision
+        if decision is None:
+            decision = machine.decide(
+                aggregate.id, aggregate.state, command, submission.origin, sources.now(), sources.random()
+            )
+        if not isinstance(decision, Decision):
             return RejectedError(decision)
         if not decision.keeps and brought is not None:
             brought = brought.arrival()

@@ -107,15 +107,17 @@ class Kernel:
             queue.append(submission)
         return submission.future
 
-    async def read(self, id: Id, origin: Origin) -> Aggregate:
-        """The aggregate as last committed; another tenant's is not found."""
+    async def read(self, id: Id, origin: Origin, *, keeps: bool = False) -> Aggregate:
+        """The aggregate as last committed; another tenant's is not found. Who reads it often `keeps` it in memory."""
         cached = self._cache.get(id)
         stored = await self._store.load(id)
         if stored is None or stored.tenant != origin.tenant:
             raise RejectedError(Rejection("not_found", "find", "call", id_text(id), "there is no such call"))
-        if cached is not None and cached.version == stored.version:
-            return cached
-        return await self._revive(stored)
+        if cached is None or cached.version != stored.version:
+            cached = await self._revive(stored)
+        if keeps and (self._cache.get(id) or cached).version <= cached.version:
+            self._remember(cached)
+        return cached
 
     async def recall(self, id: Id, origin: Origin) -> Aggregate:
         """Like `read`, but what this process last committed is good enough: for addressing, never for answers."""

@@ -65,23 +65,48 @@ def rank(candidates: Iterable[Candidate[Thing]], scoring: Scoring, limit: int = 
     return Ranking("strong" if kept[0].score >= scoring.strong else "weak", tuple(kept[:limit]))
 
 
-def likeness(said: str, phrase: str) -> tuple[float, dict[str, str]]:
-    """From 0 to 1, and what the phrase's `{names}` took from what was said."""
-    captured = capture(said, phrase)
-    if captured is not None:
-        return 1.0, captured
-    wanted, given = words(_PLACE.sub(" ", phrase)), words(said)
-    if not wanted or not given:
-        return 0.0, {}
-    of_phrase = sum(_nearest(word, given) for word in wanted) / len(wanted)
-    of_speech = 1.0 if _PLACE.search(phrase) else sum(_nearest(word, wanted) for word in given) / len(given)
-    return round(of_phrase * (1 + of_speech) / 2, 4), {}
+class Speech:
+    """What was said, taken apart once to be compared with many phrases."""
 
+    def __init__(self, said: str) -> None:
+        self.said = said[:MAX_SPEECH]
+        self.words = words(said)
+        self._every = set(_WORD.findall(self.said.lower()))
+        self._known: dict[tuple[str, str], float] = {}
 
-def best_likeness(said: str, phrases: Iterable[str]) -> tuple[float, dict[str, str]]:
-    """The phrase most like it; among equals the one that took the most from what was said."""
-    found = (likeness(said, phrase) for phrase in phrases)
-    return max(found, key=lambda pair: (pair[0], len(pair[1])), default=(0.0, {}))
+    def likeness(self, phrase: str) -> tuple[float, dict[str, str]]:
+        """From 0 to 1, and what the phrase's `{names}` took from what was said."""
+        literal = _PLACE.sub(" ", phrase)
+        captured = capture(self.said, phrase) if self._every.issuperset(_WORD.findall(literal.lower())) else None
+        if captured is not None:
+            return 1.0, captured
+        wanted, given = words(literal), self.words
+        if not wanted or not given:
+            return 0.0, {}
+        of_phrase = sum(self._nearest(word, given) for word in wanted) / len(wanted)
+        if not of_phrase:
+            return 0.0, {}
+        of_speech = 1.0 if _PLACE.search(phrase) else sum(self._nearest(word, wanted) for word in given) / len(given)
+        return round(of_phrase * (1 + of_speech) / 2, 4), {}
+
+    def best(self, phrases: Iterable[str]) -> tuple[float, dict[str, str]]:
+        """The phrase most like it; among equals the one that took the most from what was said."""
+        found = (self.likeness(phrase) for phrase in phrases)
+        return max(found, key=lambda pair: (pair[0], len(pair[1])), default=(0.0, {}))
+
+    def _nearest(self, word: str, others: Iterable[str]) -> float:
+        return max((self._alike(word, other) for other in others), default=0.0)
+
+    def _alike(self, one: str, other: str) -> float:
+        if one == other:
+            return 1.0
+        # Closer looks are slow; who does not begin alike is not mistyped but another word.
+        if one[0] != other[0] or min(len(one), len(other)) < 4:
+            return 0.0
+        pair = (one, other) if one < other else (other, one)
+        if pair not in self._known:
+            self._known[pair] = _closeness(*pair)
+        return self._known[pair]
 
 
 def capture(said: str, phrase: str) -> dict[str, str] | None:
@@ -116,14 +141,9 @@ def _stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-def _nearest(word: str, others: Iterable[str]) -> float:
-    return max((_alike(word, other) for other in others), default=0.0)
-
-
-def _alike(one: str, other: str) -> float:
-    if one == other:
-        return 1.0
-    if min(len(one), len(other)) >= 4 and (one.startswith(other) or other.startswith(one)):
+def _closeness(one: str, other: str) -> float:
+    if one.startswith(other) or other.startswith(one):
         return 0.85
-    ratio = SequenceMatcher(None, one, other).ratio() if min(len(one), len(other)) >= 4 else 0.0
-    return 0.8 if ratio >= 0.84 else 0.0
+    if abs(len(one) - len(other)) > 2:
+        return 0.0
+    return 0.8 if SequenceMatcher(None, one, other).ratio() >= 0.84 else 0.0

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from perdure.packs.definition import Pack, Template, is_like
 from perdure.packs.loader import Shelf
 from perdure.packs.questions import plain
-from perdure.packs.scoring import Candidate, Ranking, Scoring, best_likeness, likeness, rank
+from perdure.packs.scoring import Candidate, Ranking, Scoring, Speech, rank
 from perdure.runbooks.draft import Draft
 from perdure.verbs.catalogue import Catalogue
 from perdure.verbs.compiled import Verb
@@ -20,7 +20,8 @@ def select_pack(said: str, shelf: Shelf, scoring: Scoring | None = None) -> Rank
     exact = [pack for pack in shelf if plain(said) in (plain(pack.id), plain(pack.name))]
     if exact:
         return Ranking("strong", (Candidate(exact[0], 1.0),))
-    return rank((_pack_candidate(said, pack) for pack in shelf), scoring)
+    speech = Speech(said)
+    return rank((_pack_candidate(speech, pack) for pack in shelf), scoring)
 
 
 def select_verb(
@@ -41,8 +42,9 @@ def select_verb(
     if found is not None and (pack is None or _may(pack, found.name)):
         return Ranking("strong", (Candidate(found, 1.0),))
     out = {same_verb_name(name) for name, turns in (rejected or {}).items() if turns > 0}
+    speech = Speech(said)
     candidates = [
-        _verb_candidate(said, verb, pack, draft, scoring)
+        _verb_candidate(speech, verb, pack, draft, scoring)
         for verb in catalogue
         if same_verb_name(verb.name) not in out and (pack is None or _may(pack, verb.name))
     ]
@@ -65,16 +67,16 @@ def next_step(pack: Pack, draft: Draft) -> str:
     return ""
 
 
-def _pack_candidate(said: str, pack: Pack) -> Candidate[Pack]:
-    score, captured = best_likeness(said, pack.invocation_phrases)
-    by_name = max(likeness(said, pack.name)[0], 0.9 * likeness(said, pack.description)[0])
+def _pack_candidate(speech: Speech, pack: Pack) -> Candidate[Pack]:
+    score, captured = speech.best(pack.invocation_phrases)
+    by_name = max(speech.likeness(pack.name)[0], 0.9 * speech.likeness(pack.description)[0])
     return Candidate(pack, max(score, by_name), dict(captured) if score >= by_name else {})
 
 
-def _verb_candidate(said: str, verb: Verb, pack: Pack | None, draft: Draft | None, scoring: Scoring) -> Candidate[Verb]:
-    score, captured = max(
-        (best_likeness(said, texts) for texts in _texts(verb)), key=lambda pair: pair[0], default=(0.0, {})
-    )
+def _verb_candidate(
+    speech: Speech, verb: Verb, pack: Pack | None, draft: Draft | None, scoring: Scoring
+) -> Candidate[Verb]:
+    score, captured = speech.best(text for texts in _texts(verb) for text in texts)
     if score and pack is not None:
         score += scoring.in_pack if not pack.allowed_verbs or pack.allows(verb.name) else scoring.out_of_pack
         if draft is not None and next_step(pack, draft) == same_verb_name(verb.name):

@@ -72,8 +72,7 @@ def complete(game: Game, number: int) -> None:
 def follow(game: Game, element: str, container: int) -> None:
     """What comes after an element that ended inside a container."""
     spot = game.spots[element]
-    is_event_subprocess = isinstance(spot.node, m.SubProcess) and spot.node.kind == "event"
-    if is_event_subprocess or (not spot.out and game.state.nodes[container].kind == "undo"):
+    if spot.is_event_subprocess or (not spot.out and game.state.nodes[container].kind == "undo"):
         game.touch(container)
     else:
         leave(game, element, container)

@@ -68,9 +68,9 @@ class InstanceMachine:
         self, id: bytes, state: Instance | None, command: Command, origin: Origin, now: int, chance: float
     ) -> Decision | Rejection:
         decision = decide(self.plans, state, command, origin, now, chance, self._cron)
-        if isinstance(decision, Rejection) and decision.id.startswith("?"):
-            return replace(decision, id=id_text(id) + decision.id[1:])
-        return decision
+        if isinstance(decision, Decision) or not decision.id.startswith("?"):
+            return decision
+        return replace(decision, id=id_text(id) + decision.id[1:])
 
     def apply(self, state: Instance | None, entry: Entry) -> Instance:
         return apply(state, entry)

@@ -28,6 +28,7 @@ class Spot(msgspec.Struct, kw_only=True):
     default: str = ""
     is_plain: bool = False
     """Every flow out of it is taken: none has a condition, and there is no default."""
+    is_event_subprocess: bool = False
     rules: TaskRules = NO_RULES
     """Four eyes and the ladder of a user task."""
 
@@ -93,6 +94,7 @@ class Plan:
                 boundaries=tuple(boundaries.get(node.id, ())), handler=handlers.get(node.id, ""),
                 intake=node.properties.get("intake", ""), rules=rules_of(node.properties), default=default,
                 is_plain=not default and all(each.condition is None for each in flows),
+                is_event_subprocess=isinstance(node, m.SubProcess) and node.kind == "event",
             )  # fmt: skip
             if isinstance(node, m.Event) and node.position == "catch":
                 for trigger in node.triggers:

@@ -184,7 +184,7 @@ class Definitions:
         known = self._fresh.get(id)
         if known is None:
             try:
-                known = self._fresh[id] = await self._kernel.read(id, origin)
+                known = self._fresh[id] = await self._kernel.read(id, origin, keeps=True)
             except RejectedError:
                 return None
             asyncio.get_running_loop().call_soon(self._fresh.pop, id, None)

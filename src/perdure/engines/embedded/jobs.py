@@ -239,7 +239,7 @@ class Jobs:
     def _outcome(
         self, aggregate: Aggregate, leased: Leased, work: Work, made: Produced | Failed, brought: Attachments
     ) -> JobDone | JobFault:
-        if isinstance(made, Failed):
+        if not isinstance(made, Produced):
             return JobFault(Failure(made.kind, made.code, made.message), made.after_seconds)
         state: Instance = aggregate.state
         current = state.nodes.get(leased.node.number)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from perdure.bpmn.machine.state import Instance, Node
+from perdure.bpmn.machine.state import ROOT, Instance, Node
 from perdure.payload import (
     TRAIL_LENGTH,
     Envelope,
@@ -44,6 +44,8 @@ class Changed(msgspec.Struct, frozen=True, gc=False):
 
 def place_of(state: Instance, node: Node) -> Place:
     """Where the results of a node belong: under each multi-instance activity around it and the iteration it is in."""
+    if node.parent == ROOT:
+        return ()
     place: list[str] = []
     current: Node | None = node
     while current is not None:

@@ -44,12 +44,8 @@ class Payloads:
 
     def find(self, instance: bytes, hash: bytes) -> Envelope | None:
         """What is in memory."""
-        key = (instance, hash)
-        found = self._held.get(key)
-        if found is None:
-            return None
-        self._held.move_to_end(key)
-        return found[0]
+        found = self._held.get((instance, hash))
+        return found[0] if found is not None else None
 
     def held(self, instance: bytes, hash: bytes) -> Envelope:
         """What is in memory, or MissingPayload."""

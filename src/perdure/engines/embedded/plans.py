@@ -53,7 +53,9 @@ class Plans(Mapping[bytes, Plan]):
         self._most = most
 
     def __getitem__(self, hash: bytes) -> Plan:
-        return self.definition(hash).plan
+        plan = self.definition(hash).plan
+        self._held.move_to_end(hash)  # whatever an instance is asked, its plan decides
+        return plan
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self._held)
@@ -65,13 +67,10 @@ class Plans(Mapping[bytes, Plan]):
         return hash in self._held
 
     def find(self, hash: bytes) -> Definition | None:
-        held = self._held.get(hash)
-        if held is not None:
-            self._held.move_to_end(hash)
-        return held
+        return self._held.get(hash)
 
     def definition(self, hash: bytes) -> Definition:
-        held = self.find(hash)
+        held = self._held.get(hash)
         if held is None:
             raise MissingPlan(hash)
         return held

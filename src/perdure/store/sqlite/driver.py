@@ -28,6 +28,8 @@ from perdure.store.sqlite.writer import Writer
 from perdure.work.ports import Beat
 
 MAX_BATCH = 512
+WORTH_A_COMMIT = 32
+"""So many units are written while others are still being decided, instead of all of them waiting for each other."""
 POLL_SECONDS = 0.02
 QUICK_SECONDS = 0.002
 
@@ -146,7 +148,11 @@ class SqliteDriver:
             future.set_exception(_closed(self.url))
             return future
         self._waiting.append((unit, future))
-        if not self._is_flushing and not self._is_busy:
+        if self._is_busy:
+            return future
+        if len(self._waiting) >= WORTH_A_COMMIT:
+            self._flush()
+        elif not self._is_flushing:
             self._is_flushing = True
             # Everyone who is ready in this turn of the loop gets into the same commit.
             self._loop.call_soon(self._flush)

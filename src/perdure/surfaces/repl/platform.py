@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_OPEN = 20
 REST_SECONDS = 30.0
+Labels = dict[str, dict[str, str]]
+"""Names that are said instead of keys: by step, by argument."""
 OVER = ("completed", "cancelled")
 MOVING = ("ready", "running")
 
@@ -31,6 +33,7 @@ class PlatformDesk:
         self._perdure = perdure
         self._runbooks = perdure.runbooks
         self._principal = principal
+        self._labels: dict[str, Labels] = {}
 
     # --- drafts --------------------------------------------------------------------------------------------------
 
@@ -49,7 +52,7 @@ class PlatformDesk:
     async def load(self, id: str) -> Kept:
         view = await self._runbooks.show(id)
         draft = await self._drafted(id)
-        return Kept(view.id, draft, "", None if view.state == "draft" else _seen(view))
+        return Kept(view.id, draft, "", None if view.state == "draft" else await self._seen(view))
 
     async def open(self) -> Sequence[OpenSeen]:
         found: list[OpenSeen] = []
@@ -72,22 +75,42 @@ class PlatformDesk:
     # --- runs ----------------------------------------------------------------------------------------------------
 
     async def start(self, id: str, plan: Plan) -> RunSeen:
-        return _seen(await self._runbooks.start_draft(id, plan))
+        return await self._seen(await self._runbooks.start_draft(id, plan))
 
     async def look(self, id: str) -> RunSeen:
-        return _seen(await self._runbooks.show(id))
+        return await self._seen(await self._runbooks.show(id))
 
     async def follow(self, id: str, waits: bool) -> AsyncIterator[RunSeen]:
         view = await self._runbooks.show(id)
         while True:
             if not waits and await self._rests(view):
-                yield _seen(await self._runbooks.show(id))
+                yield await self.look(id)
                 return
-            yield _seen(view)
+            yield await self._seen(view)
             waits = False
-            async for _ in self._runbooks.events(id, after=view.sequence, follow=True):
-                break
+            await anext(self._runbooks.events(id, after=view.sequence, follow=True), None)
             view = await self._runbooks.show(id)
+
+    async def _seen(self, view: RunbookView) -> RunSeen:
+        """The run in sentences, with names where the arguments hold keys."""
+        if view.id not in self._labels:
+            draft = await self._drafted(view.id)
+            self._labels = {view.id: {entry.name: entry.labels for entry in draft.entries if entry.labels}}
+        labels = self._labels[view.id]
+        steps = tuple(
+            StepSeen(
+                step.name, step.number, step.verb, step.state, self._sentence(step, labels.get(step.name, {})),
+                _note(step, view.id), step.section, step.result,
+            )
+            for step in view.steps
+        )  # fmt: skip
+        return RunSeen(view.id, view.state, view.progress, steps)
+
+    def _sentence(self, step: StepView, labels: dict[str, str]) -> str:
+        verb = self._perdure.catalogue.find(step.verb) if step.verb and labels else None
+        if verb is None or not isinstance(step.args, dict):
+            return step.sentence or step.name
+        return verb.sentence({**step.args, **labels})
 
     async def _rests(self, view: RunbookView) -> bool:
         """Nothing goes on by itself; a process gets a while to come to rest, because it is carried elsewhere."""
@@ -118,9 +141,14 @@ class PlatformDesk:
         view = await self._runbooks.show(runbook)
         carriers = {step.carrier.instance for step in view.steps if step.carrier is not None} | {view.id}
         listed = [each for each in await self._perdure.tasks.list() if each.instance in carriers]
-        found = [_task(await self._perdure.tasks.get(each.key), view) for each in listed]
+        run = await self._seen(view)
+        found = [_task(await self._perdure.tasks.get(each.key), view, run) for each in listed]
         known = {task.key for task in found}
-        waits = [_wait(step, self._form(step)) for step in view.steps if f"{view.id}:{step.number}" not in known]
+        waits = [
+            _wait(step, seen.sentence, self._form(step))
+            for step, seen in zip(view.steps, run.steps, strict=True)
+            if f"{view.id}:{step.number}" not in known
+        ]
         return found + [each for each in waits if each is not None]
 
     def _form(self, step: StepView) -> dict[str, Any]:
@@ -180,17 +208,6 @@ def _step(word: str) -> str | int:
     return number_in(word) or word
 
 
-def _seen(view: RunbookView) -> RunSeen:
-    steps = tuple(
-        StepSeen(
-            step.name, step.number, step.verb, step.state, step.sentence or step.name, _note(step, view.id),
-            step.section, step.result,
-        )
-        for step in view.steps
-    )  # fmt: skip
-    return RunSeen(view.id, view.state, view.progress, steps)
-
-
 def _note(step: StepView, runbook: str) -> str:
     if step.error is not None:
         return f"{step.error.code}: {step.error.message}"
@@ -209,11 +226,13 @@ def _note(step: StepView, runbook: str) -> str:
             return step.progress or ("waits for an answer" if is_own else f"waits under the key {waiting.key}")
 
 
-def _task(view: TaskView, run: RunbookView | None = None) -> TaskSeen:
+def _task(view: TaskView, runbook: RunbookView | None = None, run: RunSeen | None = None) -> TaskSeen:
     """A task; that of a step of the run is called by the step's sentence."""
-    step = run.step(view.token) if run is not None and view.instance == run.id else None
+    is_step = run is not None and view.instance == run.id
+    step = runbook.step(view.token) if runbook is not None and is_step else None
     is_gate = step is not None and step.waiting_for is not None and step.waiting_for.kind == "gate"
-    title = view.name if step is None else f"Agree to: {step.sentence}" if is_gate else step.sentence
+    sentence = run.steps[view.token - 1].sentence if run is not None and is_step else ""
+    title = f"Agree to: {sentence}" if is_gate else sentence
     return TaskSeen(
         view.key, title or view.name, view.state, view.claimed_by or view.assignee, view.groups or view.users,
         (view.due_at or view.due or "")[:16].replace("T", " "), view.form or {}, run.id if run is not None else "",
@@ -221,13 +240,13 @@ def _task(view: TaskView, run: RunbookView | None = None) -> TaskSeen:
     )  # fmt: skip
 
 
-def _wait(step: StepView, form: dict[str, Any]) -> TaskSeen | None:
+def _wait(step: StepView, sentence: str, form: dict[str, Any]) -> TaskSeen | None:
     """What a step waits for that is nobody's task: a result under a key."""
     waiting = step.waiting_for
     if waiting is None or step.state != "parked" or waiting.kind != "completion":
         return None
     due = (waiting.due_at or "")[:16].replace("T", " ")
-    return TaskSeen(waiting.key, step.sentence, "waiting", "whoever has it", "", due, form)
+    return TaskSeen(waiting.key, sentence, "waiting", "whoever has it", "", due, form)
 
 
 def _why(view: Any) -> str:
