@@ -1,184 +1,97 @@
-"""Runbooks from a terminal: planned, run, watched, grown, steered, taken back and handed on."""
+"""Runbooks from the command line: planned, run, looked at, steered, with JSON and exit codes for scripts."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.acceptance.commands import PERDURE, Shell
-from tests.acceptance.pseudo_terminal import Terminal
-
 VERBS = """
-- name: club.greet
-  sentences: {step: "Greet {name}"}
+- name: c.find
+  sentences: {step: "Find {name}"}
   input_schema: {required: [name], properties: {name: {type: string}}}
-  output_schema: {required: [text], properties: {text: {type: string}}}
-  execution: {kind: sync, effects: external, compensate: club.forget}
-- name: club.forget
-  input_schema: {properties: {name: {type: string}, text: {type: string}}}
-  execution: {kind: sync, effects: external}
-- name: club.invite
-  consequence: requires_confirmation
-  sentences: {step: "Invite {name}"}
-  input_schema: {required: [name], properties: {name: {type: string}, letter: {type: string}}}
-  output_schema: {required: [accepted], properties: {accepted: {type: boolean}}}
-  execution: {kind: durable, correlation: {key: "invitation-$name"}, policy: {timeout: P9D}}
-- name: club.flaky
-  execution: {kind: sync, effects: external}
+  output_schema: {required: [id], properties: {id: {type: string}}}
+  execution: {kind: sync, effects: none}
+- name: c.wait
+  execution: {kind: durable}
+- name: c.fail
+  execution: {kind: sync, effects: none}
 """
-HANDLERS = '''
-"""The club's handlers; each writes down that it ran."""
-
-from pathlib import Path
-
+WORK = """
 from perdure import BusinessError, verb
+import os
 
+@verb("c.find")
+async def find(call):
+    return {"id": "id of " + call.args["name"]}
 
-def note(call):
-    with Path("ran.txt").open("a") as file:
-        file.write(call.verb + "\\n")
-
-
-@verb("club.greet")
-def greet(call):
-    note(call)
-    return {"text": "Welcome, " + call.args["name"]}
-
-
-@verb("club.forget")
-def forget(call):
-    note(call)
+@verb("c.fail")
+async def fail(call):
+    if not os.path.exists("mended"):
+        raise BusinessError("NO", "it does not work")
     return {}
-
-
-@verb("club.flaky")
-def flaky(call):
-    note(call)
-    if not Path("mended").exists():
-        raise BusinessError("club.broken", "not today")
-    return {}
-'''
-PROGRAM = """
-LET hello = EXEC club.greet(name: $who)
-LET answer = EXEC club.invite(name: $who, letter: hello.text)
-IF answer.accepted THEN
-    LET again = EXEC club.greet(name: "everyone") AFTER answer
-END
 """
+
+
+class Project:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "perdure.yaml").write_text("definitions: [verbs.yaml]\nhandlers: [work]\n")
+        (folder / "verbs.yaml").write_text(VERBS)
+        (folder / "work.py").write_text(WORK)
+
+    def program(self, text: str) -> str:
+        (self.folder / "p.runbook").write_text(text)
+        return "p.runbook"
+
+    def __call__(self, *words: str, code: int = 0) -> Any:
+        command = [sys.executable, "-m", "perdure", *words, "--json"]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == code, (words, done.stdout, done.stderr)
+        lines = [json.loads(line) for line in done.stdout.splitlines() if line]
+        return lines[-1] if lines else json.loads(done.stderr.splitlines()[-1])
 
 
 @pytest.fixture
-def club(project_on_store: Shell) -> Shell:
-    return furnished(project_on_store)
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
 
 
-def furnished(shell: Shell) -> Shell:
-    (shell.folder / "definitions" / "club.yaml").write_text(VERBS)
-    (shell.folder / "handlers" / "club.py").write_text(HANDLERS)
-    (shell.folder / "join.runbook").write_text(PROGRAM)
-    return shell
+@pytest.mark.req("P6", "X5", "X11")
+def test_a_runbook_is_planned_run_extended_and_brought_to_its_end(project: Project) -> None:
+    file = project.program("LET a = EXEC c.find(name: $who)\nLET w = EXEC c.wait() AFTER a")
+    plan = project("runbook", "plan", file, "--var", "who=Ana")
+    assert plan["waves"] == [["a"], ["w"]] and plan["steps"][0]["sentence"] == "Find Ana"
+    view = project("run", file, "--var", "who=Ana", "--case", "A-7", "--open", "--confirm", plan["plan_hash"])
+    assert (view["state"], view["progress"]) == ("parked", "1 of 2 steps complete, waiting for w")
+    project("complete", f"{view['id']}:2", "--result", "{}")
+    more = project.program("LET b = EXEC c.find(name: a.id)")
+    grown = project("runbook", "extend", view["id"], more)
+    assert [step["name"] for step in grown["steps"]] == ["a", "w", "b"]
+    assert project("runbook", "diff", view["id"], "--at", "1")["added"] == ["b"]
+    assert project("runbook", "seal", view["id"])["state"] == "completed"
+    assert [each["id"] for each in project("runbook", "list", "--case", "A-7", "--state", "completed")] == [view["id"]]
+    assert len(project("runbook", "show", view["id"], "--at", "1")["steps"]) == 2
 
 
-def ran(shell: Shell) -> list[str]:
-    return (shell.folder / "ran.txt").read_text().split()
+@pytest.mark.req("P6", "X26")
+def test_a_failed_runbook_exits_with_its_code_and_is_retried_skipped_or_cancelled(project: Project) -> None:
+    file = project.program("LET f = EXEC c.fail()\nLET w = EXEC c.wait() AFTER f")
+    view = project("run", file, code=1)
+    assert (view["state"], view["steps"][0]["error"]["code"]) == ("failed", "NO")
+    (project.folder / "mended").touch()
+    assert project("runbook", "retry", view["id"], "f")["state"] == "parked"
+    assert project("runbook", "cancel", view["id"], "--reason", "enough")["state"] == "cancelled"
+    (project.folder / "mended").unlink()
+    other = project("run", file, code=1)
+    assert project("runbook", "skip", other["id"], "1", "--reason", "not needed")["state"] == "parked"
 
 
-def states(view: dict[str, object]) -> dict[str, str]:
-    steps: list[dict[str, str]] = view["steps"]  # type: ignore[assignment]
-    return {step["name"]: step["state"] for step in steps}
-
-
-@pytest.mark.req("X6", "X7", "V24", "P6")
-def test_a_runbook_waits_and_goes_on_in_another_process(club: Shell) -> None:
-    waiting = club.json("run", "join.runbook", "--var", "who=Ana", "--case", "C-7")
-    assert waiting["state"] == "parked"
-    assert states(waiting) == {
-        "hello": "completed", "answer": "parked", "choice": "pending", "again": "pending",
-    }  # fmt: skip
-    assert waiting["progress"].startswith("1 of 3 steps complete")
-    assert [each["id"] for each in club.json("runbook", "list", "--case", "C-7")] == [waiting["id"]]
-    club.json("complete", "invitation-Ana", "--result", '{"accepted": true}', "--id", "m-1")
-    assert (
-        club.json("complete", "invitation-Ana", "--result", '{"accepted": true}', "--id", "m-1")["answer"]
-        == "duplicate"
-    )
-    done = club.json("runbook", "show", waiting["id"])
-    assert (done["state"], set(states(done).values())) == ("completed", {"completed"})
-    assert ran(club) == ["club.greet", "club.greet"]
-    assert "Greet everyone" in club.run("runbook", "show", waiting["id"]).out
-
-
-@pytest.mark.req("X10", "X26")
-def test_the_other_branch_is_skipped(club: Shell) -> None:
-    id = club.json("run", "join.runbook", "--var", "who=Bo")["id"]
-    club.json("complete", "invitation-Bo", "--result", '{"accepted": false}')
-    done = club.json("runbook", "show", id)
-    assert (done["state"], states(done)["again"]) == ("completed", "skipped")
-    assert ran(club) == ["club.greet"]
-
-
-@pytest.mark.req("X10")
-def test_a_wrong_program_is_shown_with_its_file_and_runs_nothing(club: Shell) -> None:
-    told = club.run("run", "join.runbook", code=2).error
-    assert "join.runbook:2:" in told and "--var who=VALUE" in told and "^" in told
-    (club.folder / "wrong.runbook").write_text("EXEC club.greeet(name: 1)\nEXEC club.invite(nam: x.y)\n")
-    told = club.run("runbook", "plan", "wrong.runbook", code=2).error
-    assert told.count("wrong.runbook:") >= 3 and "club.greet" in told
-    assert not (club.folder / "ran.txt").exists()
-
-
-@pytest.mark.req("X11")
-def test_a_plan_is_told_grown_compared_and_exported(club: Shell) -> None:
-    plan = club.json("runbook", "plan", "join.runbook", "--var", "who=Cy")
-    assert (plan["tier"], plan["waves"][0]) == ("requires_confirmation", ["hello"])
-    waiting = club.json("run", "join.runbook", "--var", "who=Cy", "--confirm", plan["plan_hash"])
-    (club.folder / "more.lisp").write_text("(club.greet :name @hello.text :as @more)\n")
-    grown = club.json("runbook", "extend", waiting["id"], "more.lisp")
-    assert states(grown)["more"] == "completed"
-    assert grown["plan_hash"] != waiting["plan_hash"] == plan["plan_hash"]
-    change = json.dumps(club.json("runbook", "diff", waiting["id"], "--at", "1"))
-    assert "more" in change
-    club.json("runbook", "export", waiting["id"], "-o", "join.json")
-    assert club.json("audit", "verify", "join.json")["ok"]
-    assert club.json("audit", "verify")["ok"]
-
-
-@pytest.mark.req("X19", "X26")
-def test_failures_are_retried_or_skipped_and_what_was_done_is_taken_back(club: Shell) -> None:
-    (club.folder / "f.runbook").write_text(
-        'LET a = EXEC club.greet(name: "A")\nLET b = EXEC club.flaky() AFTER a\nEXEC club.greet(name: "C") AFTER b\n'
-    )
-    failed = club.json("run", "f.runbook", code=1)
-    assert (failed["state"], states(failed)["b"]) == ("failed", "failed")
-    (club.folder / "mended").touch()
-    done = club.json("runbook", "retry", failed["id"], "b")
-    assert (done["state"], ran(club)) == ("completed", ["club.greet", "club.flaky", "club.flaky", "club.greet"])
-    club.json("runbook", "compensate", failed["id"])
-    assert ran(club)[-2:] == ["club.forget", "club.forget"]
-    assert "zzz" in club.run("runbook", "skip", failed["id"], "zzz", "--reason", "x", code=3).error
-
-
-@pytest.mark.req("X18", "V23")
-def test_a_cancelled_case_answers_nobody(club: Shell) -> None:
-    ids = [club.json("run", "join.runbook", "--var", f"who={who}", "--case", "C-9")["id"] for who in ("Di", "Ed")]
-    assert {each["state"] for each in club.json("runbook", "cancel", "--case", "C-9")} == {"cancelled"}
-    late = club.json("complete", "invitation-Di", "--result", '{"accepted": true}')
-    assert late["answer"] in ("late", "dead_letter")
-    assert {club.json("runbook", "show", id)["state"] for id in ids} == {"cancelled"}
-    assert ran(club) == ["club.greet", "club.greet"]
-
-
-@pytest.mark.req("V28")
-def test_a_grave_plan_is_agreed_to_at_a_terminal(project: Shell) -> None:
-    club = furnished(project)
-    command = [str(PERDURE), "run", "join.runbook", "--var", "who=Fe"]
-    with Terminal(command, club.folder) as terminal:
-        terminal.until("Run it?")
-        assert terminal.left("") == 1
-    assert club.json("runbook", "list") == []
-    with Terminal(command, club.folder) as terminal:
-        terminal.until("Run it?")
-        assert terminal.left("y") == 0
-        assert "parked" in terminal.everything
-    assert ran(club) == ["club.greet"]
+@pytest.mark.req("P6", "X10")
+def test_a_program_with_faults_is_refused_with_all_of_them(project: Project) -> None:
+    refused = project("run", project.program("LET a = EXEC c.fnd(name: 1)\nLET b = EXEC c.find()"), code=2)
+    assert refused["error"]["code"] == "program.invalid" and len(refused["error"]["problems"]) >= 2

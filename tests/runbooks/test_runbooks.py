@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 
 from perdure import Decide
@@ -404,3 +405,48 @@ async def test_one_completion_resumes_every_case_that_waits_for_it_each_once(sto
 async def test_nobody_waiting_under_a_shared_key_makes_a_dead_letter(store_url: str) -> None:
     async with opened(store_url) as sandbox:
         assert (await sandbox.complete("open-XETRA", {})).answer == "dead_letter"
+
+
+# --- asked and reconsidered ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("X26")
+async def test_a_failure_a_person_is_asked_about_is_listed_and_retried_like_an_incident(store_url: str) -> None:
+    desk = Desk()
+    desk.failing = {"co.find"}
+    async with opened(store_url, desk) as sandbox:
+        view = await started(sandbox, 'LET w = EXEC co.senior()\nLET a = EXEC co.find(name: "A") ON FAILURE ask')
+        (listed,) = await sandbox.incidents()
+        assert (listed.id, listed.verb, listed.error.code) == (view.id, "co.find", "REFUSED")
+        desk.failing = set()
+        await sandbox.retry(view.id)
+        assert states(await settled(sandbox, view.id)) == {"w": "parked", "a": "completed"}
+        assert await sandbox.incidents() == []
+
+
+@pytest.mark.req("X12")
+async def test_where_every_resume_is_a_decision_the_verb_is_asked_with_what_was_resumed(store_url: str) -> None:
+    desk = Desk()
+    program = """
+    LET d = EXEC co.decide()
+    LET papers = EXEC co.documents(entity: "A") AFTER d
+    LET n = EXEC co.note(text: "n") AFTER papers
+    """
+    async with opened(store_url, desk) as sandbox:
+        plan = msgspec.structs.replace(sandbox.runbooks.compile(program), reevaluate="always")
+        view = await started(sandbox, plan)
+        desk.decisions = [Decide({"answer": "stop"}, skip=["n"], reason="not needed")]
+        await sandbox.complete(f"{view.id}:2", {"complete": True})
+        done = await settled(sandbox, view.id)
+        assert states(done) == {"d": "completed", "papers": "completed", "n": "skipped", "papers/resumed": "completed"}
+        context = desk.calls[-1].context
+        assert context.completed_step.name == "papers" and context.completed_step.result == {"complete": True}
+        await whole(sandbox)
+
+
+@pytest.mark.req("V1")
+async def test_a_runbook_cannot_be_amended_as_a_call_can(store_url: str) -> None:
+    async with opened(store_url) as sandbox:
+        view = await started(sandbox, 'LET a = EXEC co.find(name: "A")')
+        with pytest.raises(RejectedError, match="it is a runbook of several steps"):
+            await sandbox.amend(view.id, {"name": "B"}, reason="a typo")

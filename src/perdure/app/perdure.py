@@ -34,7 +34,7 @@ from perdure.kernel.ports import Attachments
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, SETTLED, index_text
 from perdure.runbooks.intake import Completion, CompletionStatus, Receipt
-from perdure.runbooks.machine import carried_as
+from perdure.runbooks.machine import carried_as, is_asked
 from perdure.runbooks.state import Failure, Runbook
 from perdure.sources import ID_LENGTH, Id, Sources, SystemSources, id_text, iso, parse_id
 from perdure.store.opening import open_driver
@@ -355,7 +355,8 @@ class Perdure:
             return await self._shown(call)
         worker = self.runtime.lease.number
         number = spoken_of((await self._read(id)).state) or 1
-        prepared = Prepared(c.RetryIncident(number, worker))
+        is_failed = (await self._read(id)).state.steps[number - 1].status == "failed"
+        prepared = Prepared(c.RetryStep(number) if is_failed else c.RetryIncident(number, worker))
         answer = await self.runtime.kernel.ask(KIND, call, self._origin, prepared)
         assert answer.aggregate is not None
         return await self._view(await self.runtime.conductor.executed(answer.aggregate))
@@ -502,7 +503,7 @@ def spoken_of(state: Runbook) -> int:
     """The step that is meant when none is named: the one that is stuck, else the one that waits; 0 of none."""
     if len(state.steps) < 2:
         return len(state.steps)
-    stuck = (number for number, step in enumerate(state.steps, 1) if step.incident is not None)
+    stuck = (number for number, step in enumerate(state.steps, 1) if step.incident is not None or is_asked(step))
     parked = (number for number, step in enumerate(state.steps, 1) if step.status == "parked")
     return next(stuck, 0) or next(parked, 1)
 

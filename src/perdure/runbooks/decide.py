@@ -278,6 +278,9 @@ def _resolve_incident(state: Runbook, command: c.ResolveIncident, now: int, chan
 def _propose(state: Runbook, command: c.ProposeAmendment, origin: Origin, now: int) -> Answer:
     if state.erased_at:
         return Rejection("wrong_state", "amend", "call", "?", "its data has been erased")
+    if state.course is not None:
+        hint = "Skip or retry the step, or extend the runbook with one that corrects it."
+        return Rejection("blocked", "amend", "call", "?", "it is a runbook of several steps", hint)
     if len(state.amendments) >= MAX_AMENDMENTS:
         return Rejection("blocked", "amend", "call", "?", f"it has {MAX_AMENDMENTS} amendments already")
     if command.target == "result" and state.steps[0].result is None:

@@ -267,6 +267,12 @@ def _step_rows(
         _linked_rows(letters, number, step, step.links, parked, incidents)
 
 
+def is_asked(step: Step) -> bool:
+    """Whether a person is asked what to do about a failed step."""
+    links = step.links
+    return links is not None and step.status == "failed" and links.on_failure == "ask" and not links.is_passed
+
+
 def _linked_rows(
     letters: str, number: int, step: Step, links: Links, parked: list[ParkedRow], incidents: list[IncidentRow]
 ) -> None:
@@ -277,5 +283,5 @@ def _linked_rows(
         parked.append(ParkedRow(number, 0, links.gate, gate, WAITING, definition, "task"))  # found among human tasks
     for position, lock in enumerate(links.locks, 1):
         parked.append(ParkedRow(number, -position, LOCK, lock, WAITING, definition, LOCK))
-    if step.status == "failed" and links.on_failure == "ask" and not links.is_passed:
+    if is_asked(step):
         incidents.append(IncidentRow(number, ASKED, links.ended_at))
