@@ -36,3 +36,13 @@ async def bill(call: Call) -> dict[str, Any]:
 async def go_round(call: Call) -> Result:
     round = call.args["round"] + 1
     return Result({"round": round}, flags={"orch_more": round < call.args["rounds"]})
+
+
+@verb("bench.find")
+async def find(call: Call) -> dict[str, Any]:
+    return {"id": call.args["name"]}
+
+
+@verb("bench.research")
+async def research(call: Call) -> dict[str, Any]:
+    return {"found": call.args["entity"]}

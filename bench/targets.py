@@ -42,6 +42,8 @@ RATIOS = (
     Target("signals", "postgres", "dbos", "at least", 30),
     Target("one-signal", "sqlite", "langgraph", "at most", 1 / 3),
     Target("one-signal", "postgres", "langgraph", "at most", 1 / 2),
+    Target("onboarding", "sqlite", "dbos", "at least", 20),
+    Target("onboarding", "postgres", "dbos", "at least", 20),
     Target("process", "sqlite", "spiff-task", "at least", 15),
     Target("process", "sqlite", "spiff-wait", "at least", 5),
     Target("process", "sqlite", "spiff-memory", "at least", 1.5),

@@ -32,6 +32,8 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
     crowd_few: tuple[int, int]
     crowd_many: tuple[int, int]
     """Deployed definitions and parked instances."""
+    own_runbooks: int = 1_000
+    peer_runbooks: int = 100
 
 
 QUICK = Scale(
@@ -75,7 +77,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     title: str
-    function: Literal["steps", "signals", "one_signal", "timers", "process"]
+    function: Literal["steps", "signals", "one_signal", "timers", "process", "onboarding"]
     metric: str
     unit: str
     better: Literal["higher", "lower"]
@@ -158,6 +160,15 @@ WORKLOADS = (
         contenders=("dbos", "perdure"),
     ),
     Workload(
+        name="onboarding",
+        title="onboarding: nine steps, four of them waiting, 64 at once",
+        function="onboarding",
+        metric="runbooks_per_second",
+        unit="runbooks/s",
+        better="higher",
+        contenders=("dbos", "perdure"),
+    ),
+    Workload(
         name="process",
         title="process with two branches and a person's task, 64 at once",
         function="process",
@@ -201,7 +212,8 @@ def loads(workload: Workload, contender: str, store: Store, scale: Scale) -> lis
 def _modes(contender: str, workload: Workload) -> tuple[str, ...]:
     if contender in PROCESS_PEERS:
         return (contender.rpartition("-")[2],)
-    return ("coroutines", "threads") if contender == "dbos" and workload.function != "timers" else ("",)
+    has_threads = contender == "dbos" and workload.function not in ("timers", "onboarding")
+    return ("coroutines", "threads") if has_threads else ("",)
 
 
 def _concurrencies(contender: str, workload: Workload) -> tuple[int, ...]:
@@ -215,6 +227,8 @@ def _count(contender: str, workload: Workload, scale: Scale) -> int:
     match workload.function:
         case "steps" | "process":
             return 200_000
+        case "onboarding":
+            return scale.own_runbooks if is_own else scale.peer_runbooks
         case "signals":
             return scale.own_signals if is_own else scale.peer_signals
         case "one_signal":

@@ -13,6 +13,7 @@ from perdure.runbooks import entries as e
 from perdure.runbooks.machine import RunbookMachine
 from perdure.runbooks.state import Failure
 from perdure.sources import Id
+from tests.replay.agent_histories import agent_history
 from tests.replay.plan_histories import PLAN_HISTORIES
 from tests.replay.task_histories import task_history
 
@@ -90,6 +91,7 @@ HISTORIES: dict[str, Commands] = {
         ("Cancel", (e.CancelRequested(at(4), "no longer needed"), e.CallCancelled(at(4), 1))),
     ),
     "a human task": task_history(started(), at, RESULT),
+    "an agent that was slow, then not sure": agent_history(started(), at, RESULT, AMENDED),
     **PLAN_HISTORIES,
 }  # fmt: skip
 

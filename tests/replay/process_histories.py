@@ -14,6 +14,7 @@ from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.process import ProcessMachine
 from perdure.bpmn.machine.state import Done, Failure, Undo
 from perdure.people import Rung
+from perdure.usage import ModelUse
 from tests.replay.histories import ID, ORIGIN, Moment, at
 
 FIRST, SECOND, HEAD, NEXT, BROUGHT = (
@@ -44,7 +45,23 @@ ASSIGNED = {
     "due_at": at(300_000), "requester": "ada", "ladder": LADDER,
 }  # fmt: skip
 
+USES = (ModelUse("judge-1", 1200, 80, 2, 3200), ModelUse("judge-2", 10, 0, 1, None, 1))
+
 INSTANCES: dict[str, Commands] = {
+    "a job whose agent failed and then did not": (
+        ("StartInstance", at(0), (
+            started(), e.Entered(2, "judge", 1, "job", at(0), "f1"), e.JobMade(2, "kyc.judge", 1),
+            e.JobStarted(2, 1, at(0), 5),
+        )),
+        ("RecordJob", at(1), (
+            e.AgentUsed(2, 1, at(1), "agent:judge", 900_000, USES, True), e.JobFailed(2, 1, at(1), BUSY, at(11)),
+        )),
+        ("FireTimer", at(11), (e.JobStarted(2, 2, at(11), 5),)),
+        ("RecordJob", at(12), (
+            e.AgentUsed(2, 2, at(12), "agent:judge", 800_000, USES[:1]), e.JobCompleted(2, at(12), NEXT, "kyc.judge"),
+            e.Left(2, "completed"), e.InstanceEnded(at(12), "completed"),
+        )),
+    ),
     "a job retried, a task, a message": (
         ("StartInstance", at(0), (
             started(**WHOLE), e.Passed("asked", 1, "f0"), e.Entered(2, "create", 1, "job", at(0), "f1", 3),
@@ -166,7 +183,7 @@ TAGS_OF_INSTANCES = {
     26: "Interrupted", 27: "GatewayOpened", 28: "WatchMet", 29: "CompensationStarted", 30: "InstanceSuspended",
     31: "InstanceResumed", 32: "InstanceModified", 33: "InstanceMigrated", 34: "CancelRequested", 35: "InstanceEnded",
     36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored", 39: "Adopted", 40: "TaskDelegated",
-    41: "TaskChased", 42: "TaskOverridden",
+    41: "TaskChased", 42: "TaskOverridden", 43: "AgentUsed",
 }  # fmt: skip
 TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired", 5: "Redrawn"}
 """Every number ever used. A line is added with an entry and never changed or removed, also when the entry goes."""

@@ -26,7 +26,7 @@ TAGS = {
     32: "StepsHeld", 33: "StepRetried", 34: "DecisionMade", 35: "GateClosed", 36: "GateAnswered",
     37: "RunbookSealed", 38: "CompensationStarted", 39: "RunbookCompleted", 40: "RunbookFailed", 41: "DraftOpened",
     42: "DraftRevised", 43: "DraftMoved", 44: "CompensationEnded", 50: "TaskOpened", 51: "TaskActed",
-    52: "TaskChased",
+    52: "TaskChased", 60: "AgentUsed", 61: "ProposalMade", 62: "ProposalAnswered",
 }  # fmt: skip
 """Every number ever used. A line is added with an entry and never changed or removed, also when the entry goes."""
 

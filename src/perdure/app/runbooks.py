@@ -59,11 +59,15 @@ class RunbookDesk:
         variables: Mapping[str, Any] | None = None,
         form: Form = "auto",
         after: Plan | None = None,
+        file: str = "",
     ) -> Plan:
-        """The plan of a program; ProgramError with everything that is wrong with it."""
+        """The plan of a program; ProgramError with everything that is wrong with it, and in which file."""
         from perdure.runbooks.language import compile_program  # noqa: PLC0415  only who compiles needs it
 
-        return compile_program(program, self._runtime.catalogue, form=form, variables=variables or {}, after=after)
+        named = {"file": file} if file else {}
+        return compile_program(
+            program, self._runtime.catalogue, form=form, variables=variables or {}, after=after, **named
+        )
 
     def plan(self, program: str | Plan, *, variables: Mapping[str, Any] | None = None, form: Form = "auto") -> PlanView:
         """What a program would do, without doing any of it: steps in sentences, waves, writes, locks and tier."""
@@ -166,11 +170,12 @@ class RunbookDesk:
         variables: Mapping[str, Any] | None = None,
         form: Form = "auto",
         edges: Sequence[tuple[str, str]] = (),
+        file: str = "",
     ) -> RunbookView:
         """Add steps behind those there are. `edges` let a step that has not begun come after another."""
 
         def grow(before: Plan) -> Plan:
-            return self.compile(program, variables=variables, form=form, after=before)
+            return self.compile(program, variables=variables, form=form, after=before, file=file)
 
         aggregate = await self._conductor.plans.extend(parse_id(id), self._origin, grow, edges)
         return await self._view(aggregate)

@@ -35,6 +35,8 @@ class Prepared(msgspec.Struct, frozen=True, gc=False):
 
     command: Any
     attachments: Attachments | None = None
+    decision: Decision | Rejection | None = None
+    """What the command leads to, where whoever prepared it for this very state has decided it already."""
 
 
 Preparation = Callable[[Aggregate], Prepared | Rejection]
@@ -127,9 +129,11 @@ class Decider:
             prepared = made
         command, brought = prepared.command, prepared.attachments
         sources = self._sources
-        decision = machine.decide(
-            aggregate.id, aggregate.state, command, submission.origin, sources.now(), sources.random()
-        )
+        decision = prepared.decision
+        if decision is None:
+            decision = machine.decide(
+                aggregate.id, aggregate.state, command, submission.origin, sources.now(), sources.random()
+            )
         if not isinstance(decision, Decision):
             return RejectedError(decision)
         if not decision.keeps and brought is not None:

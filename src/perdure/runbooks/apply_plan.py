@@ -23,7 +23,6 @@ from perdure.runbooks.state import (
     Step,
     extended,
     links_of,
-    many,
     with_step,
 )
 
@@ -36,7 +35,7 @@ def runbook_started(state: Runbook | None, entry: e.RunbookStarted) -> Runbook:
     )
     before = state or Runbook(STATE_VERSION, "executing", entry.at, entry.principal, entry.trace, ())
     return replace(
-        before, steps=many(()), course=course, status="executing", started_at=entry.at, principal=entry.principal,
+        before, course=course, status="executing", started_at=entry.at, principal=entry.principal,
         trace=entry.trace, idempotency_key=entry.idempotency_key or before.idempotency_key,
     )  # fmt: skip
 

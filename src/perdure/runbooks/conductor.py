@@ -39,6 +39,7 @@ KIND = RunbookMachine.kind
 MAX_ENTITY_CONFLICTS = 20
 MAX_JOBS = 1000
 """How many attempts run at once before a process takes over no more; its own calls are always run."""
+MAX_SERVED = 10_000
 SETTLED = frozenset({"completed", "failed", "cancelled", "parked", "escalated"})
 
 JobName = tuple[bytes, int, int, int]
@@ -69,6 +70,7 @@ class Conductor:
         self._hashes: dict[str, bytes] = {}
         self._turns = Turns()
         self._claims: list[Claim] = []
+        self._served: dict[tuple[str, int | None], Verb | None] = {}
         self._carry: Carry | None = None
         self.documents = Documents(store)
         self.launcher = Launcher(self, self.documents, sources)
@@ -231,8 +233,15 @@ class Conductor:
 
     def serves(self, name: str, version: int | None = None) -> Verb | None:
         """The verb, when this process has it and what it needs to run."""
-        verb = self.catalogue.find(name, version)
-        return verb if verb is not None and self.router.can_run(verb) else None
+        known: Any = self._served.get((name, version), self)
+        if known is self:
+            verb = self.catalogue.find(name, version)
+            known = verb if verb is not None and self.router.can_run(verb) else None
+            if len(self._served) >= MAX_SERVED:
+                self._served.clear()
+            self._served[(name, version)] = known
+        found: Verb | None = known
+        return found
 
     def _require_handler(self, verb: Verb) -> None:
         if not self.router.can_run(verb):

@@ -10,6 +10,7 @@ from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
+from perdure.runbooks.flow import Begin
 from perdure.runbooks.outcomes import agent_used, attempt_number, outcome_entries
 from perdure.runbooks.state import ENDED, TOKEN_STATES, WAITING, Failure, Runbook, Step, Token
 from perdure.runbooks.steering import STEERING, cancel, changed_meanwhile, follow, steer
@@ -25,28 +26,32 @@ ESCALATION_STUCK = "escalation.stuck"
 Answer = Decision | Rejection
 
 
-def decide(state: Runbook | None, command: c.Command, origin: Origin, now: int, chance: float) -> Answer:
-    """Entries and an answer, or a rejection; never both."""
+def decide(
+    state: Runbook | None, command: c.Command, origin: Origin, now: int, chance: float, begin: Begin | None = None
+) -> Answer:
+    """Entries and an answer, or a rejection; never both. `begin` says how steps that became ready begin at once."""
     if type(command) is c.StartCall:
         return _start(state, command, origin, now, chance)
     if type(command) in STEERING:
-        return steer(state, command, origin, now)
+        return steer(state, command, origin, now, begin)
     if state is None:
         return Rejection("not_found", "find", "call", "?", "there is no such call")
     if not state.steps and type(command) not in _WITHOUT_STEPS:
         return Rejection("wrong_state", "change", "call", "?", f"it is {state.status} and has no steps")
     if state.course is not None:
-        return _of_plan(state, command, origin, now, chance)
+        return _of_plan(state, command, origin, now, chance, begin)
     return _of_step(state, command, origin, now, chance)
 
 
-def _of_plan(state: Runbook, command: c.Command, origin: Origin, now: int, chance: float) -> Answer:
+def _of_plan(
+    state: Runbook, command: c.Command, origin: Origin, now: int, chance: float, begin: Begin | None
+) -> Answer:
     if type(command) is c.Cancel:
         return cancel(state, command, now)
     if (refused := changed_meanwhile(state, command)) is not None:
         return refused
     answer = _of_step(state, command, origin, now, chance)
-    return answer if isinstance(answer, Rejection) else follow(state, command, answer, now)
+    return answer if isinstance(answer, Rejection) else follow(state, command, answer, now, begin)
 
 
 def _of_step(state: Runbook, command: c.Command, origin: Origin, now: int, chance: float) -> Answer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from perdure.errors import InvariantBroken
@@ -16,6 +16,13 @@ from perdure.runbooks.outcomes import attempt_number, outcome_entries
 from perdure.runbooks.state import ENDED, PENDING, Runbook, VerbPin, links_of
 
 ENDINGS = (e.StepCompleted, e.ChoiceMade, e.StepSkipped, e.StepCancelled, e.FailurePassed)
+
+
+MAX_ROUNDS = 16
+"""How many times in a row what was just begun may let something else begin in the same commit."""
+
+Begin = Callable[[Runbook, list[int]], tuple[c.Launch, ...]]
+"""How steps that are ready in a state begin; those it does not know how to are left out."""
 
 
 class Flow:
@@ -184,6 +191,17 @@ class Flow:
     def _has_not_begun(self, number: int) -> bool:
         step = self.state.steps[number - 1]
         return is_untouched(step) or step.status == "ready" or bool(links_of(step).gated_at)
+
+    def begin(self, begin: Begin, worker: int, before: Runbook | None) -> None:
+        """Launch what has just become ready, and what becomes ready by that, as far as `begin` knows how."""
+        seen = set(before.course.ready) if before is not None and before.course is not None else set()
+        for _ in range(MAX_ROUNDS):
+            self._follow_all()
+            ready = [each for each in course_of(self.state).ready if each not in seen]
+            if not ready:
+                return
+            seen.update(ready)
+            self.launch(begin(self.state, ready), worker)
 
     def launch(self, launches: tuple[c.Launch, ...], worker: int) -> int:
         """Begin those that are ready and whose locks are free here; how many were."""

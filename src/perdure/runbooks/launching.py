@@ -34,8 +34,6 @@ KIND = RunbookMachine.kind
 PLATFORM = "perdure"
 AT_ONCE = 128
 """How many steps one command begins."""
-MAX_ROUNDS = 16
-"""How many times in a row what was just begun may let something else begin in the same commit."""
 MISFIT = "arguments.invalid"
 TAKEN = "correlation.taken"
 RELEASING = (
@@ -93,7 +91,9 @@ class Launcher:
         self._kernel = works.kernel
         self._documents = documents
         self._sources = sources
-        self._machine = works.kernel.machine(KIND)
+        machine = works.kernel.machine(KIND)
+        assert isinstance(machine, RunbookMachine)
+        self._machine = machine
         self._awake: dict[bytes, bool] = {}
         """Runbooks this process sees to, and whether there was something new since it last looked."""
         self._woken = 0
@@ -343,25 +343,18 @@ class Launcher:
         """
         if not command.worker:
             command = msgspec.structs.replace(command, worker=self._works.number)
-        before = set(course_of(state).ready) if state is not None and state.course is not None else set()
         together = msgspec.structs.replace(brought, payloads=[*brought.payloads], index=[*brought.index])
-        for _ in range(MAX_ROUNDS):
-            decision = self._machine.decide(id, state, command, origin, self._sources.now(), 0.5)
-            if isinstance(decision, Rejection) or decision.state is None or not decision.keeps:
-                break
-            ready = [each for each in decision.state.course.ready if each not in before]
-            before.update(ready)
-            found = [self._quietly(id, decision.state, number, known) for number in ready[:AT_ONCE]]
+
+        def begin(current: Runbook, ready: list[int]) -> tuple[c.Launch, ...]:
+            found = [self._quietly(id, current, number, known) for number in ready[:AT_ONCE]]
             beginnings = [each for each in found if each is not None]
-            if not beginnings:
-                break
             for each in beginnings:
                 _bring(together, each)
-            launches = (*command.launches, *(each.launch for each in beginnings))
-            command = msgspec.structs.replace(command, launches=launches)
-            if not any(isinstance(each.launch.outcome, c.Chosen) for each in beginnings):
-                break  # nothing but a choice lets others begin at once
-        return Prepared(command, together)
+            return tuple(each.launch for each in beginnings)
+
+        sources = self._sources
+        decision = self._machine.decide_and_begin(id, state, command, origin, sources.now(), sources.random(), begin)
+        return Prepared(command, together, decision)
 
     def _quietly(self, id: Id, state: Runbook, number: int, known: Known) -> Beginning | None:
         try:

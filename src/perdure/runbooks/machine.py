@@ -40,7 +40,8 @@ from perdure.runbooks.entries import (
     StepFailed,
     StepSkipped,
 )
-from perdure.runbooks.state import ENDED, STATE_VERSION, WAITING, Links, Runbook, Step, Token, many, short, step_id
+from perdure.runbooks.flow import Begin
+from perdure.runbooks.state import ENDED, STATE_VERSION, WAITING, Links, Runbook, Step, Token, short, step_id
 from perdure.runbooks.tasks import LADDER, PLACE
 from perdure.sources import id_text
 
@@ -84,7 +85,14 @@ class RunbookMachine:
     def decide(
         self, id: bytes, state: Runbook | None, command: Command, origin: Origin, now: int, chance: float
     ) -> Decision | Rejection:
-        decision = decide(state, command, origin, now, chance)
+        return self.decide_and_begin(id, state, command, origin, now, chance, None)
+
+    def decide_and_begin(
+        self, id: bytes, state: Runbook | None, command: Command, origin: Origin, now: int, chance: float,
+        begin: Begin | None,
+    ) -> Decision | Rejection:  # fmt: skip
+        """As `decide`, and what became ready begins in the same record, as `begin` says."""
+        decision = decide(state, command, origin, now, chance, begin)
         if not isinstance(decision, Rejection):
             return decision
         place = decision.id[1:] if decision.id.startswith("?:") else ""
@@ -108,24 +116,21 @@ class RunbookMachine:
         return tuple(hashes), bool(state.erased_at)
 
     def encode(self, state: Runbook) -> bytes:
-        if state.course is None:
-            return self._encoder.encode(state)
         parts = self.parts(state)
         if parts is None:
-            return self._encoder.encode(replace(state, steps=tuple(state.steps)))
+            return self._encoder.encode(state)
         return self._encoder.encode(replace(state, steps=(), apart=(len(parts), parts.root(self.encode_part))))
 
     def decode(self, data: bytes) -> Runbook:
         state = read_form(data, self._decoder, STATE_VERSION, STATE_UPCASTERS)
-        if state.course is None:
-            return state
         if state.apart is None:
-            return replace(state, steps=many(state.steps))
-        return replace(state, steps=many(Parts.absent(*state.apart)), apart=None)
+            return state
+        absent: Any = Parts[Step].absent(*state.apart)
+        return replace(state, steps=absent, apart=None)
 
     def parts(self, state: Runbook) -> Parts[Step] | None:
         steps: Any = state.steps
-        return None if state.course is None or steps.is_inline else steps
+        return None if type(steps) is tuple else steps
 
     def encode_part(self, part: Step) -> bytes:
         return self._encoder.encode(part)
@@ -183,6 +188,8 @@ class RunbookMachine:
         return tuple(found)
 
 
+_SILENT = frozenset({"pending", "completed", "skipped", "cancelled"})
+"""States a step without tokens stands for no row in."""
 _CALL_ENDS = frozenset({StepCompleted, StepFailed, CallCancelled})
 _STEP_ENDS = frozenset({StepCompleted, StepFailed, StepCancelled, StepSkipped})
 
@@ -232,6 +239,8 @@ def _step_rows(
     jobs: list[JobRow],
     incidents: list[IncidentRow],
 ) -> None:
+    if step.status in _SILENT and not step.tokens and not step.retry_at and step.incident is None:
+        return
     definition = short(step.definition)
     for position, token in enumerate(step.tokens, 1):
         key = token_key(letters, number, token)

@@ -9,6 +9,7 @@ import msgspec
 
 from perdure.contracts import FailureClass
 from perdure.journal import Parts
+from perdure.journal.parts import INLINE
 from perdure.people import HumanTask
 from perdure.usage import Spent
 
@@ -211,7 +212,7 @@ class Draft(Compact, frozen=True):
 
 
 Steps = tuple[Step, ...]
-"""Of a plan they are `Parts`, which read like a tuple."""
+"""More than a few are `Parts`, which read like a tuple."""
 
 
 class Runbook(Compact, frozen=True):
@@ -237,19 +238,18 @@ class Runbook(Compact, frozen=True):
     """What its agents have used, in all attempts of all steps."""
 
 
-def many(steps: Iterable[Step]) -> Steps:
-    """Steps of a plan: changed one at a time without copying all."""
-    return cast(Steps, steps if isinstance(steps, Parts) else Parts.of(steps))
-
-
 def with_step(steps: Steps, number: int, step: Step) -> Steps:
-    if isinstance(steps, Parts):
-        return cast(Steps, steps.set(number - 1, step))
-    return (*steps[: number - 1], step, *steps[number:])
+    if type(steps) is tuple:
+        return steps[: number - 1] + (step,) + steps[number:]  # noqa: RUF005  half the time, and this is done often
+    return cast(Steps, cast(Parts[Step], steps).set(number - 1, step))
 
 
 def extended(steps: Steps, more: Iterable[Step]) -> Steps:
-    return many(cast(Parts[Step], many(steps)).extend(more))
+    """With more at the end; beyond a few they are changed one at a time without copying all."""
+    if type(steps) is not tuple:
+        return cast(Steps, cast(Parts[Step], steps).extend(more))
+    whole = (*steps, *more)
+    return whole if len(whole) <= INLINE else cast(Steps, Parts.of(whole))
 
 
 def links_of(step: Step) -> Links:

@@ -11,7 +11,7 @@ from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
 from perdure.runbooks.apply_plan import runbook_started
 from perdure.runbooks.courses import course_of, hangs_on, is_untouched
-from perdure.runbooks.flow import Flow
+from perdure.runbooks.flow import Begin, Flow
 from perdure.runbooks.state import COMPLETED, ENDED, Failure, Links, Runbook, Step, links_of
 
 MAX_STEPS = 100_000
@@ -21,7 +21,7 @@ MAX_REVISIONS = 1000
 Answer = Decision | Rejection
 
 
-def follow(state: Runbook, command: c.Command, decision: Decision, now: int) -> Decision:
+def follow(state: Runbook, command: c.Command, decision: Decision, now: int, begin: Begin | None = None) -> Decision:
     """A decision about one step of a plan, with everything that follows from it."""
     if not decision.keeps or not decision.entries:
         return decision
@@ -32,6 +32,8 @@ def follow(state: Runbook, command: c.Command, decision: Decision, now: int) -> 
         if command.change is not None and completed:
             flow.change(command.step, command.change)
         flow.launch(command.launches, command.worker)
+        if begin is not None:
+            flow.begin(begin, command.worker, state)
     flow.settle()
     return flow.decision(decision.answer)
 
@@ -51,7 +53,9 @@ def changed_meanwhile(state: Runbook, command: c.Command) -> Rejection | None:
 # --- starting and extending ----------------------------------------------------------------------------------------
 
 
-def _start(state: Runbook | None, command: c.StartRunbook, origin: Origin, now: int) -> Answer:
+def _start(
+    state: Runbook | None, command: c.StartRunbook, origin: Origin, now: int, begin: Begin | None = None
+) -> Answer:
     if state is not None and (state.draft is None or state.course is not None):
         return Decision((), "replayed")
     if state is not None and state.status != "draft":
@@ -66,6 +70,8 @@ def _start(state: Runbook | None, command: c.StartRunbook, origin: Origin, now: 
     flow = Flow(runbook_started(state, started), now, started)
     flow.emit(e.StepsAdded(now, command.plan, command.document, 1, command.steps))
     flow.launch(command.launches, command.worker)
+    if begin is not None:
+        flow.begin(begin, command.worker, None)
     flow.settle()
     return flow.decision()
 
@@ -359,9 +365,11 @@ _COURSES: dict[type, Callable[..., Answer]] = {
 STEERING = frozenset({*_OPENING, *_DRAFTS, *_COURSES})
 
 
-def steer(state: Runbook | None, command: Any, origin: Origin, now: int) -> Answer:
+def steer(state: Runbook | None, command: Any, origin: Origin, now: int, begin: Begin | None = None) -> Answer:
     """The answer to a command about a plan or a draft."""
     kind = type(command)
+    if kind is c.StartRunbook:
+        return _start(state, command, origin, now, begin)
     if kind in _OPENING:
         return _OPENING[kind](state, command, origin, now)
     if state is None:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_ENTRIES = 4096
-MAX_EACH = 16
+MAX_EACH = 64
 """Of one aggregate: one that goes on for long needs what it wrote last, not all it ever wrote."""
 
 

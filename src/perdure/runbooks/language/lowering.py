@@ -294,7 +294,7 @@ class Lowering:
             return
         self._missing.add(snake(name))
         similar = None if self._report.full else nearest(name, self._variables)
-        hint = f"Did you mean ${similar}?" if similar else f"Give it when the program is compiled: {shown(name)}=value."
+        hint = f"Did you mean ${similar}?" if similar else f"Give it a value: --var {shown(name)}=VALUE."
         self._report.add(Fault.MISSING_VARIABLE, place, f"the variable ${shown(name)} has no value", hint)
 
 

@@ -105,22 +105,25 @@ async def export(
     if (file is None) == (out is None):
         raise usage("export", "calls", " ".join(ids or []) or "all", "one of -o FILE and --out DIR is needed")
     if file is not None:
-        await _export_document(settings, ids or [], file, html or file.suffix.lower() in (".html", ".htm"), key or [])
+        if len(ids or []) != 1:
+            hint = "Name one, or use --out DIR for several."
+            raise usage("export", "document", str(file), "it is about one call", hint)
+        await export_document(settings, (ids or [])[0], file, key or [], is_page=html)
     elif out is not None:
         await _export_each(settings, ids or [], out, key or [])
 
 
-async def _export_document(settings: Settings, ids: list[str], file: Path, is_page: bool, key: list[Path]) -> None:
+async def export_document(settings: Settings, id: str, file: Path, key: list[Path], *, is_page: bool = False) -> None:
+    """Write one document about one call or runbook: a page where the file's name says so."""
     from perdure.app.auditing import public_keys_of, write_document
 
-    if len(ids) != 1:
-        raise usage("export", "document", str(file), "it is about one call", "Name one, or use --out DIR for several.")
+    is_page = is_page or file.suffix.lower() in (".html", ".htm")
     config = load_project(settings)
     keys = public_keys_of(config.store, config.seal_key_file, key)
     async with open_store(settings, "reader", config, must_exist=True) as perdure:
-        size = await write_document(perdure, ids[0], file, keys, is_page=is_page)
+        size = await write_document(perdure, id, file, keys, is_page=is_page)
     output.show(
-        settings, {"document": str(file), "bytes": size}, lambda: f"✓ {ids[0]} written to {file}"
+        settings, {"document": str(file), "bytes": size}, lambda: f"✓ {id} written to {file}"
     )  # fmt: skip
 
 

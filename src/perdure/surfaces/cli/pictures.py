@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from perdure.app import CallView, WaitingFor
+from perdure.app.usage_views import usage_text
 from perdure.surfaces.cli.output import encode
 from perdure.surfaces.cli.times import relative
 
@@ -76,6 +77,11 @@ def _facts(view: CallView) -> Iterable[tuple[str, RenderableType]]:
     for each in view.amendments:
         by = f"approved by {each.approved_by}" if each.approved_by else "waits for somebody else's approval"
         yield f"amendment {each.number}", Text(f"{each.target}: {each.reason} ({each.by}; {by})")
+    if view.proposal is not None:
+        yield "proposal", json_text(view.proposal.data)
+        yield "by", Text(f"{view.proposal.agent}, but {view.proposal.why}")
+    if view.usage is not None:
+        yield "agents used", Text(usage_text(view.usage))
     if view.attempt is not None and view.attempt.attempt > 1:
         yield "attempts", Text(str(view.attempt.attempt))
     ended = f", ended {relative(view.ended_at)}" if view.ended_at else ""

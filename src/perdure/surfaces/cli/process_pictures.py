@@ -12,6 +12,7 @@ from rich.text import Text
 
 from perdure.app.instance_views import InstanceView
 from perdure.app.task_views import RungView, TaskView
+from perdure.app.usage_views import usage_text
 from perdure.engine import Deployment, MigrationPlan, ProcessVersion
 from perdure.errors import Problem
 from perdure.surfaces.cli.forms import field_line
@@ -71,6 +72,8 @@ def _facts(view: InstanceView) -> Iterable[tuple[str, RenderableType]]:
         yield f"incident {incident.token}", Text.assemble((incident.code, "red"), f"  {incident.text}")
     if view.error is not None:
         yield "error", Text.assemble((view.error.code, "red"), f"  {view.error.message}")
+    if view.usage is not None:
+        yield "agents used", Text(usage_text(view.usage))
     if view.completed:
         yield "done", Text(", ".join(view.completed))
     if view.flags:
@@ -187,6 +190,12 @@ def task_picture(view: TaskView) -> RenderableType:
         rows.append(("due", Text(relative(view.due_at) if view.due_at else view.due, "red" if view.is_overdue else "")))
     rows.append(("open since", Text(relative(view.since))))
     rows.extend(("✓ then" if each.is_done else "then", Text(_rung(each))) for each in view.ladder)
+    if view.proposal is not None:
+        proposal = view.proposal
+        rows.append(("proposal", json_text(proposal.data)))
+        rows.extend(("adds", json_text(each)) for each in (proposal.add if isinstance(proposal.add, list) else []))
+        rows.extend(("skips", Text(each)) for each in proposal.skip)
+        rows.append(("by", Text(f"{proposal.agent}, but {proposal.why}")))
     if view.form:
         rows.append(("form", Text("\n".join(field_line(name, view.form) for name in view.form.get("properties", {})))))
     return _panel(Text(view.name, style="bold"), _grid(rows), "cyan")

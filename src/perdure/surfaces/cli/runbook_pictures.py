@@ -12,6 +12,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from perdure.app.runbook_views import PlanDiff, PlanView, RunbookView, StepView, wait_text
+from perdure.app.usage_views import usage_text
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.pictures import COLOURS, SIGNS, state_text, table
 from perdure.surfaces.cli.times import relative
@@ -35,6 +36,8 @@ def runbook_picture(view: RunbookView, detailed: bool = False) -> RenderableType
     if view.case:
         title.append(f"  case {view.case}", style="dim")
     lines.append(Text(view.progress, style="italic"))
+    if view.usage is not None:
+        lines.append(Text(f"agents used {usage_text(view.usage)}", style="dim"))
     colour = COLOURS.get(view.state, "white")
     return Panel(Group(*lines), title=title, title_align="left", border_style=colour, expand=False, padding=(0, 1))
 
@@ -66,6 +69,10 @@ def _details(step: StepView) -> Iterator[Text]:
     for label, value in (("asked", step.args), ("gave", step.result)):
         if value is not None:
             yield Text(f"        {label}: {output.encode(value)}", style="dim", overflow="ellipsis", no_wrap=True)
+    if step.proposal is not None:
+        yield Text(f"        proposed: {output.encode(step.proposal.data)}, but {step.proposal.why}", style="dim")
+    if step.usage is not None:
+        yield Text(f"        its agent used {usage_text(step.usage)}", style="dim")
     if step.waiting_for is not None and step.waiting_for.key:
         yield Text(f"        key: {step.waiting_for.key}", style="dim")
 

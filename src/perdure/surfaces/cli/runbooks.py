@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from perdure.surfaces.cli import output
+from perdure.surfaces.cli.audits import export_document
 from perdure.surfaces.cli.calls import REST_SECONDS, Reason
 from perdure.surfaces.cli.exits import FAILED, NOT_YET
 from perdure.surfaces.cli.failures import usage
@@ -20,6 +21,7 @@ from perdure.surfaces.cli.reading import duration, variables_of
 
 PANEL = "Runbooks"
 POLL_SECONDS = 0.5
+GRAVE = ("requires_confirmation", "requires_authorisation")
 FileWord = Annotated[str, typer.Argument(metavar="FILE", help="A runbook program, or - for stdin.", show_default=False)]
 IdWord = Annotated[str, typer.Argument(metavar="ID", help="The runbook's id.", show_default=False)]
 StepWord = Annotated[str, typer.Argument(metavar="STEP", help="The step's name or number.", show_default=False)]
@@ -58,9 +60,12 @@ async def run(
     """Run a program: returns when it has ended or waits for somebody. Exits 1 when it failed or is stuck."""
     seconds = duration("--timeout", timeout)
     async with open_store(settings, "caller") as perdure:
+        compiled = _compiled(perdure, file, var)
+        if not confirm:
+            _ask(settings, perdure.runbooks.plan(compiled))
         view = await perdure.runbooks.start(
-            _text(file), variables=variables_of("--var", var), case=case, idempotency_key=idempotency_key,
-            confirmation=confirm, sealed=not open_ended, wait=not watch, timeout_seconds=seconds,
+            compiled, case=case, idempotency_key=idempotency_key, confirmation=confirm, sealed=not open_ended,
+            wait=not watch, timeout_seconds=seconds,
         )  # fmt: skip
         view = await (_watched(settings, perdure, view.id, seconds) if watch else _rested(perdure, view))
         if not (watch and not settings.json and output.console().is_terminal):
@@ -71,7 +76,7 @@ async def run(
 async def plan(settings: Settings, file: FileWord, var: Variables = None) -> None:
     """Show what a program would do, without doing any of it: order, writes, locks, waits and consequences."""
     async with open_store(settings, "reader") as perdure:
-        view = perdure.runbooks.plan(_text(file), variables=variables_of("--var", var))
+        view = perdure.runbooks.plan(_compiled(perdure, file, var))
         output.show(settings, view, lambda: _pictures().plan_picture(view))
 
 
@@ -120,7 +125,7 @@ async def diff(
 async def extend(settings: Settings, id: IdWord, file: FileWord, var: Variables = None) -> None:
     """Add the steps of a program to a running runbook; they may refer to those there are."""
     async with _steering(settings) as perdure:
-        await perdure.runbooks.extend(id, _text(file), variables=variables_of("--var", var))
+        await perdure.runbooks.extend(id, _text(file), variables=variables_of("--var", var), file=_name(file))
         _show(settings, await _rested(perdure, await perdure.runbooks.show(id)))
 
 
@@ -185,9 +190,19 @@ async def answer(
         _show(settings, await _rested(perdure, await perdure.runbooks.answer(id, step, not refuse, reason=reason)))
 
 
+async def export(
+    settings: Settings,
+    id: IdWord,
+    file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="case.json, or case.html for people.")],
+) -> None:
+    """Write one document with everything that happened in a runbook; `audit verify FILE` checks it anywhere."""
+    await export_document(settings, id, file, [])
+
+
 COMMANDS: dict[str, Callable[..., Any]] = {
     "plan": plan, "show": show, "list": list_runbooks, "diff": diff, "extend": extend, "seal": seal, "retry": retry,
     "skip": skip, "cancel": cancel, "compensate": compensate, "answer": answer,
+    "export": export,
 }  # fmt: skip
 
 
@@ -236,6 +251,23 @@ async def _next(perdure: Any, view: Any) -> Any:
         now = await perdure.runbooks.show(view.id)
         if now.sequence != view.sequence or now.progress != view.progress:
             return now
+
+
+def _compiled(perdure: Any, file: str, var: list[str] | None) -> Any:
+    return perdure.runbooks.compile(_text(file), variables=variables_of("--var", var), file=_name(file))
+
+
+def _name(file: str) -> str:
+    return "" if file == "-" else file
+
+
+def _ask(settings: Settings, plan: Any) -> None:
+    """At a terminal a grave plan is shown and agreed to first; who writes a script has agreed by writing it."""
+    if settings.json or not sys.stdin.isatty() or plan.tier not in GRAVE:
+        return
+    output.show(settings, plan, lambda: _pictures().plan_picture(plan))
+    if not typer.confirm("Run it?", default=False, err=True):
+        raise typer.Exit(FAILED)
 
 
 def _leave(view: Any, must_end: bool) -> None:
