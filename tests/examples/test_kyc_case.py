@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from perdure import BusinessError, Call
+from perdure.bpmn.machine.entries import JobStarted
 from perdure.errors import RejectedError, SchemaViolationError
 from perdure.payload import data_hash
 from tests.examples.casebook import ENTITY, Case, sandbox_of
@@ -255,7 +256,9 @@ async def test_a_job_that_is_delivered_twice_runs_its_verb_once(kyc: Path, store
         for told in await engine.history(instance.id, sandbox._origin):
             # The same commit is announced again, as after a notification that came twice.
             aggregate = await engine.read(instance.id, sandbox._origin)
-            engine.jobs._on_commit(aggregate, told.entries)
+            for entry in told.entries:
+                if isinstance(entry, JobStarted):
+                    engine.jobs._on_started(aggregate, entry)
         await sandbox.run_until_idle()
         runs = [each.verb for each in (await case.envelope()).sub_verb_trail]
         assert runs == ["kyc.create-case-record", "kyc.request-documents"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from perdure.packs import lint_packs, load_packs
 from perdure.runbooks import plan as plans
 from perdure.runbooks.language import compile_program
 from perdure.runbooks.plan import Plan
@@ -76,3 +77,10 @@ def test_the_discovery_graph_runs_three_steps_at_once_between_research_and_decis
 @pytest.mark.parametrize("path", sorted((KYC / "runbooks").iterdir()), ids=lambda path: path.stem)
 def test_every_runbook_of_the_example_compiles(path: Path, catalogue: Catalogue) -> None:
     assert len(plan_of(path.stem, catalogue).steps) >= 5
+
+
+@pytest.mark.req("V28")
+def test_nothing_is_to_be_said_against_the_packs_of_the_example(catalogue: Catalogue) -> None:
+    shelf = load_packs([KYC / "packs"])
+    assert {pack.id for pack in shelf} == {"kyc-case", "onboarding-request", "book-setup"}
+    assert lint_packs(shelf, catalogue) == []
