@@ -67,7 +67,7 @@ REQUIREMENTS: dict[str, str] = {
     "O8": "Compensation runs in its order, goes on past failures, and the instance says that it was compensated.",
     "O10": "A running instance can move to another version: tried first, mapped, recorded, and with a way back.",
     "O12": "An instance can be suspended and resumed, and a called process knows its parent.",
-    "O13": "A LangGraph graph, a pydantic-ai agent or a class of yours can be a handler: metered, bounded, under people.",
+    "O13": "A LangGraph graph, a pydantic-ai agent or your own class can be a handler: metered, bounded, under people.",
     "P1": "Two commands on a fresh machine: one runs the demo, one runs the tests.",
     "P4": "You see a process as people draw it, with its tokens, counts and incidents on it.",
     "P6": "Everything can be done from the command line, by people and, with --json and exit codes, by scripts.",
