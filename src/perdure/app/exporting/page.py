@@ -18,7 +18,7 @@ _HIDDEN = {"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"}
 def page_of(data: bytes) -> bytes:
     """The page of a document; the same document always gives the same page."""
     document = msgspec.json.decode(data, type=Document)
-    title = document.summary.sentences[0]
+    title = _title(document.summary.sentences)
     head = joined([
         Markup('<meta charset="utf-8">'),
         Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
@@ -49,17 +49,21 @@ def document_in(page: bytes) -> bytes:
     return text[start : text.index(CLOSING, start)].encode()
 
 
+def _title(sentences: list[str]) -> str:
+    return sentences[0] if len(sentences) == 1 else f"A runbook of {len(sentences)} steps"
+
+
 def _top(document: Document, title: str) -> Markup:
     summary = document.summary
     facts = joined(tag("li", each) for each in summary.told)
-    asked = joined(tag("li", each) for each in summary.sentences[1:])
+    asked = joined(tag("li", each) for each in summary.sentences) if len(summary.sentences) > 1 else Markup("")
     return tag(
         "header",
         tag("p", "Compliance document", class_="kind"),
         tag("h1", title),
         tag("p", tag("span", summary.state, class_=f"state {summary.state}"), " ", tag("code", document.id),
             f" · tenant {document.tenant}"),
-        tag("div", tag("ul", facts), *([tag("p", "Also asked:"), tag("ul", asked)] if asked else []), class_="summary"),
+        tag("div", tag("ul", facts), *([tag("p", "What was asked:"), tag("ul", asked)] if asked else []), class_="summary"),
         tag("p", "Check it without a database: ", tag("code", "perdure audit verify FILE --key KEY.pub"),
             class_="none"),
     )  # fmt: skip
