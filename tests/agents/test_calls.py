@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langgraph.checkpoint.memory import InMemorySaver
 from pydantic_ai import Agent as PydanticAgent
 from pydantic_ai.models.test import TestModel
 
@@ -195,6 +196,26 @@ async def test_prompt_and_output_can_be_made_by_hand(sqlite_url: str) -> None:
     async with opened(sqlite_url, judge=made) as sandbox:
         view = await sandbox.call("ubo.judge", {"entity": "Allianz"})
         assert (view.result, view.usage.cost) == ({"verdict": "good"}, "0.00012")
+
+
+@pytest.mark.req("O13")
+async def test_an_agent_that_wants_the_call_gets_it_and_a_graph_may_keep_its_state(sqlite_url: str) -> None:
+    seen: list[str] = []
+    inner: Any = PydanticAgent(
+        TestModel(custom_output_args={"verdict": "bad"}), output_type=Verdict, deps_type=Call
+    )  # fmt: skip
+
+    @inner.instructions
+    def instructions(context: Any) -> str:
+        seen.append(context.deps.args["entity"])
+        return "Judge."
+
+    async with opened(sqlite_url, judge=inner) as sandbox:
+        assert (await sandbox.call("ubo.judge", {"entity": "Allianz"})).result == {"verdict": "bad"}
+    assert seen == ["Allianz"]
+    kept = graph(answer(), keeps=InMemorySaver())
+    async with opened(f"{sqlite_url}2", judge=kept) as sandbox:
+        assert (await sandbox.call("ubo.judge", {"entity": "Allianz"})).result == {"verdict": "good"}
 
 
 @pytest.mark.req("O13")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from perdure import Agent, Call
+from perdure import Agent, Call, Result, agent
 from tests.agents.world import PRICES, answer, graph, opened
 from tests.crash.verifying import assert_audit_passes
 from tests.engine.models import Event, boundary, error, failure, flow, line, service, user
@@ -36,6 +36,16 @@ async def test_a_service_task_is_an_agents_and_what_it_used_is_recorded(store_ur
         used = [event async for event in sandbox.instances.events(view.id) if event.entry == "AgentUsed"]
         assert [event.data["uses"][0]["model"] for event in used] == ["judge-1"]
     await assert_audit_passes(store_url)
+
+
+@pytest.mark.req("O13")
+async def test_an_agent_sets_flags_of_its_process_through_a_result(sqlite_url: str) -> None:
+    def told(state: Any) -> Result:
+        return Result({"verdict": state["verdict"]}, flags={"orch_verdict": state["verdict"]})
+
+    async with opened(sqlite_url, judge=agent("ubo.judge", graph(answer()), output=told)) as sandbox:
+        call = await sandbox.call("ubo.judge", {"entity": "Allianz"})
+        assert (call.result, call.flags) == ({"verdict": "good"}, {"orch_verdict": "good"})
 
 
 @pytest.mark.req("O4", "O13")

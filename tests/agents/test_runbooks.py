@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from perdure import Agent, Call, Decide
 from perdure.app.auditing import verify_store
+from perdure.app.exporting import export_document
+from perdure.app.exporting.checking import check_document
 from perdure.errors import RejectedError
+from perdure.store.keys import SigningKey
+from perdure.store.sealer import Sealer
 from perdure.testing.sandbox import Sandbox
 from tests.agents.world import PRICES, Asked, Decision, entries, opened, runner
 
@@ -216,3 +222,19 @@ async def test_what_a_runbook_has_spent_counts_for_every_agent_of_it(store_url: 
         assert (view.steps[2].error.code, view.usage.tokens) == ("agent.budget", 120)
         assert view.steps[0].usage.tokens == 60
         await whole(sandbox)
+
+
+@pytest.mark.req("O13", "V30")
+async def test_the_exported_document_tells_what_was_proposed_who_decided_and_verifies(sqlite_url: str) -> None:
+    inner, _ = deciding(confidence=0.4)
+    key = SigningKey(Ed25519PrivateKey.generate())
+    async with opened(sqlite_url, "{confidence: 0.8, ask: compliance}", decide=inner) as sandbox:
+        view = await started(sandbox)
+        await sandbox.acting(principal="rita", groups=["compliance"]).tasks.accept(f"{view.id}:2")
+        await sandbox.run_until_idle()
+        runtime = sandbox.runtime
+        await Sealer(runtime.store, key, runtime.sources).seal_all()
+        document = await export_document(sandbox, view.id, key.public_keys)
+        assert check_document(document).findings == []
+        told = [(each["what"], each["who"]) for each in json.loads(document)["people"]]
+        assert ("ProposalMade", "agent:the judge") in told and ("ProposalAnswered", "rita") in told

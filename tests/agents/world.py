@@ -70,7 +70,9 @@ class State(TypedDict, total=False):
     rounds: int
 
 
-def graph(*answers: AIMessage, confidence: float | None = None, rounds: int = 1, model: Any = None) -> Any:
+def graph(
+    *answers: AIMessage, confidence: float | None = None, rounds: int = 1, model: Any = None, keeps: Any = None
+) -> Any:
     """A graph with one node that asks a model, so many times in a row."""
     chat = model or GenericFakeChatModel(messages=iter(answers))
 
@@ -85,7 +87,7 @@ def graph(*answers: AIMessage, confidence: float | None = None, rounds: int = 1,
     made.add_node("judge", judge)
     made.add_edge(START, "judge")
     made.add_conditional_edges("judge", lambda state: END if state["rounds"] >= rounds else "judge")
-    return made.compile()
+    return made.compile(checkpointer=keeps)
 
 
 class Verdict(BaseModel):

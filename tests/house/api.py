@@ -17,6 +17,7 @@ from perdure.app.runbook_views import PlanDiff, PlannedStepView, PlanView, Runbo
 from perdure.app.runbooks import RunbookDesk
 from perdure.app.task_views import FieldError, RungView, TaskView
 from perdure.app.tasks import TaskDesk
+from perdure.app.usage_views import UsageView
 from perdure.app.views import (
     AmendmentView,
     AttemptView,
@@ -29,6 +30,7 @@ from perdure.app.views import (
     WaitingFor,
 )
 from perdure.engine import Deployment, MigrationPlan, Move, ProcessVersion
+from perdure.runbooks.proposals import Proposal
 from perdure.testing.sandbox import Sandbox
 from tests.house.tree import ROOT
 
@@ -37,7 +39,7 @@ MARK = "<!-- generated: python -m tests.house.api -->\n"
 VIEWS = (
     CallView, WaitingFor, ErrorView, AttemptView, AmendmentView, ReceiptView, EventView, CarrierView, InstanceView,
     TokenView, WaitView, IncidentView, TaskView, RungView, FieldError, Deployment, ProcessVersion, MigrationPlan, Move,
-    MatchView, RunbookView, StepView, PlanView, PlannedStepView, PlanDiff,
+    MatchView, UsageView, Proposal, RunbookView, StepView, PlanView, PlannedStepView, PlanDiff,
 )  # fmt: skip
 DESKS = {
     "perdure.processes": Processes, "perdure.instances": InstanceDesk, "perdure.tasks": TaskDesk,

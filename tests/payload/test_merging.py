@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.errors import MergeConflictError, SchemaViolationError
-from perdure.payload import canonical, changed_paths, merge, merge_concurrent
+from perdure.payload import canonical, changed_paths, is_untouched, merge, merge_concurrent
 
 pytestmark = pytest.mark.req("V33")
 
@@ -134,3 +134,21 @@ def test_a_patch_nested_too_deeply_is_refused() -> None:
     ):
         with pytest.raises(SchemaViolationError, match="deeper than 100"):
             ask()
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.data())
+def test_merging_what_nobody_else_touched_is_merging_concurrently(data: st.DataObject) -> None:
+    values = st.one_of(st.integers(0, 2), st.booleans(), st.dictionaries(st.sampled_from("xy"), st.integers(0, 1)))
+    some = st.dictionaries(st.sampled_from("abc"), values)
+    base, others, patch = data.draw(some), data.draw(some), data.draw(some)
+    current = merge(base, others)
+    if is_untouched(base, current, patch):
+        together = merge_concurrent(base, [("one", others), ("two", patch)], {})
+        assert canonical(merge(current, patch)) == canonical(together)
+
+
+def test_a_field_is_touched_when_its_json_changed() -> None:
+    assert not is_untouched({"a": 1}, {"a": True}, ["a"])
+    assert not is_untouched({}, {"a": None}, ["a"])
+    assert is_untouched({"a": 1, "b": 2}, {"a": 1.0, "b": 3}, ["a", "c"])

@@ -114,6 +114,15 @@ class RunbookDesk:
 
     # --- looking -------------------------------------------------------------------------------------------------
 
+    async def rest(self, id: str, timeout_seconds: float | None = None) -> RunbookView:
+        """Once it has gone as far as it goes by itself, or the time is up; it goes on without us."""
+        return await self._view(await wait_for(self._runtime, self._origin, parse_id(id), False, timeout_seconds))
+
+    async def has(self, id: str) -> bool:
+        """Whether an id is that of a plan or a draft, rather than of one call."""
+        state: Runbook = (await read(self._runtime, self._origin, id)).state
+        return state.course is not None or state.draft is not None
+
     async def show(self, id: str, *, at: int | None = None) -> RunbookView:
         """A runbook as it is, or as it was after that many records of its journal."""
         aggregate = await self._read(id)

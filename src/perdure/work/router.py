@@ -190,7 +190,7 @@ class Router:
     def _answered(self, verb: Verb, answered: Answered, writes: tuple[EntityWrite, ...]) -> Produced:
         """What an agent said, held to the verb's contract, whether it counts by itself or is a proposal."""
         decision = answered.decision
-        made = self._checked(verb, {} if decision.data is None else decision.data, {}, writes)
+        made = self._checked(verb, {} if decision.data is None else decision.data, answered.flags, writes)
         kept = decision if verb.execution.decision else None
         return msgspec.structs.replace(made, decision=kept, doubt=answered.doubt)
 
@@ -209,7 +209,8 @@ class Router:
         given = {name: value for name, value in call.items() if name != "spent"}
         made = Call(**given, resolvers=self._resolvers, entities=entities, meter=meter)
         if handler.is_agent:
-            return await ask(handler.function, verb, made, meter, spent), {}
+            answered = await ask(handler.function, verb, made, meter, spent)
+            return answered, answered.flags
         if handler.is_async:
             result = await handler.function(made)
         elif self._pool is None:

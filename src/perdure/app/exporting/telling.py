@@ -11,7 +11,7 @@ from perdure.app.exporting.differences import differences, given
 from perdure.app.exporting.form import Act, Arrival, Change, Crossing, Frame, IncidentTold, Passage, Tombstone
 from perdure.runbooks.machine import NOTICE
 
-PEOPLE_PREFIXES = ("Task", "Amendment", "Gate", "Draft")
+PEOPLE_PREFIXES = ("Task", "Amendment", "Gate", "Draft", "Proposal")
 PEOPLE_ENTRIES = frozenset({
     "CancelRequested", "IncidentResolved", "PayloadErased", "InstanceSuspended", "InstanceResumed", "InstanceModified",
     "InstanceMigrated", "StepsAdded", "EdgesAdded", "StepSkipped", "StepRetried", "StepCancelled", "DecisionMade",

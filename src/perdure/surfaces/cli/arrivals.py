@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Annotated, Any, Literal
 
 import typer
 
 from perdure.surfaces.cli import output
-from perdure.surfaces.cli.calls import PANEL, described
+from perdure.surfaces.cli.calls import PANEL, REST_SECONDS, described
 from perdure.surfaces.cli.completions import verb_names
 from perdure.surfaces.cli.exits import FAILED
 from perdure.surfaces.cli.failures import usage
@@ -65,13 +67,28 @@ async def complete(
         hint = "Give --result JSON (for nothing to say: '{}'), --error TEXT or --status expired."
         raise usage("complete", "key", key, "nothing says what came of it", hint)
     value = json_option("--result", result) if result is not None else None
-    async with open_store(settings, "reader") as perdure:
+    async with _answering(settings) as perdure:
         receipt = await perdure.complete(
             key, value, error=error, status=status, message_id=message_id, verb=verb, code=code
         )
+        if receipt.call is not None and receipt.call.state == "executing" and perdure.runtime.role != "reader":
+            await perdure.runbooks.rest(receipt.call.id, REST_SECONDS)
         await _show_receipt(settings, perdure, receipt)
     if receipt.answer == "dead_letter":
         raise typer.Exit(FAILED)
+
+
+@asynccontextmanager
+async def _answering(settings: Settings) -> AsyncIterator[Any]:
+    """Who answers also runs what that sets free; where handlers cannot be had, a worker does, and the answer counts."""
+    from perdure.errors import DefinitionError
+
+    async with AsyncExitStack() as stack:
+        try:
+            perdure = await stack.enter_async_context(open_store(settings, "caller"))
+        except DefinitionError:
+            perdure = await stack.enter_async_context(open_store(settings, "reader"))
+        yield perdure
 
 
 async def progress(

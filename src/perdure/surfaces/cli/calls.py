@@ -102,9 +102,19 @@ def _asked(words: list[str], args: str | None, catalogue: Any) -> tuple[str, dic
 
 
 async def status(settings: Settings, id: IdWord) -> None:
-    """Show a call as it is now."""
+    """Show a call, or a runbook, as it is now."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
-        show_call(settings, perdure, await perdure.status(id))
+        if await perdure.runbooks.has(id):
+            await _show_runbook(settings, perdure, id)
+        else:
+            show_call(settings, perdure, await perdure.status(id))
+
+
+async def _show_runbook(settings: Settings, perdure: Any, id: str) -> None:
+    from perdure.surfaces.cli.runbook_pictures import runbook_picture
+
+    view = await perdure.runbooks.show(id)
+    output.show(settings, view, lambda: runbook_picture(view, False))
 
 
 async def events(

@@ -217,11 +217,7 @@ async def _rested(perdure: Any, view: Any) -> Any:
     """Once it has gone as far as it goes by itself, or after a short while; it goes on without us."""
     if view.state != "executing":
         return await perdure.runbooks.show(view.id)
-    from perdure.app.waiting import wait_for
-    from perdure.sources import parse_id
-
-    await wait_for(perdure.runtime, perdure._origin, parse_id(view.id), False, REST_SECONDS)
-    return await perdure.runbooks.show(view.id)
+    return await perdure.runbooks.rest(view.id, REST_SECONDS)
 
 
 async def _watched(settings: Settings, perdure: Any, id: str, seconds: float | None) -> Any:

@@ -13,7 +13,7 @@ from perdure.people import AGENT
 from perdure.usage import Meter, ModelUse, Price, Spent
 from perdure.verbs.agents import AgentContract, MarkedAgent, is_graph, is_runner
 from perdure.verbs.compiled import Verb
-from perdure.verbs.handlers import Call, Decide
+from perdure.verbs.handlers import Call, Decide, Result
 from perdure.work.agents.answers import answer_of
 from perdure.work.agents.budgets import Left, all_priced, check_after, left
 from perdure.work.agents.graphs import invoke
@@ -27,6 +27,7 @@ class Answered(msgspec.Struct, frozen=True):
 
     decision: Decide
     doubt: str = ""
+    flags: dict[str, Any] = {}
 
 
 def named(verb: Verb, function: Any) -> str:
@@ -66,8 +67,10 @@ async def ask(function: Any, verb: Verb, call: Call, meter: Meter, spent: Spent)
             meter.add(ModelUse("", untold=1))  # whatever it waited for may have cost something
         raise Transient(f"The agent did not answer within {contract.timeout_seconds:g} seconds.") from None
     check_after(contract, spent, all_priced(meter, prices))
-    decision = answer_of(verb, marked.output(output) if marked.output is not None else output)
-    return Answered(decision, _doubt(contract, decision))
+    said = marked.output(output) if marked.output is not None else output
+    flags = said.flags if isinstance(said, Result) else {}
+    decision = answer_of(verb, said.data if isinstance(said, Result) else said)
+    return Answered(decision, _doubt(contract, decision), flags)
 
 
 async def _output(marked: MarkedAgent, verb: Verb, call: Call, meter: Meter, budget: Left) -> Any:

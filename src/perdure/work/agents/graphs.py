@@ -19,7 +19,9 @@ RECURSION = "GraphRecursionError"
 
 async def invoke(marked: MarkedAgent, verb: Verb, call: Call, meter: Meter, left: Left) -> Any:
     """Run the graph once. Its own limit of steps allows as many requests as the budget, each with what follows it."""
-    config: dict[str, Any] = {"recursion_limit": 2 * left.requests + 1}
+    # A graph that keeps its state is told attempts apart by their thread.
+    thread = {"thread_id": f"{call.idempotency_key}/{call.attempt}"}
+    config: dict[str, Any] = {"recursion_limit": 2 * left.requests + 1, "configurable": thread}
     callback = _callback(meter, left)
     if callback is not None:
         config["callbacks"] = [callback]

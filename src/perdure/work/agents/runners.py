@@ -19,6 +19,8 @@ async def run(marked: MarkedAgent, verb: Verb, call: Call, meter: Meter, left: L
     """Run the agent once, under limits that its library keeps between requests."""
     prompt = marked.prompt(call) if marked.prompt is not None else prompt_of(verb, call)
     settings, usage = _settings(marked.inner, left)
+    if getattr(marked.inner, "deps_type", None) is Call:
+        settings["deps"] = call
     result = None
     try:
         result = await marked.inner.run(prompt, **settings)
