@@ -32,7 +32,8 @@ from perdure.kernel.ports import Attachments
 from perdure.payload import canonical, digest
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, SETTLED, keyed_id
-from perdure.runbooks.plan import Plan
+from perdure.runbooks.documents import AbsentError
+from perdure.runbooks.plan import Plan, StepPlan
 from perdure.runbooks.running import ALL, CASE, RUNBOOKS, index_of, step_number
 from perdure.runbooks.state import Runbook, links_of
 from perdure.sources import id_text, iso, parse_id
@@ -310,7 +311,7 @@ class RunbookDesk:
     async def _step(self, aggregate: Aggregate, number: int) -> StepView:
         step = aggregate.state.steps[number - 1]
         is_erased = bool(aggregate.state.erased_at)
-        plan = None if is_erased else await self._conductor.decisions.plan_of(aggregate, number)
+        plan = None if is_erased else await self._plan(aggregate, number)
         args = await self._value(aggregate, step.input or None)
         result = await self._value(aggregate, step.result)
         carrier = await self._views.carrier(aggregate, number, step.carrier) if step.carrier is not None else None
@@ -318,6 +319,13 @@ class RunbookDesk:
         view = step_view(aggregate, number, plan, args, result, carrier, proposal)
         verb = self._runtime.catalogue.find(step.verb, step.version) if step.verb and args is not None else None
         return view if verb is None else msgspec.structs.replace(view, sentence=verb.sentence(args) or view.sentence)
+
+    async def _plan(self, aggregate: Aggregate, number: int) -> StepPlan | None:
+        try:
+            return self._conductor.documents.step(aggregate.state, number)
+        except AbsentError as absent:
+            await self._conductor.documents.read(aggregate, absent.hash)
+            return self._conductor.documents.step(aggregate.state, number)
 
     async def _value(self, aggregate: Aggregate, hash: bytes | None) -> Any:
         if hash is None or aggregate.state.erased_at:

@@ -92,18 +92,25 @@ def _counted(course: Course, number: int, before: Step, step: Step) -> Course:
             changes["ready"] = (*course.ready, number)
         if number in course.held:
             changes["held"] = tuple(each for each in course.held if each != number)
-    for name, was, now in zip(_MARKS, _marks(before), _marks(step), strict=True):
-        if was != now:
-            changes[name] = getattr(course, name) + now - was
+    was, now = _marks(before), _marks(step)
+    if was is not now:
+        for place, name in enumerate(_MARKS):
+            if was[place] != now[place]:
+                changes[name] = getattr(course, name) + now[place] - was[place]
     if (old := links_of(before).locks) != (new := links_of(step).locks):
         changes["locks"] = tuple(sorted((*(each for each in course.locks if each not in old), *new)))
     return replace(course, **changes) if changes else course
 
 
 _MARKS = ("retrying", "escalated", "stops", "asks", "unrecovered")
+_NO_MARKS = (0, 0, 0, 0, 0)
+_UNMARKED = frozenset({"pending", "ready", "running", "completed", "skipped", "cancelled"})
+"""States that are counted by themselves and by nothing else, unless the step waits for its next attempt."""
 
 
 def _marks(step: Step) -> tuple[int, int, int, int, int]:
+    if step.status in _UNMARKED and not step.retry_at:
+        return _NO_MARKS
     links = links_of(step)
     is_failed = step.status == "failed"
     is_open = is_failed and not links.is_passed
@@ -136,6 +143,8 @@ def hangs_on(links: Links) -> tuple[int, ...]:
 
 def needed_by(links: Links) -> tuple[int, ...]:
     """The steps it cannot do without, or not without all of them."""
+    if not links.sides and not links.either:
+        return links.needs
     choices = (choice for choice, _ in links.sides)
     return (*links.needs, *choices, *(each for group in links.either for each in group))
 
