@@ -63,7 +63,8 @@ def _top(document: Document, title: str) -> Markup:
         tag("h1", title),
         tag("p", tag("span", summary.state, class_=f"state {summary.state}"), " ", tag("code", document.id),
             f" · tenant {document.tenant}"),
-        tag("div", tag("ul", facts), *([tag("p", "What was asked:"), tag("ul", asked)] if asked else []), class_="summary"),
+        tag("div", tag("ul", facts), *([tag("p", "It was asked to:"), tag("ul", asked)] if asked else []),
+            class_="summary"),
         tag("p", "Check it without a database: ", tag("code", "perdure audit verify FILE --key KEY.pub"),
             class_="none"),
     )  # fmt: skip
