@@ -53,7 +53,7 @@ class EmbeddedWorld:
         self.driver: FaultyDriver | None = None
         self._others = asyncio.all_tasks()
         self._deployed: dict[str, int] = {}
-        self._keys: dict[int, str] = {}
+        self._keys: dict[int, tuple[v.Start, str]] = {}
         self.crash_at: tuple[int, Side] = (0, "before")
         """The commit, counted from opening, at which the process dies of itself; 0: it does not."""
 
@@ -109,7 +109,8 @@ class EmbeddedWorld:
 
     async def start(self, process: str, step: v.Start) -> None:
         """The same step asked for again, as after a crash, is the same start."""
-        key = self._keys.setdefault(id(step), f"start-{len(self._keys) + 1}")
+        # The step is kept with its key: another one in the same place in memory would pass for it.
+        _, key = self._keys.setdefault(id(step), (step, f"start-{len(self._keys) + 1}"))
         await self._do(
             self.engine.start(
                 process, self.origin, data=step.data, flags=step.flags, business_key=step.business_key,
