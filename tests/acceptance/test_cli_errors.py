@@ -175,17 +175,17 @@ def test_an_error_of_perdure_itself_says_how_to_see_more(project: Shell) -> None
     broken = project.folder / "sitecustomize.py"
     broken.write_text(
         "import perdure.app.perdure as home\n"
-        "async def status(self, id):\n    raise ZeroDivisionError('no reason')\n"
-        "home.Perdure.status = status\n"
+        "async def parked(self, *args, **kwargs):\n    raise ZeroDivisionError('no reason')\n"
+        "home.Perdure.parked = parked\n"
     )
     project.environment["PYTHONPATH"] = str(project.folder)
     project.run("db", "upgrade")
-    refused = project.run("status", UNKNOWN, code=10)
+    refused = project.run("parked", code=10)
     assert "ZeroDivisionError: no reason" in refused.error
     assert "PERDURE_DEBUG=1" in refused.error
     assert "Traceback" not in refused.error
     project.environment["PERDURE_DEBUG"] = "1"
-    assert "Traceback" in project.run("status", UNKNOWN, code=None).error
+    assert "Traceback" in project.run("parked", code=None).error
 
 
 def test_every_error_is_one_json_object(started: Shell) -> None:

@@ -184,8 +184,10 @@ async def test_a_state_that_outgrows_its_row_moves_all_its_parts(store_url: str)
         assert len(one.store.units[-1].parts) == INLINE + 5
         await one.ask(id, Painted(2, 0))
         assert one.store.units[-1].after == NO_ROWS
+        await one.ask(id, Grown(2))
+        assert [number for number, _ in one.store.units[-1].parts] == [INLINE + 5, INLINE + 6]
         assert await one.findings(id) == []
-        assert len((await two.kernel.read(id, ORIGIN)).state.cells) == INLINE + 5
+        assert len((await two.kernel.read(id, ORIGIN)).state.cells) == INLINE + 7
 
 
 @pytest.mark.req("P7")

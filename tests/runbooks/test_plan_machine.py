@@ -8,6 +8,7 @@ from perdure.errors import Rejection
 from perdure.journal import Origin
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
+from perdure.runbooks.courses import base_of
 from perdure.runbooks.machine import LOCK, PROCESS_OVER
 from perdure.runbooks.state import Failure, Pin
 from tests.runbooks.board import ID, TWICE, WORKER, Board, choice, hash_of, pin, step
@@ -218,7 +219,9 @@ def test_decide_asks_its_verb_and_alternatives_come_before_dependants_are_skippe
     assert board.states == {"a": "failed", "uses": "pending", "a/decision": "ready"}
     assert board.step("a/decision").verb == "choose"
     board.launch("a/decision")
-    other = c.Change(board.course.plan, hash_of("plan 2"), hash_of("document 2"), (step("other"),), reason="plan b")
+    other = c.Change(
+        base_of(board.runbook), hash_of("plan 2"), hash_of("document 2"), (step("other"),), reason="plan b"
+    )
     board.done("a/decision", change=other)
     assert board.states == {"a": "failed", "uses": "skipped", "a/decision": "completed", "other": "ready"}
     board.runs("other")
@@ -355,7 +358,7 @@ def test_a_decision_adds_and_skips_in_the_record_of_its_result() -> None:
     board.runs("a")
     board.launch("decide")
     change = c.Change(
-        board.course.plan, hash_of("plan 2"), hash_of("document 2"), (step("extra", needs=(1,)),), (3,),
+        base_of(board.runbook), hash_of("plan 2"), hash_of("document 2"), (step("extra", needs=(1,)),), (3,),
         reason="a PEP", confidence=0.9,
     )  # fmt: skip
     board.done("decide", change=change)
@@ -399,7 +402,7 @@ def test_where_every_resume_is_a_decision_what_follows_waits_for_it() -> None:
 
 def extension(board: Board, *steps: e.Added, edges: tuple[tuple[int, int], ...] = ()) -> c.ExtendPlan:
     count = len(board.runbook.steps)
-    return c.ExtendPlan(board.course.plan, hash_of(f"plan {count}"), hash_of(f"document {count}"), steps, edges)
+    return c.ExtendPlan(base_of(board.runbook), hash_of(f"plan {count}"), hash_of(f"document {count}"), steps, edges)
 
 
 @pytest.mark.req("X11")
@@ -563,3 +566,15 @@ def test_a_draft_can_be_thrown_away() -> None:
     board.ask(c.Cancel("never mind"))
     assert board.status == "cancelled"
     assert refused(board.ask(c.StartRunbook(hash_of("plan"), hash_of("d"), (step("a"),)))).fact == "it is cancelled"
+
+
+@pytest.mark.req("X11")
+def test_an_extension_made_before_the_runbook_added_a_step_by_itself_is_made_again() -> None:
+    board = Board(step("a", on_failure="decide", alternative=pin("choose")), step("b"))
+    late = extension(board, step("c", needs=(2,)), step("d", needs=(3,)))
+    board.launch("a")
+    board.fails("a")
+    assert "a/decision" in board.states
+    assert "changed meanwhile" in refused(board.ask(late)).fact
+    board.ask(extension(board, step("c", needs=(2,)), step("d", needs=(4,))))
+    assert [board.states[name] for name in ("c", "d")] == ["pending", "pending"]

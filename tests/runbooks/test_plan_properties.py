@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from perdure.errors import Rejection
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
-from perdure.runbooks.courses import hangs_on
+from perdure.runbooks.courses import base_of, hangs_on
 from perdure.runbooks.state import ENDED, STEP_STATES, links_of
 from tests.runbooks.board import ID, Board, choice, hash_of, pin, step
 
@@ -112,7 +112,7 @@ def move(board: Board, chance: random.Random) -> None:
         extra = step(f"x{len(steps)}", needs=(chance.randrange(1, len(steps) + 1),))
         extra = extra if steps[extra.needs[0] - 1].verb else step(extra.name)
         plan, document = hash_of(extra.name), hash_of(f"document {extra.name}")
-        board.ask(c.ExtendPlan(board.course.plan, plan, document, (extra,)))
+        board.ask(c.ExtendPlan(base_of(board.runbook), plan, document, (extra,)))
     elif failed:
         board.ask(c.RetryStep(board.number(chance.choice(failed))))
 

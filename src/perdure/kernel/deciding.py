@@ -178,7 +178,7 @@ class Decider:
         written = [(at, parts.written(at, parted.encode_part)) for at in changed]
         if known is None:
             return current.rows, machine.rows(current.id, state), written
-        before = parted.rows_among(current.id, current.state, changed)
+        before = parted.rows_among(current.id, current.state, [at for at in changed if at < len(known)])
         return before, parted.rows_among(current.id, state, changed), written
 
 

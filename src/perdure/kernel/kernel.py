@@ -119,10 +119,13 @@ class Kernel:
             self._remember(cached)
         return cached
 
-    async def recall(self, id: Id, origin: Origin) -> Aggregate:
-        """Like `read`, but what this process last committed is good enough: for addressing, never for answers."""
+    async def recall(self, id: Id, origin: Origin, suits: Callable[[Any], bool] | None = None) -> Aggregate:
+        """Like `read`, but what this process last committed is good enough: for addressing, never for answers.
+
+        Where what is remembered does not suit, as with a step that others have added since, it is read.
+        """
         cached = self._cache.get(id)
-        if cached is None:
+        if cached is None or (suits is not None and not suits(cached.state)):
             cached = await self.read(id, origin)
             self._remember(cached)
         if cached.tenant != origin.tenant:

@@ -83,7 +83,8 @@ class Launch(msgspec.Struct, frozen=True):
 class Change(msgspec.Struct, frozen=True):
     """What a decision does to the plan, in the commit that records the decision.
 
-    Steps are added onto the plan `base`; a plan that has changed since makes the whole command wait for another try.
+    Steps are added onto `base`, a plan with so many steps; one that has changed since makes the whole command wait for
+    another try.
     """
 
     base: bytes = b""

@@ -300,7 +300,7 @@ class Conductor:
     # --- executing -----------------------------------------------------------------------------------------------
 
     def _on_started(self, aggregate: Aggregate, entry: e.AttemptStarted) -> None:
-        if entry.worker == self.lease.number:
+        if entry.worker == self.lease.number and _is_under_way(aggregate.state.steps[entry.step - 1], entry):
             self._spawn(aggregate, entry.step, entry.attempt, entry.worker)
 
     def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
@@ -506,6 +506,12 @@ class Conductor:
             await asyncio.gather(*late, return_exceptions=True)
             if late:
                 return
+
+
+def _is_under_way(step: Step, started: e.AttemptStarted) -> bool:
+    """Whether an attempt is still to be made: a later command of the same commit may have ended it."""
+    frame = step.frame
+    return step.status == "running" and frame is not None and frame.attempt == started.attempt
 
 
 def keyed_id(tenant: str, idempotency_key: str) -> Id:

@@ -149,6 +149,11 @@ def needed_by(links: Links) -> tuple[int, ...]:
     return (*links.needs, *choices, *(each for group in links.either for each in group))
 
 
+def base_of(state: Runbook) -> bytes:
+    """What a change is made onto: the plan, and how many steps there are, with those the runbook added by itself."""
+    return course_of(state).plan + len(state.steps).to_bytes(4, "big")
+
+
 def is_over(step: Step) -> bool:
     """Whether nothing that hangs on the step waits for it any longer."""
     return step.status in DONE or links_of(step).is_passed

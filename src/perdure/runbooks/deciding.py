@@ -9,6 +9,7 @@ from perdure.errors import RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
 from perdure.kernel.ports import Attachments
 from perdure.runbooks import commands as c
+from perdure.runbooks.courses import base_of
 from perdure.runbooks.documents import Documents, added_steps, course_of, document_of, numbers_of, plan_hash
 from perdure.runbooks.plan import Plan
 from perdure.runbooks.state import ENDED, Runbook, Step, links_of, step_id
@@ -95,7 +96,7 @@ class Decisions:
         brought.payloads.append((hash, data))
         added = added_steps(plan.steps[len(before.steps) :], len(state.steps) + 1, numbers_of(state), self._catalogue)
         return c.Change(
-            course_of(state).plan, plan_hash(plan), hash, added, change.skips, change.is_last, change.reason,
+            base_of(state), plan_hash(plan), hash, added, change.skips, change.is_last, change.reason,
             change.confidence,
         )  # fmt: skip
 

@@ -30,13 +30,14 @@ from perdure.people import Person
 from perdure.people import answer as answered
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, Conductor, index_rows
+from perdure.runbooks.courses import base_of
 from perdure.runbooks.deciding import decision_in
 from perdure.runbooks.fanning import FanOut, derived_id
 from perdure.runbooks.launching import Known
 from perdure.runbooks.machine import NOTICE, token_key
 from perdure.runbooks.ports import DeadLetter
 from perdure.runbooks.running import MAX_TRIES
-from perdure.runbooks.state import WAITING, Failure, Runbook, Step
+from perdure.runbooks.state import WAITING, Failure, Runbook, Step, has_step
 from perdure.sources import ID_LENGTH, Id, Sources, id_text, parse_id
 
 CompletionStatus = Literal["completed", "failed", "expired"]
@@ -153,7 +154,7 @@ class Intake:
     ) -> Answer:
         """Put it to the call; a decision is read against the plan as it is, and again when that changed meanwhile."""
         for _ in range(MAX_TRIES):
-            aggregate = await self._kernel.recall(found.aggregate, origin)
+            aggregate = await self._kernel.recall(found.aggregate, origin, has_step(found.step))
             planned = None
             if aggregate.state.course is not None:
                 planned = await self._planned(completion, found, aggregate)
@@ -167,8 +168,8 @@ class Intake:
         raise RejectedError(Rejection("blocked", "complete", "key", completion.key, "its plan kept changing"))
 
     async def _has_changed(self, found: Found, origin: Origin, base: bytes) -> bool:
-        course = (await self._kernel.read(found.aggregate, origin)).state.course
-        return course is not None and course.plan != base
+        state = (await self._kernel.read(found.aggregate, origin)).state
+        return state.course is not None and base_of(state) != base
 
     async def _planned(self, completion: Completion, found: Found, aggregate: Aggregate) -> Planned:
         """What a completion means to a plan: what follows from it, and what a person decided."""

@@ -14,13 +14,14 @@ from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
 from perdure.kernel.ports import Attachments, IndexRow
 from perdure.payload import digest
 from perdure.runbooks import commands as c
+from perdure.runbooks.courses import base_of
 from perdure.runbooks.deciding import Decisions
 from perdure.runbooks.documents import Documents, added_steps, course_of, document_of, numbers_of, pinned, plan_hash
 from perdure.runbooks.entries import Added
 from perdure.runbooks.launching import KIND, Known, Launcher
 from perdure.runbooks.plan import Plan
 from perdure.runbooks.ports import RunbookStore
-from perdure.runbooks.state import Failure, Pin, VerbPin
+from perdure.runbooks.state import Failure, Pin, VerbPin, has_step
 from perdure.sources import Id, id_text
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.handlers import Decide
@@ -175,8 +176,8 @@ class Running:
         return tuple((names[step][-1], names[before][-1]) for step, before in edges)
 
     async def _has_changed(self, id: Id, origin: Origin, base: bytes) -> bool:
-        course = (await self._kernel.read(id, origin)).state.course
-        return course is not None and course.plan != base
+        state = (await self._kernel.read(id, origin)).state
+        return state.course is not None and base_of(state) != base
 
     # --- what became of steps ------------------------------------------------------------------------------------
 
@@ -193,7 +194,7 @@ class Running:
         A decision that cannot be carried out is an incident of the attempt that made it; a person's is refused.
         """
         for _ in range(MAX_TRIES):
-            aggregate = await self._kernel.recall(id, origin)
+            aggregate = await self._kernel.recall(id, origin, has_step(command.step))
             carried = msgspec.structs.replace(brought, payloads=[*brought.payloads])
             try:
                 changed = await self.changed(aggregate, command, decision, carried)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal, cast
 
 import msgspec
@@ -250,6 +250,11 @@ def extended(steps: Steps, more: Iterable[Step]) -> Steps:
         return cast(Steps, cast(Parts[Step], steps).extend(more))
     whole = (*steps, *more)
     return whole if len(whole) <= INLINE else cast(Steps, Parts.of(whole))
+
+
+def has_step(number: int) -> Callable[[Runbook], bool]:
+    """Whether a state knows a step; others may have added it since the state was remembered."""
+    return lambda state: len(state.steps) >= number
 
 
 def links_of(step: Step) -> Links:

@@ -10,7 +10,7 @@ from perdure.journal import Decision, Origin
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
 from perdure.runbooks.apply_plan import runbook_started
-from perdure.runbooks.courses import course_of, hangs_on, is_untouched
+from perdure.runbooks.courses import base_of, course_of, hangs_on, is_untouched
 from perdure.runbooks.flow import Begin, Flow
 from perdure.runbooks.state import COMPLETED, ENDED, Failure, Links, Runbook, Step, links_of
 
@@ -45,7 +45,7 @@ def _is_completed(state: Runbook, step: int) -> bool:
 def changed_meanwhile(state: Runbook, command: c.Command) -> Rejection | None:
     """A decision made about another plan than the one there is now."""
     change = command.change if isinstance(command, c.RecordAttempt | c.Complete) else None
-    if change is None or not change.added or change.base == course_of(state).plan:
+    if change is None or not change.added or change.base == base_of(state):
         return None
     return Rejection("wrong_state", "extend", "runbook", "?", "its plan has changed since the decision was read")
 
@@ -80,7 +80,7 @@ def _extend(state: Runbook, command: c.ExtendPlan, origin: Origin, now: int) -> 
     course = course_of(state)
     if state.status in ENDED or course.ending:
         return Rejection("wrong_state", "extend", "runbook", "?", f"it is already {state.status}")
-    if command.base != course.plan:
+    if command.base != base_of(state):
         fact = "its plan has changed meanwhile"
         return Rejection("wrong_state", "extend", "runbook", "?", fact, "Look, and try again.")
     if len(course.fragments) >= MAX_FRAGMENTS:

@@ -25,7 +25,7 @@ from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, Conductor, index_rows
 from perdure.runbooks.decide import ESCALATION_STUCK
 from perdure.runbooks.machine import CHILD_ENDED, ESCALATION, ESCALATION_OVER, OVER, token_key
-from perdure.runbooks.state import WAITING, Failure, Runbook, short
+from perdure.runbooks.state import WAITING, Failure, Runbook, has_step, short
 from perdure.sources import SECOND, Id, Micros, Sources, derive_id, id_text
 from perdure.verbs import Verb
 from perdure.verbs.definition import same_verb_name
@@ -130,7 +130,7 @@ class Upkeep:
 
     async def _serves(self, id: Id, step: int, origin: Origin) -> Verb | None:
         """The verb of a job, when this process can run it under the same name and version."""
-        current = (await self._kernel.recall(id, origin)).state.steps[step - 1]
+        current = (await self._kernel.recall(id, origin, has_step(step))).state.steps[step - 1]
         return self._conductor.serves(current.verb, current.version)
 
     async def deliver(self) -> int:

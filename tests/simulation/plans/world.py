@@ -127,6 +127,9 @@ class PlanHistory(History):
             for entry in self._machine.records.decode(row.body).entries:
                 names.append(type(entry).__name__)
                 self._judge_entry(unit.id, entry)
+        if (state := self.runbooks.get(unit.id)) is not None and state.course is not None:
+            # What one commit begins and ends holds nothing: it is never run.
+            self._follow_locks(unit.id, state)
         return names
 
     def _judge_entry(self, id: bytes, entry: Any) -> None:
@@ -135,10 +138,8 @@ class PlanHistory(History):
             self.violated(f"runbook {id_text(id)} was started twice")
         if before is not None and before.course is not None:
             self._check(id, before, entry)
-        state = self.runbooks[id] = self._machine.apply(before, entry)
+        self.runbooks[id] = self._machine.apply(before, entry)
         self.entries.setdefault(id, []).append(entry)
-        if state.course is not None:
-            self._follow_locks(id, state, entry)
 
     def _check(self, id: bytes, before: Runbook, entry: Any) -> None:
         step = before.steps[entry.step - 1] if getattr(entry, "step", 0) and len(before.steps) >= entry.step else None
@@ -161,7 +162,7 @@ class PlanHistory(History):
             case _:
                 pass
 
-    def _follow_locks(self, id: bytes, state: Runbook, entry: Any) -> None:
+    def _follow_locks(self, id: bytes, state: Runbook) -> None:
         for number, step in enumerate(state.steps, 1):
             for lock in links_of(step).locks:
                 holder = self._locks.setdefault(lock, (id, number))
