@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def _module(load: Load) -> str:
-    if load.workload == "onboarding":
+    if "onboarding" in (load.workload, load.mode):
         return {"perdure": "perdure_runbooks", "dbos": "dbos_onboarding"}[load.contender]
     is_process = load.workload in PROCESSES or (load.workload == "acknowledged" and load.mode in PROCESSES)
     return "perdure_processes" if load.contender == "perdure" and is_process else MODULES[load.contender]

@@ -13,6 +13,7 @@ from bench.contenders.acknowledging import DEFINITIONS, Acknowledgements, keys_f
 from bench.load import Load, Sample, drain_all, drive, latencies, resident_bytes
 from bench.verify import acknowledged_ids
 from perdure import Perdure
+from perdure.app.instance_views import InstanceView
 from perdure.journal import Origin
 
 HERE = Path(__file__).resolve().parent.parent
@@ -63,8 +64,8 @@ async def _process(load: Load) -> Sample:
             view = await perdure.instances.start("bench", {"reference": f"order {number}"}, until="rest")
             require(view.waits[0].kind == "task", view)
             key = f"{view.id}:{view.tokens[0].number}"
-            view = await perdure.tasks.complete(key, {"approved": True}, until="end")
-            require(view.state == "completed" and len(view.completed) == 4, view)
+            done = await perdure.tasks.complete(key, {"approved": True}, until="end")
+            require(isinstance(done, InstanceView) and done.state == "completed" and len(done.completed) == 4, done)
             kept.add(view.id)
 
         commits, began = perdure.metrics()["commits"], time.process_time()
