@@ -242,7 +242,13 @@ def test_what_can_be_asked_is_told_from_what_is_called() -> None:
         async def __call__(self, call: Call) -> dict[str, Any]:
             return {}
 
-    assert is_agent(graph(answer())) and is_agent(runner(Asked({}))) and is_agent(Agent())
+    class Own(Agent):
+        async def decide(self, call: Call) -> dict[str, Any]:
+            return {}
+
+    assert is_agent(graph(answer())) and is_agent(runner(Asked({}))) and is_agent(Own())
+    with pytest.raises(TypeError, match="decide"):
+        Agent()  # type: ignore[abstract]
     assert not (is_agent(function) or is_agent(Callable()) or is_agent(Agent) or is_agent(object()))
 
 

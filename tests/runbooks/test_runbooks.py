@@ -311,10 +311,11 @@ async def test_a_step_that_waits_too_long_is_escalated_and_its_runbook_goes_on(s
 @pytest.mark.req("X6")
 async def test_two_runbooks_change_the_same_case_one_after_the_other(store_url: str) -> None:
     desk, running, most = Desk(), set[str](), 0
-    gate = asyncio.Event()
+    gate, begun = asyncio.Event(), asyncio.Event()
 
     async def change(call: Any) -> dict[str, Any]:
         nonlocal most
+        begun.set()
         running.add(call.step_id)
         most = max(most, len(running))
         await gate.wait()
@@ -325,8 +326,8 @@ async def test_two_runbooks_change_the_same_case_one_after_the_other(store_url: 
     async with Sandbox.open(store_url, definitions=catalogue(), handlers=handlers) as sandbox:
         program = 'LET a = EXEC co.change(case: "7", by: "a")\nLET b = EXEC co.change(case: "7", by: "b")'
         views = [await sandbox.runbooks.start(program) for _ in range(2)]
-        for _ in range(200):
-            await asyncio.sleep(0)
+        await begun.wait()
+        await sandbox.runtime.look_after()  # whatever is ready is tried, while the first still holds the case
         gate.set()
         for view in views:
             assert (await settled(sandbox, view.id)).state == "completed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, get_args
@@ -43,7 +44,7 @@ class AgentContract(msgspec.Struct, frozen=True):
         return Budget(self.max_tokens, self.max_cost)
 
 
-class Agent:
+class Agent(ABC):
     """An agent of your own: subclass it, and write `decide`. Whatever it asks of a model it tells with `call.used`.
 
     `call.context` says how far the runbook has come, when the verb is a decision.
@@ -51,9 +52,9 @@ class Agent:
 
     name: str = ""
 
+    @abstractmethod
     async def decide(self, call: Call) -> Any:
         """A `Decide`, or the result of the verb."""
-        raise NotImplementedError
 
 
 class MarkedAgent:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from perdure.errors import SchemaViolationError
+from perdure.errors import PerdureError, SchemaViolationError
 from perdure.payload import parse
 from perdure.verbs.compiled import Verb
 from perdure.verbs.handlers import Decide
@@ -34,8 +34,8 @@ def _object_in(text: str) -> Any:
         return text
     try:
         return parse(stripped.encode())
-    except Exception:
-        return text
+    except (PerdureError, ValueError):
+        return text  # a model may say anything: as text it is held against the verb's result, and refused there
 
 
 def answer_of(verb: Verb, output: Any) -> Decide:
