@@ -32,6 +32,7 @@ def main() -> None:
         options.found.mkdir(parents=True, exist_ok=True)
         arguments = [
             f"-max_total_time={options.seconds}", f"-timeout={options.timeout}", f"-rss_limit_mb={options.memory}",
+            f"-seed={options.seed}", f"-runs={options.runs}",
             f"-max_len={LONGEST_INPUT}", "-len_control=0", "-detect_leaks=0", "-print_final_stats=1",
             f"-artifact_prefix={options.found}/", str(corpus),
         ]  # fmt: skip
@@ -43,6 +44,8 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("target", help="verbs, overrides, configuration, … (see tests/fuzz/targets.py)")
     parser.add_argument("--seconds", type=int, default=60, help="how long to look")
+    parser.add_argument("--seed", type=int, default=0, help="where chance starts; 0 draws one")
+    parser.add_argument("--runs", type=int, default=-1, help="stop after this many inputs")
     parser.add_argument("--timeout", type=int, default=ONE_INPUT_SECONDS, help="seconds one input may take")
     parser.add_argument("--memory", type=int, default=MEGABYTES, help="megabytes the process may take")
     parser.add_argument("--found", type=Path, default=Path("build/fuzz"), help="where inputs that break it are kept")

@@ -31,6 +31,8 @@ FOUND = [
     ("payload", b"[" * 100_000),
     ("states", b"\x91" * 100_000),
     ("records", b"\xdd\xff\xff\xff\xff"),
+    ("programs", b'EXEC kyc.open-case(entity: "a", case-type: "\xff")\n'),
+    ("programs", b'LET c = EXEC kyc.open-case(entity: "a")\nIF c.case_id == "\xff"\n    EXEC kyc.senior()\nEND\n'),
 ]  # fmt: skip
 """Inputs that broke a parser once, and the usual suspects."""
 

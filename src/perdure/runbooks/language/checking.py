@@ -12,6 +12,7 @@ from perdure.runbooks.language.lowering import Step, Unknown, where
 from perdure.runbooks.language.program import Ref
 from perdure.runbooks.language.reading import Damage
 from perdure.runbooks.language.scopes import Scope, exclude
+from perdure.runbooks.language.sentences import as_json
 from perdure.runbooks.language.shapes import Shape, kind_of, misfit
 from perdure.runbooks.language.style import Style
 from perdure.runbooks.language.verbs import AskedVerb, AskedVerbs
@@ -138,9 +139,9 @@ class Checker:
     def _outside(self, step: Step, path: Path, value: Any, listed: list[Any]) -> None:
         texts = [allowed for allowed in listed if isinstance(allowed, str)]
         similar = nearest(value, texts) if isinstance(value, str) and not self._report.full else None
-        allowed = ", ".join(_written(each) for each in listed[:_LISTED])
-        hint = f"Did you mean {_written(similar)}? Allowed are {allowed}." if similar else f"Allowed are {allowed}."
-        reason = f"{shown(_written(value))} is not among its values"
+        allowed = ", ".join(as_json(each) for each in listed[:_LISTED])
+        hint = f"Did you mean {as_json(similar)}? Allowed are {allowed}." if similar else f"Allowed are {allowed}."
+        reason = f"{shown(as_json(value))} is not among its values"
         self._report.add(Mistake.OUTSIDE_ENUM, where(step, path), reason, hint, _said(path))
 
     def _reference(self, step: Step, asked: AskedVerb, path: Path, ref: Ref, wanted: Shape) -> None:
@@ -235,12 +236,12 @@ class Checker:
         if listed is not None and not any(_same(value, allowed) for allowed in listed):
             texts = [each for each in listed if isinstance(each, str)]
             similar = nearest(value, texts) if isinstance(value, str) and not self._report.full else None
-            meant = f"Did you mean {_written(similar)}? " if similar else ""
-            hint = f"{meant}It is one of {', '.join(_written(each) for each in listed[:_LISTED])}."
-            self._add_at(Fault.UNDECIDABLE, ref, f"{said} is never {shown(_written(value))}", hint)
+            meant = f"Did you mean {as_json(similar)}? " if similar else ""
+            hint = f"{meant}It is one of {', '.join(as_json(each) for each in listed[:_LISTED])}."
+            self._add_at(Fault.UNDECIDABLE, ref, f"{said} is never {shown(as_json(value))}", hint)
         elif value is not None and misfit(Shape({"const": value}, {}), shape):
             hint = f"Compare it with {shape.spoken()}."
-            self._add_at(Fault.UNDECIDABLE, ref, f"{said} is {shape.spoken()}, never {shown(_written(value))}", hint)
+            self._add_at(Fault.UNDECIDABLE, ref, f"{said} is {shape.spoken()}, never {shown(as_json(value))}", hint)
 
     def _alternative(self, step: Step) -> None:
         if step.on_failure != "decide":
@@ -290,10 +291,6 @@ def _is_open(value: Any) -> bool:
 def _same(value: Any, allowed: Any) -> bool:
     """Equality as JSON has it: true is not 1."""
     return bool(value == allowed) and isinstance(value, bool) == isinstance(allowed, bool)
-
-
-def _written(value: Any) -> str:
-    return msgspec.json.encode(value, enc_hook=str).decode()
 
 
 def _said(path: Path) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
-
-import msgspec
 
 from perdure.runbooks.language.lowering import Unknown
 from perdure.runbooks.language.program import Ref
@@ -43,8 +42,7 @@ def condition_text(condition: Condition, is_inner: bool = False) -> str:
         case Test(step=step, path=path, operator=None):
             return f"{step}{path_text(path)}"
         case Test(step=step, path=path, operator=operator, value=value):
-            written = msgspec.json.encode(value, enc_hook=lambda _: None).decode()
-            return f"{step}{path_text(path)} {operator} {written}"
+            return f"{step}{path_text(path)} {operator} {as_json(value)}"
         case Not(of=part):
             return f"not {condition_text(part, True)}"
         case All(of=parts):
@@ -56,3 +54,8 @@ def condition_text(condition: Condition, is_inner: bool = False) -> str:
 
 def path_text(path: Path) -> str:
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
+
+
+def as_json(value: Any) -> str:
+    """The value as a program writes it; text that is no Unicode can be said too, and what is unknown is null."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=lambda _: None)
