@@ -76,10 +76,9 @@ def refusal(principal: Principal, operation: str, verb: str = "") -> Rejection |
 
 def reaches(patterns: tuple[str, ...], verb: str) -> bool:
     """Whether any of the patterns is the verb's name, or its beginning before a star at the end."""
-    for pattern in patterns:
-        if pattern == verb or (pattern.endswith("*") and verb.startswith(pattern[:-1])):
-            return True
-    return False
+    return any(
+        pattern == verb or (pattern.endswith("*") and verb.startswith(pattern[:-1])) for pattern in patterns
+    )  # fmt: skip
 
 
 def is_pattern(text: str) -> bool:
@@ -95,5 +94,5 @@ def _forbidden(operation: str, fact: str, hint: str) -> Rejection:
 
 
 def _listed(roles: frozenset[Role], word: str) -> str:
-    *first, last = [role for role in ROLES if role in roles] or [""]
+    *first, last = [str(role) for role in ROLES if role in roles] or [""]
     return f"{', '.join(first)} {word} {last}" if first else last
