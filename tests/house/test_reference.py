@@ -66,7 +66,7 @@ def test_everything_a_handler_gets_is_on_the_page() -> None:
         ("Instances", get_args(InstanceEntry)),
         ("Processes", get_args(ProcessEntry)),
         ("Access", get_args(AccessEntry)),
-    ],  # fmt: skip
+    ],
 )
 def test_every_entry_is_on_the_page_with_all_its_fields(title: str, entries: tuple[type[msgspec.Struct], ...]) -> None:
     whole = page("journal-entries.md")

@@ -1,4 +1,4 @@
-"""Short histories of instances, of deployed processes and of keys that hold every entry, each once with every field filled."""
+"""Short histories of instances, processes and keys that hold every entry, each once with every field filled."""
 
 from __future__ import annotations
 
