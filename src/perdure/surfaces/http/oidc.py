@@ -124,7 +124,7 @@ class Provider:
             if told.issuer != issuer:
                 raise ValueError("it names another issuer")
             keys = read_keys(await self._get(told.jwks_uri))
-        except (httpx.HTTPError, httpx.InvalidURL, msgspec.ValidationError, ValueError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, msgspec.MsgspecError, ValueError, RecursionError) as error:
             log.warning("the identity provider %s could not be asked: %s", issuer, type(error).__name__)
             return
         self._told, self._keys, self._known_at = told, keys, self._asked_at
@@ -178,7 +178,7 @@ class Provider:
             _require_safe(told.token_endpoint)
             async with self._client.stream("POST", told.token_endpoint, data=form, auth=auth) as answer:
                 token = (await _json(answer)).get("id_token")
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError, AttributeError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, msgspec.MsgspecError, ValueError, AttributeError) as error:
             log.warning("the identity provider gave no token: %s", type(error).__name__)
             raise refused("the identity provider gave no token for it") from None
         if not isinstance(token, str):
