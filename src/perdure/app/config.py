@@ -8,7 +8,9 @@ from typing import Any
 
 import msgspec
 
+from perdure.app.telemetry_config import read_telemetry
 from perdure.errors import DefinitionError, StoreSettingError
+from perdure.telemetry import TelemetrySettings
 from perdure.verbs.fields import Fields
 from perdure.verbs.nodes import Report, parse_text
 
@@ -19,7 +21,7 @@ KEEP_SECONDS = 1826 * 86_400.0
 SEAL_SECONDS = 10.0
 
 CONFIG_KEYS = frozenset(
-    {"store", "engine", "definitions", "models", "packs", "handlers", "environment", "retention", "seal"}
+    {"store", "engine", "definitions", "models", "packs", "handlers", "environment", "retention", "seal", "telemetry"}
 )
 RETENTION_KEYS = frozenset({"payloads"})
 SEAL_KEYS = frozenset({"key_file", "every"})
@@ -41,6 +43,7 @@ class Config(msgspec.Struct, frozen=True):
     keep_seconds: float | None = KEEP_SECONDS
     seal_key_file: Path | None = None
     seal_every_seconds: float = SEAL_SECONDS
+    telemetry: TelemetrySettings = TelemetrySettings()
     folder: Path = Path()
 
 
@@ -78,6 +81,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         keep_seconds=keep,
         seal_key_file=key_file,
         seal_every_seconds=every,
+        telemetry=read_telemetry(fields),
         folder=folder,
     )
 
