@@ -140,10 +140,14 @@ class Runtime:
 
     def observe(self, settings: TelemetrySettings, exporter: Any = None) -> None:
         """Measure and trace as a project says; by default it says neither."""
+        if self.role == "reader":
+            return
         if settings.metrics:
             self.measure()
         if settings.traces is not None:
             self.trace(open_spans(settings.traces, exporter), settings.traces.sample)
+        if settings.logs:
+            self.observer.correlate()
 
     async def scrape(self) -> bytes:
         """The text of `/metrics`."""

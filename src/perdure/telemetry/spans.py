@@ -17,6 +17,8 @@ REMEMBERED = 16_384
 """So many spans a process remembers having emitted: what is delivered again within that is seen once."""
 MICRO = 1000
 SCOPE = "perdure"
+SEND_SECONDS = 5
+"""So long one batch is tried to be sent; also the most that a process waits for a collector when it stops."""
 
 Attributes = Mapping[str, str | int | float | bool]
 
@@ -108,7 +110,7 @@ def open_spans(settings: TraceSettings, exporter: Any = None) -> Spans:
         if exporter is None:
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
 
-            exporter = OTLPSpanExporter(endpoint=settings.endpoint, headers=settings.headers(os.environ))
+            exporter = OTLPSpanExporter(endpoint=settings.endpoint, headers=settings.headers(os.environ), timeout=SEND_SECONDS)
     except ImportError as error:
         raise StoreSettingError(
             "send traces to", "collector", settings.endpoint, f"a package is missing ({error})",

@@ -8,7 +8,9 @@ from collections import deque
 from collections.abc import Awaitable, Mapping
 from typing import Any
 
+from perdure.app.observing.correlating import Correlating
 from perdure.app.observing.measuring import Measuring
+from perdure.app.observing.places import Places
 from perdure.app.observing.reading import Reading
 from perdure.app.observing.seen import Seen
 from perdure.app.observing.tracing import Tracing
@@ -50,7 +52,7 @@ class Observer:
         self._reading = Reading(store, kernel, sources)
         self._units = 0
         self._commits = 0
-        kernel.listen(self._on_commit)
+        self._listens = False
 
     # --- what is asked for ---------------------------------------------------------------------------------------
 
@@ -58,14 +60,23 @@ class Observer:
         """Count from now on; asked again, the same metrics."""
         if self._measuring is None:
             self._measuring = Measuring(Metrics(self._catalogue.names()), self._catalogue, self._kernel)
+            self._listen()
             self._kernel.refused(self._on_refusal)
             self._store.watch = self._on_unit
         return self._measuring.metrics
 
     def trace(self, spans: Spans, sample: float = 1.0) -> None:
         """Emit spans from now on."""
-        self._tracing = Tracing(spans, self._kernel, self._store, self._machines, sample)
-        self._router.around = self._tracing.around
+        self._listen()
+        places = Places(self._kernel, self._store, sample)
+        self._tracing = Tracing(spans, places, self._store, self._machines)
+        self._router.around = Correlating(places, emits=True).around
+
+    def correlate(self) -> None:
+        """Say in the log lines of attempts what they belong to, also where no spans are emitted."""
+        if self._tracing is None:
+            places = Places(self._kernel, self._store, 1.0)
+            self._router.around = Correlating(places, emits=False).around
 
     async def scrape(self) -> bytes:
         """The text for `/metrics`, with gauges read from the store; a store out of reach leaves them as they were."""
@@ -89,8 +100,12 @@ class Observer:
     async def close(self) -> None:
         await self.drain()
         if self._tracing is not None:
-            self._router.around = None
             await asyncio.to_thread(self._tracing.spans.close)
+
+    def _listen(self) -> None:
+        if not self._listens:
+            self._listens = True
+            self._kernel.listen(self._on_commit)
 
     # --- what is heard -------------------------------------------------------------------------------------------
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
 from typing import Any
 
 from perdure.app.observing.element_spans import ElementSpans, Stands
-from perdure.app.observing.places import Place, Places, attempt_span
+from perdure.app.observing.places import Place, Places
 from perdure.app.observing.runbook_spans import CALL_ENDINGS, ENDINGS, RunbookSpans
 from perdure.app.observing.seen import Seen
 from perdure.engines.embedded.instances import KIND as INSTANCE
 from perdure.journal import Machine, Record
-from perdure.kernel.kernel import Aggregate, Kernel
+from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.entries import CompletionReceived
 from perdure.runbooks.machine import RunbookMachine
 from perdure.runbooks.state import Runbook
-from perdure.sources import ID_LENGTH, Id
+from perdure.sources import Id
 from perdure.store.store import Store
-from perdure.telemetry import Link, LogScope, Spans, logging_within, parse_traceparent, traceparent
+from perdure.telemetry import Link, Spans, parse_traceparent
 
 INSTANCES = 1024
 """So many instances are remembered by where their tokens stand; those of others are read from the journal."""
@@ -30,12 +29,12 @@ class Tracing:
     """Between entries and spans."""
 
     def __init__(
-        self, spans: Spans, kernel: Kernel, store: Store, machines: Mapping[str, Machine[Any, Any, Any]], sample: float
+        self, spans: Spans, places: Places, store: Store, machines: Mapping[str, Machine[Any, Any, Any]]
     ) -> None:
         self.spans = spans
         self._store = store
         self._machines = machines
-        self._places = Places(kernel, store, sample)
+        self._places = places
         self._stands: OrderedDict[bytes, Stands] = OrderedDict()
 
     async def trace(self, seen: Seen) -> None:
@@ -49,19 +48,6 @@ class Tracing:
             await self._trace_instance(seen, place)
         else:
             await self._trace_runbook(seen, place)
-
-    @asynccontextmanager
-    async def around(self, call: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        """An attempt: its handler gets the context of its own span to pass on, and its log lines say what it is."""
-        key: str = call["idempotency_key"]
-        given = parse_traceparent((call["trace"] or {}).get("traceparent", ""))
-        if given is not None:
-            place = Place(given.trace_id, given.is_sampled)
-        else:
-            place = await self._places.of_call(key[:ID_LENGTH], call["tenant"])
-        passed = traceparent(place.context(attempt_span(key, call["attempt"])))
-        with logging_within(LogScope(place.trace_id, call["call_id"], call["tenant"])):
-            yield {**call, "trace": {"traceparent": passed}}
 
     # --- runbooks ------------------------------------------------------------------------------------------------
 
