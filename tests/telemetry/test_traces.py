@@ -279,4 +279,3 @@ async def test_no_data_is_in_any_span(sqlite_url: str) -> None:
         await sandbox.runtime.observer.drain()
     text = json.dumps([span.to_json() for span in gathered.all])
     assert gathered.all and "Very Secret" not in text and "on a list" not in text
-

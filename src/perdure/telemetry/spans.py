@@ -110,7 +110,9 @@ def open_spans(settings: TraceSettings, exporter: Any = None) -> Spans:
         if exporter is None:
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
 
-            exporter = OTLPSpanExporter(endpoint=settings.endpoint, headers=settings.headers(os.environ), timeout=SEND_SECONDS)
+            exporter = OTLPSpanExporter(
+                endpoint=settings.endpoint, headers=settings.headers(os.environ), timeout=SEND_SECONDS
+            )
     except ImportError as error:
         raise StoreSettingError(
             "send traces to", "collector", settings.endpoint, f"a package is missing ({error})",
