@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from perdure.app.config import load_config
 from perdure.app.perdure import Perdure
 from perdure.errors import DefinitionError, StoreSettingError
 from perdure.telemetry import TelemetrySettings, TraceSettings, open_spans
+from tests.runbooks.world import Handlers, catalogue
 from tests.telemetry.tracing import Gathered
 
 pytestmark = [pytest.mark.req("X21"), pytest.mark.req("X22")]
@@ -65,9 +70,43 @@ def test_a_missing_package_is_named_with_what_to_install(monkeypatch: pytest.Mon
         open_spans(TraceSettings(ADDRESS))
 
 
-def test_spans_go_to_the_address_by_otlp_over_http() -> None:
-    spans = open_spans(TraceSettings(ADDRESS))
-    spans.close()
+class Collector(BaseHTTPRequestHandler):
+    """Keeps what is sent to it."""
+
+    received: ClassVar[list[tuple[str, str | None, bytes]]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.received.append((self.path, self.headers["authorization"], body))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        return
+
+
+async def test_spans_are_sent_by_otlp_over_http_before_the_process_stops(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTLP", "authorization=Basic abc")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            address = f"http://127.0.0.1:{server.server_port}/v1/traces"
+            told = TelemetrySettings(traces=TraceSettings(address, "OTLP", "bank"))
+            async with Perdure.open(
+                sqlite_url, definitions=catalogue(), handlers=Handlers().bound(), telemetry=told
+            ) as perdure:
+                await perdure.call("kyc.score", {"entity": "Allianz"})
+        finally:
+            server.shutdown()
+            thread.join()
+    [(path, authorization, body)] = Collector.received
+    assert (path, authorization) == ("/v1/traces", "Basic abc")
+    [sent] = ExportTraceServiceRequest.FromString(body).resource_spans
+    assert "bank" in {attribute.value.string_value for attribute in sent.resource.attributes}
+    assert sorted(span.name for span in sent.scope_spans[0].spans) == ["attempt kyc.score", "runbook kyc.score"]
 
 
 async def test_a_process_that_only_looks_measures_and_traces_nothing(sqlite_url: str) -> None:
