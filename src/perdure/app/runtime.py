@@ -12,6 +12,7 @@ from perdure.access.ring import KeyRing
 from perdure.app.deploying import ProjectModels
 from perdure.app.gates import gates
 from perdure.app.pasts import Pasts
+from perdure.app.reviewing import Reviews
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines
 from perdure.engines.embedded.plans import Plans
@@ -91,6 +92,7 @@ class Runtime:
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
         self.engine = EmbeddedEngine(self.conductor, self.upkeep, self.store, plans, sources, given)
         self.pasts = Pasts(self.engine.instances)
+        self.reviews = Reviews(catalogue)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
         self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
         self._keep_seconds = keep_seconds
