@@ -11,8 +11,11 @@ import msgspec
 
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.deploying import ProjectModels, default_places
+from perdure.app.feed import Feed
 from perdure.app.instance_views import InstanceView
+from perdure.app.listing import Listing
 from perdure.app.lookups import MatchView, look_up
+from perdure.app.overview import Overview
 from perdure.app.processes import InstanceDesk, Processes, Views
 from perdure.app.proposals import proposal_of
 from perdure.app.runbooks import RunbookDesk
@@ -59,6 +62,8 @@ class Perdure:
         self.instances = InstanceDesk(runtime, origin, self._views)
         self.tasks = TaskDesk(runtime, origin, self._views)
         self.runbooks = RunbookDesk(runtime, origin, self._views)
+        self.feed = Feed(runtime, origin)
+        self.listing = Listing(runtime, origin)
 
     @classmethod
     @asynccontextmanager
@@ -344,6 +349,10 @@ class Perdure:
             return await (self._view(aggregate) if aggregate.kind == KIND else self._views.instance(aggregate))
         except QuarantinedError as error:
             return quarantined_view(id_text(id), self._origin.tenant, error)
+
+    async def overview(self) -> Overview:
+        """How things stand: what needs the principal, what is stuck, what runs, how much went through in a day."""
+        raise NotImplementedError
 
     # --- people --------------------------------------------------------------------------------------------------
 
