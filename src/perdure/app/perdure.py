@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 import msgspec
 
+from perdure.app.access import AccessDesk
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.deploying import ProjectModels, default_places
 from perdure.app.feed import Feed
@@ -64,6 +65,7 @@ class Perdure:
         self.runbooks = RunbookDesk(runtime, origin, self._views)
         self.feed = Feed(runtime, origin)
         self.listing = Listing(runtime, origin)
+        self.access = AccessDesk(runtime, origin)
 
     @classmethod
     @asynccontextmanager
