@@ -11,6 +11,7 @@ import pytest
 
 import perdure
 import perdure.testing
+from perdure.access.machine import AccessEntry
 from perdure.app import config
 from perdure.bpmn.machine.entries import Entry as InstanceEntry
 from perdure.bpmn.machine.process import ProcessEntry as ProcessEntry
@@ -60,7 +61,12 @@ def test_everything_a_handler_gets_is_on_the_page() -> None:
 @pytest.mark.req("P9")
 @pytest.mark.parametrize(
     ("title", "entries"),
-    [("", get_args(Entry)), ("Instances", get_args(InstanceEntry)), ("Processes", get_args(ProcessEntry))],
+    [
+        ("", get_args(Entry)),
+        ("Instances", get_args(InstanceEntry)),
+        ("Processes", get_args(ProcessEntry)),
+        ("Access", get_args(AccessEntry)),
+    ],
 )
 def test_every_entry_is_on_the_page_with_all_its_fields(title: str, entries: tuple[type[msgspec.Struct], ...]) -> None:
     whole = page("journal-entries.md")

@@ -8,8 +8,6 @@ import re
 from hashlib import sha256
 from typing import NamedTuple
 
-from perdure.sources import Id, id_text, parse_id
-
 PREFIX = "perdure_"
 SECRET_BYTES = 32
 # The tenant's letters may hold the separator: the lengths of what follows tell where they end.
@@ -21,12 +19,12 @@ class KeyName(NamedTuple):
     """What a key's text says openly."""
 
     tenant: str
-    id: Id
+    id: str
 
 
-def key_text(tenant: str, id: Id, secret: bytes) -> str:
+def key_text(tenant: str, id: str, secret: bytes) -> str:
     """A key as it is shown, once."""
-    return f"{PREFIX}{to_letters(tenant.encode())}_{id_text(id)}_{to_letters(secret)}"
+    return f"{PREFIX}{to_letters(tenant.encode())}_{id}_{to_letters(secret)}"
 
 
 def key_digest(text: str) -> bytes:
@@ -42,7 +40,7 @@ def read_key(text: str) -> KeyName | None:
     if tenant is None:
         return None
     try:
-        return KeyName(tenant.decode(), parse_id(match[2], "key"))
+        return KeyName(tenant.decode(), match[2])
     except UnicodeDecodeError:
         return None
 

@@ -21,7 +21,7 @@ from perdure.access.granting import grant_fault, text_fault
 from perdure.access.state import STATE_VERSION, AccessState, Compact, Grant, Key
 from perdure.errors import InvariantBroken, Rejection
 from perdure.journal import NO_ROWS, Decision, Notice, Origin, RecordCodec, Rows, read_form
-from perdure.sources import Id, id_text
+from perdure.sources import Id
 
 ENTRY_VERSION = 1
 MAX_KEYS = 1000
@@ -31,13 +31,13 @@ MAX_REMEMBERED = 2 * MAX_KEYS
 
 
 class CreateKey(msgspec.Struct, frozen=True, kw_only=True):
-    id: bytes
+    id: str
     digest: bytes
     grant: Grant
 
 
 class RevokeKey(msgspec.Struct, frozen=True, kw_only=True):
-    id: bytes
+    id: str
     reason: str = ""
 
 
@@ -45,7 +45,7 @@ AccessCommand = CreateKey | RevokeKey
 
 
 class KeyCreated(Compact, frozen=True, tag=1):
-    id: bytes
+    id: str
     digest: bytes
     grant: Grant
     at: int
@@ -53,7 +53,7 @@ class KeyCreated(Compact, frozen=True, tag=1):
 
 
 class KeyRevoked(Compact, frozen=True, tag=2):
-    id: bytes
+    id: str
     at: int
     by: str
     reason: str = ""
@@ -109,9 +109,9 @@ class AccessMachine:
     def _revoke(self, state: AccessState, command: RevokeKey, by: str, now: int) -> Decision | Rejection:
         known = state.key(command.id)
         if known is None:
-            return no_such_key("revoke", id_text(command.id))
+            return no_such_key("revoke", command.id)
         if fault := text_fault("reason", command.reason, may_be_empty=True):
-            return Rejection("invalid", "revoke", "key", id_text(command.id), fault.fact)
+            return Rejection("invalid", "revoke", "key", command.id, fault.fact)
         if known.revoked_at:
             return Decision((), "replayed")
         return Decision((KeyRevoked(command.id, now, by, command.reason),), "revoked")

@@ -33,7 +33,7 @@ class Ring(msgspec.Struct, frozen=True):
     """A tenant's keys as they were read at a moment."""
 
     read_at: Micros
-    keys: dict[bytes, Known]
+    keys: dict[str, Known]
     version: int = 0
 
 
@@ -59,7 +59,7 @@ class KeyRing:
             return None
         return known.principal if known.key.is_good(self._sources.now()) else None
 
-    async def find(self, tenant: str, id: bytes) -> Principal | None:
+    async def find(self, tenant: str, id: str) -> Principal | None:
         """Whom a key stands for, when it is still good: for those who showed it before, as sessions did."""
         known = (await self._ring(tenant)).keys.get(id)
         return known.principal if known is not None and known.key.is_good(self._sources.now()) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 
 from perdure.access.principal import EVERY_VERB, Kind, Principal, Role
-from perdure.sources import id_text
 
 STATE_VERSION = 1
 
@@ -30,7 +29,7 @@ class Grant(Compact, frozen=True):
 class Key(Compact, frozen=True):
     """A key: of its text only the SHA-256 is kept."""
 
-    id: bytes
+    id: str
     digest: bytes
     grant: Grant
     created_at: int
@@ -48,7 +47,7 @@ class Key(Compact, frozen=True):
         given = self.grant
         return Principal(
             tenant, given.principal, given.kind, frozenset(given.roles), given.groups, given.verbs, given.operations,
-            via=f"key:{id_text(self.id)}",
+            via=f"key:{self.id}",
         )  # fmt: skip
 
 
@@ -62,5 +61,5 @@ class AccessState(Compact, frozen=True):
     def version(self) -> int:
         return self.form
 
-    def key(self, id: bytes) -> Key | None:
+    def key(self, id: str) -> Key | None:
         return next((each for each in self.keys if each.id == id), None)

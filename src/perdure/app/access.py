@@ -87,10 +87,10 @@ class AccessDesk:
         )  # fmt: skip
         if by is not None:
             check_grant(by, grant)
-        id = self._runtime.sources.new_id()
+        id = id_text(self._runtime.sources.new_id())
         text = key_text(self._origin.tenant, id, fresh_secret())
         aggregate = await self._commit(CreateKey(id=id, digest=key_digest(text), grant=grant))
-        return NewKey(id_text(id), text, self._view(aggregate, id))
+        return NewKey(id, text, self._view(aggregate, id))
 
     async def keys(self) -> list[KeyView]:
         """Every key that is remembered, oldest first."""
@@ -100,7 +100,7 @@ class AccessDesk:
 
     async def revoke_key(self, id: str, reason: str = "") -> KeyView:
         """From now on it opens nothing; elsewhere within a second. Revoked twice is revoked once."""
-        key = parse_id(id, "key")
+        key = id_text(parse_id(id, "key"))
         if await self._read() is None:
             raise RejectedError(no_such_key("revoke", id))
         prepared = Prepared(RevokeKey(id=key, reason=reason))
@@ -133,10 +133,7 @@ class AccessDesk:
 
     async def principal_of_key(self, tenant: str, id: str) -> Principal | None:
         """Whom a key stands for that was shown before, as when a session began; None when it opens nothing now."""
-        try:
-            return await self._runtime.keys.find(tenant, parse_id(id, "key"))
-        except RejectedError:
-            return None
+        return await self._runtime.keys.find(tenant, id)
 
     # --- inside --------------------------------------------------------------------------------------------------
 
@@ -158,7 +155,7 @@ class AccessDesk:
         except RejectedError:
             return None
 
-    def _view(self, aggregate: Aggregate, id: bytes) -> KeyView:
+    def _view(self, aggregate: Aggregate, id: str) -> KeyView:
         found = aggregate.state.key(id)
         assert found is not None
         return key_view(found, self._runtime.sources.now())
@@ -168,7 +165,7 @@ def key_view(key: Key, now: Micros) -> KeyView:
     given = key.grant
     state: KeyState = "revoked" if key.revoked_at else "good" if key.is_good(now) else "expired"
     return KeyView(
-        id_text(key.id), given.name, given.principal, given.kind, list(given.roles), state, list(given.groups),
+        key.id, given.name, given.principal, given.kind, list(given.roles), state, list(given.groups),
         list(given.verbs), list(given.operations), iso(key.created_at), key.created_by, iso(given.expires_at or None),
         iso(key.revoked_at or None), key.revoked_by, key.reason,
     )  # fmt: skip

@@ -18,7 +18,9 @@ from perdure.surfaces.http.authenticating import Authenticator, Open, authentica
 from perdure.surfaces.http.edge import LOOPBACK_NAMES, Edge
 from perdure.surfaces.http.guarding import guard, is_public, operation_of, provide_perdure, provide_principal
 from perdure.surfaces.http.problems import answer_problem
+from perdure.surfaces.http.reading import JsonRequest
 from perdure.surfaces.http.routes import API, ROOT
+from perdure.surfaces.http.versions import Turns
 
 DESCRIPTION = "Durable verbs: call them, compose them, watch them, answer them."
 
@@ -35,12 +37,16 @@ def make_app(perdure: Perdure, settings: ServerConfig, authenticator: Authentica
             "principal": Provide(provide_principal, sync_to_thread=False),
         },
         exception_handlers={Exception: answer_problem},
+        request_class=JsonRequest,
+        logging_config=None,
         request_max_body_size=settings.max_body_bytes,
         openapi_config=_description(),
     )
     _require_operations(app)
     app.state.perdure = perdure
     app.state.settings = settings
+    app.state.turns = Turns()
+    app.state.public_keys = {}
     return Edge(app, perdure.runtime.sources, _hosts(settings))
 
 

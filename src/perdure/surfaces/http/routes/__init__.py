@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure.surfaces.http.routes import calls, probes, verbs
+from perdure.surfaces.http.routes import (
+    calls,
+    drafts,
+    overview,
+    probes,
+    runbooks,
+    steps,
+    verbs,
+)
 
-API: tuple[Any, ...] = (*verbs.ROUTES, *calls.ROUTES)
-ROOT: tuple[Any, ...] = probes.ROUTES
+API: tuple[Any, ...] = (
+    *verbs.ROUTES,
+    *calls.ROUTES,
+    *runbooks.ROUTES,
+    *steps.ROUTES,
+    *drafts.ROUTES,
+    *overview.ROUTES,
+)
+ROOT: tuple[Any, ...] = (*probes.ROUTES,)
