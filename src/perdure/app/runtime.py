@@ -11,6 +11,7 @@ from perdure.access.machine import AccessMachine
 from perdure.access.ring import KeyRing
 from perdure.app.deploying import ProjectModels
 from perdure.app.gates import gates
+from perdure.app.packs import PackDesk
 from perdure.app.pasts import Pasts
 from perdure.app.reviewing import Reviews
 from perdure.engines.embedded.definitions import Check
@@ -93,6 +94,7 @@ class Runtime:
         self.engine = EmbeddedEngine(self.conductor, self.upkeep, self.store, plans, sources, given)
         self.pasts = Pasts(self.engine.instances)
         self.reviews = Reviews(catalogue)
+        self.packs = PackDesk()
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
         self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
         self._keep_seconds = keep_seconds

@@ -5,12 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from perdure.surfaces.http.routes import (
+    audits,
     calls,
+    completions,
     drafts,
+    incidents,
+    instances,
+    keys,
+    letters,
+    messages,
     overview,
+    packs,
+    parked,
     probes,
+    processes,
     runbooks,
     steps,
+    tasks,
     verbs,
 )
 
@@ -21,5 +32,16 @@ API: tuple[Any, ...] = (
     *steps.ROUTES,
     *drafts.ROUTES,
     *overview.ROUTES,
+    *audits.ROUTES,
+    *completions.ROUTES,
+    *incidents.ROUTES,
+    *instances.ROUTES,
+    *keys.ROUTES,
+    *letters.ROUTES,
+    *messages.ROUTES,
+    *packs.ROUTES,
+    *parked.ROUTES,
+    *processes.ROUTES,
+    *tasks.ROUTES,
 )
 ROOT: tuple[Any, ...] = (*probes.ROUTES,)

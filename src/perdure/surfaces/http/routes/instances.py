@@ -17,7 +17,7 @@ from perdure.app.paging import Page
 from perdure.app.retracing import DiagramView
 from perdure.app.views import EventView
 from perdure.engine import MigrationPlan
-from perdure.surfaces.http.bodies import NO_REASON, Body, Reason, Why
+from perdure.surfaces.http.bodies import NO_REASON, Reason, Why
 from perdure.surfaces.http.guarding import idempotency_key
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import After, Id, InState, Limit, Sequence, Word
@@ -30,7 +30,7 @@ Flags = dict[str, str | bool | int]
 HasXml = Annotated[bool, Parameter(query="xml", description="Without it only the marks are told.")]
 
 
-class StartInstance(Body, frozen=True):
+class StartInstance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Begin a process, in its latest version unless one is named. `until` says how far it is to come first."""
 
     process: str
@@ -43,13 +43,13 @@ class StartInstance(Body, frozen=True):
     timeout_seconds: float = 10.0
 
 
-class ResumeInstance(Body, frozen=True):
+class ResumeInstance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Go on; with `shift_timers` every timer is later by the time it was suspended."""
 
     shift_timers: bool = False
 
 
-class ModifyInstance(Body, frozen=True):
+class ModifyInstance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Take tokens away by their numbers, put new ones before elements, set flags by hand."""
 
     cancel: list[int] = []
@@ -58,7 +58,7 @@ class ModifyInstance(Body, frozen=True):
     reason: str = ""
 
 
-class MigrateInstance(Body, frozen=True):
+class MigrateInstance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Go on under another version, the latest unless one is named. `mapping` is old element to new."""
 
     version: int | None = None
@@ -69,21 +69,21 @@ class MigrateInstance(Body, frozen=True):
     dry_run: bool = False
 
 
-class MigrateBack(Body, frozen=True):
+class MigrateBack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """To the version before the last migration."""
 
     reason: str = ""
     dry_run: bool = False
 
 
-class CancelInstance(Body, frozen=True):
+class CancelInstance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Stop it, and take back what was done where `compensate` says so."""
 
     reason: str = ""
     compensate: bool = False
 
 
-class RetryInstance(Body, frozen=True):
+class RetryInstance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Try again what is stuck: one token, or all of them."""
 
     token: int | None = None
@@ -91,7 +91,7 @@ class RetryInstance(Body, frozen=True):
     reason: str = ""
 
 
-class ResolveInstance(Body, frozen=True):
+class ResolveInstance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """End by hand what is stuck: as if it had completed with these, or with the code of a business error."""
 
     token: int | None = None
@@ -131,9 +131,7 @@ async def start_instance(
 
 
 @reading("/instances/{id:str}", "instance.read", tags=TAGS)
-async def show_instance(
-    perdure: Perdure, principal: Principal, id: Id, at: Sequence = None
-) -> Response[InstanceView]:
+async def show_instance(perdure: Perdure, principal: Principal, id: Id, at: Sequence = None) -> Response[InstanceView]:
     """An instance as it is, or as it was after a record of its journal.
 
     Its data are told to those whose key reaches the verb it carries.
@@ -148,9 +146,7 @@ async def show_diagram(perdure: Perdure, id: Id, at: Sequence = None, has_xml: H
 
 
 @reading("/instances/{id:str}/events", "instance.read", tags=TAGS)
-async def list_instance_events(
-    perdure: Perdure, id: Id, after: After = None, limit: Limit = 50
-) -> Page[EventView]:
+async def list_instance_events(perdure: Perdure, id: Id, after: After = None, limit: Limit = 50) -> Page[EventView]:
     """What happened to it, oldest first."""
     return await perdure.instances.page_of_events(id, after=after, limit=limit)
 

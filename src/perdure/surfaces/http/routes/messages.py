@@ -9,7 +9,6 @@ from litestar import Response
 
 from perdure.app import Perdure
 from perdure.app.messages import Sent
-from perdure.surfaces.http.bodies import Body
 from perdure.surfaces.http.making import acting
 from perdure.surfaces.http.problems import RefusedRequest
 
@@ -18,7 +17,7 @@ STATUSES = {"buffered": 202, "no_subscription": 202, "ambiguous": 202}
 """What is kept for later, or for somebody who looks after dead letters; the rest has happened."""
 
 
-class Message(Body, frozen=True):
+class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A message for whoever waits under the key. Under one `message_id` it counts once."""
 
     name: str
@@ -33,7 +32,7 @@ class Published(Message, frozen=True):
     ttl_seconds: Annotated[float, msgspec.Meta(ge=0)] = 0.0
 
 
-class Signal(Body, frozen=True):
+class Signal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A signal for everyone who waits for it."""
 
     name: str

@@ -19,7 +19,7 @@ from perdure.app.reviewing import DeployedView, Proposed, Review
 from perdure.app.task_views import FieldError
 from perdure.engine import ProcessVersion
 from perdure.errors import DefinitionError
-from perdure.surfaces.http.bodies import NO_REASON, Body, Reason
+from perdure.surfaces.http.bodies import NO_REASON, Reason
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import BIGGEST, Name
 from perdure.surfaces.http.problems import RefusedRequest
@@ -28,7 +28,7 @@ TAGS = ("processes",)
 Number = Annotated[int, Parameter(ge=1, le=BIGGEST, description="A version.")]
 
 
-class ModelText(Body, frozen=True):
+class ModelText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A BPMN file; of its executable processes the one named, or all of them."""
 
     xml: str

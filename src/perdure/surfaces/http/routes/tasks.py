@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import msgspec
 from litestar.params import Parameter
 
 from perdure.access.principal import Principal
@@ -14,7 +15,6 @@ from perdure.app.paging import Page
 from perdure.app.runbook_views import RunbookView
 from perdure.app.task_views import TaskView
 from perdure.app.views import CallView
-from perdure.surfaces.http.bodies import Body
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import MAX_TEXT, After, InState, Limit, Word
 
@@ -23,20 +23,20 @@ Key = Annotated[str, Parameter(max_length=MAX_TEXT, description="A task's key: `
 Carried = InstanceView | CallView | RunbookView
 
 
-class Override(Body, frozen=True):
+class Override(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """With a reason in `override` an administrator acts for others; that is recorded."""
 
     override: str = ""
 
 
-class Handed(Body, frozen=True):
+class Handed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """To whom it goes."""
 
     to: str
     override: str = ""
 
 
-class Reassigned(Body, frozen=True):
+class Reassigned(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """To another person, or to groups (comma separated) instead of those that had it."""
 
     to: str = ""
@@ -44,7 +44,7 @@ class Reassigned(Body, frozen=True):
     override: str = ""
 
 
-class Answered(Body, frozen=True):
+class Answered(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the task brings. Of a gate it is `{"agree": true}` or false."""
 
     data: dict[str, Any] = {}
