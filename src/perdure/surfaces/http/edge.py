@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-import msgspec
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from perdure.sources import Sources, id_text
-from perdure.surfaces.http.problems import MEDIA, RefusedRequest, problem_of
+from perdure.surfaces.http.problems import MEDIA, RefusedRequest, refusal_of
 
 BODY_SECONDS = 30.0
 """How long a client may take to send its body."""
@@ -136,9 +135,10 @@ def _patient(receive: Receive) -> Receive:
 
 
 async def _refuse(send: Callable[[Any], Any], error: RefusedRequest, path: str, request_id: str) -> None:
-    shown, headers = problem_of(error)
-    body = msgspec.json.encode(msgspec.structs.replace(shown, instance=path, request_id=request_id))
-    await send({"type": "http.response.start", "status": shown.status, "headers": _encoded(headers, len(body))})
+    refusal = refusal_of(error)
+    body = refusal.body(path, request_id)
+    headers = _encoded(refusal.headers, len(body))
+    await send({"type": "http.response.start", "status": refusal.problem.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
