@@ -17,7 +17,7 @@ from perdure.app.instance_views import (
 )
 from perdure.app.paging import Page
 from perdure.app.retracing import DiagramView, marks_view, retrace
-from perdure.app.reviewing import DeployedView, Proposed, Review, deployment_view, unreadable
+from perdure.app.reviewing import DeployedView, Proposed, Review, deployment_view, refused, unreadable
 from perdure.app.runtime import Runtime
 from perdure.app.views import CarrierView, EventView
 from perdure.bpmn.machine.definition import Deployed, Profile
@@ -86,6 +86,8 @@ class Processes:
                 judged.append(await self._engine.definitions.judge(model, self._origin, process=id, profile=profile))
             except DefinitionError as error:
                 problems.extend(error.problems)
+            except RejectedError as error:
+                problems.append(refused(id, error.rejection))
         return Proposed(tuple(judged), review, tuple(problems))
 
     async def enter(self, proposed: Proposed) -> DeployedView:

@@ -13,7 +13,7 @@ from perdure.bpmn.machine.definition import Profile
 from perdure.bpmn.model import Model
 from perdure.engine import Deployment
 from perdure.engines.embedded.definitions import Judged
-from perdure.errors import ModelError, Problem
+from perdure.errors import ModelError, Problem, Rejection
 from perdure.verbs import Catalogue
 
 MAX_REVIEWS = 256
@@ -150,6 +150,11 @@ def deployment_view(deployment: Deployment) -> DeploymentView:
         deployment.process, deployment.version, deployment.hash, deployment.is_new,
         [_problem(each) for each in deployment.findings],
     )  # fmt: skip
+
+
+def refused(process: str, rejection: Rejection) -> Problem:
+    """What keeps a process from being bound to verbs, as those who refuse say it."""
+    return Problem("process.unbound", FILE, 0, 0, process, rejection.fact, rejection.hint)
 
 
 def unreadable(finding: FindingView) -> Problem:

@@ -8,12 +8,10 @@ from litestar import Request
 
 from perdure.access.principal import EVERY_VERB, Principal
 from perdure.access.roles import check
-from perdure.access.tokens import read_wait_token
+from perdure.access.tokens import WaitName
 from perdure.app import Perdure
 from perdure.errors import RejectedError, Rejection
 from perdure.surfaces.http.problems import RefusedRequest
-
-SCHEME = "wait "
 
 
 async def check_wait(
@@ -42,10 +40,7 @@ async def check_reach(perdure: Perdure, principal: Principal, operation: str, ke
 
 def _check_token(principal: Principal, request: Request[Any, Any, Any], operation: str, key: str) -> None:
     check(principal, operation)
-    secret: bytes | None = request.app.state.get("secret")
-    given = request.headers.get("authorization", "")
-    token = given[len(SCHEME) :].strip() if given[: len(SCHEME)].lower() == SCHEME else ""
-    name = read_wait_token(secret, token) if secret else None
+    name: WaitName | None = request.scope["state"].get("wait")
     if name is None or (name.tenant, name.key) != (principal.tenant, key):
         detail = "This token is for another wait."
         raise RefusedRequest(403, "access.forbidden", detail, "Use the token that was given for this one.")

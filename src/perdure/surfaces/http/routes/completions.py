@@ -15,7 +15,7 @@ from perdure.app.views import ReceiptView
 from perdure.contracts import FailureClass
 from perdure.errors import RejectedError
 from perdure.surfaces.http.making import acting
-from perdure.surfaces.http.problems import RefusedRequest, answer_problem, problem_of
+from perdure.surfaces.http.problems import RefusedRequest, answer_problem, refusal_of
 from perdure.surfaces.http.reaching import check_wait
 
 TAGS = ("completions",)
@@ -44,7 +44,7 @@ class ProgressBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def malformed(request: AnyRequest, error: Exception) -> Response[bytes]:
     """Who sends completions tells what it must never send again (400) from what it may."""
-    shown, headers = problem_of(error)
+    shown = refusal_of(error).problem
     if shown.status not in (400, 422):
         return answer_problem(request, error)
     refused = RefusedRequest(

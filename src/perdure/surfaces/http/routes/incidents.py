@@ -15,7 +15,7 @@ from perdure.app.paging import Page
 from perdure.errors import PerdureError
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import After, Limit
-from perdure.surfaces.http.problems import Problem, problem_of
+from perdure.surfaces.http.problems import Problem, refusal_of
 
 TAGS = ("incidents",)
 MOST = 200
@@ -68,7 +68,7 @@ async def _retried(perdure: Perdure, principal: Principal, named: str, request_i
             check(principal, "incident.retry", verb=verb)
         return Retried(named, 200, (await retry_at(perdure, place)).state)
     except PerdureError as error:
-        shown, _ = problem_of(error)
+        shown = refusal_of(error).problem
         return Retried(named, shown.status, problem=msgspec.structs.replace(shown, request_id=request_id))
 
 

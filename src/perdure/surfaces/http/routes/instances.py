@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from litestar import Request, Response
-from litestar.params import Parameter
+from litestar.params import QueryParameter
 
 from perdure.access.principal import Principal
 from perdure.access.roles import check, reaches
@@ -27,7 +27,7 @@ TAGS = ("instances",)
 MAX_WAIT_SECONDS = 60.0
 AnyRequest = Request[Any, Any, Any]
 Flags = dict[str, str | bool | int]
-HasXml = Annotated[bool, Parameter(query="xml", description="Without it only the marks are told.")]
+HasXml = Annotated[bool, QueryParameter(name="xml", description="Without it only the marks are told.")]
 
 
 class StartInstance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -71,7 +71,7 @@ async def check_process(perdure: Perdure, data: ModelText) -> Review:
 async def deploy_process(perdure: Perdure, principal: Principal, data: ModelText) -> DeployedView:
     """Deploy the processes of a model for the tenant alone; the same content again is the same version.
 
-    What is wrong with it is in the answer either way: refused, `errors` are what refuses it and `more` is all of it.
+    What is wrong with it is in the answer either way: `errors` are what refuses it, `findings` and `proofs` all of it.
     """
     proposed = await perdure.processes.propose(data.xml, process=data.process, profile=data.profile)
     for verb in proposed.verbs:
