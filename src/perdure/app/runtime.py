@@ -96,6 +96,8 @@ class Runtime:
         self._keep_seconds = keep_seconds
         self._duties: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
+        self.recovered = asyncio.Event()
+        """Set once what others left behind was looked through, where that is a duty of this process."""
         self._announcing: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._renewal = asyncio.Lock()
@@ -106,6 +108,7 @@ class Runtime:
         try:
             await self._set_clock()
             if self.role == "reader":
+                self.recovered.set()
                 return
             await self.lease.take(self._lost)
             if self.role == "worker":
@@ -128,6 +131,8 @@ class Runtime:
             self.sources.offset = await self.driver.clock_offset()
 
     def _begin_duties(self) -> None:
+        if self.is_driven or self.role != "worker":
+            self.recovered.set()
         if self.is_driven:
             return
         duties: list[Callable[[], Awaitable[None]]] = [self.timers.run]
@@ -172,6 +177,7 @@ class Runtime:
         while True:
             self._wake.clear()
             await self._try(self.look_after)
+            self.recovered.set()
             waiting = asyncio.ensure_future(self._wake.wait())
             changed = asyncio.ensure_future(self.driver.changed(DUTY_PAUSE / SECOND))
             try:

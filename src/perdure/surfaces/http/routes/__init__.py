@@ -6,10 +6,13 @@ from typing import Any
 
 from perdure.surfaces.http.routes import (
     calls,
+    dashboard,
     drafts,
+    events,
     overview,
     probes,
     runbooks,
+    sessions,
     steps,
     verbs,
 )
@@ -21,5 +24,10 @@ API: tuple[Any, ...] = (
     *steps.ROUTES,
     *drafts.ROUTES,
     *overview.ROUTES,
+    *events.ROUTES,
+    *sessions.ROUTES,
 )
-ROOT: tuple[Any, ...] = (*probes.ROUTES,)
+ROOT: tuple[Any, ...] = (
+    *probes.ROUTES,
+    *dashboard.ROUTES,
+)
