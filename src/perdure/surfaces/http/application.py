@@ -49,9 +49,7 @@ def make_app(
         guards=[guard],
         middleware=[
             partial(authenticating, authenticator=who),
-            partial(
-                repeating, book=getattr(perdure.runtime.store, "answers", None), most_bytes=settings.max_body_bytes
-            ),
+            partial(repeating, book=book, most_bytes=settings.max_body_bytes),
         ],
         dependencies={
             "perdure": Provide(provide_perdure, sync_to_thread=False),

@@ -78,8 +78,8 @@ def public(method: Any, path: str | list[str], **more: Any) -> Callable[[Handler
 
 
 def _route(
-    method: Any, path: str | list[str], operation: str, *, tags: Sequence[str] = (), answers: dict[int, ResponseSpec] | None = None,
-    **more: Any,
+    method: Any, path: str | list[str], operation: str, *, tags: Sequence[str] = (),
+    answers: dict[int, ResponseSpec] | None = None, **more: Any,
 ) -> Callable[[Handler], Any]:  # fmt: skip
     return method(  # type: ignore[no-any-return]
         path, operation=operation, tags=list(tags) or None, responses={**refusals(), **(answers or {})}, **more
