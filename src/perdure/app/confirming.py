@@ -46,7 +46,7 @@ def phrase_of(plan: PlanView) -> str:
     """What has to be typed for the gravest plans; empty for all others."""
     if plan.tier != "requires_authorisation":
         return ""
-    count = sum(bool(step.verb) for step in plan.steps) or len(plan.steps)
+    count = len(plan.steps)
     return f"authorise {'1 step' if count == 1 else f'{count} steps'}"
 
 
