@@ -43,11 +43,6 @@ def plan_of(catalogue: Catalogue, what: Composition, after: Plan | None = None) 
     return compile_program(what.program, catalogue, form=what.form, variables=what.variables, after=after)
 
 
-def call_plan(catalogue: Catalogue, verb: str, args: dict[str, Any]) -> Plan:
-    """The plan of one call: what somebody agrees to who agrees to the call."""
-    return compile_calls([CallSource(verb=verb, args=args)], catalogue)
-
-
 class Extension(msgspec.Struct, frozen=True):
     """A runbook's plan with what is to be added behind it."""
 

@@ -46,6 +46,7 @@ DUTY_PAUSE: Micros = SECOND
 CHECK_PAUSE: Micros = 30 * SECOND
 RETENTION_PAUSE: Micros = 3600 * SECOND
 FINISH_SECONDS = 10.0
+LOOK_SECONDS = 1.0
 
 log = logging.getLogger("perdure")
 
@@ -100,9 +101,12 @@ class Runtime:
         self._keep_seconds = keep_seconds
         self._duties: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
+        self.recovered = asyncio.Event()
+        """Set once what others left behind was looked through, where that is a duty of this process."""
         self._announcing: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._renewal = asyncio.Lock()
+        self._elsewhere: asyncio.Future[bool] | None = None
         self.kernel.listen(self._on_commit)
 
     async def start(self) -> None:
@@ -110,6 +114,7 @@ class Runtime:
         try:
             await self._set_clock()
             if self.role == "reader":
+                self.recovered.set()
                 return
             await self.lease.take(self._lost)
             if self.role == "worker":
@@ -132,6 +137,8 @@ class Runtime:
             self.sources.offset = await self.driver.clock_offset()
 
     def _begin_duties(self) -> None:
+        if self.is_driven or self.role != "worker":
+            self.recovered.set()
         if self.is_driven:
             return
         duties: list[Callable[[], Awaitable[None]]] = [self.timers.run]
@@ -165,7 +172,16 @@ class Runtime:
             except PerdureError as error:
                 log.warning("the lease could not be given back and will run out by itself: %s", error)
         self.router.close()
+        if self._elsewhere is not None:
+            self._elsewhere.cancel()
+            await asyncio.gather(self._elsewhere, return_exceptions=True)
         await self.driver.close()
+
+    def elsewhere(self) -> asyncio.Future[bool]:
+        """Done when another process may have committed, or it is time to look anyway; shared, so do not cancel it."""
+        if self._elsewhere is None or self._elsewhere.done():
+            self._elsewhere = asyncio.ensure_future(self.driver.changed_elsewhere(LOOK_SECONDS))
+        return self._elsewhere
 
     async def look_after(self) -> int:
         """One round of upkeep; returns how much was done."""
@@ -176,8 +192,9 @@ class Runtime:
         while True:
             self._wake.clear()
             await self._try(self.look_after)
+            self.recovered.set()
             waiting = asyncio.ensure_future(self._wake.wait())
-            changed = asyncio.ensure_future(self.driver.changed(DUTY_PAUSE / SECOND))
+            changed = asyncio.ensure_future(self.driver.changed_elsewhere(DUTY_PAUSE / SECOND))
             try:
                 await asyncio.wait({waiting, changed}, return_when=asyncio.FIRST_COMPLETED)
             finally:

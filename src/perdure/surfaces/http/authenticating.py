@@ -17,7 +17,7 @@ class Authenticator(Protocol):
 
 
 class Open:
-    """Everyone is the local person: such a server listens on loopback only. Tokens of waits count all the same."""
+    """Everyone is the local person: such a server listens on loopback only. Who shows a credential is whom it names."""
 
     def __init__(self, credentials: Authenticator) -> None:
         self._credentials = credentials

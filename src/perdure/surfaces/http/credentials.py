@@ -13,7 +13,7 @@ from perdure.app.access import AccessDesk
 from perdure.app.server_config import ServerConfig
 from perdure.sources import Sources
 from perdure.surfaces.http.guarding import CHALLENGE
-from perdure.surfaces.http.limits import FAILURES_BURST, FAILURES_PER_SECOND, Buckets
+from perdure.surfaces.http.limits import Buckets
 from perdure.surfaces.http.problems import RefusedRequest
 
 UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -33,16 +33,16 @@ class Credentials:
 
     def __init__(
         self, access: AccessDesk, settings: ServerConfig, secret: bytes, sources: Sources,
-        tokens: TokenReader | None = None,
+        failures: Buckets, tokens: TokenReader | None = None,
     ) -> None:  # fmt: skip
         self._access = access
         self._secret = secret
         self._sources = sources
-        self._has_keys = "keys" in settings.authentication
+        self._has_keys = "keys" in settings.authentication or not settings.authentication
         self._tokens = tokens if "oidc" in settings.authentication else None
         self._cookie = cookie_name(settings)
         self._rates = Buckets(sources, settings.rate_per_second, settings.rate_burst)
-        self._failures = Buckets(sources, FAILURES_PER_SECOND, FAILURES_BURST)
+        self._failures = failures
 
     async def identify(self, scope: Any) -> Principal | None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"] if name in _WANTED}
@@ -107,7 +107,7 @@ _WANTED = frozenset({b"authorization", b"cookie", CSRF_HEADER})
 
 def cookie_name(settings: ServerConfig) -> str:
     """Where browsers come by https, a name that no other host and no plain connection can set."""
-    return SECURE_COOKIE if settings.public_url.startswith("https://") else COOKIE
+    return SECURE_COOKIE if settings.is_secure else COOKIE
 
 
 def cookie_in(header: str, name: str) -> str:

@@ -13,6 +13,7 @@ from litestar.exceptions import HTTPException, ValidationException
 from perdure.app.task_views import FieldError, field_errors
 from perdure.errors import (
     EDGE_CODES,
+    ConfirmationRequiredError,
     DefinitionError,
     PayloadTooLargeError,
     PerdureError,
@@ -26,6 +27,8 @@ from perdure.errors import (
 
 MEDIA = "application/problem+json"
 BROKEN = "Something broke that should not; it has been logged."
+REUSED = "This Idempotency-Key came with another request before."
+REUSED_HINT = "Use a new key for a new request."
 log = logging.getLogger("perdure.http")
 
 _STATUSES: dict[type[PerdureError], int] = {
@@ -43,6 +46,7 @@ _NAMES = {
     404: "request.unknown_path",
     405: "request.method",
     406: "request.not_acceptable",
+    408: "request.too_slow",
     413: "request.too_large",
     415: "request.media_type",
     422: "request.invalid",
@@ -107,6 +111,8 @@ def refusal_of(error: Exception) -> Refusal:
         case RefusedRequest():
             shown = problem(error.status, error.code, error.detail, error.hint, errors=error.errors)
             return Refusal(shown, error.headers, error.more)
+        case ConfirmationRequiredError():
+            return Refusal(problem(423, error.code, str(error), error.hint), more=error.data)
         case RejectedError(rejection=rejection):
             return _of_rejection(rejection)
         case SchemaViolationError():
@@ -147,8 +153,16 @@ def _fields(extra: Any) -> list[FieldError]:
 
 def answer_problem(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """Litestar's way in: every exception becomes a problem, and only broken ones are logged."""
-    refusal = refusal_of(error)
+    refusal = refusal_of(_reused(request, error))
     if refusal.problem.status == 500:
         log.error("request %s %s broke", request.method, request.url.path, exc_info=error)
     body = refusal.body(request.url.path, request.scope["state"].get("request_id", ""))
     return Response(body, status_code=refusal.problem.status, media_type=MEDIA, headers=refusal.headers)
+
+
+def _reused(request: Request[Any, Any, Any], error: Exception) -> Exception:
+    """An operation that knows keys says that one is taken; here that is the key's fault and not the state's."""
+    is_taken = isinstance(error, RejectedError) and error.rejection.code == "already_exists"
+    if is_taken and "idempotency-key" in request.headers and request.route_handler.opt.get("repeats") == "domain":
+        return RefusedRequest(422, "idempotency.reused", REUSED, REUSED_HINT)
+    return error

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import msgspec
 
+from perdure.access.secret_file import load_or_create_secret
 from perdure.app import Config, Perdure
-from perdure.app.server_config import ServerConfig
-from perdure.errors import RejectedError, Rejection
+from perdure.app.auditing import public_keys_of
+from perdure.app.server_config import ServerConfig, check_guarded
 from perdure.surfaces.http.application import make_app
 from perdure.surfaces.http.serving import serve
 
@@ -18,20 +19,20 @@ async def run_server(
 ) -> None:
     """Serve until stopped; `ready` is told the address once requests are answered."""
     settings = settings_of(config, host, port)
-    app = make_app(perdure, settings)
+    app = make_app(
+        perdure, settings, load_or_create_secret(settings.secret_file),
+        public_keys=public_keys_of(config.store, config.seal_key_file),
+    )  # fmt: skip
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     await serve(app, settings.host, settings.port, lambda taken: ready(f"http://{shown}:{taken}"))
 
 
 def settings_of(config: Config, host: str | None, port: int | None) -> ServerConfig:
     """The settings with what was said on the command line; nobody is let in from outside without a credential."""
-    settings = ServerConfig()
+    settings = config.server
     if host is not None:
         settings = msgspec.structs.replace(settings, host=host)
     if port is not None:
         settings = msgspec.structs.replace(settings, port=port)
-    if not settings.is_loopback and not settings.authentication:
-        hint = "Set server.authentication to [keys] or [oidc], or listen on 127.0.0.1."
-        fact = "everybody who reaches that address could do everything"
-        raise RejectedError(Rejection("invalid", "listen on", "address", settings.host, fact, hint))
+    check_guarded(settings)
     return settings

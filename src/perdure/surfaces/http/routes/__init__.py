@@ -8,7 +8,9 @@ from perdure.surfaces.http.routes import (
     audits,
     calls,
     completions,
+    dashboard,
     drafts,
+    events,
     incidents,
     instances,
     keys,
@@ -20,6 +22,7 @@ from perdure.surfaces.http.routes import (
     probes,
     processes,
     runbooks,
+    sessions,
     steps,
     tasks,
     verbs,
@@ -32,6 +35,8 @@ API: tuple[Any, ...] = (
     *steps.ROUTES,
     *drafts.ROUTES,
     *overview.ROUTES,
+    *events.ROUTES,
+    *sessions.ROUTES,
     *audits.ROUTES,
     *completions.ROUTES,
     *incidents.ROUTES,
@@ -44,4 +49,7 @@ API: tuple[Any, ...] = (
     *processes.ROUTES,
     *tasks.ROUTES,
 )
-ROOT: tuple[Any, ...] = (*probes.ROUTES,)
+ROOT: tuple[Any, ...] = (
+    *probes.ROUTES,
+    *dashboard.ROUTES,
+)

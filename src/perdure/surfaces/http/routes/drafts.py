@@ -68,7 +68,7 @@ async def start_draft(
     async with unchanged(request, perdure, id):
         plan = await draft_plan(perdure, id)
         check_verbs(principal, "runbook.start", plan)
-        await check_agreed(perdure, plan, principal, data.confirm, data.phrase)
+        await check_agreed(perdure, perdure.runbooks.plan(plan), principal, data.confirm, data.phrase)
         return tagged(await perdure.runbooks.start_draft(id, plan, wait=data.wait))
 
 

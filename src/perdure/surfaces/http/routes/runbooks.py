@@ -17,7 +17,7 @@ from perdure.app.paging import Page
 from perdure.app.runbook_views import PlanDiff, PlanView, RunbookView
 from perdure.app.timelines import Timeline, timeline_of
 from perdure.surfaces.http.bodies import NO_REASON, CancelRunbook, Composed, Extend, Reason, Start
-from perdure.surfaces.http.confirming import check_agreed, check_verbs
+from perdure.surfaces.http.confirming import check_agreed, check_extension, check_verbs
 from perdure.surfaces.http.guarding import idempotency_key
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import After, Id, InState, Limit, Name, Query, Sequence, Word
@@ -61,9 +61,11 @@ async def start_runbook(
     perdure: Perdure, principal: Principal, request: AnyRequest, data: Start
 ) -> Response[RunbookView]:
     """Run it. Answers when its start is durable; with `wait`, when it has ended or come to rest."""
-    plan = plan_of(perdure.catalogue, data.composition())
+    what = data.composition()
+    plan = plan_of(perdure.catalogue, what)
     check_verbs(principal, "runbook.start", plan)
-    await check_agreed(perdure, plan, principal, data.confirm, data.phrase)
+    shown = perdure.runbooks.plan(plan)
+    await check_agreed(perdure, shown, principal, data.confirm, data.phrase, what=what, case=data.case)
     view = await perdure.runbooks.start(
         plan, case=data.case, idempotency_key=idempotency_key(request), confirmation=data.confirm, wait=data.wait,
         sealed=data.sealed, timeout_seconds=waited(data.timeout_seconds),
@@ -123,7 +125,7 @@ async def extend_runbook(
     async with unchanged(request, perdure, id):
         extension = await extension_of(perdure, id, what)
         check_verbs(principal, "runbook.extend", extension.added)
-        await check_agreed(perdure, extension.added, principal, data.confirm, data.phrase)
+        await check_extension(perdure, extension, principal, data.confirm, data.phrase)
         return tagged(await extend(perdure, id, what, extension.whole.content_hash, data.edges))
 
 

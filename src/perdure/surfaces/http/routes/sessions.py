@@ -100,8 +100,8 @@ def _view(request: AnyRequest, principal: Principal, session: Session | None) ->
 
 def _cookie(settings: ServerConfig, value: str, seconds: int) -> Cookie:
     return Cookie(
-        cookie_name(settings), value, path="/", max_age=seconds, httponly=True, samesite="lax",
-        secure=settings.public_url.startswith("https://"),
+        cookie_name(settings), value=value, max_age=seconds, httponly=True, samesite="lax",
+        secure=settings.is_secure,
     )  # fmt: skip
 
 

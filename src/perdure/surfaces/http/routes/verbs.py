@@ -10,9 +10,11 @@ from litestar import Request, Response
 from perdure.access.principal import Principal
 from perdure.access.roles import check
 from perdure.app import Perdure
-from perdure.app.composing import call_plan
+from perdure.app.composing import Composition
+from perdure.app.confirming import plan_of_call
 from perdure.app.views import CallView
-from perdure.surfaces.http.confirming import check_agreed
+from perdure.contracts import tier_rank
+from perdure.surfaces.http.confirming import GRAVE, check_agreed
 from perdure.surfaces.http.guarding import idempotency_key
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import Name, Query, Version
@@ -102,17 +104,15 @@ async def call_verb(
     """Ask for a verb. Answers when it has completed, failed or parked, and all of it is durable."""
     verb = perdure.catalogue.get(name, data.version)
     check(principal, "verb.call", verb=verb.name)
-    if verb.definition.consequence in GRAVE:
-        plan = call_plan(perdure.catalogue, verb.name, data.args)
-        await check_agreed(perdure, plan, principal, data.confirm, data.phrase)
+    if tier_rank(verb.definition.consequence) >= GRAVE:
+        plan = plan_of_call(perdure, verb.name, data.args, data.version)
+        what = Composition(calls=[{"verb": verb.name, "args": data.args}])
+        await check_agreed(perdure, plan, principal, data.confirm, data.phrase, what=what)
     view = await perdure.call(
         name, data.args, version=data.version, idempotency_key=idempotency_key(request), wait=data.wait,
         timeout_seconds=waited(data.timeout_seconds),
     )  # fmt: skip
     return tagged(view, 201, location=f"/api/calls/{view.id}")
-
-
-GRAVE = ("requires_confirmation", "requires_authorisation")
 
 
 def waited(seconds: float | None) -> float:
