@@ -11,7 +11,9 @@ from perdure.access.machine import AccessMachine
 from perdure.access.ring import KeyRing
 from perdure.app.deploying import ProjectModels
 from perdure.app.gates import gates
+from perdure.app.packs import PackDesk
 from perdure.app.pasts import Pasts
+from perdure.app.reviewing import Reviews
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines
 from perdure.engines.embedded.plans import Plans
@@ -97,11 +99,15 @@ class Runtime:
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
         self.engine = EmbeddedEngine(self.conductor, self.upkeep, self.store, plans, sources, given)
         self.pasts = Pasts(self.engine.instances)
+        self.reviews = Reviews(catalogue)
+        self.packs = PackDesk()
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
         self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
         self._keep_seconds = keep_seconds
         self._duties: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
+        self.recovered = asyncio.Event()
+        """Set once what others left behind was looked through, where that is a duty of this process."""
         self._announcing: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._renewal = asyncio.Lock()
@@ -114,6 +120,7 @@ class Runtime:
         try:
             await self._set_clock()
             if self.role == "reader":
+                self.recovered.set()
                 return
             await self.lease.take(self._lost)
             if self.role == "worker":
@@ -170,6 +177,8 @@ class Runtime:
             self.sources.offset = await self.driver.clock_offset()
 
     def _begin_duties(self) -> None:
+        if self.is_driven or self.role != "worker":
+            self.recovered.set()
         if self.is_driven:
             return
         duties: list[Callable[[], Awaitable[None]]] = [self.timers.run]
@@ -225,6 +234,7 @@ class Runtime:
         while True:
             self._wake.clear()
             await self._try(self.look_after)
+            self.recovered.set()
             waiting = asyncio.ensure_future(self._wake.wait())
             changed = asyncio.ensure_future(self.driver.changed_elsewhere(DUTY_PAUSE / SECOND))
             try:

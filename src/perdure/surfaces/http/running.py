@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import msgspec
 
+from perdure.access.secret_file import load_or_create_secret
 from perdure.app import Config, Perdure
+from perdure.app.auditing import public_keys_of
 from perdure.app.server_config import ServerConfig, check_guarded
 from perdure.surfaces.http.application import make_app
 from perdure.surfaces.http.serving import serve
@@ -17,7 +19,10 @@ async def run_server(
 ) -> None:
     """Serve until stopped; `ready` is told the address once requests are answered."""
     settings = settings_of(config, host, port)
-    app = make_app(perdure, settings)
+    app = make_app(
+        perdure, settings, load_or_create_secret(settings.secret_file),
+        public_keys=public_keys_of(config.store, config.seal_key_file),
+    )  # fmt: skip
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     await serve(app, settings.host, settings.port, lambda taken: ready(f"http://{shown}:{taken}"))
 
