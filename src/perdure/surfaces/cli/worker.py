@@ -7,13 +7,17 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import typer
 
+from perdure.app.perdure import Perdure
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.options import Settings, command
 from perdure.surfaces.cli.project import load_project, load_verbs, open_store
 from perdure.telemetry import configure_logs
+from perdure.telemetry.listening import listening
 
 
 def register(app: typer.Typer) -> None:
@@ -39,9 +43,20 @@ async def worker(settings: Settings) -> None:
             ready,
             f"✓ ready: worker {ready['pid']} with {output.counted(len(catalogue), 'verb')} on {ready['store']}",
         )
-        await stopping.wait()
+        async with _metrics(perdure, config.telemetry.metrics_bind):
+            await stopping.wait()
         output.note(settings, "stopping: letting running attempts end")
     _tell(settings, {"ready": False, "stopped": True}, "✓ stopped")
+
+
+@asynccontextmanager
+async def _metrics(perdure: Perdure, bind: str) -> AsyncIterator[None]:
+    if not bind:
+        yield
+        return
+    perdure.runtime.measure()
+    async with listening(bind, perdure.runtime.scrape):
+        yield
 
 
 def _tell(settings: Settings, value: object, text: str) -> None:
