@@ -7,17 +7,17 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 import typer
 
-from perdure.app.perdure import Perdure
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.options import Settings, command
 from perdure.surfaces.cli.project import load_project, load_verbs, open_store
-from perdure.telemetry import configure_logs
-from perdure.telemetry.listening import listening
+
+if TYPE_CHECKING:
+    from perdure.app import Perdure
 
 
 def register(app: typer.Typer) -> None:
@@ -29,11 +29,16 @@ async def worker(settings: Settings) -> None:
     """Work until stopped (Ctrl-C or SIGTERM); then let running attempts end, and give the lease back."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     config = load_project(settings)
-    configure_logs(config.telemetry.logs)
+    if config.telemetry.logs:
+        from perdure.telemetry import configure_logs
+
+        configure_logs(config.telemetry.logs)
     catalogue = load_verbs(config)
     stopping = asyncio.Event()
     _on_signals(stopping)
-    async with open_store(settings, "worker", config, catalogue) as perdure:
+    async with AsyncExitStack() as stack:
+        perdure = await stack.enter_async_context(open_store(settings, "worker", config, catalogue))
+        await _serve_metrics(stack, perdure, config.telemetry.metrics_bind)
         ready = {
             "ready": True, "pid": os.getpid(), "store": shown_url(config.store), "verbs": len(catalogue),
             "lease": perdure.metrics()["lease"],
@@ -43,20 +48,18 @@ async def worker(settings: Settings) -> None:
             ready,
             f"✓ ready: worker {ready['pid']} with {output.counted(len(catalogue), 'verb')} on {ready['store']}",
         )
-        async with _metrics(perdure, config.telemetry.metrics_bind):
-            await stopping.wait()
+        await stopping.wait()
         output.note(settings, "stopping: letting running attempts end")
     _tell(settings, {"ready": False, "stopped": True}, "✓ stopped")
 
 
-@asynccontextmanager
-async def _metrics(perdure: Perdure, bind: str) -> AsyncIterator[None]:
-    if not bind:
-        yield
-        return
-    perdure.runtime.measure()
-    async with listening(bind, perdure.runtime.scrape):
-        yield
+async def _serve_metrics(stack: AsyncExitStack, perdure: Perdure, bind: str) -> None:
+    """A worker serves nothing else: where it is told to, it answers scrapes by itself."""
+    if bind:
+        from perdure.telemetry.listening import listening
+
+        perdure.runtime.measure()
+        await stack.enter_async_context(listening(bind, perdure.runtime.scrape))
 
 
 def _tell(settings: Settings, value: object, text: str) -> None:
