@@ -11,7 +11,7 @@ import pytest
 
 import perdure
 import perdure.testing
-from perdure.app import config
+from perdure.app import config, telemetry_config
 from perdure.bpmn.machine.entries import Entry as InstanceEntry
 from perdure.bpmn.machine.process import ProcessEntry as ProcessEntry
 from perdure.runbooks import state
@@ -73,7 +73,9 @@ def test_every_entry_is_on_the_page_with_all_its_fields(title: str, entries: tup
 @pytest.mark.req("P9")
 def test_every_setting_is_on_the_page() -> None:
     told = set(words(page("configuration.md").partition("## Order")[0]))
-    nested = {"retention": config.RETENTION_KEYS, "seal": config.SEAL_KEYS}
+    traces = {f"traces.{key}" for key in telemetry_config.TRACE_KEYS}
+    telemetry = (telemetry_config.TELEMETRY_KEYS - {"traces"}) | traces
+    nested = {"retention": config.RETENTION_KEYS, "seal": config.SEAL_KEYS, "telemetry": telemetry}
     known = {f"{key}.{each}" for key in config.CONFIG_KEYS for each in nested.get(key, ())}
     assert told == known | (config.CONFIG_KEYS - set(nested))
 
