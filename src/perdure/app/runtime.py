@@ -42,6 +42,7 @@ DUTY_PAUSE: Micros = SECOND
 CHECK_PAUSE: Micros = 30 * SECOND
 RETENTION_PAUSE: Micros = 3600 * SECOND
 FINISH_SECONDS = 10.0
+LOOK_SECONDS = 1.0
 
 log = logging.getLogger("perdure")
 
@@ -96,6 +97,7 @@ class Runtime:
         self._announcing: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._renewal = asyncio.Lock()
+        self._elsewhere: asyncio.Future[bool] | None = None
         self.kernel.listen(self._on_commit)
 
     async def start(self) -> None:
@@ -158,7 +160,16 @@ class Runtime:
             except PerdureError as error:
                 log.warning("the lease could not be given back and will run out by itself: %s", error)
         self.router.close()
+        if self._elsewhere is not None:
+            self._elsewhere.cancel()
+            await asyncio.gather(self._elsewhere, return_exceptions=True)
         await self.driver.close()
+
+    def elsewhere(self) -> asyncio.Future[bool]:
+        """Done when another process may have committed, or it is time to look anyway; shared, so do not cancel it."""
+        if self._elsewhere is None or self._elsewhere.done():
+            self._elsewhere = asyncio.ensure_future(self.driver.changed_elsewhere(LOOK_SECONDS))
+        return self._elsewhere
 
     async def look_after(self) -> int:
         """One round of upkeep; returns how much was done."""
@@ -170,7 +181,7 @@ class Runtime:
             self._wake.clear()
             await self._try(self.look_after)
             waiting = asyncio.ensure_future(self._wake.wait())
-            changed = asyncio.ensure_future(self.driver.changed(DUTY_PAUSE / SECOND))
+            changed = asyncio.ensure_future(self.driver.changed_elsewhere(DUTY_PAUSE / SECOND))
             try:
                 await asyncio.wait({waiting, changed}, return_when=asyncio.FIRST_COMPLETED)
             finally:
