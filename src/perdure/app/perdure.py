@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 import msgspec
 
+from perdure.app.access import AccessDesk
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.deploying import ProjectModels, default_places
 from perdure.app.instance_views import InstanceView
@@ -59,6 +60,7 @@ class Perdure:
         self.instances = InstanceDesk(runtime, origin, self._views)
         self.tasks = TaskDesk(runtime, origin, self._views)
         self.runbooks = RunbookDesk(runtime, origin, self._views)
+        self.access = AccessDesk(runtime, origin)
 
     @classmethod
     @asynccontextmanager

@@ -7,6 +7,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
+from perdure.access.machine import AccessMachine
+from perdure.access.ring import KeyRing
 from perdure.app.deploying import ProjectModels
 from perdure.app.gates import gates
 from perdure.app.pasts import Pasts
@@ -73,10 +75,11 @@ class Runtime:
         plans = Plans()
         given = gates(catalogue) if checks is None else checks
         self.machines: Mapping[str, Machine[Any, Any, Any]] = {
-            RunbookMachine.kind: RunbookMachine(), **engine_machines(plans)
+            RunbookMachine.kind: RunbookMachine(), **engine_machines(plans), AccessMachine.kind: AccessMachine()
         }  # fmt: skip
         self.store = Store(driver, sources)
         self.kernel = Kernel(self.store, self.machines, sources)
+        self.keys = KeyRing(self.kernel, sources)
         self.is_driven = is_driven
         self.lease = Lease(
             self.store, sources, seconds=lease_seconds, identity=identity, has_thread=not is_driven

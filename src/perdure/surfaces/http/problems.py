@@ -13,6 +13,7 @@ from litestar.exceptions import HTTPException, ValidationException
 from perdure.app.task_views import FieldError, field_errors
 from perdure.errors import (
     EDGE_CODES,
+    ConfirmationRequiredError,
     DefinitionError,
     PayloadTooLargeError,
     PerdureError,
@@ -94,6 +95,8 @@ def problem_of(error: Exception) -> tuple[Problem, dict[str, str]]:
                 error.status, error.code, error.detail, error.hint, errors=error.errors, more=error.more
             )  # fmt: skip
             return shown, error.headers
+        case ConfirmationRequiredError():
+            return problem(423, error.code, str(error), error.hint, more=error.data), {}
         case RejectedError(rejection=rejection):
             status = EDGE_CODES[rejection.code].http_status
             return problem(status, f"command.{rejection.code}", rejection.sentence(), rejection.hint), {}

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from perdure.app import Config, Perdure
-from perdure.app.server_config import ServerConfig
-from perdure.errors import RejectedError, Rejection
+from perdure.app.server_config import ServerConfig, check_guarded
 from perdure.surfaces.http.application import make_app
 from perdure.surfaces.http.serving import serve
 
@@ -25,13 +24,10 @@ async def run_server(
 
 def settings_of(config: Config, host: str | None, port: int | None) -> ServerConfig:
     """The settings with what was said on the command line; nobody is let in from outside without a credential."""
-    settings = ServerConfig()
+    settings = config.server
     if host is not None:
         settings = msgspec.structs.replace(settings, host=host)
     if port is not None:
         settings = msgspec.structs.replace(settings, port=port)
-    if not settings.is_loopback and not settings.authentication:
-        hint = "Set server.authentication to [keys] or [oidc], or listen on 127.0.0.1."
-        fact = "everybody who reaches that address could do everything"
-        raise RejectedError(Rejection("invalid", "listen on", "address", settings.host, fact, hint))
+    check_guarded(settings)
     return settings

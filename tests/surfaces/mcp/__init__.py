@@ -1,0 +1,1 @@
+"""Agents over MCP: the official client against the real server."""
