@@ -9,11 +9,13 @@ from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
+from litestar.routes import ASGIRoute
 
 from perdure.access.roles import OPERATIONS
 from perdure.app import Perdure
 from perdure.app.server_config import ServerConfig
 from perdure.errors import InvariantBroken
+from perdure.surfaces.http.agents import agent_routes
 from perdure.surfaces.http.authenticating import Authenticator, Open, authenticating
 from perdure.surfaces.http.edge import LOOPBACK_NAMES, Edge
 from perdure.surfaces.http.guarding import guard, is_public, operation_of, provide_perdure, provide_principal
@@ -27,7 +29,11 @@ def make_app(perdure: Perdure, settings: ServerConfig, authenticator: Authentica
     """Everything a server needs but the socket."""
     who = authenticator or Open()
     app = Litestar(
-        route_handlers=[Router("/api", route_handlers=list(API)), *ROOT],
+        route_handlers=[
+            Router("/api", route_handlers=list(API)),
+            *ROOT,
+            *agent_routes(perdure, _hosts(settings), settings.max_body_bytes),
+        ],
         guards=[guard],
         middleware=[partial(authenticating, authenticator=who)],
         dependencies={
@@ -62,6 +68,6 @@ def _description() -> OpenAPIConfig:
 def _require_operations(app: Litestar) -> None:
     """A route that does not say what it asks for would be open to everybody."""
     for route in app.routes:
-        for handler in getattr(route, "route_handlers", ()):
+        for handler in [route.route_handler] if isinstance(route, ASGIRoute) else route.route_handlers:
             if operation_of(handler) not in OPERATIONS and not is_public(handler):
                 raise InvariantBroken("serve", "route", route.path, "it names no known operation")

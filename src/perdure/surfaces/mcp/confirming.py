@@ -1,4 +1,4 @@
-"""What does not run before a person agreed: the one place of this surface where that is decided."""
+"""What does not run before a person agreed: how this surface asks, and where it keeps what it asks about."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from perdure.access.principal import Principal
+from perdure.app.confirming import check_confirmed
 from perdure.contracts import CONSEQUENCE_TIERS, ConsequenceTier, tier_rank
-from perdure.errors import RejectedError, Rejection
+from perdure.errors import ConfirmationRequiredError
 from perdure.runbooks.draft import Draft
 from perdure.runbooks.drafting import compile_draft, entries_of
 from perdure.runbooks.plan import Plan, StepPlan
@@ -17,7 +17,6 @@ from perdure.surfaces.mcp.fitting import short
 from perdure.verbs import Catalogue
 
 GRAVE: ConsequenceTier = "requires_confirmation"
-MOST_SENTENCES = 30
 
 
 class Confirmation(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -40,21 +39,13 @@ class Agreed(msgspec.Struct, frozen=True):
     phrase: str = ""
 
 
-class UnconfirmedError(Exception):
-    """A plan that waits for a person; what it takes is `confirmation`."""
-
-    def __init__(self, confirmation: Confirmation) -> None:
-        super().__init__(confirmation.plan_hash)
-        self.confirmation = confirmation
-
-
 def is_grave(tier: ConsequenceTier) -> bool:
     """Whether a person has to agree first."""
     return tier_rank(tier) >= tier_rank(GRAVE)
 
 
 def gravest(steps: Sequence[StepPlan], catalogue: Catalogue) -> tuple[ConsequenceTier, str]:
-    """The gravest tier that any step may come to, and why."""
+    """The gravest tier that any step may come to, also by the verb that is asked when it fails, and why."""
     tier, reason = CONSEQUENCE_TIERS[0], "nothing in it has consequences"
     for step in steps:
         for name in (step.verb, step.alternative):
@@ -64,49 +55,31 @@ def gravest(steps: Sequence[StepPlan], catalogue: Catalogue) -> tuple[Consequenc
     return tier, reason
 
 
-def require_confirmed(
-    principal: Principal, plan: Plan, steps: Sequence[StepPlan], catalogue: Catalogue, agreed: Agreed
-) -> None:
-    """Nothing when the steps may run now; UnconfirmedError when a person has to agree to the plan first."""
-    tier, reason = gravest(steps, catalogue)
+async def asked_first(desk: Desk, plan: Plan, steps: Sequence[StepPlan], agreed: Agreed) -> Confirmation | None:
+    """None when the steps of the plan may run now; else what a person has to agree to before.
+
+    What a person agreed to that is not this plan is a rejection.
+    """
+    tier, reason = gravest(steps, desk.perdure.catalogue)
     if not is_grave(tier):
-        return
-    phrase = _phrase(steps) if tier == "requires_authorisation" else ""
-    if principal.is_person and agreed.confirm:
-        _require_same(plan, agreed, phrase)
-        return
-    raise UnconfirmedError(Confirmation(plan.content_hash, tier, reason, sentences_of(steps), phrase=phrase))
-
-
-def _require_same(plan: Plan, agreed: Agreed, phrase: str) -> None:
-    if agreed.confirm != plan.content_hash:
-        fact, hint = "the plan is not the one that was confirmed", "Look at the plan again and confirm it."
-        raise RejectedError(Rejection("blocked", "start", "runbook", plan.content_hash, fact, hint))
-    if agreed.phrase != phrase:
-        hint = f"Have the person type '{phrase}'."
-        raise RejectedError(
-            Rejection("blocked", "start", "runbook", plan.content_hash, "the phrase is not the one it takes", hint)
-        )
+        return None
+    view = msgspec.structs.replace(desk.perdure.runbooks.plan(plan), tier=tier, tier_reason=reason)
+    try:
+        await check_confirmed(view, desk.principal, agreed.confirm, agreed.phrase)
+    except ConfirmationRequiredError as error:
+        if desk.principal.is_person and agreed.confirm:
+            raise
+        told = [short(each) for each in error.data["sentences"]]
+        return Confirmation(plan.content_hash, tier, reason, told, phrase=error.data["phrase"])
+    return None
 
 
 async def kept(desk: Desk, found: Confirmation, plan: Plan, case: str) -> Confirmation:
-    """The same, with the plan kept as a draft for a person to start, where the asker may write drafts."""
-    if not desk.may("runbook.draft"):
+    """The same, with the plan kept as a draft for a person to start, where an agent asked who may write drafts."""
+    if desk.principal.is_person or not desk.may("runbook.draft"):
         return found
     draft = Draft(entries=entries_of(plan))
     id = await desk.perdure.runbooks.open_draft(draft, case=case)
     # What a person will be shown and start is the plan of the draft, which remembers where each value came from.
-    return msgspec.structs.replace(
-        found, draft=id, plan_hash=compile_draft(draft, desk.perdure.catalogue).content_hash
-    )  # fmt: skip
-
-
-def sentences_of(steps: Sequence[StepPlan]) -> list[str]:
-    """What would happen, in words."""
-    told = [short(step.sentence or step.verb or step.name) for step in steps[:MOST_SENTENCES]]
-    more = len(steps) - len(told)
-    return [*told, f"… and {more} more steps"] if more > 0 else told
-
-
-def _phrase(steps: Sequence[StepPlan]) -> str:
-    return f"authorise {len(steps)} step{'' if len(steps) == 1 else 's'}"
+    made = compile_draft(draft, desk.perdure.catalogue)
+    return msgspec.structs.replace(found, draft=id, plan_hash=made.content_hash)

@@ -21,6 +21,7 @@ from perdure.surfaces.mcp.server import Context, Protocol
 
 MAX_BODY_BYTES = 1024 * 1024
 SESSION = b"mcp-session-id"
+NO_STORE = (b"cache-control", b"no-store")
 PrincipalOfScope = Callable[[Scope], Principal | None]
 
 
@@ -52,7 +53,7 @@ def make_mcp_app(
             server, json_response=True, stateless=True, max_request_body_size=max_body_bytes
         )
         async with manager.run():  # its tasks end with the request that began them
-            await manager.handle_request(scope, receive, send)
+            await manager.handle_request(scope, receive, _unstored(send))
 
     return app
 
@@ -63,6 +64,8 @@ def as_agent(principal: Principal) -> Principal:
 
 
 def _refused(scope: Any, principal: Principal | None, hosts: frozenset[str] | None) -> tuple[int, Refusal] | None:
+    if scope["method"] != "POST":
+        return 405, Refusal("request.method", "Requests are posted; nothing is sent unasked.", -32600)
     headers = dict(scope["headers"])
     host = _name(f"//{headers.get(b'host', b'').decode('latin-1')}")
     origin = headers.get(b"origin", b"").decode("latin-1")
@@ -81,6 +84,17 @@ def _refused(scope: Any, principal: Principal | None, hosts: frozenset[str] | No
     return None
 
 
+def _unstored(send: Send) -> Send:
+    """Answers are for whoever asked: nothing on the way keeps them."""
+
+    async def answer(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", []), NO_STORE]
+        await send(message)
+
+    return answer
+
+
 def _name(url: str) -> str:
     try:
         return (urlsplit(url).hostname or "").lower()
@@ -91,7 +105,9 @@ def _name(url: str) -> str:
 async def _send(send: Send, status: int, refused: Refusal) -> None:
     error = {"code": refused.number, "message": refused.message, "data": msgspec.to_builtins(refused)}
     body = msgspec.json.encode({"jsonrpc": "2.0", "id": None, "error": error})
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), NO_STORE]
+    if status == 405:
+        headers.append((b"allow", b"POST"))
     if status == 401:
         headers.append((b"www-authenticate", b'Bearer realm="perdure"'))
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -9,6 +9,7 @@ import msgspec
 from perdure.app.task_views import FieldError, field_errors
 from perdure.errors import (
     EDGE_CODES,
+    ConfirmationRequiredError,
     DefinitionError,
     FencedError,
     InvariantBroken,
@@ -43,6 +44,8 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
 def refusal_of(error: Exception) -> Refusal:
     """The refusal an exception is; what nobody foresaw is logged here and said to be broken."""
     match error:
+        case ConfirmationRequiredError():
+            return _refusal(error.code, str(error), EDGE_CODES["blocked"].mcp_error, error.rejection.hint)
         case RejectedError(rejection=rejection):
             number = EDGE_CODES[rejection.code].mcp_error
             return _refusal(f"command.{rejection.code}", str(error), number, rejection.hint)

@@ -8,18 +8,11 @@ import msgspec
 from msgspec import Meta
 
 from perdure.app.runbook_views import PlannedStepView, RunbookView
+from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.runbooks.draft import Draft
 from perdure.runbooks.drafting import compile_draft, entries_of
-from perdure.runbooks.plan import Plan
-from perdure.surfaces.mcp.confirming import (
-    Agreed,
-    Confirmation,
-    UnconfirmedError,
-    gravest,
-    is_grave,
-    kept,
-    require_confirmed,
-)
+from perdure.runbooks.plan import Plan, StepPlan
+from perdure.surfaces.mcp.confirming import Agreed, Confirmation, asked_first, gravest, is_grave, kept
 from perdure.surfaces.mcp.desk import Desk, Tool
 from perdure.surfaces.mcp.fitting import IN_LISTS, fitted, short
 from perdure.surfaces.mcp.shapes import (
@@ -82,7 +75,6 @@ class RunRunbook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     variables: Variables = {}
     draft: DraftId = ""
     case: Case = ""
-    is_open: Annotated[bool, Meta(description="More steps will come; it does not end before it is sealed.")] = False
     idempotency_key: IdempotencyKey = ""
     wait_seconds: WaitSeconds = 10
     confirm: Agreement = ""
@@ -211,22 +203,18 @@ async def run_runbook(desk: Desk, asked: RunRunbook) -> RunAnswer:
     plan = await plan_of(desk, Source(asked.program, asked.calls, asked.variables, asked.draft))
     check_verbs(desk, "runbook.start", plan.steps)
     runbooks = desk.perdure.runbooks
-    try:
-        agreed = Agreed(asked.confirm, asked.phrase)
-        require_confirmed(desk.principal, plan, plan.steps, desk.perdure.catalogue, agreed)
-    except UnconfirmedError as error:
-        found = error.confirmation
-        found = (
-            msgspec.structs.replace(found, draft=asked.draft)
-            if asked.draft
-            else await kept(desk, found, plan, asked.case)
+    found = await asked_first(desk, plan, plan.steps, Agreed(asked.confirm, asked.phrase))
+    if found is not None:
+        is_kept = bool(asked.draft)
+        told = (
+            msgspec.structs.replace(found, draft=asked.draft) if is_kept else await kept(desk, found, plan, asked.case)
         )
-        return RunAnswer("needs_confirmation", ASK_A_PERSON, confirmation=found)
+        return RunAnswer("needs_confirmation", ASK_A_PERSON, confirmation=told)
     if asked.draft:
-        view = await runbooks.start_draft(asked.draft, plan, sealed=not asked.is_open)
+        view = await runbooks.start_draft(asked.draft, plan)
     else:
         view = await runbooks.start(
-            plan, case=asked.case, idempotency_key=asked.idempotency_key, sealed=not asked.is_open
+            plan, case=asked.case, idempotency_key=asked.idempotency_key
         )  # fmt: skip
     return run_answer(await runbooks.rest(view.id, asked.wait_seconds))
 
@@ -238,20 +226,43 @@ async def extend_runbook(desk: Desk, asked: ExtendRunbook) -> RunAnswer:
     'needs_confirmation' nothing was added, because one of the new steps is grave: a person has to add it.
     """
     source = Source(asked.program, asked.calls, asked.variables)
-    agreed = Agreed(asked.confirm, asked.phrase)
+    longer, added = await _looked_at(desk, asked.id, source)
+    check_verbs(desk, "runbook.extend", added)
+    found = await asked_first(desk, longer, added, Agreed(asked.confirm, asked.phrase))
+    if found is not None:
+        return RunAnswer("needs_confirmation", ASK_TO_ADD, asked.id, confirmation=found)
 
     def grow(before: Plan) -> Plan:
         plan = compiled(desk, source, before)
-        added = plan.steps[len(before.steps) :]
-        check_verbs(desk, "runbook.extend", added)
-        require_confirmed(desk.principal, plan, added, desk.perdure.catalogue, agreed)
+        if plan.content_hash != longer.content_hash:
+            fact, hint = "its plan has changed meanwhile", "Look at it again and extend it anew."
+            raise RejectedError(Rejection("blocked", "extend", "runbook", asked.id, fact, hint))
         return plan
 
-    try:
-        view = await desk.perdure.runbooks.extend(asked.id, grow)
-    except UnconfirmedError as error:
-        return RunAnswer("needs_confirmation", ASK_TO_ADD, asked.id, confirmation=error.confirmation)
+    view = await desk.perdure.runbooks.extend(asked.id, grow)
     return run_answer(await desk.perdure.runbooks.rest(view.id, asked.wait_seconds))
+
+
+class _LookedAt(Exception):
+    """What a plan would be, longer; nothing was done."""
+
+    def __init__(self, plan: Plan, added: tuple[StepPlan, ...]) -> None:
+        super().__init__()
+        self.plan, self.added = plan, added
+
+
+async def _looked_at(desk: Desk, id: str, source: Source) -> tuple[Plan, tuple[StepPlan, ...]]:
+    """The plan as it would be, and the steps that are new in it."""
+
+    def look(before: Plan) -> Plan:
+        plan = compiled(desk, source, before)
+        raise _LookedAt(plan, plan.steps[len(before.steps) :])
+
+    try:
+        await desk.perdure.runbooks.extend(id, look)
+    except _LookedAt as looked:
+        return looked.plan, looked.added
+    raise InvariantBroken("look at", "runbook", id, "its plan was not asked for")
 
 
 async def cancel_runbook(desk: Desk, asked: CancelRunbook) -> RunAnswer:

@@ -11,14 +11,7 @@ from perdure.app.views import CallView
 from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.language import CallSource, compile_calls
 from perdure.runbooks.plan import Plan
-from perdure.surfaces.mcp.confirming import (
-    Agreed,
-    Confirmation,
-    UnconfirmedError,
-    is_grave,
-    kept,
-    require_confirmed,
-)
+from perdure.surfaces.mcp.confirming import Agreed, Confirmation, asked_first, is_grave, kept
 from perdure.surfaces.mcp.desk import Desk, Tool
 from perdure.surfaces.mcp.fitting import ALONE, fitted, reading, short
 from perdure.surfaces.mcp.shapes import (
@@ -181,24 +174,17 @@ async def call_verb(desk: Desk, asked: CallVerb) -> CallAnswer:
     """
     verb = desk.perdure.catalogue.get(asked.verb, asked.version)
     desk.check("verb.call", verb.name)
-    try:
-        _require_agreed(desk, verb, asked)
-    except UnconfirmedError as error:
+    if is_grave(verb.definition.consequence):
         plan = _plan(desk, verb, asked)
-        found = await kept(desk, error.confirmation, plan, "")
-        return CallAnswer("needs_confirmation", ASK_A_PERSON, verb=verb.name, confirmation=found)
+        found = await asked_first(desk, plan, plan.steps, Agreed(asked.confirm, asked.phrase))
+        if found is not None:
+            told = await kept(desk, found, plan, "")
+            return CallAnswer("needs_confirmation", ASK_A_PERSON, verb=verb.name, confirmation=told)
     view = await desk.perdure.call(
         verb.name, asked.args, version=asked.version, idempotency_key=asked.idempotency_key,
         wait=asked.wait_seconds > 0, timeout_seconds=asked.wait_seconds or REST_SECONDS,
     )  # fmt: skip
     return call_answer(view)
-
-
-def _require_agreed(desk: Desk, verb: Verb, asked: CallVerb) -> None:
-    if is_grave(verb.definition.consequence):
-        plan = _plan(desk, verb, asked)
-        agreed = Agreed(asked.confirm, asked.phrase)
-        require_confirmed(desk.principal, plan, plan.steps, desk.perdure.catalogue, agreed)
 
 
 def _plan(desk: Desk, verb: Verb, asked: CallVerb) -> Plan:
