@@ -56,6 +56,10 @@ VERBS = """
   description: Answers at length
   consequence: benign
   execution: {kind: sync, effects: none}
+- name: desk.judge
+  description: Decide how to go on
+  consequence: requires_confirmation
+  execution: {kind: durable, decision: true}
 - name: vault.open
   description: Open the vault
   consequence: benign
@@ -64,6 +68,7 @@ VERBS = """
 WORK = '''
 """Handlers of the office; some print, as handlers do."""
 
+import os
 from pathlib import Path
 
 from perdure import verb
@@ -74,6 +79,7 @@ print("printed while loading")
 @verb("desk.find")
 def find(call):
     print("printed while working")
+    Path("pid").write_text(str(os.getpid()))
     return {"id": "id of " + call.args["name"]}
 
 

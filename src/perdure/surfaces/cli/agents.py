@@ -38,17 +38,18 @@ async def mcp(
     ] = None,
 ) -> None:
     """Serve agents over MCP on stdin and stdout until stdin ends; logs go to stderr."""
+    log_to_stderr()
+    principal = _principal(settings, kind, role or list(ROLES), verb or ["*"])
+    acting = settings._replace(principal=principal.name, groups=principal.groups)
+    config = load_project(acting)
+    catalogue = load_verbs(config)
     try:
         from perdure.surfaces.mcp.stdio import run_stdio
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
         raise usage("serve", "protocol", "mcp", "the package 'mcp' is not installed", INSTALL) from error
-    log_to_stderr()
-    principal = _principal(settings, kind, role or list(ROLES), verb or ["*"])
-    acting = settings._replace(principal=principal.name, groups=principal.groups)
-    config = load_project(acting)
-    await run_stdio(open_store(acting, "caller", config, load_verbs(config)), principal)
+    await run_stdio(open_store(acting, "caller", config, catalogue), principal)
 
 
 def _principal(settings: Settings, kind: Literal["agent", "person"], roles: list[str], verbs: list[str]) -> Principal:

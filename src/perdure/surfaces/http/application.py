@@ -9,7 +9,7 @@ from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
-from litestar.routes import ASGIRoute
+from litestar.routes import HTTPRoute
 
 from perdure.access.roles import OPERATIONS
 from perdure.app import Perdure
@@ -68,6 +68,6 @@ def _description() -> OpenAPIConfig:
 def _require_operations(app: Litestar) -> None:
     """A route that does not say what it asks for would be open to everybody."""
     for route in app.routes:
-        for handler in [route.route_handler] if isinstance(route, ASGIRoute) else route.route_handlers:
+        for handler in route.route_handlers if isinstance(route, HTTPRoute) else [route.route_handler]:
             if operation_of(handler) not in OPERATIONS and not is_public(handler):
                 raise InvariantBroken("serve", "route", route.path, "it names no known operation")

@@ -1,1 +1,0 @@
-"""Agents over MCP: the official client against the real server."""
