@@ -31,5 +31,7 @@ def agent_routes(perdure: Perdure, hosts: frozenset[str] | None, max_body_bytes:
 
 
 def _principal(scope: Any) -> Principal | None:
-    found: Principal | None = scope["state"].get("principal")
-    return found
+    """Who asks by a key or a token of their own; neither a page's session nor the token of one wait opens this."""
+    state = scope["state"]
+    found: Principal | None = state.get("principal")
+    return None if state.get("session") is not None or state.get("wait") is not None else found

@@ -76,9 +76,9 @@ def _refused(scope: Any, principal: Principal | None, hosts: frozenset[str] | No
     if principal is None:
         hint = "Send 'Authorization: Bearer <key>'."
         return 401, Refusal("access.unauthenticated", "Nobody is signed in.", -32005, hint)
-    if principal.via == "session":
-        hint = "Send 'Authorization: Bearer <key>'; a page's cookie is not taken here."
-        return 401, Refusal("access.unauthenticated", "A browser's session does not open this.", -32005, hint)
+    if principal.via in ("session", "wait"):
+        hint = "Send 'Authorization: Bearer <key>'."
+        return 401, Refusal("access.unauthenticated", f"The credential of a {principal.via} is no key.", -32005, hint)
     if SESSION in headers:
         return 404, Refusal("request.session", "There is no such session.", -32600, "Begin anew with 'initialize'.")
     return None
