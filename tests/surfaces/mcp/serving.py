@@ -12,13 +12,13 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from perdure.access.principal import Principal
 from perdure.app import Perdure
 from perdure.app.server_config import ServerConfig
 from perdure.surfaces.http.application import make_app
 from perdure.surfaces.http.serving import listening
 from tests.surfaces.mcp.office import Agent, verbs
 
+SECRET = b"a secret of at least thirty-two bytes"
 ROLES = ("author", "operator", "reviewer")
 HANDLERS: dict[str, Any] = {
     "desk.find": lambda call: {"id": "id of " + call.args["name"]},
@@ -31,17 +31,6 @@ HANDLERS: dict[str, Any] = {
 }
 
 
-class Keys:
-    """Whoever shows a key of the platform's is whom it names."""
-
-    def __init__(self, perdure: Perdure) -> None:
-        self._perdure = perdure
-
-    async def identify(self, scope: Any) -> Principal | None:
-        text = dict(scope["headers"]).get(b"authorization", b"").decode().removeprefix("Bearer ")
-        return await self._perdure.access.authenticate_key(text) if text else None
-
-
 class Served:
     """A server and its address."""
 
@@ -51,14 +40,15 @@ class Served:
     async def key(self, principal: str, *, tenant: str = "default", **more: Any) -> str:
         desk = self.perdure.acting(tenant=tenant).access
         asked: dict[str, Any] = {"kind": "agent", "roles": ROLES, **more}
-        return (await desk.create_key(f"key of {principal}", principal=principal, **asked)).text
+        name = f"agent:{principal}" if asked["kind"] == "agent" else principal
+        return (await desk.create_key(f"key of {principal}", principal=name, **asked)).text
 
     @asynccontextmanager
     async def agent(self, key: str, mode: str = "auto") -> AsyncIterator[Agent]:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
-            async with Client(streamable_http_client(self.url, http_client=http), mode=mode) as client:
-                yield Agent(client)
+        http = httpx2.AsyncClient(headers=headers, timeout=60)
+        async with http, Client(streamable_http_client(self.url, http_client=http), mode=mode) as client:
+            yield Agent(client)
 
     async def post(self, body: Any, **headers: str) -> httpx2.Response:
         """One request as it is."""
@@ -74,7 +64,7 @@ async def served(store_url: str, *, is_open: bool = False) -> AsyncIterator[Serv
     """A server that asks for keys, or for nothing."""
     settings = ServerConfig() if is_open else ServerConfig(authentication=("keys",))
     async with Perdure.open(store_url, definitions=verbs(), handlers=HANDLERS) as perdure:
-        app = make_app(perdure, settings, None if is_open else Keys(perdure))
+        app = make_app(perdure, settings, SECRET)
         config = uvicorn.Config(app, lifespan="off", log_level="warning", access_log=False)
         server = uvicorn.Server(config)
         with listening("127.0.0.1", 0) as place:

@@ -28,7 +28,7 @@ async def test_an_agent_with_a_key_works_over_http(store_url: str, mode: str) ->
     async with served(store_url) as server, server.agent(await server.key("robot"), mode) as agent:
         run = await agent("run_runbook", program='(desk.find :name "A" :as @c)\n(desk.letter :client @c.id)')
         assert run["outcome"] == "waiting"
-        assert run["runbook"]["principal"] == "robot"
+        assert run["runbook"]["principal"] == "agent:robot"
         added = await agent("extend_runbook", id=run["id"], program='(desk.find :name "B")')
         [wait] = (await agent("pending_work"))["waits"]
         await agent("complete_wait", key=wait["key"], result={"accepted": True})

@@ -65,9 +65,8 @@ async def test_what_is_grave_does_not_run(store_url: str, tmp_path: Path) -> Non
     async with agent_of(folder, store_url) as agent:
         told = await agent("call_verb", verb="desk.pay", args={"amount": 7})
         assert told["outcome"] == "needs_confirmation"
-        again = await agent(
-            "run_runbook", draft=told["confirmation"]["draft"], confirm=told["confirmation"]["plan_hash"]
-        )
+        found = told["confirmation"]
+        again = await agent("run_runbook", draft=found["draft"], confirm=found["plan_hash"])
         assert again["outcome"] == "needs_confirmation"
     assert not (folder / "paid").exists()
     async with agent_of(folder, store_url, "--kind", "person", "--as", "ana") as person:

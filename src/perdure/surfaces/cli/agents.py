@@ -63,8 +63,11 @@ def _principal(settings: Settings, kind: Literal["agent", "person"], roles: list
         raise usage("act as", "role", unknown[0], "there is no such role", f"Roles are {', '.join(KNOWN)}.")
     if wrong := [each for each in verbs if not is_pattern(each)]:
         raise usage("reach", "verbs", wrong[0], "that is no pattern of names", "Write 'kyc.open-case' or 'kyc.*'.")
-    # Without a name of its own, an agent is its user's: the journal tells them apart.
-    name = settings.principal or f"{AGENT if kind == 'agent' else ''}{principal_of(settings)}"
+    name = principal_of(settings)
+    if kind == "agent" and not name.startswith(AGENT):
+        name = AGENT + name  # the journal tells an agent from the person it works for
+    if kind == "person" and name.startswith(AGENT):
+        raise usage("act as", "person", name, "only names of agents begin so", "Leave out --kind, or name a person.")
     return Principal(
         settings.tenant, name, kind, frozenset(each for each in KNOWN if each in roles), groups_of(settings),
         tuple(verbs),
