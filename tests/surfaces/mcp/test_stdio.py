@@ -84,7 +84,7 @@ async def test_a_viewer_sees_only_reading_tools(sqlite_url: str, tmp_path: Path)
 
 
 async def test_an_agent_may_be_held_to_some_verbs(sqlite_url: str, tmp_path: Path) -> None:
-    async with agent_of(make_office(tmp_path), sqlite_url, "--verb", "desk.*") as agent:
+    async with agent_of(make_office(tmp_path), sqlite_url, "--verbs", "desk.*") as agent:
         assert (await agent("call_verb", verb="desk.find", args={"name": "A"}))["outcome"] == "completed"
         with pytest.raises(Refused, match=r"vault\.open"):
             await agent("call_verb", verb="vault.open")
@@ -131,7 +131,7 @@ def test_a_project_that_does_not_load_is_told_on_stderr(tmp_path: Path) -> None:
     assert "definitions" in done.stderr
 
 
-@pytest.mark.parametrize("words", [("--role", "king"), ("--verb", "k*c")])
+@pytest.mark.parametrize("words", [("--role", "king"), ("--verbs", "k*c")])
 def test_a_wrong_option_is_told(tmp_path: Path, words: tuple[str, ...]) -> None:
     done = subprocess.run(
         [PERDURE, "mcp", *words], cwd=tmp_path, input="", capture_output=True, text=True, timeout=60, check=False

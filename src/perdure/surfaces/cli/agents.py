@@ -33,13 +33,13 @@ async def mcp(
         list[str] | None,
         typer.Option("--role", metavar="ROLE", help="What it may do; author, operator and reviewer unless said."),
     ] = None,
-    verb: Annotated[
-        list[str] | None, typer.Option("--verb", metavar="PATTERN", help="Only these verbs, e.g. 'kyc.*'.")
+    verbs: Annotated[
+        list[str] | None, typer.Option("--verbs", metavar="PATTERN", help="Only verbs like kyc.*; several.")
     ] = None,
 ) -> None:
     """Serve agents over MCP on stdin and stdout until stdin ends; logs go to stderr."""
     log_to_stderr()
-    principal = _principal(settings, kind, role or list(ROLES), verb or ["*"])
+    principal = _principal(settings, kind, role or list(ROLES), verbs or ["*"])
     acting = settings._replace(principal=principal.name, groups=principal.groups)
     config = load_project(acting)
     catalogue = load_verbs(config)
