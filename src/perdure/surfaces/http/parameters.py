@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from litestar.params import Parameter
+from litestar.params import Parameter, QueryParameter
 
 MAX_TEXT = 500
 BIGGEST = 2**53 - 1
@@ -19,5 +19,5 @@ Limit = Annotated[int, Parameter(ge=1, le=200, description="How many items a pag
 After = Annotated[str | None, Parameter(max_length=2000, description="The `next` of the page before.")]
 Sequence = Annotated[int | None, Parameter(ge=1, le=BIGGEST, description="A record of its journal, else now.")]
 Step = Annotated[str, Parameter(max_length=MAX_TEXT, description="A step's name or number.")]
-InState = Annotated[str, Parameter(query="state", max_length=MAX_TEXT, description="Only in this state.")]
+InState = Annotated[str, QueryParameter(name="state", max_length=MAX_TEXT, description="Only in this state.")]
 """Litestar keeps the name `state` for itself: a handler calls it `in_state`."""
