@@ -45,7 +45,7 @@ def make_app(
     who: Authenticator = Credentials(perdure.access, settings, secret, sources, failures, tokens)
     if not settings.authentication:
         who = Open(who)
-    book = getattr(perdure.runtime.store, "answers", None)
+    book = perdure.runtime.store.answers
     with warnings.catch_warnings():
         # Handlers are given what they name; Litestar 3 will want that marked, and is kept out until then.
         warnings.simplefilter("ignore", LitestarDeprecationWarning)
@@ -54,7 +54,7 @@ def make_app(
             guards=[guard],
             middleware=[
                 partial(authenticating, authenticator=who),
-                partial(repeating, book=book, most_bytes=settings.max_body_bytes),
+                partial(repeating, book=book, sources=sources, most_bytes=settings.max_body_bytes),
             ],
             dependencies={
                 "perdure": Provide(provide_perdure, sync_to_thread=False),
