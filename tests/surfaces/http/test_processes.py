@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from perdure.bpmn.xml import write_model
-from tests.engine.models import fork, line, model, service, user
-from tests.engine.models import END, START, flow
+from tests.engine.models import END, START, flow, fork, line, model, service, user
 from tests.surfaces.http.operating import Server, served
 
 

@@ -47,9 +47,7 @@ def malformed(request: AnyRequest, error: Exception) -> Response[bytes]:
     shown = refusal_of(error).problem
     if shown.status not in (400, 422):
         return answer_problem(request, error)
-    refused = RefusedRequest(
-        400, "completion.malformed", shown.detail, shown.hint, headers=headers, errors=shown.errors
-    )
+    refused = RefusedRequest(400, "completion.malformed", shown.detail, shown.hint, errors=shown.errors)
     return answer_problem(request, refused)
 
 
