@@ -66,7 +66,7 @@ def make_app(
     app.state.update(
         {
             "perdure": perdure, "settings": settings, "secret": secret, "authenticator": who, "streams": streams,
-            "turns": Turns(), "files": Files(), "public_keys": public_keys or {},
+            "tokens": tokens, "turns": Turns(), "files": Files(), "public_keys": public_keys or {},
             "failures": failures,
         }
     )  # fmt: skip

@@ -18,14 +18,15 @@ from perdure.surfaces.http.problems import RefusedRequest
 
 UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 COOKIE = "perdure_session"
-SECURE_COOKIE = f"__Host-{COOKIE}"
+LOGIN = "perdure_login"
+SECURE = "__Host-"
 CSRF_HEADER = b"x-csrf-token"
 
 
 class TokenReader(Protocol):
-    """Whose token an identity provider signed; None for whatever it did not sign for us, or no longer."""
+    """Whose token an identity provider signed; RefusedRequest for whatever it did not sign for us, or no longer."""
 
-    async def verify(self, token: str) -> Principal | None: ...
+    async def authenticate(self, token: str) -> Principal: ...
 
 
 class Credentials:
@@ -54,23 +55,27 @@ class Credentials:
 
     async def _shown(self, scope: Any, written: str) -> Principal:
         scheme, _, text = written.partition(" ")
+        try:
+            found = await self._recognised(scope, scheme.lower(), text.strip())
+        except RefusedRequest as error:
+            if error.status == 401:
+                client = scope.get("client")
+                self._failures.check(client[0] if client else "")
+            raise
+        return found
+
+    async def _recognised(self, scope: Any, scheme: str, text: str) -> Principal:
         found: Principal | None = None
-        match scheme.lower():
-            case "bearer":
-                found = await self._bearer(text.strip())
-            case "wait":
-                found = self._waiting(scope, text.strip())
+        if scheme == "wait":
+            found = self._waiting(scope, text)
+        elif scheme == "bearer" and text.startswith(PREFIX) and self._has_keys:
+            found = await self._access.authenticate_key(text)
+        elif scheme == "bearer" and self._tokens is not None and not text.startswith(PREFIX):
+            found = await self._tokens.authenticate(text)
         if found is None:
-            client = scope.get("client")
-            self._failures.check(client[0] if client else "")
             detail, hint = "The credential is not good here.", "It may be expired, revoked, or made for another server."
             raise RefusedRequest(401, "access.unauthenticated", detail, hint, headers=CHALLENGE)
         return found
-
-    async def _bearer(self, text: str) -> Principal | None:
-        if text.startswith(PREFIX):
-            return await self._access.authenticate_key(text) if self._has_keys else None
-        return await self._tokens.verify(text) if self._tokens is not None else None
 
     def _waiting(self, scope: Any, text: str) -> Principal | None:
         name = read_wait_token(self._secret, text)
@@ -105,9 +110,9 @@ class Credentials:
 _WANTED = frozenset({b"authorization", b"cookie", CSRF_HEADER})
 
 
-def cookie_name(settings: ServerConfig) -> str:
+def cookie_name(settings: ServerConfig, name: str = COOKIE) -> str:
     """Where browsers come by https, a name that no other host and no plain connection can set."""
-    return SECURE_COOKIE if settings.is_secure else COOKIE
+    return f"{SECURE}{name}" if settings.is_secure else name
 
 
 def cookie_in(header: str, name: str) -> str:

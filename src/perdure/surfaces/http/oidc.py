@@ -39,7 +39,7 @@ class Told(msgspec.Struct, frozen=True):
     jwks_uri: str
     authorization_endpoint: str = ""
     token_endpoint: str = ""
-    token_endpoint_auth_methods_supported: list[str] = ["client_secret_basic"]
+    token_endpoint_auth_methods_supported: tuple[str, ...] = ("client_secret_basic",)
     authorization_response_iss_parameter_supported: bool = False
 
 
