@@ -46,6 +46,7 @@ from perdure.runbooks.machine import carried_as, is_asked
 from perdure.runbooks.state import Failure, Runbook
 from perdure.sources import ID_LENGTH, Id, Sources, SystemSources, id_text, iso, parse_id
 from perdure.store.opening import open_driver
+from perdure.telemetry import TelemetrySettings
 from perdure.verbs import Catalogue, HandlerRegistry, load_catalogue
 
 MAX_LISTED = 1000
@@ -91,13 +92,16 @@ class Perdure:
         seal_key_file: str | Path | None = None,
         seal_every_seconds: float = SEAL_SECONDS,
         sources: Sources | None = None,
+        telemetry: TelemetrySettings | None = None,
+        span_exporter: Any = None,
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
         `handlers` names importable packages, or maps verb names to functions and agents. `models` are model files or
         folders of them, by default the folder `models` beside the definitions; what changed in them is deployed. A
         `worker` looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs
-        nothing.
+        nothing. Nothing is measured or traced unless `telemetry` says so; `span_exporter` is any of OpenTelemetry's,
+        in place of OTLP over HTTP.
         """
         catalogue = load_definitions(definitions, environment)
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
@@ -109,6 +113,7 @@ class Perdure:
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
             sealer=sealer_for(url, seal_key_file, time, seal_every_seconds),
         )  # fmt: skip
+        runtime.observe(telemetry or TelemetrySettings(), span_exporter)
         runtime.packs = PackDesk([Path(each) for each in packs])
         await runtime.start()
         try:
@@ -125,7 +130,7 @@ class Perdure:
             "models": config.models if config.models is not None else default_places(config.definitions),
             "environment": config.environment, "packs": pack_places(config),
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
-            "seal_every_seconds": config.seal_every_seconds,
+            "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})
