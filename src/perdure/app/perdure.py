@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 import msgspec
 
 from perdure.app.access import AccessDesk
+from perdure.app.answers import AnswerDesk
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.deploying import ProjectModels, default_places
 from perdure.app.feed import Feed
@@ -69,6 +70,7 @@ class Perdure:
         self.tasks = TaskDesk(runtime, origin, self._views)
         self.runbooks = RunbookDesk(runtime, origin, self._views)
         self.feed = Feed(runtime, origin)
+        self.answers = AnswerDesk(runtime, origin)
         self.listing = Listing(runtime, origin)
         self.access = AccessDesk(runtime, origin)
         self.packs: PackDesk = runtime.packs
