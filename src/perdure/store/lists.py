@@ -158,4 +158,4 @@ class Lists:
         return int((await self._driver.fetch("count_incidents", tenant=tenant, most=most))[0][0])
 
     async def count_dead(self, tenant: str, most: int) -> int:
-        return int((await self._driver.fetch("count_dead", tenant=tenant, most=most))[0][0])
+        return int((await self._driver.fetch("count_dead_of", tenant=tenant, most=most))[0][0])
