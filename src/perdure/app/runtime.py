@@ -15,6 +15,7 @@ from perdure.app.packs import PackDesk
 from perdure.app.pasts import Pasts
 from perdure.app.reviewing import Reviews
 from perdure.app.tail import Tail
+from perdure.channels.settings import Hooks
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines
 from perdure.engines.embedded.plans import Plans
@@ -103,6 +104,7 @@ class Runtime:
         self.pasts = Pasts(self.engine.instances)
         self.reviews = Reviews(catalogue)
         self.packs = PackDesk()
+        self.hooks = Hooks()
         self.tail = Tail(self.kernel, self.store, driver, self.machines)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
         self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
