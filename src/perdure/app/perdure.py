@@ -17,7 +17,7 @@ from perdure.app.instance_views import InstanceView
 from perdure.app.listing import Listing, concerned
 from perdure.app.listing_views import dead_letter
 from perdure.app.lookups import MatchView, look_up
-from perdure.app.overview import Overview
+from perdure.app.overview import Glance, Overview
 from perdure.app.processes import InstanceDesk, Processes, Views
 from perdure.app.proposals import proposal_of
 from perdure.app.runbooks import RunbookDesk
@@ -345,7 +345,7 @@ class Perdure:
 
     async def overview(self) -> Overview:
         """How things stand: what needs the principal, what is stuck, what runs, how much went through in a day."""
-        raise NotImplementedError
+        return await Glance(self.runtime, self._origin, self.listing).overview()
 
     # --- people --------------------------------------------------------------------------------------------------
 
