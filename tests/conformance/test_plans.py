@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
 import sqlite3
 
+import psycopg
 import pytest
 
 from perdure.store.batch import ORDER
 from perdure.store.migrations import migrate_sqlite
+from perdure.store.postgres.statements import load_statements
 from perdure.store.queries import expand, load_queries
+from tests.conformance.stores import opened
 
 LISTS = (
     "list_runbooks", "list_runbooks_in", "runbook_from", "number_of", "ids_between", "list_ids", "list_ids_in",
@@ -47,3 +52,24 @@ def test_a_hot_query_is_a_search_and_never_a_scan(name: str) -> None:
     if name in LISTS and name != "count_ended":
         assert not [step[3] for step in plan if "TEMP B-TREE" in step[3]], "what is listed comes in its order"
     connection.close()
+
+
+@pytest.mark.req("X8")
+def test_lists_come_in_the_order_of_an_index_on_postgres_too(postgres_url: str) -> None:
+    """Also for plans that are made while the tables are empty."""
+    asyncio.run(_opened(postgres_url))
+    ours = load_statements()
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(ours["prepare_session"].sql)
+        for name in LISTS:
+            connection.execute(b"PREPARE " + name.encode() + b" AS " + ours[name].sql)
+            nulls = ", ".join(["NULL"] * len(ours[name].parameters))
+            (plan,) = connection.execute(f"EXPLAIN (FORMAT JSON) EXECUTE {name}({nulls})").fetchone() or ()
+            text = json.dumps(plan)
+            assert "Seq Scan" not in text and "Bitmap" not in text, (name, text)
+            assert "Sort Key" not in text or name in ("count_ended", "feed_since"), (name, text)
+
+
+async def _opened(url: str) -> None:
+    async with opened(url):
+        pass
