@@ -19,7 +19,7 @@ from perdure.app.listing import Listing, concerned
 from perdure.app.listing_views import DeadLetterItem, dead_letter
 from perdure.app.lookups import MatchView, look_up
 from perdure.app.messages import Sent, sent_view
-from perdure.app.overview import Overview
+from perdure.app.overview import Glance, Overview
 from perdure.app.packs import PackDesk, pack_places
 from perdure.app.processes import InstanceDesk, Processes, Views
 from perdure.app.proposals import proposal_of
@@ -405,7 +405,7 @@ class Perdure:
 
     async def overview(self) -> Overview:
         """How things stand: what needs the principal, what is stuck, what runs, how much went through in a day."""
-        raise NotImplementedError
+        return await Glance(self.runtime, self._origin, self.listing).overview()
 
     # --- people --------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from perdure.access.machine import AccessMachine
 from perdure.access.ring import KeyRing
+from perdure.app.counting import Counts
 from perdure.app.deploying import ProjectModels
 from perdure.app.gates import gates
 from perdure.app.packs import PackDesk
@@ -105,6 +106,7 @@ class Runtime:
         self.reviews = Reviews(catalogue)
         self.packs = PackDesk()
         self.hooks = Hooks()
+        self.counts = Counts(self.store, self.machines[RunbookMachine.kind], sources)
         self.tail = Tail(self.kernel, self.store, driver, self.machines)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
         self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
