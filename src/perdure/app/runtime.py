@@ -7,9 +7,13 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from perdure.access.machine import AccessMachine
+from perdure.access.ring import KeyRing
 from perdure.app.deploying import ProjectModels
 from perdure.app.gates import gates
+from perdure.app.packs import PackDesk
 from perdure.app.pasts import Pasts
+from perdure.app.reviewing import Reviews
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines
 from perdure.engines.embedded.plans import Plans
@@ -47,6 +51,7 @@ DUTY_PAUSE: Micros = SECOND
 CHECK_PAUSE: Micros = 30 * SECOND
 RETENTION_PAUSE: Micros = 3600 * SECOND
 FINISH_SECONDS = 10.0
+LOOK_SECONDS = 1.0
 
 log = logging.getLogger("perdure")
 
@@ -77,10 +82,11 @@ class Runtime:
         plans = Plans()
         given = gates(catalogue) if checks is None else checks
         self.machines: Mapping[str, Machine[Any, Any, Any]] = {
-            RunbookMachine.kind: RunbookMachine(), **engine_machines(plans)
+            RunbookMachine.kind: RunbookMachine(), **engine_machines(plans), AccessMachine.kind: AccessMachine()
         }  # fmt: skip
         self.store = Store(driver, sources)
         self.kernel = Kernel(self.store, self.machines, sources)
+        self.keys = KeyRing(self.kernel, sources)
         self.is_driven = is_driven
         self.lease = Lease(
             self.store, sources, seconds=lease_seconds, identity=identity, has_thread=not is_driven
@@ -93,14 +99,19 @@ class Runtime:
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
         self.engine = EmbeddedEngine(self.conductor, self.upkeep, self.store, plans, sources, given)
         self.pasts = Pasts(self.engine.instances)
+        self.reviews = Reviews(catalogue)
+        self.packs = PackDesk()
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
         self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
         self._keep_seconds = keep_seconds
         self._duties: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
+        self.recovered = asyncio.Event()
+        """Set once what others left behind was looked through, where that is a duty of this process."""
         self._announcing: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._renewal = asyncio.Lock()
+        self._elsewhere: asyncio.Future[bool] | None = None
         self._observer: Observer | None = None
         self.kernel.listen(self._on_commit)
 
@@ -109,6 +120,7 @@ class Runtime:
         try:
             await self._set_clock()
             if self.role == "reader":
+                self.recovered.set()
                 return
             await self.lease.take(self._lost)
             if self.role == "worker":
@@ -165,6 +177,8 @@ class Runtime:
             self.sources.offset = await self.driver.clock_offset()
 
     def _begin_duties(self) -> None:
+        if self.is_driven or self.role != "worker":
+            self.recovered.set()
         if self.is_driven:
             return
         duties: list[Callable[[], Awaitable[None]]] = [self.timers.run]
@@ -200,7 +214,16 @@ class Runtime:
         if self._observer is not None:
             await self._observer.close()
         self.router.close()
+        if self._elsewhere is not None:
+            self._elsewhere.cancel()
+            await asyncio.gather(self._elsewhere, return_exceptions=True)
         await self.driver.close()
+
+    def elsewhere(self) -> asyncio.Future[bool]:
+        """Done when another process may have committed, or it is time to look anyway; shared, so do not cancel it."""
+        if self._elsewhere is None or self._elsewhere.done():
+            self._elsewhere = asyncio.ensure_future(self.driver.changed_elsewhere(LOOK_SECONDS))
+        return self._elsewhere
 
     async def look_after(self) -> int:
         """One round of upkeep; returns how much was done."""
@@ -211,8 +234,9 @@ class Runtime:
         while True:
             self._wake.clear()
             await self._try(self.look_after)
+            self.recovered.set()
             waiting = asyncio.ensure_future(self._wake.wait())
-            changed = asyncio.ensure_future(self.driver.changed(DUTY_PAUSE / SECOND))
+            changed = asyncio.ensure_future(self.driver.changed_elsewhere(DUTY_PAUSE / SECOND))
             try:
                 await asyncio.wait({waiting, changed}, return_when=asyncio.FIRST_COMPLETED)
             finally:

@@ -143,6 +143,11 @@ class Kernel:
             raise RejectedError(Rejection("not_found", "find", "call", id_text(id), "there is no such call"))
         return cached
 
+    def newer(self, known: Aggregate) -> Aggregate:
+        """What this process has committed since, where it has; else as known."""
+        cached = self._cache.get(known.id)
+        return cached if cached is not None and cached.version > known.version else known
+
     async def drain(self) -> None:
         """Wait until nothing is under way."""
         while self._waiting or self._commits or self._tasks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -27,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 async def worker(settings: Settings) -> None:
     """Work until stopped (Ctrl-C or SIGTERM); then let running attempts end, and give the lease back."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    log_to_stderr()
     config = load_project(settings)
     if config.telemetry.logs:
         from perdure.telemetry import configure_logs
@@ -43,14 +44,15 @@ async def worker(settings: Settings) -> None:
             "ready": True, "pid": os.getpid(), "store": shown_url(config.store), "verbs": len(catalogue),
             "lease": perdure.metrics()["lease"],
         }  # fmt: skip
-        _tell(
+        tell(
             settings,
             ready,
             f"✓ ready: worker {ready['pid']} with {output.counted(len(catalogue), 'verb')} on {ready['store']}",
         )
+        settle_memory()
         await stopping.wait()
         output.note(settings, "stopping: letting running attempts end")
-    _tell(settings, {"ready": False, "stopped": True}, "✓ stopped")
+    tell(settings, {"ready": False, "stopped": True}, "✓ stopped")
 
 
 async def _serve_metrics(stack: AsyncExitStack, perdure: Perdure, bind: str) -> None:
@@ -62,7 +64,18 @@ async def _serve_metrics(stack: AsyncExitStack, perdure: Perdure, bind: str) -> 
         await stack.enter_async_context(listening(bind, perdure.runtime.scrape))
 
 
-def _tell(settings: Settings, value: object, text: str) -> None:
+def log_to_stderr() -> None:
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+
+
+def settle_memory() -> None:
+    """A process of ours that stays: what it has loaded stays too, so collections need not look at it again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+def tell(settings: Settings, value: object, text: str) -> None:
     if settings.json:
         output.line(value)
     else:
