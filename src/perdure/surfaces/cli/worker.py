@@ -52,6 +52,7 @@ async def worker(settings: Settings) -> None:
     tell(settings, {"ready": False, "stopped": True}, "✓ stopped")
 
 
+<<<<<<< HEAD
 async def _serve_metrics(stack: AsyncExitStack, perdure: Perdure, bind: str) -> None:
     """A worker serves nothing else: where it is told to, it answers scrapes by itself."""
     if bind:
@@ -61,6 +62,8 @@ async def _serve_metrics(stack: AsyncExitStack, perdure: Perdure, bind: str) -> 
         await stack.enter_async_context(listening(bind, perdure.runtime.scrape))
 
 
+=======
+>>>>>>> main
 def log_to_stderr() -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
 
@@ -78,6 +81,15 @@ def settle_memory() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+async def _serve_metrics(stack: AsyncExitStack, perdure: Perdure, bind: str) -> None:
+    """A worker serves nothing else: where it is told to, it answers scrapes by itself."""
+    if bind:
+        from perdure.telemetry.listening import listening
+
+        perdure.runtime.measure()
+        await stack.enter_async_context(listening(bind, perdure.runtime.scrape))
 
 
 def tell(settings: Settings, value: object, text: str) -> None:
