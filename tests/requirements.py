@@ -72,6 +72,7 @@ REQUIREMENTS: dict[str, str] = {
     "O13": "A LangGraph graph, a pydantic-ai agent or your own class can be a handler: metered, bounded, under people.",
     "P1": "Two commands on a fresh machine: one runs the demo, one runs the tests.",
     "P4": "You see a process as people draw it, with its tokens, counts and incidents on it.",
+    "P5": "Agents use all of it over MCP, within the rights you give them; what is grave they draft and a person starts.",
     "P6": "Everything can be done from the command line, by people and, with --json and exit codes, by scripts.",
     "P7": "The log of what happened is chained by hashes, and one command tells whether anybody changed it.",
     "P8": "Databases are backed up live and upgraded in place, and what is parked stays parked.",
