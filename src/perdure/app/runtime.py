@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from perdure.access.machine import AccessMachine
 from perdure.access.ring import KeyRing
 from perdure.app.deploying import ProjectModels
 from perdure.app.gates import gates
+from perdure.app.packs import PackDesk
 from perdure.app.pasts import Pasts
+from perdure.app.reviewing import Reviews
 from perdure.app.tail import Tail
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines
@@ -29,6 +31,7 @@ from perdure.sources import SECOND, Micros, Sources, SystemSources
 from perdure.store.ports import Driver
 from perdure.store.sealer import Sealer
 from perdure.store.store import Store
+from perdure.telemetry import Spans, TelemetrySettings, open_spans
 from perdure.verbs import Catalogue, HandlerRegistry
 from perdure.work.identity import ProcessIdentity
 from perdure.work.lease import LEASE_SECONDS, Lease
@@ -37,6 +40,10 @@ from perdure.work.ports import TimerFound
 from perdure.work.records import RecordDesk
 from perdure.work.router import Router
 from perdure.work.timers import Timers
+
+if TYPE_CHECKING:
+    from perdure.app.observing import Observer
+    from perdure.telemetry.metrics import Metrics
 
 Role = Literal["worker", "caller", "reader"]
 """A worker keeps everything going; a caller runs its own calls; a reader runs nothing."""
@@ -94,6 +101,8 @@ class Runtime:
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
         self.engine = EmbeddedEngine(self.conductor, self.upkeep, self.store, plans, sources, given)
         self.pasts = Pasts(self.engine.instances)
+        self.reviews = Reviews(catalogue)
+        self.packs = PackDesk()
         self.tail = Tail(self.kernel, self.store, driver, self.machines)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
         self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
@@ -106,6 +115,7 @@ class Runtime:
         self._renewing: asyncio.Task[None] | None = None
         self._renewal = asyncio.Lock()
         self._elsewhere: asyncio.Future[bool] | None = None
+        self._observer: Observer | None = None
         self.kernel.listen(self._on_commit)
 
     async def start(self) -> None:
@@ -123,6 +133,40 @@ class Runtime:
         except BaseException:
             await self.stop()
             raise
+
+    @property
+    def observer(self) -> Observer:
+        """Who measures and traces; made when first asked for, and until then nothing is spent on it."""
+        if self._observer is None:
+            from perdure.app.observing import Observer  # noqa: PLC0415
+
+            self._observer = Observer(
+                self.kernel, self.store, self.machines, self.catalogue, self.router, self.sources
+            )  # fmt: skip
+        return self._observer
+
+    def measure(self) -> Metrics:
+        """Count from now on, and give the metrics that surfaces and channels add to."""
+        return self.observer.measure()
+
+    def trace(self, spans: Spans, sample: float = 1.0) -> None:
+        """Emit spans from now on; they are flushed and closed at the stop."""
+        self.observer.trace(spans, sample)
+
+    def observe(self, settings: TelemetrySettings, exporter: Any = None) -> None:
+        """Measure and trace as a project says; by default it says neither."""
+        if self.role == "reader":
+            return
+        if settings.metrics:
+            self.measure()
+        if settings.traces is not None:
+            self.trace(open_spans(settings.traces, exporter), settings.traces.sample)
+        if settings.logs:
+            self.observer.correlate()
+
+    async def scrape(self) -> bytes:
+        """The text of `/metrics`."""
+        return await self.observer.scrape()
 
     async def bring(self, models: ProjectModels, origin: Origin) -> None:
         """Deploy what a project's model files hold and the store does not; other tenants get them when they call."""
@@ -171,6 +215,8 @@ class Runtime:
                 await self.lease.release()
             except PerdureError as error:
                 log.warning("the lease could not be given back and will run out by itself: %s", error)
+        if self._observer is not None:
+            await self._observer.close()
         self.router.close()
         if self._elsewhere is not None:
             self._elsewhere.cancel()
@@ -260,6 +306,8 @@ class Runtime:
 
     def _lost(self) -> None:
         log.warning("the lease %s was taken away; taking a new one", self.lease.number)
+        if self._observer is not None:
+            self._observer.lease_lost()
         self._renewing = asyncio.ensure_future(self._renew(self.lease.number))
 
     async def _renew(self, lost: int) -> None:

@@ -5,15 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from perdure.surfaces.http.routes import (
+    audits,
     calls,
+    completions,
     dashboard,
     drafts,
     events,
+    incidents,
+    instances,
+    keys,
+    letters,
+    messages,
     overview,
+    packs,
+    parked,
     probes,
+    processes,
     runbooks,
     sessions,
     steps,
+    tasks,
     verbs,
 )
 
@@ -26,6 +37,17 @@ API: tuple[Any, ...] = (
     *overview.ROUTES,
     *events.ROUTES,
     *sessions.ROUTES,
+    *audits.ROUTES,
+    *completions.ROUTES,
+    *incidents.ROUTES,
+    *instances.ROUTES,
+    *keys.ROUTES,
+    *letters.ROUTES,
+    *messages.ROUTES,
+    *packs.ROUTES,
+    *parked.ROUTES,
+    *processes.ROUTES,
+    *tasks.ROUTES,
 )
 ROOT: tuple[Any, ...] = (
     *probes.ROUTES,
