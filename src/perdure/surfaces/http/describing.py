@@ -32,7 +32,7 @@ MATCH_PARAMETER = {
     "description": "The `ETag` of the state that was seen: refused with 412 when it is another now.",
 }  # fmt: skip
 STREAM = {"schema": {"type": "string", "description": "Server-sent events: `id` is the cursor to go on from."}}
-PAGE = {"schema": {"type": "string", "description": "A page for people."}}
+PAGE = {"schema": {"type": "string"}}
 
 
 def description_config() -> OpenAPIConfig:
@@ -106,6 +106,8 @@ def _tell(handler: Any, operation: dict[str, Any]) -> None:
         answers[status].pop("content", None)
     if opt.get("streams"):
         answers["200"]["content"]["text/event-stream"] = STREAM
+    if opt.get("texts"):
+        answers["200"]["content"] = {"text/plain": PAGE}
     if opt.get("pages"):
         answers["200"]["content"]["text/html"] = PAGE
 
