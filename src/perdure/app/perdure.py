@@ -462,6 +462,10 @@ class Perdure:
         aggregate = await self._read(id)
         step = aggregate.state.steps[0]
         verb = self.catalogue.get(step.verb, step.version)
+        if target == "input" and not isinstance(data or {}, Mapping):
+            raise RejectedError(
+                Rejection("invalid", "amend", "call", id, "arguments are an object of names and values")
+            )
         router = self.runtime.router
         cargo = router.incoming(verb, data or {}) if target == "input" else router.outgoing(verb, data)
         command = c.ProposeAmendment(target, cargo.hash, reason)
