@@ -1,0 +1,6 @@
+// To come.
+import { PageHead } from "../../parts/page-head";
+
+export default function Page() {
+  return <PageHead title="runbook" />;
+}
