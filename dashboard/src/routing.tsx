@@ -1,6 +1,6 @@
 // Addresses and pages: history routing without a hash, links that keep the page, the query as the page's state.
 import { computed, signal } from "@preact/signals";
-import type { AnchorHTMLAttributes, ComponentChildren, ComponentType } from "preact";
+import type { ComponentChildren, ComponentType } from "preact";
 
 export interface PageProps { params: Record<string, string> }
 export interface Route { path: string; title: string; load: () => Promise<{ default: ComponentType<PageProps> }> }
@@ -54,7 +54,10 @@ function decoded(text: string): string {
   }
 }
 
-interface LinkProps extends Omit<AnchorHTMLAttributes, "href"> { to: string; children?: ComponentChildren }
+interface LinkProps {
+  to: string; children?: ComponentChildren; class?: string; title?: string; id?: string; "aria-label"?: string | undefined; "aria-current"?: "page" | undefined;
+  tabIndex?: number;
+}
 
 export function Link({ to, children, ...rest }: LinkProps) {
   const follow = (event: MouseEvent) => {

@@ -111,7 +111,8 @@ function TextEntry({ field, value, onChange, attributes }: EntryProps) {
   const change = (event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value);
   const isLong = Number(field.schema["maxLength"] ?? 0) > 200 || /comment|note|reason|message|text|description|summary/.test(field.name);
   if (isLong && !field.format) return <textarea {...attributes} class="input" rows={3} value={shown} onInput={change} />;
-  return <input {...attributes} class="input" type={INPUT_TYPES[field.format] ?? "text"} autocomplete="off" value={shown} onInput={change} />;
+  const type = { type: INPUT_TYPES[field.format] ?? "text" } as { type: "text" };
+  return <input {...attributes} {...type} class="input" autocomplete="off" value={shown} onInput={change} />;
 }
 
 function NumberEntry({ value, onChange, attributes }: Omit<EntryProps, "field">) {
