@@ -26,6 +26,7 @@ from perdure.surfaces.cli import (
     repl,
     runbooks,
     scenarios,
+    serving,
     tasks,
     verbs,
     worker,
@@ -37,7 +38,7 @@ from perdure.surfaces.cli.options import group
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 ROOMS = (
     projects, demonstration, verbs, packs, repl, linting, formatting, proving, scenarios, drawings, calls, runbooks,
-    arrivals, people, tasks, processes, instances, messages, worker, audits, databases, measuring,
+    arrivals, people, tasks, processes, instances, messages, worker, serving, audits, databases, measuring,
 )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 async def worker(settings: Settings) -> None:
     """Work until stopped (Ctrl-C or SIGTERM); then let running attempts end, and give the lease back."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    log_to_stderr()
     config = load_project(settings)
     catalogue = load_verbs(config)
     stopping = asyncio.Event()
@@ -32,17 +32,21 @@ async def worker(settings: Settings) -> None:
             "ready": True, "pid": os.getpid(), "store": shown_url(config.store), "verbs": len(catalogue),
             "lease": perdure.metrics()["lease"],
         }  # fmt: skip
-        _tell(
+        tell(
             settings,
             ready,
             f"✓ ready: worker {ready['pid']} with {output.counted(len(catalogue), 'verb')} on {ready['store']}",
         )
         await stopping.wait()
         output.note(settings, "stopping: letting running attempts end")
-    _tell(settings, {"ready": False, "stopped": True}, "✓ stopped")
+    tell(settings, {"ready": False, "stopped": True}, "✓ stopped")
 
 
-def _tell(settings: Settings, value: object, text: str) -> None:
+def log_to_stderr() -> None:
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+
+
+def tell(settings: Settings, value: object, text: str) -> None:
     if settings.json:
         output.line(value)
     else:
