@@ -13,13 +13,11 @@ from tests.acceptance.browser.serving import Server
 pytestmark = [pytest.mark.req("P4"), pytest.mark.req("X20")]
 
 CASE_ID = "4b8f0d60-6f0e-4b5e-9a35-0c1b7a1f0001"
-FAILS = 'LET first = EXEC kyc.research_gleif_hierarchy(lei: "NOT-AN-LEI")\nEXEC notes.add(text: "never") AFTER first'
 
 
 @pytest.fixture(scope="module")
 def onboarding(server: Server) -> dict[str, Any]:
-    started = server.onboard("NORD-1", CASE_ID)
-    return started
+    return server.onboard("NORD-1", CASE_ID)
 
 
 def state_of(page: Page, step: str, state: str) -> None:
