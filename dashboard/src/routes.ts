@@ -1,0 +1,24 @@
+// Every page, its address and its title. A page is one module with a default export; it is loaded when first opened.
+import type { Route } from "./routing";
+
+export const routes: Route[] = [
+  { path: "/", title: "Home", load: () => import("./pages/home/page") },
+  { path: "/runbooks", title: "Runbooks", load: () => import("./pages/runbooks/page") },
+  { path: "/runbooks/:id", title: "Runbook", load: () => import("./pages/runbook/page") },
+  { path: "/compose", title: "Compose", load: () => import("./pages/compose/page") },
+  { path: "/sign-in", title: "Sign in", load: () => import("./pages/sign-in/page") },
+];
+
+export interface Place { to: string; label: string; keys: string; operation?: string }
+
+/** The navigation, in order. `keys` is pressed after g; without the operation the place is not shown. */
+export const places: Place[] = [
+  { to: "/", label: "Home", keys: "h" },
+  { to: "/inbox", label: "Inbox", keys: "i", operation: "task.list" },
+  { to: "/runbooks", label: "Runbooks", keys: "r", operation: "runbook.list" },
+  { to: "/instances", label: "Instances", keys: "p", operation: "instance.list" },
+  { to: "/incidents", label: "Incidents", keys: "s", operation: "incident.list" },
+  { to: "/definitions", label: "Definitions", keys: "d", operation: "verb.list" },
+  { to: "/compose", label: "Compose", keys: "c", operation: "runbook.draft" },
+  { to: "/settings/keys", label: "Keys", keys: "k", operation: "key.list" },
+];
