@@ -17,15 +17,14 @@ test("the reason of a dead letter is told by its code, the rest kept", () => {
 });
 
 test("each item of a bulk retry has its own outcome", () => {
-  const told = outcomesOf({ items: [{ id: "a", state: "completed" }, { id: "b", code: "access.forbidden", detail: "Expected to…" }, { id: "c", outcome: "refused", status: 404 }] });
-  expect(told).toEqual([
-    { id: "a", isDone: true, text: "completed" },
-    { id: "b", isDone: false, text: "Expected to…" },
-    { id: "c", isDone: false, text: "refused" },
+  const told = outcomesOf([
+    { id: "a:1", status: 200, state: "active" },
+    { id: "b:2", status: 403, state: "", problem: { detail: "Expected to…" } },
+    { id: "c:3", status: 404, state: "" },
   ]);
-});
-
-test("an answer of another shape has no outcomes", () => {
-  expect(outcomesOf(null)).toEqual([]);
-  expect(outcomesOf({})).toEqual([]);
+  expect([...told]).toEqual([
+    ["a:1", { isDone: true, text: "tried again: active" }],
+    ["b:2", { isDone: false, text: "Expected to…" }],
+    ["c:3", { isDone: false, text: "refused (404)" }],
+  ]);
 });

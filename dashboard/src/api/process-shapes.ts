@@ -28,31 +28,36 @@ export interface MigrationPlan {
   kept_messages: string[]; ended_waits: string[]; new_waits: string[]; is_dry: boolean;
 }
 
-export interface IncidentItem {
+export interface StuckAction { act: string; title: string; operation: string; path: string }
+export interface StuckView {
   id: string; kind: string; place: number; code: string; since: string | null; text: string; name: string; title: string; concerns: string; state: string;
+  cause: string; verbs: string[]; actions: StuckAction[];
 }
 export interface DeadLetterItem { message_id: string; kind: string; key: string; received_at: string | null; reason: string; message: Json }
-export interface RetryOutcome { id: string; state?: string; outcome?: string; code?: string; detail?: string; hint?: string; status?: number }
+export interface Retried { id: string; status: number; state: string; problem?: { detail?: string; hint?: string; code?: string } | null }
+export interface Receipt { answer: string; message_id: string; reason: string }
 
 export interface ProcessVersion {
   process: string; version: number; hash: string; status: string; deployed_at: string | null; by: string; verb?: string; is_latest?: boolean;
 }
-export interface Finding {
-  code: string; severity: string; fact: string; hint?: string; element?: string; line?: number; column?: number; file?: string; elements?: string[];
-  steps?: Json[]; message?: string;
-}
-export interface Verdict { verdict?: string; status?: string; findings?: Finding[]; process?: string; text?: string; bound?: string }
+export interface Finding { code: string; severity: string; fact: string; hint?: string; element?: string; line?: number; column?: number; steps?: string[] }
+export interface Proof { process: string; verdict: "proved" | "refuted" | "undecided"; bound?: string; states?: number; findings: Finding[] }
+export interface Review { findings: Finding[]; proofs: Proof[] }
 export interface ProcessView {
   process: string; version: number; status: string; hash: string; profile: string; verb: string; elements: { id: string; kind: string; name: string; type: string }[];
   flags: Record<string, Json>; bindings: Record<string, { verb: string; version: number; max_attempts: number; effects: string }>; xml: string;
-  findings?: Finding[]; verdict?: Verdict | string | null; proof?: Verdict | null;
+  findings: Finding[]; verdict?: Proof | null;
 }
-export interface DeployAnswer {
-  deployments: { process: string; version: number; hash?: string; is_new?: boolean; findings?: Finding[] }[]; findings: Finding[]; proofs: (Verdict & Record<string, Json>)[];
-}
+export interface Versions { process: string; versions: ProcessVersion[] }
+export interface DeployAnswer extends Review { deployments: { process: string; version: number; hash: string; is_new: boolean; findings: Finding[] }[] }
 
-export interface PackRow { name: string; title?: string; description?: string; version?: number | string }
-export type PackView = PackRow & Record<string, Json>;
+export interface VerbRow { name: string; version: number; kind: string; description: string; consequence: string; sentences: string[]; domain?: string }
+export interface VerbDetail {
+  name: string; version: number; versions: number[]; kind: string; description: string; consequence: string; domain: string;
+  sentences: { step?: string[]; summary?: string[]; clarify?: Record<string, string> } & Record<string, Json>; input_schema: Schema; output_schema: Schema | null;
+  execution: Record<string, Json>; index: string[]; writes: string[]; process: string; metadata: Record<string, Json>; content_hash: string;
+}
+export interface PackRow { id: string; name: string; version: string; description: string; questions: number; templates: string[] }
 
 export interface KeyView {
   id: string; name: string; principal: string; kind: string; roles: string[]; state: string; groups: string[]; verbs: string[]; operations: string[];

@@ -14,6 +14,11 @@ interface DiagramProps {
   onNames?: (name: (element: string) => string) => void;
 }
 
+/** Where to look first: what is stuck, else where a token stands. */
+function firstOf(marks: Marks): string {
+  return marks.incidents[0]?.element ?? marks.tokens[0]?.element ?? marks.findings[0]?.element ?? "";
+}
+
 const PLAIN = (element: string) => element;
 
 export function Diagram({ xml, marks, label, selected = "", onSelect, onNames }: DiagramProps) {
@@ -23,6 +28,8 @@ export function Diagram({ xml, marks, label, selected = "", onSelect, onNames }:
   const [fault, setFault] = useState("");
   const choose = useRef(onSelect);
   choose.current = onSelect;
+  const latest = useRef(marks);
+  latest.current = marks;
 
   useEffect(() => {
     let made: ModelViewer | null = null;
@@ -45,7 +52,7 @@ export function Diagram({ xml, marks, label, selected = "", onSelect, onNames }:
     if (!viewer) return undefined;
     let isGone = false;
     setFault("");
-    viewer.show(xml).then(
+    viewer.show(xml, () => firstOf(latest.current)).then(
       () => {
         if (isGone) return;
         setShown(xml);

@@ -4,7 +4,8 @@ import "bpmn-js/dist/assets/diagram-js.css";
 import "bpmn-js/dist/assets/bpmn-js.css";
 import type { Badge } from "./marks";
 
-interface Shape { id: string; type: string; width?: number; height?: number; labelTarget?: Shape; businessObject?: { name?: string } }
+interface Box { x: number; y: number; width: number; height: number }
+interface Shape { id: string; type: string; x?: number; y?: number; width?: number; height?: number; labelTarget?: Shape; businessObject?: { name?: string } }
 interface Canvas {
   zoom(to?: number | "fit-viewport", center?: "auto"): number;
   scroll(delta: { dx: number; dy: number }): void;
@@ -12,6 +13,7 @@ interface Canvas {
   removeMarker(element: string, style: string): void;
   scrollToElement(element: string, padding?: number): void;
   resized(): void;
+  viewbox(box?: Box): Box;
 }
 interface Overlays { add(element: string, overlay: { position: object; html: HTMLElement; show?: object }): string; clear(): void }
 interface Registry { get(id: string): Shape | undefined; filter(is: (shape: Shape) => boolean): Shape[] }
@@ -19,6 +21,7 @@ interface Bus { on(event: string, act: (event: { element: Shape }) => void): voi
 
 const MAX_ZOOM = 4;
 const MIN_ZOOM = 0.1;
+const READABLE_ZOOM = 0.45;
 const SELECTED = "mark-selected";
 
 export class ModelViewer {
@@ -49,11 +52,25 @@ export class ModelViewer {
     return this.viewer.get("elementRegistry") as Registry;
   }
 
-  async show(xml: string): Promise<void> {
+  /** Shows a model, whole; where that would be too small to read, its beginning or the element that matters. */
+  async show(xml: string, first: () => string): Promise<void> {
     await this.viewer.importXML(xml);
     this.classes = new Map();
     this.selected = "";
     this.fit();
+    if (this.canvas.zoom() >= READABLE_ZOOM) return;
+    this.canvas.zoom(READABLE_ZOOM, "auto");
+    this.host.dataset["zoom"] = "own";
+    const wanted = first();
+    const start = this.registry.filter((shape) => shape.type === "bpmn:StartEvent")[0]?.id ?? "";
+    this.centre(this.isElement(wanted) ? wanted : start);
+  }
+
+  private centre(element: string): void {
+    const shape = this.registry.get(element);
+    const box = this.canvas.viewbox();
+    if (shape?.x === undefined || shape.y === undefined) return;
+    this.canvas.viewbox({ ...box, x: shape.x + (shape.width ?? 0) / 2 - box.width / 2, y: shape.y + (shape.height ?? 0) / 2 - box.height / 2 });
   }
 
   isElement(id: string): boolean {

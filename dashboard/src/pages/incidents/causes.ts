@@ -1,4 +1,5 @@
 // Why something is stuck or was not delivered, in an operator's words, and what helps.
+import type { Retried } from "../../api/process-shapes";
 
 export interface Cause {
   title: string;
@@ -58,23 +59,16 @@ export function letterCauseOf(reason: string): Cause & { more: string } {
 export const MOST_AT_ONCE = 200;
 
 export interface Outcome {
-  id: string;
   isDone: boolean;
   text: string;
 }
 
-/** What came of each item of a bulk act, whichever words the server has for it. */
-export function outcomesOf(answer: unknown): Outcome[] {
-  const items = Array.isArray(answer) ? answer : ((answer as { items?: unknown; outcomes?: unknown })?.items ?? (answer as { outcomes?: unknown })?.outcomes ?? []);
-  if (!Array.isArray(items)) return [];
-  return items.map((each) => outcomeOf(each as { [name: string]: unknown }));
+/** What came of each item of a bulk retry, by the name it was asked for under. */
+export function outcomesOf(items: readonly Retried[]): Map<string, Outcome> {
+  return new Map(items.map((item) => [item.id, outcomeOf(item)]));
 }
 
-function outcomeOf(item: { [name: string]: unknown }): Outcome {
-  const text = (name: string): string => (typeof item[name] === "string" ? (item[name] as string) : "");
-  const problem = (typeof item.problem === "object" && item.problem !== null ? item.problem : item) as { [name: string]: unknown };
-  const detail = typeof problem.detail === "string" ? problem.detail : text("error") || text("message");
-  const status = typeof item.status === "number" ? item.status : null;
-  const isDone = detail === "" && text("code") === "" && (status === null || status < 400) && !["failed", "refused", "rejected"].includes(text("outcome"));
-  return { id: text("id"), isDone, text: isDone ? text("state") || "retried" : detail || text("code") || "refused" };
+function outcomeOf({ status, state, problem }: Retried): Outcome {
+  if (status < 400 && !problem) return { isDone: true, text: state ? `tried again: ${state}` : "tried again" };
+  return { isDone: false, text: problem?.detail ?? problem?.code ?? `refused (${status})` };
 }

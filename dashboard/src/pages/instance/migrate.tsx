@@ -1,8 +1,7 @@
 // Going on under another version: first a dry run that says where each token goes, then the same for real.
 import { useEffect, useState } from "preact/hooks";
 import { get, post, type Problem } from "../../api/client";
-import type { InstanceView, MigrationPlan, ProcessVersion } from "../../api/process-shapes";
-import type { Page } from "../../api/shapes";
+import type { InstanceView, MigrationPlan, ProcessVersion, Versions } from "../../api/process-shapes";
 import { asProblem } from "../../live/resource";
 import { Dialog } from "../../parts/dialog";
 import { ProblemBox } from "../../parts/states";
@@ -20,8 +19,8 @@ export function Migrate({ view, name, elements, onStale, onClose }: MigrateProps
   const [isBusy, setBusy] = useState(false);
 
   useEffect(() => {
-    get<Page<ProcessVersion> | { versions: ProcessVersion[] }>(`/processes/${encodeURIComponent(view.process)}`).then(
-      (found) => setVersions(("items" in found ? found.items : found.versions).filter((each) => each.version !== view.version)),
+    get<Versions>(`/processes/${encodeURIComponent(view.process)}`).then(
+      (found) => setVersions(found.versions.filter((each) => each.version !== view.version)),
       (error: unknown) => setProblem(asProblem(error)),
     );
   }, []);
