@@ -9,10 +9,17 @@ from typing import Any, Literal, Self
 
 import msgspec
 
+from perdure.app.access import AccessDesk
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.deploying import ProjectModels, default_places
+from perdure.app.feed import Feed
 from perdure.app.instance_views import InstanceView
+from perdure.app.listing import Listing
+from perdure.app.listing_views import DeadLetterItem
 from perdure.app.lookups import MatchView, look_up
+from perdure.app.messages import Sent, sent_view
+from perdure.app.overview import Overview
+from perdure.app.packs import PackDesk, pack_places
 from perdure.app.processes import InstanceDesk, Processes, Views
 from perdure.app.proposals import proposal_of
 from perdure.app.runbooks import RunbookDesk
@@ -22,6 +29,7 @@ from perdure.app.tasks import TaskDesk
 from perdure.app.views import CallView, EventView, ReceiptView, call_view, quarantined_view
 from perdure.app.waiting import follow as follow_events
 from perdure.app.waiting import is_ended, read, wait_for
+from perdure.app.waits import letter_of, verbs_of, verbs_under
 from perdure.contracts import FailureClass, check_key
 from perdure.engine import MessageOutcome
 from perdure.engines.embedded.instances import KIND as INSTANCE
@@ -38,6 +46,7 @@ from perdure.runbooks.machine import carried_as, is_asked
 from perdure.runbooks.state import Failure, Runbook
 from perdure.sources import ID_LENGTH, Id, Sources, SystemSources, id_text, iso, parse_id
 from perdure.store.opening import open_driver
+from perdure.telemetry import TelemetrySettings
 from perdure.verbs import Catalogue, HandlerRegistry, load_catalogue
 
 MAX_LISTED = 1000
@@ -59,6 +68,10 @@ class Perdure:
         self.instances = InstanceDesk(runtime, origin, self._views)
         self.tasks = TaskDesk(runtime, origin, self._views)
         self.runbooks = RunbookDesk(runtime, origin, self._views)
+        self.feed = Feed(runtime, origin)
+        self.listing = Listing(runtime, origin)
+        self.access = AccessDesk(runtime, origin)
+        self.packs: PackDesk = runtime.packs
 
     @classmethod
     @asynccontextmanager
@@ -68,6 +81,7 @@ class Perdure:
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
         models: Sequence[str | Path] | None = None,
+        packs: Sequence[str | Path] = (),
         handlers: Sequence[str] | Mapping[str, Any] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -78,13 +92,16 @@ class Perdure:
         seal_key_file: str | Path | None = None,
         seal_every_seconds: float = SEAL_SECONDS,
         sources: Sources | None = None,
+        telemetry: TelemetrySettings | None = None,
+        span_exporter: Any = None,
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
         `handlers` names importable packages, or maps verb names to functions and agents. `models` are model files or
         folders of them, by default the folder `models` beside the definitions; what changed in them is deployed. A
         `worker` looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs
-        nothing.
+        nothing. Nothing is measured or traced unless `telemetry` says so; `span_exporter` is any of OpenTelemetry's,
+        in place of OTLP over HTTP.
         """
         catalogue = load_definitions(definitions, environment)
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
@@ -96,6 +113,8 @@ class Perdure:
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
             sealer=sealer_for(url, seal_key_file, time, seal_every_seconds),
         )  # fmt: skip
+        runtime.observe(telemetry or TelemetrySettings(), span_exporter)
+        runtime.packs = PackDesk([Path(each) for each in packs])
         await runtime.start()
         try:
             await runtime.bring(project, Origin(tenant, principal))
@@ -109,9 +128,9 @@ class Perdure:
         settings: dict[str, Any] = {
             "definitions": config.definitions, "handlers": config.handlers,
             "models": config.models if config.models is not None else default_places(config.definitions),
-            "environment": config.environment,
+            "environment": config.environment, "packs": pack_places(config),
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
-            "seal_every_seconds": config.seal_every_seconds,
+            "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})
@@ -255,6 +274,20 @@ class Perdure:
             name, key, self._origin, message_id=message_id, ttl_seconds=ttl_seconds, data=data
         )
 
+    async def send(
+        self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = "",
+        ttl_seconds: float = 0, is_for_now: bool = False,
+    ) -> Sent:  # fmt: skip
+        """As `publish`, or `correlate` when it is for now, with all there is to say about what became of it."""
+        messages = self.runtime.engine.messages
+        if is_for_now:
+            receipt = await messages.correlate(name, key, self._origin, message_id=message_id, data=data)
+        else:
+            receipt = await messages.publish(
+                name, key, self._origin, message_id=message_id, ttl_seconds=ttl_seconds, data=data
+            )  # fmt: skip
+        return sent_view(name, key, receipt)
+
     async def correlate(
         self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = ""
     ) -> MessageOutcome:
@@ -264,6 +297,22 @@ class Perdure:
     async def signal(self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "") -> int:
         """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached."""
         return await self.runtime.engine.signal(name, self._origin, message_id=message_id, data=data)
+
+    async def verbs_under(self, key: str, verb: str = "") -> list[str]:
+        """The verbs of what waits or waited under a key; of one verb's waits alone where one is named."""
+        return await verbs_under(self.runtime, self._origin, key, verb)
+
+    async def verbs_of(self, id: str) -> list[str]:
+        """The verbs of a call, of every step of a runbook, or the one an instance carries."""
+        return await verbs_of(self.runtime, self._origin, id)
+
+    async def is_task(self, key: str) -> bool:
+        """Whether a key is that of a human task of a process, open or ended."""
+        return await self._is_task(key)
+
+    async def letter(self, message_id: str) -> DeadLetterItem:
+        """A dead letter with all it brings."""
+        return await letter_of(self.runtime, self._origin, message_id)
 
     async def progress(self, key: str, text: str) -> ReceiptView:
         """Say how it goes: shown, never resumes anything."""
@@ -344,6 +393,10 @@ class Perdure:
             return await (self._view(aggregate) if aggregate.kind == KIND else self._views.instance(aggregate))
         except QuarantinedError as error:
             return quarantined_view(id_text(id), self._origin.tenant, error)
+
+    async def overview(self) -> Overview:
+        """How things stand: what needs the principal, what is stuck, what runs, how much went through in a day."""
+        raise NotImplementedError
 
     # --- people --------------------------------------------------------------------------------------------------
 

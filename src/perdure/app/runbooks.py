@@ -109,7 +109,7 @@ class RunbookDesk:
 
     async def _settled(self, aggregate: Aggregate, wait: bool, timeout_seconds: float | None = None) -> RunbookView:
         if wait and aggregate.state.status not in SETTLED:
-            aggregate = await wait_for(self._runtime, self._origin, aggregate.id, False, timeout_seconds)
+            aggregate = await wait_for(self._runtime, self._origin, aggregate.id, False, timeout_seconds, aggregate)
         return await self._view(aggregate)
 
     # --- looking -------------------------------------------------------------------------------------------------
@@ -152,7 +152,9 @@ class RunbookDesk:
     async def wait(self, id: str, timeout_seconds: float | None = None) -> RunbookView:
         """Until it has ended, or the time is up."""
         aggregate = await self._read(id)
-        return await self._view(await wait_for(self._runtime, self._origin, aggregate.id, True, timeout_seconds))
+        return await self._view(
+            await wait_for(self._runtime, self._origin, aggregate.id, True, timeout_seconds, aggregate)
+        )
 
     async def progress(self, id: str, *, detailed: bool = False) -> str:
         """How far it has come: a line, or a line for each step."""

@@ -15,6 +15,7 @@ from perdure.surfaces.cli import (
     drawings,
     formatting,
     instances,
+    keys,
     linting,
     measuring,
     messages,
@@ -38,7 +39,7 @@ from perdure.surfaces.cli.options import group
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 ROOMS = (
     projects, demonstration, verbs, packs, repl, linting, formatting, proving, scenarios, drawings, calls, runbooks,
-    arrivals, people, tasks, processes, instances, messages, worker, serving, audits, databases, measuring,
+    arrivals, people, tasks, processes, instances, messages, worker, serving, keys, audits, databases, measuring,
 )  # fmt: skip
 
 

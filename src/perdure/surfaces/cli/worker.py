@@ -13,6 +13,7 @@ import typer
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.options import Settings, command
 from perdure.surfaces.cli.project import load_project, load_verbs, open_store
+from perdure.telemetry import configure_logs
 
 
 def register(app: typer.Typer) -> None:
@@ -24,6 +25,7 @@ async def worker(settings: Settings) -> None:
     """Work until stopped (Ctrl-C or SIGTERM); then let running attempts end, and give the lease back."""
     log_to_stderr()
     config = load_project(settings)
+    configure_logs(config.telemetry.logs)
     catalogue = load_verbs(config)
     stopping = asyncio.Event()
     _on_signals(stopping)

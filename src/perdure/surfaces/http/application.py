@@ -2,61 +2,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from litestar import Litestar, Router
 from litestar.di import Provide
-from litestar.openapi.config import OpenAPIConfig
-from litestar.openapi.plugins import JsonRenderPlugin
-from litestar.openapi.spec import Components, SecurityScheme
 
 from perdure.access.roles import OPERATIONS
 from perdure.app import Perdure
 from perdure.app.server_config import ServerConfig
 from perdure.errors import InvariantBroken
 from perdure.surfaces.http.authenticating import Authenticator, Open, authenticating
-from perdure.surfaces.http.edge import LOOPBACK_NAMES, Edge
+from perdure.surfaces.http.credentials import Credentials, TokenReader
+from perdure.surfaces.http.describing import description_config
+from perdure.surfaces.http.edge import Edge, names_of
 from perdure.surfaces.http.guarding import guard, is_public, operation_of, provide_perdure, provide_principal
+from perdure.surfaces.http.limits import FAILURES_BURST, FAILURES_PER_SECOND, Buckets
 from perdure.surfaces.http.problems import answer_problem
+from perdure.surfaces.http.reading import JsonRequest
+from perdure.surfaces.http.repeating import repeating
 from perdure.surfaces.http.routes import API, ROOT
+from perdure.surfaces.http.routes.dashboard import Files
+from perdure.surfaces.http.streams import Streams
+from perdure.surfaces.http.versions import Turns
 
-DESCRIPTION = "Durable verbs: call them, compose them, watch them, answer them."
 
-
-def make_app(perdure: Perdure, settings: ServerConfig, authenticator: Authenticator | None = None) -> Edge:
-    """Everything a server needs but the socket."""
-    who = authenticator or Open()
+def make_app(
+    perdure: Perdure,
+    settings: ServerConfig,
+    secret: bytes,
+    *,
+    tokens: TokenReader | None = None,
+    public_keys: Mapping[str, Any] | None = None,
+    routes: tuple[Any, ...] = (),
+) -> Edge:
+    """Everything a server needs but the socket. `routes` are more of them, at the root."""
+    sources = perdure.runtime.sources
+    failures = Buckets(sources, FAILURES_PER_SECOND, FAILURES_BURST)
+    who: Authenticator = Credentials(perdure.access, settings, secret, sources, failures, tokens)
+    if not settings.authentication:
+        who = Open(who)
+    book = getattr(perdure.runtime.store, "answers", None)
     app = Litestar(
-        route_handlers=[Router("/api", route_handlers=list(API)), *ROOT],
+        route_handlers=[Router("/api", route_handlers=list(API)), *ROOT, *routes],
         guards=[guard],
-        middleware=[partial(authenticating, authenticator=who)],
+        middleware=[
+            partial(authenticating, authenticator=who),
+            partial(repeating, book=book, most_bytes=settings.max_body_bytes),
+        ],
         dependencies={
             "perdure": Provide(provide_perdure, sync_to_thread=False),
             "principal": Provide(provide_principal, sync_to_thread=False),
         },
         exception_handlers={Exception: answer_problem},
+        request_class=JsonRequest,
+        logging_config=None,
         request_max_body_size=settings.max_body_bytes,
-        openapi_config=_description(),
+        openapi_config=description_config(),
     )
     _require_operations(app)
-    app.state.perdure = perdure
-    app.state.settings = settings
-    return Edge(app, perdure.runtime.sources, _hosts(settings))
-
-
-def _hosts(settings: ServerConfig) -> frozenset[str] | None:
-    """Without authentication only known names are answered to: a page elsewhere could point its own name here."""
-    return None if settings.authentication else LOOPBACK_NAMES
-
-
-def _description() -> OpenAPIConfig:
-    return OpenAPIConfig(
-        title="Perdure", version="1", description=DESCRIPTION, use_handler_docstrings=True,
-        openapi_router=Router("/api/description", route_handlers=[], opt={"is_public": True}),
-        render_plugins=[JsonRenderPlugin()],
-        components=Components(security_schemes={"key": SecurityScheme(type="http", scheme="bearer")}),
-        security=[{"key": []}],
+    streams = Streams()
+    app.state.update(
+        {
+            "perdure": perdure, "settings": settings, "secret": secret, "authenticator": who, "streams": streams,
+            "tokens": tokens, "turns": Turns(), "files": Files(), "public_keys": public_keys or {},
+            "failures": failures,
+        }
     )  # fmt: skip
+    edge = Edge(app, sources, names_of(settings), settings.public_url, [streams.stop])
+    app.state.edge = edge
+    return edge
 
 
 def _require_operations(app: Litestar) -> None:

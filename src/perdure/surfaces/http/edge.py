@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-import msgspec
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
+from perdure.app.server_config import ServerConfig
 from perdure.sources import Sources, id_text
-from perdure.surfaces.http.problems import MEDIA, RefusedRequest, problem_of
+from perdure.surfaces.http.problems import MEDIA, RefusedRequest, refusal_of
 
 BODY_SECONDS = 30.0
 """How long a client may take to send its body."""
@@ -49,11 +49,16 @@ _NO_STORE = (b"cache-control", b"no-store")
 class Edge:
     """Wraps the application: names the request, refuses what must not come near it, adds the headers."""
 
-    def __init__(self, app: ASGIApp, sources: Sources, hosts: frozenset[str] | None) -> None:
+    def __init__(
+        self, app: ASGIApp, sources: Sources, hosts: frozenset[str] | None, public_url: str = "",
+        on_drain: Sequence[Callable[[], None]] = (),
+    ) -> None:  # fmt: skip
         """`hosts` are the names this server answers to; None answers to any, for those who must sign in."""
         self._app = app
         self._sources = sources
         self._hosts = hosts
+        self._public = _place(public_url)
+        self._on_drain = on_drain
         self.is_draining = False
         self.draining = asyncio.Event()
         """Set when the server begins to stop; streams end then, and their readers come back elsewhere."""
@@ -62,6 +67,8 @@ class Edge:
         """Take nothing new from now on."""
         self.is_draining = True
         self.draining.set()
+        for each in self._on_drain:
+            each()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != ScopeType.HTTP:
@@ -91,16 +98,27 @@ class Edge:
         if self.is_draining:
             detail = "The server is stopping and takes nothing new."
             raise RefusedRequest(503, "server.draining", detail, "Ask again.", headers={"Retry-After": "1"})
-        if self._hosts is None:
-            return
         headers = {name: value for name, value in scope["headers"] if name in (b"host", b"origin")}
         host = headers.get(b"host", b"").decode("latin-1")
-        if _name(f"//{host}") not in self._hosts:
+        if self._hosts is not None and _name(f"//{host}") not in self._hosts:
             hint = "Use the address it was started with, or name this one as server.public_url."
             raise RefusedRequest(400, "request.host", f"This server does not answer to the name '{host[:100]}'.", hint)
         origin = headers.get(b"origin", b"").decode("latin-1")
-        if origin and (scope["method"] in UNSAFE) and _name(origin) not in self._hosts:
+        if origin and scope["method"] in UNSAFE and _place(origin) not in (_place(f"//{host}"), self._public):
             raise RefusedRequest(403, "request.origin", "A page of another site may not act here.")
+
+
+def names_of(settings: ServerConfig) -> frozenset[str] | None:
+    """Without authentication only known names are answered to: a page elsewhere could point its own name here."""
+    return None if settings.authentication else LOOPBACK_NAMES | {_name(settings.public_url or "//localhost")}
+
+
+def _place(url: str) -> str:
+    """Host and port of an address; empty when it is none, and never that of an answer to nobody (`null`)."""
+    try:
+        return urlsplit(url).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _name(url: str) -> str:
@@ -119,16 +137,20 @@ def _joined(given: Any, extra: list[tuple[bytes, bytes]]) -> list[tuple[bytes, b
 def _patient(receive: Receive) -> Receive:
     """A body must come within its time; whoever sends a byte now and then holds nothing."""
     is_over = False
+    until: float | None = None
 
     async def wait() -> Any:
-        nonlocal is_over
+        nonlocal is_over, until
         if is_over:
             return await receive()  # waits for the client to leave; a stream may stay for days
+        until = until or asyncio.get_running_loop().time() + BODY_SECONDS
         try:
-            async with asyncio.timeout(BODY_SECONDS):
+            async with asyncio.timeout_at(until):
                 message = await receive()
         except TimeoutError:
-            return {"type": "http.disconnect"}
+            is_over = True
+            detail = f"The body did not come within {BODY_SECONDS:.0f} seconds."
+            raise RefusedRequest(408, "request.too_slow", detail, headers={"Connection": "close"}) from None
         is_over = message["type"] != "http.request" or not message.get("more_body", False)
         return message
 
@@ -136,9 +158,10 @@ def _patient(receive: Receive) -> Receive:
 
 
 async def _refuse(send: Callable[[Any], Any], error: RefusedRequest, path: str, request_id: str) -> None:
-    shown, headers = problem_of(error)
-    body = msgspec.json.encode(msgspec.structs.replace(shown, instance=path, request_id=request_id))
-    await send({"type": "http.response.start", "status": shown.status, "headers": _encoded(headers, len(body))})
+    refusal = refusal_of(error)
+    body = refusal.body(path, request_id)
+    headers = _encoded(refusal.headers, len(body))
+    await send({"type": "http.response.start", "status": refusal.problem.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 

@@ -57,4 +57,7 @@ def provide_perdure(request: AnyRequest) -> Perdure:
 
 
 def idempotency_key(request: AnyRequest) -> str:
-    return request.headers.get("idempotency-key", "")
+    """The key as operations are handed it: one that two principals chose alike is not the same."""
+    key = request.headers.get("idempotency-key", "")
+    name = principal_of(request).name
+    return f"{len(name)}:{name}:{key}" if key else ""

@@ -20,6 +20,7 @@ REFUSALS = {
     404: "There is no such thing, or it is another tenant's",
     405: "The path knows other methods",
     406: "None of the accepted media types can be given",
+    408: "The body did not come in time",
     409: "Not possible in the state it is in",
     412: "It has changed since it was read",
     413: "The body is too large",
@@ -45,6 +46,12 @@ def reading(path: str, operation: str, **more: Any) -> Callable[[Handler], Any]:
     return _route(get, path, operation, **more)
 
 
+def streaming(path: str, operation: str, page: Any, **more: Any) -> Callable[[Handler], Any]:
+    """A GET that gives a page, or a stream of the same to whoever accepts `text/event-stream`."""
+    told = ResponseSpec(page, description="A page of it", generate_examples=False)
+    return _route(get, path, operation, answers={200: told}, streams=True, **more)
+
+
 def acting(
     path: str, operation: str, *, repeats: Repeats = "answer", status: int = 200, **more: Any
 ) -> Callable[[Handler], Any]:
@@ -65,14 +72,14 @@ def removing(path: str, operation: str, **more: Any) -> Callable[[Handler], Any]
     return _route(delete, path, operation, **more)
 
 
-def public(method: Any, path: str, **more: Any) -> Callable[[Handler], Any]:
+def public(method: Any, path: str | list[str], **more: Any) -> Callable[[Handler], Any]:
     """A route for anybody."""
     return _route(method, path, "", is_public=True, **more)
 
 
 def _route(
-    method: Any, path: str, operation: str, *, tags: Sequence[str] = (), answers: dict[int, ResponseSpec] | None = None,
-    **more: Any,
+    method: Any, path: str | list[str], operation: str, *, tags: Sequence[str] = (),
+    answers: dict[int, ResponseSpec] | None = None, **more: Any,
 ) -> Callable[[Handler], Any]:  # fmt: skip
     return method(  # type: ignore[no-any-return]
         path, operation=operation, tags=list(tags) or None, responses={**refusals(), **(answers or {})}, **more

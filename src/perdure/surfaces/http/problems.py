@@ -13,17 +13,22 @@ from litestar.exceptions import HTTPException, ValidationException
 from perdure.app.task_views import FieldError, field_errors
 from perdure.errors import (
     EDGE_CODES,
+    ConfirmationRequiredError,
     DefinitionError,
     PayloadTooLargeError,
     PerdureError,
     QuarantinedError,
     RejectedError,
+    Rejection,
     SchemaViolationError,
     StoreFullError,
     StoreUnavailableError,
 )
 
 MEDIA = "application/problem+json"
+BROKEN = "Something broke that should not; it has been logged."
+REUSED = "This Idempotency-Key came with another request before."
+REUSED_HINT = "Use a new key for a new request."
 log = logging.getLogger("perdure.http")
 
 _STATUSES: dict[type[PerdureError], int] = {
@@ -41,6 +46,7 @@ _NAMES = {
     404: "request.unknown_path",
     405: "request.method",
     406: "request.not_acceptable",
+    408: "request.too_slow",
     413: "request.too_large",
     415: "request.media_type",
     422: "request.invalid",
@@ -48,7 +54,10 @@ _NAMES = {
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Why a request was refused. `detail` is a sentence for people, `code` is stable and for programs."""
+    """Why a request was refused. `detail` is a sentence for people, `code` is stable and for programs.
+
+    Some codes bring members of their own along: the plan to confirm, the ways to sign in.
+    """
 
     type: str
     title: str
@@ -59,8 +68,18 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
     hint: str = ""
     errors: list[FieldError] = []
     request_id: str = ""
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """A problem, the members its code brings along, and the headers that go with it."""
+
+    problem: Problem
+    headers: dict[str, str] = {}
     more: dict[str, Any] = {}
-    """What the code itself brings along: the plan to confirm, the roles that may."""
+
+    def body(self, path: str, request_id: str) -> bytes:
+        shown = msgspec.structs.replace(self.problem, instance=path, request_id=request_id)
+        return msgspec.json.encode({**self.more, **msgspec.to_builtins(shown)})
 
 
 class RefusedRequest(Exception):
@@ -86,38 +105,44 @@ def problem(status: int, code: str, detail: str, hint: str = "", **more: Any) ->
     return Problem(f"/problems/{code}", HTTPStatus(status).phrase, status, detail, code, hint=hint, **more)
 
 
-def problem_of(error: Exception) -> tuple[Problem, dict[str, str]]:
-    """The problem an exception is, and the headers that go with it."""
+def refusal_of(error: Exception) -> Refusal:
+    """What an exception is told as."""
     match error:
         case RefusedRequest():
-            shown = problem(
-                error.status, error.code, error.detail, error.hint, errors=error.errors, more=error.more
-            )  # fmt: skip
-            return shown, error.headers
+            shown = problem(error.status, error.code, error.detail, error.hint, errors=error.errors)
+            return Refusal(shown, error.headers, error.more)
+        case ConfirmationRequiredError():
+            return Refusal(problem(423, error.code, str(error), error.hint), more=error.data)
         case RejectedError(rejection=rejection):
-            status = EDGE_CODES[rejection.code].http_status
-            return problem(status, f"command.{rejection.code}", rejection.sentence(), rejection.hint), {}
+            return _of_rejection(rejection)
         case SchemaViolationError():
-            return problem(422, error.code, str(error), error.hint, errors=field_errors(error)), {}
+            return Refusal(problem(422, error.code, str(error), error.hint, errors=field_errors(error)))
         case DefinitionError():
             found = [FieldError(each.where(), each.reason, each.hint) for each in error.problems]
-            return problem(422, error.code, str(error), errors=found), {}
+            return Refusal(problem(422, error.code, str(error), errors=found))
         case PerdureError():
             return _of_ours(error)
         case ValidationException():
-            return problem(422, "request.invalid", error.detail, errors=_fields(error.extra)), {}
+            return Refusal(problem(422, "request.invalid", error.detail, errors=_fields(error.extra)))
         case HTTPException():
             code = _NAMES.get(error.status_code, "request.refused")
-            return problem(error.status_code, code, error.detail), dict(error.headers or {})
+            return Refusal(problem(error.status_code, code, error.detail), dict(error.headers or {}))
         case _:
-            return problem(500, "perdure.broken", "Something broke that should not; it has been logged."), {}
+            return Refusal(problem(500, "perdure.broken", BROKEN))
 
 
-def _of_ours(error: PerdureError) -> tuple[Problem, dict[str, str]]:
+def _of_rejection(rejection: Rejection) -> Refusal:
+    status = EDGE_CODES[rejection.code].http_status
+    code = "access.forbidden" if rejection.code == "forbidden" else f"command.{rejection.code}"
+    return Refusal(problem(status, code, rejection.sentence(), rejection.hint))
+
+
+def _of_ours(error: PerdureError) -> Refusal:
     status = next((status for kind, status in _STATUSES.items() if isinstance(error, kind)), 500)
+    if status == 500:
+        return Refusal(problem(500, "perdure.broken", BROKEN))
     headers = {"Retry-After": "1"} if status == 503 else {}
-    detail = str(error) if status != 500 else "Something broke that should not; it has been logged."
-    return problem(status, error.code if status != 500 else "perdure.broken", detail, error.hint), headers
+    return Refusal(problem(status, error.code, str(error), error.hint), headers)
 
 
 def _fields(extra: Any) -> list[FieldError]:
@@ -128,9 +153,16 @@ def _fields(extra: Any) -> list[FieldError]:
 
 def answer_problem(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """Litestar's way in: every exception becomes a problem, and only broken ones are logged."""
-    shown, headers = problem_of(error)
-    request_id = request.scope["state"].get("request_id", "")
-    if shown.status == 500:
+    refusal = refusal_of(_reused(request, error))
+    if refusal.problem.status == 500:
         log.error("request %s %s broke", request.method, request.url.path, exc_info=error)
-    body = msgspec.json.encode(msgspec.structs.replace(shown, instance=request.url.path, request_id=request_id))
-    return Response(body, status_code=shown.status, media_type=MEDIA, headers=headers)
+    body = refusal.body(request.url.path, request.scope["state"].get("request_id", ""))
+    return Response(body, status_code=refusal.problem.status, media_type=MEDIA, headers=refusal.headers)
+
+
+def _reused(request: Request[Any, Any, Any], error: Exception) -> Exception:
+    """An operation that knows keys says that one is taken; here that is the key's fault and not the state's."""
+    is_taken = isinstance(error, RejectedError) and error.rejection.code == "already_exists"
+    if is_taken and "idempotency-key" in request.headers and request.route_handler.opt.get("repeats") == "domain":
+        return RefusedRequest(422, "idempotency.reused", REUSED, REUSED_HINT)
+    return error

@@ -16,8 +16,13 @@ DRAIN_SECONDS = 20
 """How long requests that have begun may take to end."""
 
 
-async def serve(app: Edge, host: str, port: int, ready: Callable[[int], None]) -> None:
-    """Serve until SIGTERM or Ctrl-C; then take nothing new, let what has begun end, and return."""
+async def serve(
+    app: Edge, host: str, port: int, recovered: asyncio.Event, ready: Callable[[int], None]
+) -> None:  # fmt: skip
+    """Serve until SIGTERM or Ctrl-C; then take nothing new, let what has begun end, and return.
+
+    Probes are answered at once; `ready` is told the port when what others left behind was looked through.
+    """
     config = uvicorn.Config(
         app, host=host, port=port, lifespan="off", log_level="warning", access_log=False, server_header=False,
         date_header=True, timeout_graceful_shutdown=DRAIN_SECONDS, timeout_keep_alive=30,
@@ -27,8 +32,17 @@ async def serve(app: Edge, host: str, port: int, ready: Callable[[int], None]) -
     server = _Server(config)
     with listening(host, port) as place:
         _on_signals(app, server)
-        ready(place.getsockname()[1])
-        await server.serve(sockets=[place])
+        telling = asyncio.ensure_future(_tell(recovered, ready, place.getsockname()[1]))
+        try:
+            await server.serve(sockets=[place])
+        finally:
+            telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
+
+
+async def _tell(recovered: asyncio.Event, ready: Callable[[int], None], port: int) -> None:
+    await recovered.wait()
+    ready(port)
 
 
 class _Server(uvicorn.Server):

@@ -4,7 +4,52 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure.surfaces.http.routes import calls, probes, verbs
+from perdure.surfaces.http.routes import (
+    audits,
+    calls,
+    completions,
+    dashboard,
+    drafts,
+    events,
+    incidents,
+    instances,
+    keys,
+    letters,
+    messages,
+    overview,
+    packs,
+    parked,
+    probes,
+    processes,
+    runbooks,
+    sessions,
+    steps,
+    tasks,
+    verbs,
+)
 
-API: tuple[Any, ...] = (*verbs.ROUTES, *calls.ROUTES)
-ROOT: tuple[Any, ...] = probes.ROUTES
+API: tuple[Any, ...] = (
+    *verbs.ROUTES,
+    *calls.ROUTES,
+    *runbooks.ROUTES,
+    *steps.ROUTES,
+    *drafts.ROUTES,
+    *overview.ROUTES,
+    *events.ROUTES,
+    *sessions.ROUTES,
+    *audits.ROUTES,
+    *completions.ROUTES,
+    *incidents.ROUTES,
+    *instances.ROUTES,
+    *keys.ROUTES,
+    *letters.ROUTES,
+    *messages.ROUTES,
+    *packs.ROUTES,
+    *parked.ROUTES,
+    *processes.ROUTES,
+    *tasks.ROUTES,
+)
+ROOT: tuple[Any, ...] = (
+    *probes.ROUTES,
+    *dashboard.ROUTES,
+)
