@@ -13,7 +13,7 @@ interface Canvas {
   removeMarker(element: string, style: string): void;
   scrollToElement(element: string, padding?: number): void;
   resized(): void;
-  viewbox(box?: Box): Box;
+  viewbox(box?: Box): Box & { inner: Box };
 }
 interface Overlays { add(element: string, overlay: { position: object; html: HTMLElement; show?: object }): string; clear(): void }
 interface Registry { get(id: string): Shape | undefined; filter(is: (shape: Shape) => boolean): Shape[] }
@@ -22,6 +22,9 @@ interface Bus { on(event: string, act: (event: { element: Shape }) => void): voi
 const MAX_ZOOM = 4;
 const MIN_ZOOM = 0.1;
 const READABLE_ZOOM = 0.45;
+const LEAST_HIGH = 260;
+const MOST_HIGH = 560;
+const ROOM = 90;
 const SELECTED = "mark-selected";
 
 export class ModelViewer {
@@ -57,6 +60,7 @@ export class ModelViewer {
     await this.viewer.importXML(xml);
     this.classes = new Map();
     this.selected = "";
+    this.sizeToModel();
     this.fit();
     if (this.canvas.zoom() >= READABLE_ZOOM) return;
     this.canvas.zoom(READABLE_ZOOM, "auto");
@@ -64,6 +68,13 @@ export class ModelViewer {
     const wanted = first();
     const start = this.registry.filter((shape) => shape.type === "bpmn:StartEvent")[0]?.id ?? "";
     this.centre(this.isElement(wanted) ? wanted : start);
+  }
+
+  /** A long, low model leaves no empty room above and below it. */
+  private sizeToModel(): void {
+    const { inner } = this.canvas.viewbox();
+    const wanted = (inner.height / Math.max(1, inner.width)) * this.host.clientWidth + ROOM;
+    this.host.style.height = `${Math.round(Math.min(MOST_HIGH, Math.max(LEAST_HIGH, wanted)))}px`;
   }
 
   private centre(element: string): void {

@@ -1,4 +1,5 @@
 // The end of a list that may go on.
+import "./lists.css";
 import { MOST, type Pages } from "./pages";
 
 export function More<T>({ of, noun }: { of: Pages<T>; noun: string }) {

@@ -3,6 +3,7 @@ import { mayDo, session } from "../../api/client";
 import type { Task } from "../../api/process-shapes";
 import { More } from "../../lists/more";
 import { usePages } from "../../lists/pages";
+import { capital } from "../../lists/titles";
 import "../../lists/lists.css";
 import { Badge } from "../../parts/badge";
 import { PageHead } from "../../parts/page-head";
@@ -58,7 +59,7 @@ const COLUMNS: Column<Task>[] = [
     label: "Task",
     cell: (task) => (
       <>
-        <Link to={`/inbox/${encodeURIComponent(task.key)}`}>{task.name || task.element}</Link>
+        <Link to={`/inbox/${encodeURIComponent(task.key)}`}>{capital(task.name || task.element)}</Link>
         <div class="soft small">{task.process}</div>
       </>
     ),

@@ -41,7 +41,7 @@ const LETTERS: { [reason: string]: Cause } = {
   blocked: { title: "Whom it is for is stuck", helps: "Close the incident, then replay it." },
   expired: { title: "Nobody waited for it before its time was up", helps: "Replay it when the wait is there, or discard it." },
   ambiguous: { title: "Several instances want it", helps: "Replay it to one of them." },
-  no_match: { title: "Nobody waits for this message", helps: "Replay it when the wait is there, replay it under the right key, or discard it." },
+  no_subscription: { title: "Nobody waits for this message", helps: "Replay it when the wait is there, replay it under the right key, or discard it." },
 };
 
 export function causeOf(code: string): Cause {

@@ -5,6 +5,7 @@ import type { DiagramView, InstanceView } from "../../api/process-shapes";
 import { Diagram } from "../../diagrams/diagram";
 import { type Marks, NO_MARKS } from "../../diagrams/marks";
 import { indexAt, positionsOf } from "../../history/positions";
+import { titleOf } from "../../lists/titles";
 import { useResource } from "../../live/resource";
 import { StateBadge } from "../../parts/badge";
 import { Identity } from "../../parts/identity";
@@ -78,7 +79,7 @@ function Instance({ path, view: present, reload, replace }: InstanceProps) {
               { name: "variables", label: "Variables", show: () => <Variables view={view} /> },
               {
                 name: "trail", label: `Audit trail (${trail.entries.length}${trail.isComplete ? "" : "…"})`,
-                show: () => <Audit trail={trail} positions={positions} only={chosen} name={name} shown={wanted} onShow={(sequence) => show(indexAt(positions, sequence))} />,
+                show: () => <Audit trail={trail} positions={positions} only={chosen} name={name} shown={wanted} onShow={(sequence) => show(indexAt(positions, sequence))} onAll={() => setChosen("")} />,
               },
             ]}
           />
@@ -90,7 +91,7 @@ function Instance({ path, view: present, reload, replace }: InstanceProps) {
 
 function Head({ view, actions }: { view: InstanceView; actions: preact.ComponentChildren }) {
   return (
-    <PageHead title={view.business_key ? `${view.process} · ${view.business_key}` : view.process} actions={actions}>
+    <PageHead title={titleOf(view.process, view.business_key)} actions={actions}>
       <span class="row"><StateBadge state={view.state} /><span>{view.progress}</span></span>
       <Identity id={view.id} />
     </PageHead>

@@ -11,7 +11,7 @@ export function HistorySlider({ positions, index, isNow, onIndex, onNow }: Slide
   const stuck = positions.map((each, at) => ({ each, at })).filter(({ each }) => each.isIncident).slice(0, 200);
   return (
     <div class="slider" role="group" aria-label="History">
-      <button type="button" class="button tight" disabled={index <= 0} onClick={() => onIndex(0)} aria-label="To the beginning">⏮</button>
+      <button type="button" class="button tight" disabled={index <= 0} onClick={() => onIndex(0)} aria-label="To the beginning">|◀</button>
       <button type="button" class="button tight" disabled={index <= 0} onClick={() => onIndex(index - 1)} aria-label="One record back">◀</button>
       <div class="slider-track">
         <input

@@ -5,6 +5,7 @@ import type { InstanceRow, ProcessVersion } from "../../api/process-shapes";
 import type { Page } from "../../api/shapes";
 import { More } from "../../lists/more";
 import { usePages } from "../../lists/pages";
+import { titleOf } from "../../lists/titles";
 import "../../lists/lists.css";
 import { useResource } from "../../live/resource";
 import { Badge, StateBadge } from "../../parts/badge";
@@ -45,7 +46,7 @@ const COLUMNS: Column<InstanceRow>[] = [
     label: "Instance",
     cell: (row) => (
       <>
-        <Link to={`/instances/${row.id}`}>{row.process || "unknown process"}{row.business_key ? ` · ${row.business_key}` : ""}</Link>
+        <Link to={`/instances/${row.id}`}>{titleOf(row.process || "unknown process", row.business_key)}</Link>
         <div class="soft small"><code title={row.id}>{shortId(row.id)}</code> · version {row.version}</div>
       </>
     ),

@@ -2,6 +2,7 @@
 import { useRef, useState } from "preact/hooks";
 import { get, mayDo, post, Problem, session } from "../../api/client";
 import type { Task } from "../../api/process-shapes";
+import { capital } from "../../lists/titles";
 import { useResource } from "../../live/resource";
 import { Badge, StateBadge } from "../../parts/badge";
 import { PageHead } from "../../parts/page-head";
@@ -49,7 +50,7 @@ function OpenTask({ path, task, replace, reload }: OpenTaskProps) {
   const isGate = task.form !== null && task.form !== undefined && "agree" in ((task.form["properties"] ?? {}) as object);
   const actions = (
     <>
-      {!task.claimed_by && mayDo("task.claim") && !isGate && <button type="button" class="button" onClick={() => void act("claim", {}, "It is yours")}>Claim</button>}
+      {!task.claimed_by && mayDo("task.claim") && !isGate && !standing.isRequester && <button type="button" class="button" onClick={() => void act("claim", {}, "It is yours")}>Claim</button>}
       {standing.isMine && mayDo("task.unclaim") && <button type="button" class="button" onClick={() => void act("unclaim", {}, "Given back")}>Give back</button>}
       {mayDo("task.delegate") && !isGate && <button type="button" class="button" onClick={() => setHanding("delegate")}>Delegate</button>}
       {mayDo("task.reassign") && !isGate && <button type="button" class="button" onClick={() => setHanding("reassign")}>Reassign</button>}
@@ -57,7 +58,7 @@ function OpenTask({ path, task, replace, reload }: OpenTaskProps) {
   );
   return (
     <>
-      <PageHead title={task.name || task.element} actions={actions}>
+      <PageHead title={capital(task.name || task.element)} actions={actions}>
         <span class="row">
           <StateBadge state={task.state ?? "open"} />
           <span>{task.claimed_by ? (standing.isMine ? "You have it" : `${task.claimed_by} has it`) : forWhom(task)}</span>
@@ -100,7 +101,7 @@ function placeOf(task: Task): string {
 function Over({ taskKey, problem, task }: { taskKey: string; problem: Problem; task: Task | undefined }) {
   return (
     <>
-      <PageHead title={task?.name ?? "Task"} />
+      <PageHead title={capital(task?.name ?? "Task")} />
       <section class="card">
         <Blank title="This task is over">
           <p>{task ? "It was answered, or is not needed any more. The first answer counts." : problem.message}</p>
