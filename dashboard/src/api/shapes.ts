@@ -50,10 +50,11 @@ export interface PlanView {
   remarks: string[]; phrase?: string;
 }
 export interface EventView { sequence: number; at: string | null; entry: string; command: string; principal: string; data: Record<string, Json>; trace?: string }
+export interface VerbRow { name: string; version: number; kind: string; description: string; consequence: Tier; sentences: string[]; domain?: string }
 export interface VerbView {
-  name: string; version: number; domain?: string; description?: string; sentences?: { step?: string[]; summary?: string[]; clarify?: Record<string, string> };
-  search_phrases?: string[]; input_schema?: Schema; output_schema?: Schema | null; consequence?: Tier;
-  execution?: { kind?: string; process?: string | null; effects?: string; timeout_seconds?: number | null };
+  name: string; version: number; versions: number[]; kind: string; description: string; consequence: Tier; domain: string;
+  sentences: { step?: string[]; summary?: string[]; clarify?: Record<string, string> }; input_schema: Schema; output_schema: Schema | null;
+  execution: Record<string, Json>; index: string[]; writes: string[]; process: string; metadata: Record<string, Json>; content_hash: string;
 }
 export interface TaskView {
   key: string; instance: string; token: number; process: string; element: string; name: string; assignee?: string; groups?: string; users?: string;
@@ -66,5 +67,9 @@ export interface Overview {
   running: { runbooks: Record<string, number>; instances: Record<string, number> };
   throughput: { at: string; started: number; ended: number; failed: number }[];
   waits: { kind: string; count: number; oldest: string | null }[];
+  at: string;
+  /** A count this large means that many or more. */
+  counted_to?: number;
+  counted_to_hourly?: number;
 }
 export interface LiveEvent { cursor: string; id: string; kind: string; sequence: number; at: string; entry: string; state: string; case?: string }

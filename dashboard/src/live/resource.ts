@@ -16,9 +16,10 @@ export interface Resource<T> {
 
 const SETTLE_MS = 120;
 
-/** Loads when `dependencies` change, and again, at most once in a while, when `concerns` says so of a live event. */
+/** Loads when `dependencies` change, and again, at most once in `settleMs`, when `concerns` says so of a live event. */
 export function useResource<T>(
   load: (signal: AbortSignal) => Promise<T>, dependencies: readonly unknown[], concerns?: (event: LiveEvent, data: T | undefined) => boolean,
+  settleMs = SETTLE_MS,
 ): Resource<T> {
   const [state, setState] = useState<{ data?: T; error?: Problem; isLoading: boolean }>({ isLoading: true });
   const latest = useRef({ load, concerns, data: state.data });
@@ -50,7 +51,7 @@ export function useResource<T>(
     again.current = setTimeout(() => {
       again.current = undefined;
       void read();
-    }, SETTLE_MS);
+    }, settleMs);
   }, []);
 
   useEffect(() => {

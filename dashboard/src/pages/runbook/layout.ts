@@ -1,6 +1,4 @@
-// Where each step of a plan is drawn and how the lines between them run. Pure; used by the worker and by tests.
-import { Graph, layout } from "@dagrejs/dagre";
-
+// Where each step of a plan is drawn and how the lines between them run, as far as no library is needed. Pure.
 export interface Linked { name: string; needs?: string[]; after?: string[]; branch?: Record<string, boolean> }
 export type EdgeKind = "data" | "sequence" | "choice";
 export interface Link { from: string; to: string; kind: EdgeKind; label: string }
@@ -8,8 +6,6 @@ export interface Point { x: number; y: number }
 export interface Placed { nodes: Record<string, Point>; edges: (Link & { points: Point[] })[]; width: number; height: number }
 
 export const NODE = { width: 196, height: 50 };
-/** Steps and the ranks that lines pass: beyond so many the careful layout takes seconds. */
-const MANY = 600;
 
 /** The lines of a plan: results that are used, steps only waited for, and sides of choices. One line between two steps. */
 export function linksOf(steps: Linked[]): Link[] {
@@ -30,29 +26,6 @@ export function linksOf(steps: Linked[]): Link[] {
 /** Says whether two plans have the same shape: only then is a layout kept. */
 export function shapeOf(steps: Linked[]): string {
   return JSON.stringify([steps.map((step) => step.name), linksOf(steps).map((link) => [link.from, link.to])]);
-}
-
-export function place(names: string[], links: Link[]): Placed {
-  const ranks = ranksOf(names, links);
-  const passed = links.reduce((sum, link) => sum + (ranks.get(link.to) ?? 0) - (ranks.get(link.from) ?? 0), names.length);
-  return passed > MANY ? placeQuickly(names, links, ranks) : placeCarefully(names, links);
-}
-
-function placeCarefully(names: string[], links: Link[]): Placed {
-  const graph = new Graph();
-  graph.setGraph({ rankdir: "TB", nodesep: 22, ranksep: 40, marginx: 12, marginy: 12 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const name of names) graph.setNode(name, { ...NODE });
-  for (const link of links) graph.setEdge(link.from, link.to, {});
-  layout(graph);
-  const nodes: Record<string, Point> = {};
-  for (const name of names) {
-    const at = graph.node(name) as { x: number; y: number };
-    nodes[name] = { x: at.x, y: at.y };
-  }
-  const edges = links.map((link) => ({ ...link, points: ((graph.edge(link.from, link.to) as { points?: Point[] }).points ?? []).map(({ x, y }) => ({ x, y })) }));
-  const size = graph.graph() as { width?: number; height?: number };
-  return { nodes, edges, width: size.width ?? 0, height: size.height ?? 0 };
 }
 
 /** How many steps lie before each one on its longest way; a plan has no circles. */
@@ -79,7 +52,7 @@ const GAP = { x: 22, y: 54 };
 const SWEEPS = 6;
 
 /** Large plans: rows by rank, each ordered by where its neighbours stand. Good enough to read, and done at once. */
-function placeQuickly(names: string[], links: Link[], ranks: Map<string, number>): Placed {
+export function placeQuickly(names: string[], links: Link[], ranks: Map<string, number>): Placed {
   const rows: string[][] = [];
   for (const name of names) (rows[ranks.get(name) ?? 0] ??= []).push(name);
   const neighbours = new Map<string, string[]>();
