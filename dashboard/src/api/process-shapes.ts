@@ -56,6 +56,7 @@ export interface VerbDetail {
   name: string; version: number; versions: number[]; kind: string; description: string; consequence: string; domain: string;
   sentences: { step?: string[]; summary?: string[]; clarify?: Record<string, string> } & Record<string, Json>; input_schema: Schema; output_schema: Schema | null;
   execution: Record<string, Json>; index: string[]; writes: string[]; process: string; metadata: Record<string, Json>; content_hash: string;
+  contract?: { may_raise?: string[]; writes_flags?: string[] } & Record<string, Json> | null;
 }
 export interface PackRow { id: string; name: string; version: string; description: string; questions: number; templates: string[] }
 
@@ -67,4 +68,4 @@ export interface NewKey { id: string; text: string; view: KeyView }
 
 export interface Rung { at: string | null; act: string; to: string; is_done: boolean }
 export interface Proposal { data: Json; agent: string; why: string; confidence?: number | null; add?: Json; skip?: string[]; finish?: boolean; reason?: string }
-export type Task = Omit<TaskView, "form" | "proposal"> & { ladder?: Rung[]; delegated_by?: string[]; number?: number; form?: Schema | null; proposal?: Proposal | null };
+export type Task = Omit<TaskView, "form" | "proposal"> & { verb?: string; ladder?: Rung[]; delegated_by?: string[]; number?: number; form?: Schema | null; proposal?: Proposal | null };

@@ -89,7 +89,7 @@ function Reviewed({ xml, review, chosen, onElement }: { xml: string; review: Rev
       <strong>{review.findings.length === 0 ? "Lint finds nothing." : `Lint finds ${review.findings.length}.`}</strong>
       <Findings findings={review.findings} name={name} onElement={onElement} />
       {review.proofs.map((proof) => <div key={proof.process} class="stack tight"><h3>{proof.process}</h3><Verdict proof={proof} /><Findings findings={proof.findings} name={name} onElement={onElement} /></div>)}
-      {names.size > 0 && <Diagram xml={xml} marks={marks} label="The model" selected={chosen} onSelect={onElement} />}
+      {names.size > 0 && (xml.includes("BPMNDiagram") ? <Diagram xml={xml} marks={marks} label="The model" selected={chosen} onSelect={onElement} /> : <p class="soft">The file has no diagram: one is drawn when it is deployed.</p>)}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import type { Json, Page } from "../../api/shapes";
 import { useResource } from "../../live/resource";
 import { JsonTree } from "../../parts/json";
 import { Blank, Loaded } from "../../parts/states";
+import "../instance/instance.css";
 
 export function Packs() {
   const found = useResource((signal) => get<Page<PackRow>>("/packs", { signal }), []);
@@ -14,7 +15,7 @@ export function Packs() {
       <Loaded from={found} lines={5}>
         {(page) => page.items.length === 0 ? (
           <Blank title="There are no packs"><p>A pack is a YAML file in the folder <code>packs</code>: questions, and the runbook that their answers lead to.</p></Blank>
-        ) : <ul class="stack inside pack-list">{page.items.map((each) => <li key={each.id}><Pack row={each} /></li>)}</ul>}
+        ) : <ul class="inside plain-list">{page.items.map((each) => <li key={each.id}><Pack row={each} /></li>)}</ul>}
       </Loaded>
     </section>
   );

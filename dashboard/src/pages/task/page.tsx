@@ -93,9 +93,9 @@ function answered(): void {
   navigate("/inbox");
 }
 
-/** Tasks of processes belong to an instance, those of steps to a runbook: its element is a step's name. */
+/** Tasks of processes belong to an instance; of a step the process is its verb, and it belongs to a runbook. */
 function placeOf(task: Task): string {
-  return task.process.includes(".") || task.element === "" ? `/runbooks/${task.instance}` : `/instances/${task.instance}`;
+  return task.process === task.verb || task.element === "" ? `/runbooks/${task.instance}` : `/instances/${task.instance}`;
 }
 
 function Over({ taskKey, problem, task }: { taskKey: string; problem: Problem; task: Task | undefined }) {

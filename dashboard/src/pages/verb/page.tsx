@@ -9,6 +9,7 @@ import { JsonTree } from "../../parts/json";
 import { PageHead } from "../../parts/page-head";
 import { Loaded } from "../../parts/states";
 import { Link, type PageProps, query, setQuery } from "../../routing";
+import { factsOf } from "./facts";
 import { kindText } from "./kinds";
 import "./verb.css";
 
@@ -104,29 +105,23 @@ function Fields({ fields }: { fields: Field[] }) {
   );
 }
 
-const QUIET = new Set(["kind", "process"]);
-
 function Execution({ verb }: { verb: VerbDetail }) {
-  const told = Object.entries(verb.execution).filter(([name, value]) => !QUIET.has(name) && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0));
-  const raises = raised(verb.execution);
+  const told = factsOf(verb.execution);
+  const raises = verb.contract?.may_raise;
   return (
     <section class="card" aria-labelledby="execution-title">
       <header><h2 id="execution-title">How it is carried out</h2></header>
-      <dl class="inside facts">
-        <dt>Kind</dt><dd>{verb.kind === "durable" ? "durable: it may wait for days and survives restarts" : "sync: it ends at once"}</dd>
-        {verb.process && <><dt>Process</dt><dd><Link to={`/definitions/processes/${encodeURIComponent(verb.process)}`}>{verb.process}</Link></dd></>}
-        {raises.length > 0 && <><dt>May raise</dt><dd>{raises.map((each) => <code key={each} class="raise">{each}</code>)}</dd></>}
-        {verb.writes.length > 0 && <><dt>Writes</dt><dd>{verb.writes.join(", ")}</dd></>}
-        {verb.index.length > 0 && <><dt>Found by</dt><dd>{verb.index.join(", ")}</dd></>}
-        {told.map(([name, value]) => [<dt key={name}>{name.replaceAll("_", " ")}</dt>, <dd key={`${name}:`}>{typeof value === "object" ? <JsonTree value={value} label={name} /> : String(value)}</dd>])}
-        <dt>Content</dt><dd><code>{verb.content_hash}</code></dd>
-      </dl>
+      <div class="inside stack">
+        <dl class="facts">
+          <dt>Kind</dt><dd>{verb.kind === "durable" ? "durable: it may wait for days and survives restarts" : "sync: it ends at once"}</dd>
+          {verb.process && <><dt>Process</dt><dd><Link to={`/definitions/processes/${encodeURIComponent(verb.process)}`}>{verb.process}</Link></dd></>}
+          {told.map(([name, text]) => [<dt key={name}>{name}</dt>, <dd key={`${name}:`}>{text}</dd>])}
+          <dt>Errors</dt><dd>{raises === undefined ? <span class="soft">It promises nothing about what it may raise.</span> : raises.length === 0 ? "It raises no business error." : raises.map((each) => <code key={each} class="raise">{each}</code>)}</dd>
+          {verb.writes.length > 0 && <><dt>Changes</dt><dd>{verb.writes.join(", ")}</dd></>}
+          {verb.index.length > 0 && <><dt>Found by</dt><dd>{verb.index.join(", ")}</dd></>}
+        </dl>
+        <details><summary class="soft small">Everything that is declared</summary><JsonTree value={verb.execution} label="Execution" /><p class="soft small"><code>{verb.content_hash}</code></p></details>
+      </div>
     </section>
   );
-}
-
-function raised(execution: Record<string, Json>): string[] {
-  const contract = execution["contract"];
-  const found = typeof contract === "object" && contract !== null && !Array.isArray(contract) ? contract["may_raise"] : execution["may_raise"];
-  return Array.isArray(found) ? found.map(String) : [];
 }
