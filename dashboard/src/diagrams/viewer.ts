@@ -25,6 +25,7 @@ const READABLE_ZOOM = 0.45;
 const LEAST_HIGH = 260;
 const MOST_HIGH = 560;
 const ROOM = 90;
+const MARGIN = 40;
 const SELECTED = "mark-selected";
 
 export class ModelViewer {
@@ -81,7 +82,9 @@ export class ModelViewer {
     const shape = this.registry.get(element);
     const box = this.canvas.viewbox();
     if (shape?.x === undefined || shape.y === undefined) return;
-    this.canvas.viewbox({ ...box, x: shape.x + (shape.width ?? 0) / 2 - box.width / 2, y: shape.y + (shape.height ?? 0) / 2 - box.height / 2 });
+    const x = within(shape.x + (shape.width ?? 0) / 2 - box.width / 2, box.inner.x, box.inner.width, box.width);
+    const y = within(shape.y + (shape.height ?? 0) / 2 - box.height / 2, box.inner.y, box.inner.height, box.height);
+    this.canvas.viewbox({ x, y, width: box.width, height: box.height });
   }
 
   isElement(id: string): boolean {
@@ -128,6 +131,12 @@ export class ModelViewer {
     this.stopTouch();
     this.viewer.destroy();
   }
+}
+
+/** Where a view begins so that it shows no more emptiness beside the model than it must. */
+function within(wanted: number, begin: number, size: number, view: number): number {
+  if (size + 2 * MARGIN <= view) return begin + size / 2 - view / 2;
+  return Math.min(begin + size + MARGIN - view, Math.max(begin - MARGIN, wanted));
 }
 
 const PLACE: Record<Badge["kind"], object> = {

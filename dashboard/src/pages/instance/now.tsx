@@ -88,12 +88,13 @@ const KINDS: Record<string, string> = {
 };
 
 function Wait({ wait, view, name, onElement }: Pick<NowProps, "view" | "name" | "onElement"> & { wait: InstanceWait }) {
+  const isStuck = view.incidents.some((each) => each.element === wait.element);
   const task = wait.kind === "task" ? view.tokens.find((token) => token.element === wait.element) : undefined;
   return (
     <li class="stack tight">
       <span class="row">
         <button type="button" class="button tight quiet" onClick={() => onElement(wait.element)}>{name(wait.element)}</button>
-        <span>waits for {KINDS[wait.kind] ?? wait.kind}{wait.name ? <> <code>{wait.name}</code></> : null}</span>
+        {isStuck ? <span>is stuck and needs a person</span> : <span>waits for {KINDS[wait.kind] ?? wait.kind}{wait.name ? <> <code>{wait.name}</code></> : null}</span>}
         {wait.due_at && <Left at={wait.due_at} />}
       </span>
       {wait.key && <span class="soft small">under the key <code>{wait.key}</code></span>}
