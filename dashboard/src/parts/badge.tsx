@@ -3,7 +3,7 @@ export type Tone = "quiet" | "busy" | "wait" | "good" | "bad" | "odd";
 
 const TONES: Record<string, readonly [Tone, string]> = {
   executing: ["busy", "▶"], running: ["busy", "▶"], ready: ["busy", "▷"], active: ["busy", "▶"], started: ["busy", "▶"], claimed: ["busy", "◐"],
-  parked: ["wait", "⏸"], waiting: ["wait", "⏸"], open: ["wait", "○"], escalated: ["odd", "▲"], suspended: ["odd", "⏸"],
+  parked: ["wait", "‖"], waiting: ["wait", "‖"], open: ["wait", "○"], escalated: ["odd", "▲"], suspended: ["odd", "‖"],
   completed: ["good", "✓"], applied: ["good", "✓"], sound: ["good", "✓"],
   failed: ["bad", "✕"], incident: ["bad", "!"], overdue: ["bad", "!"], quarantined: ["bad", "!"], dead_letter: ["bad", "!"], terminated: ["bad", "■"],
   cancelled: ["quiet", "■"], skipped: ["quiet", "↷"], pending: ["quiet", "·"], draft: ["quiet", "✎"], compensated: ["odd", "↶"],

@@ -13,7 +13,7 @@ export function Identity({ id }: { id: string }) {
   return (
     <span class="row tight">
       <code title={id}>{id}</code>
-      <button type="button" class="button tight quiet" onClick={copy} aria-label={`Copy ${id}`}>⧉</button>
+      <button type="button" class="button tight quiet" onClick={copy} aria-label={`Copy ${id}`}>copy</button>
     </span>
   );
 }

@@ -1,53 +1,312 @@
-"""Lists of everything, a page at a time."""
+"""Lists of everything, a page at a time: by keys alone, so that the last page costs as much as the first."""
 
 from __future__ import annotations
 
-from typing import Literal
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
-from perdure.app.listing_views import DeadLetterItem, IncidentItem, InstanceRow, ParkedItem, RunbookRow
-from perdure.app.paging import DEFAULT_LIMIT, Page
+from perdure.app.listing_views import DeadLetterItem, IncidentItem, InstanceRow, ParkedItem, RunbookRow, dead_letter
+from perdure.app.paging import DEFAULT_LIMIT, Page, checked_limit, cursor_of, place_of
+from perdure.app.processes import Views
+from perdure.app.rows import QUARANTINED, Rows, quarantined_instance, quarantined_row
 from perdure.app.runtime import Runtime
+from perdure.app.searching import Search, Stand
 from perdure.app.task_views import TaskView
+from perdure.app.tasks import TaskDesk, Wanted
+from perdure.app.views import waiting_view
+from perdure.bpmn.machine.state import Status
+from perdure.contracts import check_key
+from perdure.engines.embedded.instances import INDEX
+from perdure.engines.embedded.instances import KIND as INSTANCE
+from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate
+from perdure.kernel.ports import WaitFound
+from perdure.runbooks.conductor import KIND as RUNBOOK
+from perdure.runbooks.ports import ParkedFound
+from perdure.runbooks.running import CASES
+from perdure.runbooks.state import RunbookState
+from perdure.sources import Id, id_text, iso, parse_id
+from perdure.store.lists import AFTER_IDS, LAST, NEWEST, IncidentFound, Listed
 
 RunbookKind = Literal["runbooks", "calls", "all"]
+RUNBOOK_STATES = get_args(RunbookState)
+INSTANCE_STATES = get_args(Status)
+TASK_STATES = ("open", "claimed")
+MOST_LOOKED_AT = 1000
+"""How many one page looks at to find those that are wanted; the next one goes on from there."""
+LATER_LOOKS = 100
+"""How many at a time, once it shows that many are not wanted."""
+MAX_DEPTH = 100
+"""How deep processes may call processes before lists stop looking for who began it."""
+
+T = TypeVar("T")
+P = TypeVar("P")
+P_contra = TypeVar("P_contra", contravariant=True)
+
+
+class Candidate(NamedTuple):
+    """Something that may belong to a page, and its place in the list."""
+
+    place: Any
+    what: Any
+
+
+class Fetch(Protocol[P_contra]):
+    """Reads candidates after a place, or from the beginning."""
+
+    async def __call__(self, place: P_contra | None, most: int, /) -> list[Candidate]: ...
 
 
 class Listing:
-    """Reached as `perdure.listing`. Newest first, except where it says otherwise; costs do not grow with the list."""
+    """Reached as `perdure.listing`. Newest first, except where it says otherwise."""
 
-    def __init__(self, runtime: Runtime, origin: Origin) -> None:
+    def __init__(self, runtime: Runtime, origin: Origin, tasks: TaskDesk, views: Views) -> None:
         self._runtime = runtime
+        self._lists = runtime.store.lists
         self._origin = origin
+        self._tenant = origin.tenant
+        self._tasks = tasks
+        self._rows = Rows(runtime, views)
 
     async def runbooks(
         self, *, state: str = "", case: str = "", q: str = "", kind: RunbookKind = "runbooks",
         limit: int = DEFAULT_LIMIT, after: str | None = None,
     ) -> Page[RunbookRow]:  # fmt: skip
-        """Runbooks, calls or both; `q` is the beginning of an id, a case or an indexed value."""
-        raise NotImplementedError
+        """Runbooks and drafts, calls, or both.
+
+        `q` is the beginning of a case, of an indexed value, or of an id (ten letters or more of it); what it finds
+        comes field by field, and within one value the newest first.
+        """
+        _check_state(state, RUNBOOK_STATES)
+        scope = ("runbooks", self._tenant, kind, state, case, q)
+
+        async def row(candidate: Candidate) -> RunbookRow | None:
+            found = await self._runbook(candidate.what)
+            is_wanted = found is not None and (not state or found.state in (state, QUARANTINED))
+            return (
+                found if is_wanted and found is not None and _is_of(found, kind) and case in ("", found.case) else None
+            )
+
+        if q:
+            check_key("search for", "text", q)
+            search = Search(self._lists, self._tenant, q)
+
+            async def matches(place: Stand | None, most: int) -> list[Candidate]:
+                return [Candidate(each.stand, each.id) for each in await search.page(place or Stand(), most)]
+
+            return await self._page(scope, after, Stand, limit, matches, row)
+        if case:
+            check_key("list runbooks of", "case", case)
+            return await self._page(scope, after, tuple[str, bytes], limit, self._of_case(case), row)
+        return await self._page(scope, after, int, limit, self._by_number(kind, state), row)
+
+    def _of_case(self, case: str) -> Fetch[tuple[str, bytes]]:
+        async def fetch(place: tuple[str, bytes] | None, most: int) -> list[Candidate]:
+            rows = await self._lists.indexed(self._tenant, CASES, case, "", place or (LAST, AFTER_IDS), most)
+            return [Candidate((each.value, each.id), each.id) for each in rows]
+
+        return fetch
+
+    def _by_number(self, kind: RunbookKind, state: str) -> Fetch[int]:
+        sides = {"runbooks": (True,), "calls": (False,), "all": (True, False)}[kind]
+
+        async def fetch(place: int | None, most: int) -> list[Candidate]:
+            found: list[Listed] = []
+            for is_plan in sides:
+                found += await self._lists.runbooks(self._tenant, is_plan, state, place or NEWEST, most)
+            found.sort(reverse=True)
+            # What is known not to be wanted need not be read.
+            return [Candidate(each.number, each.id if state in ("", each.status) else None) for each in found[:most]]
+
+        return fetch
+
+    async def _runbook(self, id: Id | None) -> RunbookRow | None:
+        try:
+            return await self._rows.runbook(await self._runtime.kernel.read(id, self._origin)) if id else None
+        except QuarantinedError:
+            return quarantined_row(id) if id else None
+        except RejectedError:
+            return None  # gone, or never there: an index row of something else
 
     async def instances(
         self, *, process: str = "", state: str = "", business_key: str = "", limit: int = DEFAULT_LIMIT,
         after: str | None = None,
     ) -> Page[InstanceRow]:  # fmt: skip
-        raise NotImplementedError
+        """Instances of one process, in one state, of one business key, or all of them."""
+        _check_state(state, INSTANCE_STATES)
+        for name, text in (("process", process), ("business key", business_key)):
+            if text:
+                check_key("list instances of", name, text)
+        field, value = ("business_key", business_key) if business_key else ("process", process)
+
+        async def fetch(place: bytes | None, most: int) -> list[Candidate]:
+            before = place or AFTER_IDS
+            if value:
+                rows = await self._lists.indexed_instances(self._tenant, INDEX, field, value, before, most)
+            else:
+                rows = await self._lists.instances(self._tenant, INSTANCE, state, before, most)
+            return [Candidate(each.id, each.id if state in ("", each.status) else None) for each in rows]
+
+        async def row(candidate: Candidate) -> InstanceRow | None:
+            found = await self._instance(candidate.what)
+            if found is None or found.state == QUARANTINED:
+                return found
+            return found if process in ("", found.process) and state in ("", found.state) else None
+
+        scope = ("instances", self._tenant, process, state, business_key)
+        return await self._page(scope, after, bytes, limit, fetch, row)
+
+    async def _instance(self, id: Id | None) -> InstanceRow | None:
+        try:
+            return await self._rows.instance(await self._runtime.kernel.read(id, self._origin)) if id else None
+        except QuarantinedError:
+            return quarantined_instance(id) if id else None
+        except RejectedError:
+            return None
 
     async def parked(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[ParkedItem]:
         """What calls and runbooks wait for, oldest first."""
-        raise NotImplementedError
+
+        async def fetch(place: int | None, most: int) -> list[Candidate]:
+            rows = await self._runtime.store.parked(self._tenant, place or 0, most)
+            return [Candidate(each.number, each) for each in rows]
+
+        return await self._page(("parked", self._tenant), after, int, limit, fetch, self._parked)
+
+    async def _parked(self, candidate: Candidate) -> ParkedItem | None:
+        row: ParkedFound = candidate.what
+        letters = id_text(row.aggregate)
+        try:
+            aggregate = await self._runtime.kernel.read(row.aggregate, self._origin)
+        except QuarantinedError:
+            return ParkedItem(row.key, letters, row.step, row.name, QUARANTINED)
+        except RejectedError:
+            return None
+        shown = await self._rows.runbook(aggregate)
+        step = aggregate.state.steps[row.step - 1]
+        waiting = waiting_view(letters, step, await self._rows.carrier(aggregate, row.step), row.step)
+        return ParkedItem(row.key, letters, row.step, step.verb, shown.state, shown.title, shown.case, waiting)
 
     async def incidents(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[IncidentItem]:
         """What is stuck, oldest first."""
-        raise NotImplementedError
+
+        async def fetch(place: tuple[int, bytes, int] | None, most: int) -> list[Candidate]:
+            rows = await self._lists.incidents(self._tenant, place or (-(2**62), b"", 0), most)
+            return [Candidate((each.opened_at, each.aggregate, each.step), each) for each in rows]
+
+        scope = ("incidents", self._tenant)
+        return await self._page(scope, after, tuple[int, bytes, int], limit, fetch, self._incident)
+
+    async def _incident(self, candidate: Candidate) -> IncidentItem | None:
+        row: IncidentFound = candidate.what
+        letters, since = id_text(row.aggregate), iso(row.opened_at)
+        try:
+            aggregate = await self._runtime.kernel.read(row.aggregate, self._origin)
+        except QuarantinedError as error:
+            return IncidentItem(letters, "", row.step, row.code, since, error.fact, state=QUARANTINED)
+        except RejectedError:
+            return None
+        state = aggregate.state
+        if aggregate.kind == RUNBOOK:
+            step = state.steps[row.step - 1]
+            cause = step.incident.text if step.incident is not None else step.error.message if step.error else ""
+            title = await self._rows.title(aggregate)
+            name = step.links.name if step.links is not None else step.verb
+            return IncidentItem(
+                letters, RUNBOOK, row.step, row.code, since, cause, name, title, letters, state.status
+            )  # fmt: skip
+        node = state.nodes.get(row.step)
+        text = node.incident.text if node is not None and node.incident is not None else ""
+        stopped = id_text(await concerned(self._runtime, self._origin, row.aggregate))
+        element = node.element if node is not None else ""
+        return IncidentItem(
+            letters, aggregate.kind, row.step, row.code, since, text, element, state.process, stopped, state.status
+        )  # fmt: skip
 
     async def dead_letters(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[DeadLetterItem]:
         """What could not be delivered, oldest first."""
-        raise NotImplementedError
+
+        async def fetch(place: tuple[int, int] | None, most: int) -> list[Candidate]:
+            rows = await self._lists.dead_letters(self._tenant, place or (-(2**62), 0), most)
+            return [Candidate((letter.received_at, number), letter) for number, letter in rows]
+
+        async def row(candidate: Candidate) -> DeadLetterItem:
+            return dead_letter(candidate.what)
+
+        return await self._page(("dead letters", self._tenant), after, tuple[int, int], limit, fetch, row)
 
     async def tasks(
         self, *, mine: bool = False, assignee: str = "", group: str = "", unclaimed: bool = False,
         overdue: bool = False, state: str = "", limit: int = DEFAULT_LIMIT, after: str | None = None,
     ) -> Page[TaskView]:  # fmt: skip
-        """Open human tasks, oldest first; `state` is open or claimed."""
-        raise NotImplementedError
+        """Open human tasks, oldest first; `state` is open or claimed, the rest as for `perdure.tasks.list`."""
+        _check_state(state, TASK_STATES)
+        wanted = Wanted(assignee, group, mine, unclaimed, overdue, state)
+
+        async def fetch(place: int | None, most: int) -> list[Candidate]:
+            rows = await self._runtime.store.tasks(self._tenant, place or 0, most)
+            return [Candidate(each.number, each) for each in rows]
+
+        async def row(candidate: Candidate) -> TaskView | None:
+            found: WaitFound = candidate.what
+            return await self._tasks.open_at(found, wanted)
+
+        who = (self._origin.principal, *self._origin.groups) if mine else ()
+        scope = ("tasks", self._tenant, assignee, group, f"{mine}{unclaimed}{overdue}", state, *who)
+        return await self._page(scope, after, int, limit, fetch, row)
+
+    # --- inside --------------------------------------------------------------------------------------------------
+
+    async def _page(
+        self, scope: tuple[str, ...], after: str | None, shape: Any, limit: int, fetch: Fetch[P],
+        make: Callable[[Candidate], Awaitable[T | None]],
+    ) -> Page[T]:  # fmt: skip
+        """Candidates in their order, until a page is full, none is left, or enough have been looked at."""
+        checked_limit(limit)
+        place: P | None = place_of(scope, after, shape) if after is not None else None
+        found: list[T] = []
+        looked_at, most = 0, limit
+        while looked_at < MOST_LOOKED_AT:
+            candidates = await fetch(place, most + 1)
+            rows = await asyncio.gather(*(make(each) for each in candidates[:most]))
+            for candidate, row in zip(candidates, rows, strict=False):
+                place, looked_at = candidate.place, looked_at + 1
+                found.extend([row] if row is not None else [])
+                if len(found) == limit:
+                    has_more = candidate is not candidates[-1] or await _goes_on(fetch, candidate.place)
+                    return Page(found, cursor_of(scope, candidate.place) if has_more else None)
+            if len(candidates) <= most and (not candidates or not await _goes_on(fetch, candidates[-1].place)):
+                return Page(found, None)
+            most = max(most, LATER_LOOKS)
+        return Page(found, cursor_of(scope, place))
+
+
+async def _goes_on(fetch: Fetch[Any], place: Any) -> bool:
+    """A search gives what it finds in one field at a time; other lists have given all they have."""
+    return isinstance(place, Stand) and bool(await fetch(place, 1))
+
+
+async def concerned(runtime: Runtime, origin: Origin, id: Id) -> Id:
+    """Whom an incident concerns: the call that an instance carries, through however many called processes."""
+    for _ in range(MAX_DEPTH):
+        try:
+            aggregate: Aggregate = await runtime.kernel.read(id, origin)
+        except QuarantinedError:
+            return id
+        if aggregate.kind == RUNBOOK or not aggregate.state.parent:
+            return id
+        id = parse_id(aggregate.state.parent.split(":")[1])
+    return id
+
+
+def _is_of(row: RunbookRow, kind: RunbookKind) -> bool:
+    return kind == "all" or (kind == "calls") == bool(row.verb)
+
+
+def _check_state(state: str, known: Sequence[str]) -> None:
+    if state and state not in known:
+        shown = state[:80].encode(errors="replace").decode()
+        hint = f"One of {', '.join(known)}."
+        raise RejectedError(Rejection("invalid", "list what is in", "state", shown, "there is no such state", hint))

@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 
 from perdure.app.views import WaitingFor
+from perdure.runbooks.ports import DeadLetter
+from perdure.sources import iso
 
 
 class RunbookRow(msgspec.Struct, frozen=True):
@@ -89,3 +91,12 @@ class DeadLetterItem(msgspec.Struct, frozen=True):
     received_at: str | None
     reason: str
     message: Any = None
+
+
+def dead_letter(letter: DeadLetter) -> DeadLetterItem:
+    reason, body = letter.answer, None
+    try:
+        body = msgspec.json.decode(letter.body) if letter.body else None
+    except (ValueError, RecursionError) as error:
+        reason = f"{reason}; its bytes can no longer be read ({error})"  # one damaged letter hides no other
+    return DeadLetterItem(letter.message_id, letter.kind, letter.key, iso(letter.received_at), reason, body)

@@ -10,12 +10,13 @@ from typing import Any, Literal, Self
 import msgspec
 
 from perdure.app.access import AccessDesk
+from perdure.app.answers import AnswerDesk
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.deploying import ProjectModels, default_places
 from perdure.app.feed import Feed
 from perdure.app.instance_views import InstanceView
-from perdure.app.listing import Listing
-from perdure.app.listing_views import DeadLetterItem
+from perdure.app.listing import Listing, concerned
+from perdure.app.listing_views import DeadLetterItem, dead_letter
 from perdure.app.lookups import MatchView, look_up
 from perdure.app.messages import Sent, sent_view
 from perdure.app.overview import Overview
@@ -44,15 +45,13 @@ from perdure.runbooks.conductor import KIND, SETTLED, index_text
 from perdure.runbooks.intake import Completion, CompletionStatus, Receipt
 from perdure.runbooks.machine import carried_as, is_asked
 from perdure.runbooks.state import Failure, Runbook
-from perdure.sources import ID_LENGTH, Id, Sources, SystemSources, id_text, iso, parse_id
+from perdure.sources import ID_LENGTH, Id, Sources, SystemSources, id_text, parse_id
 from perdure.store.opening import open_driver
 from perdure.telemetry import TelemetrySettings
 from perdure.verbs import Catalogue, HandlerRegistry, load_catalogue
 
 MAX_LISTED = 1000
 POLL_SECONDS = 1.0
-MAX_DEPTH = 100
-"""How deep processes may call processes before lists stop looking for who began it."""
 
 
 class Perdure:
@@ -69,9 +68,10 @@ class Perdure:
         self.tasks = TaskDesk(runtime, origin, self._views)
         self.runbooks = RunbookDesk(runtime, origin, self._views)
         self.feed = Feed(runtime, origin)
-        self.listing = Listing(runtime, origin)
         self.access = AccessDesk(runtime, origin)
         self.packs: PackDesk = runtime.packs
+        self.answers = AnswerDesk(runtime, origin)
+        self.listing = Listing(runtime, origin, self.tasks, self._views)
 
     @classmethod
     @asynccontextmanager
@@ -377,15 +377,7 @@ class Perdure:
 
     async def _concerned(self, id: Id) -> Id:
         """Whom an incident concerns: the call that an instance carries, through however many called processes."""
-        for _ in range(MAX_DEPTH):
-            try:
-                aggregate = await self.runtime.kernel.read(id, self._origin)
-            except QuarantinedError:
-                return id
-            if aggregate.kind == KIND or not aggregate.state.parent:
-                return id
-            id = parse_id(aggregate.state.parent.split(":")[1])
-        return id
+        return await concerned(self.runtime, self._origin, id)
 
     async def _shown(self, id: Id) -> CallView | InstanceView:
         try:
@@ -562,15 +554,7 @@ def spoken_of(state: Runbook) -> int:
 
 
 def dead_letter_view(letter: Any) -> dict[str, Any]:
-    reason, body = letter.answer, None
-    try:
-        body = msgspec.json.decode(letter.body) if letter.body else None
-    except (ValueError, RecursionError) as error:
-        reason = f"{reason}; its bytes can no longer be read ({error})"  # one damaged letter hides no other
-    return {
-        "message_id": letter.message_id, "kind": letter.kind, "key": letter.key,
-        "received_at": iso(letter.received_at), "reason": reason, "message": body,
-    }  # fmt: skip
+    return msgspec.structs.asdict(dead_letter(letter))
 
 
 def load_models(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -25,6 +25,7 @@ from perdure.app.runbook_views import (
 from perdure.app.runtime import Runtime
 from perdure.app.views import EventView
 from perdure.app.waiting import as_of, follow, is_ended, read, wait_for
+from perdure.app.walking import walk_case, walk_plans
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
@@ -34,11 +35,10 @@ from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, SETTLED, keyed_id
 from perdure.runbooks.documents import AbsentError
 from perdure.runbooks.plan import Plan, StepPlan
-from perdure.runbooks.running import ALL, CASE, RUNBOOKS, index_of, step_number
+from perdure.runbooks.running import index_of, step_number
 from perdure.runbooks.state import Runbook, links_of
-from perdure.sources import id_text, iso, parse_id
+from perdure.sources import Id, id_text, iso, parse_id
 
-MAX_LISTED = 1000
 Form = Literal["auto", "lisp", "let"]
 
 
@@ -132,22 +132,21 @@ class RunbookDesk:
         self, *, case: str = "", state: str = "", limit: int = 100, after: str = ""
     ) -> builtins.list[RunbookView]:
         """Runbooks, newest first, of a case or of all; `after` is the id of the last one seen. Steps are left out."""
-        field, value = (CASE, case) if case else (ALL, "")
         found: builtins.list[RunbookView] = []
-        ids = await self._runtime.store.find(self._origin.tenant, RUNBOOKS, field, value, MAX_LISTED)
-        if after:
-            last = parse_id(after)
-            ids = ids[ids.index(last) + 1 :] if last in ids else ids
-        for id in ids:
-            if len(found) == limit:
-                break
+        async for id in self._walk(case, state, after):
             try:
                 aggregate = await self._runtime.kernel.read(id, self._origin)
             except (QuarantinedError, RejectedError):
                 continue  # `audit verify` and `incidents` tell of those
             if not state or aggregate.state.status == state:
                 found.append(await self._view(aggregate, is_brief=True))
+            if len(found) >= limit:
+                break
         return found
+
+    def _walk(self, case: str, state: str = "", after: str = "") -> AsyncIterator[Id]:
+        lists, tenant, last = self._runtime.store.lists, self._origin.tenant, parse_id(after) if after else None
+        return walk_case(lists, tenant, case, last) if case else walk_plans(lists, tenant, state, last)
 
     async def wait(self, id: str, timeout_seconds: float | None = None) -> RunbookView:
         """Until it has ended, or the time is up."""
@@ -177,16 +176,21 @@ class RunbookDesk:
     async def extend(
         self,
         id: str,
-        program: str,
+        program: str | Callable[[Plan], Plan],
         *,
         variables: Mapping[str, Any] | None = None,
         form: Form = "auto",
         edges: Sequence[tuple[str, str]] = (),
         file: str = "",
     ) -> RunbookView:
-        """Add steps behind those there are. `edges` let a step that has not begun come after another."""
+        """Add steps behind those there are. `edges` let a step that has not begun come after another.
+
+        Instead of a program, a function may give the longer plan for the one there is; what it raises is raised here.
+        """
 
         def grow(before: Plan) -> Plan:
+            if callable(program):
+                return program(before)
             return self.compile(program, variables=variables, form=form, after=before, file=file)
 
         aggregate = await self._conductor.plans.extend(parse_id(id), self._origin, grow, edges)
@@ -220,7 +224,7 @@ class RunbookDesk:
     async def cancel_case(self, case: str, reason: str = "") -> builtins.list[RunbookView]:
         """Stop every runbook of a case, with whatever its steps wait for."""
         cancelled: builtins.list[RunbookView] = []
-        for id in await self._runtime.store.find(self._origin.tenant, RUNBOOKS, CASE, case, MAX_LISTED):
+        async for id in self._walk(case):
             aggregate = await self._runtime.kernel.read(id, self._origin)
             if is_ended(aggregate):
                 continue
@@ -242,7 +246,7 @@ class RunbookDesk:
         """Begin to write a runbook; the id stays when it is started."""
         id = self._runtime.sources.new_id()
         hash, data = _document(document)
-        brought = Attachments(payloads=[(hash, data)], index=index_of(case))
+        brought = Attachments(payloads=[(hash, data)], index=index_of(case, self._conductor.now()), is_plan=True)
         await self._runtime.kernel.start(KIND, id, self._origin, Prepared(c.OpenDraft(hash, case), brought))
         return id_text(id)
 

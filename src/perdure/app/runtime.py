@@ -14,6 +14,7 @@ from perdure.app.gates import gates
 from perdure.app.packs import PackDesk
 from perdure.app.pasts import Pasts
 from perdure.app.reviewing import Reviews
+from perdure.app.tail import Tail
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines
 from perdure.engines.embedded.plans import Plans
@@ -50,6 +51,7 @@ Role = Literal["worker", "caller", "reader"]
 DUTY_PAUSE: Micros = SECOND
 CHECK_PAUSE: Micros = 30 * SECOND
 RETENTION_PAUSE: Micros = 3600 * SECOND
+ANSWERS_KEPT: Micros = 24 * 3600 * SECOND
 FINISH_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 
@@ -101,6 +103,7 @@ class Runtime:
         self.pasts = Pasts(self.engine.instances)
         self.reviews = Reviews(catalogue)
         self.packs = PackDesk()
+        self.tail = Tail(self.kernel, self.store, driver, self.machines)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
         self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
         self._keep_seconds = keep_seconds
@@ -183,7 +186,7 @@ class Runtime:
             return
         duties: list[Callable[[], Awaitable[None]]] = [self.timers.run]
         if self.role == "worker":
-            duties += [self._look_after, self._check]
+            duties += [self._look_after, self._check, self._forget]
             if self.sealer is not None:
                 duties.append(self.sealer.run)
             if self._keep_seconds is not None:
@@ -197,6 +200,7 @@ class Runtime:
             task.cancel()
         await asyncio.gather(*self._duties, return_exceptions=True)
         self._duties = []
+        await self.tail.close()
         await self.conductor.finish_jobs(FINISH_SECONDS)
         if self._renewing is not None:
             self._renewing.cancel()
@@ -261,6 +265,18 @@ class Runtime:
         while True:
             await self._try(self.retain)
             await self.sources.sleep_until(self.sources.now() + RETENTION_PAUSE)
+
+    async def _forget(self) -> None:
+        while True:
+            await self._try(self.forget)
+            await self.sources.sleep_until(self.sources.now() + RETENTION_PAUSE)
+
+    async def forget(self) -> int:
+        """Answers given more than a day ago are forgotten; how many were."""
+        forgotten = 0
+        while count := await self.store.answers.forget(self.sources.now() - ANSWERS_KEPT):
+            forgotten += count
+        return forgotten
 
     async def retain(self) -> int:
         if self._keep_seconds is None:

@@ -21,6 +21,7 @@ from perdure.engines.embedded.instances import KIND as INSTANCE
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
+from perdure.kernel.ports import WaitFound
 from perdure.people import HumanTask, Person, gate, is_for, open_task, over
 from perdure.runbooks.commands import ActOnTask, AnswerGate
 from perdure.runbooks.conductor import KIND as RUNBOOK
@@ -67,17 +68,26 @@ class TaskDesk:
         `mine` are those the principal may answer, by their name or their groups; `unclaimed` nobody has taken, of
         `overdue` ones the due date has passed.
         """
+        wanted = Wanted(assignee, group, mine, unclaimed, overdue)
         found: list[TaskView] = []
         while len(found) < limit and (page := await self._runtime.store.tasks(self._origin.tenant, after, limit)):
             for row in page:
                 after = row.number
-                seen = await self._seen(row.aggregate, row.step)
-                if seen is None or (mine and not is_for(seen.task, self._origin.principal, self._origin.groups)):
-                    continue
-                if _is_of(seen.task, assignee, group) and not (unclaimed and seen.task.claimed_by):
-                    view = await self._view(seen, number=row.number)
-                    found.extend([view] if view.is_overdue or not overdue else [])
+                view = await self.open_at(row, wanted)
+                found.extend([view] if view is not None else [])
         return found[:limit]
+
+    async def open_at(self, row: WaitFound, wanted: Wanted) -> TaskView | None:
+        """The task behind a row of a list, when it is still open and one of those wanted."""
+        seen = await self._seen(row.aggregate, row.step)
+        if seen is None or (wanted.mine and not is_for(seen.task, self._origin.principal, self._origin.groups)):
+            return None
+        if not _is_of(seen.task, wanted.assignee, wanted.group) or (wanted.unclaimed and seen.task.claimed_by):
+            return None
+        if wanted.state and seen.task.state != wanted.state:
+            return None
+        view = await self._view(seen, number=row.number)
+        return view if view.is_overdue or not wanted.overdue else None
 
     async def get(self, key: str) -> TaskView:
         """A task with the form of its answer."""
@@ -259,6 +269,17 @@ class TaskDesk:
             seen.task.title or description or step.verb, since=iso(seen.task.opened_at), number=number, form=form,
             verb=step.verb, **of_task(seen.task, now),
         )  # fmt: skip
+
+
+class Wanted(NamedTuple):
+    """Which tasks of a list are asked for."""
+
+    assignee: str = ""
+    group: str = ""
+    mine: bool = False
+    unclaimed: bool = False
+    overdue: bool = False
+    state: str = ""
 
 
 class Seen(NamedTuple):

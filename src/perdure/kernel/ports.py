@@ -70,6 +70,8 @@ class Attachments(msgspec.Struct, gc=False):
     entities: list[EntityWrite] = []
     erases: bool = False
     reindexes: bool = False
+    is_plan: bool = False
+    """What begins with it is a plan or a draft, listed apart from calls."""
 
     def arrival(self) -> Attachments | None:
         """What is left when the cargo is of no use: that it came."""

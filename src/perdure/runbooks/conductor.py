@@ -25,7 +25,7 @@ from perdure.runbooks.ports import RunbookStore
 from perdure.runbooks.running import Running
 from perdure.runbooks.state import WAITING, Failure, Pin, Runbook, Step, step_id
 from perdure.runbooks.vetting import Vetting, carried, propose
-from perdure.sources import Id, Sources, id_text
+from perdure.sources import Id, Micros, Sources, id_text
 from perdure.usage import Used, after
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.handlers import Decide, ResumptionContext
@@ -209,6 +209,9 @@ class Conductor:
     def number(self) -> int:
         """The lease this process works under; 0 when it only reads."""
         return self.lease.number
+
+    def now(self) -> Micros:
+        return self._sources.now()
 
     def has_step(self, verb: Verb) -> bool:
         return self.router.has_step(verb)

@@ -22,13 +22,15 @@ from perdure.runbooks.launching import KIND, Known, Launcher
 from perdure.runbooks.plan import Plan
 from perdure.runbooks.ports import RunbookStore
 from perdure.runbooks.state import Failure, Pin, VerbPin, has_step
-from perdure.sources import Id, id_text
+from perdure.sources import Id, Micros, id_text
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.handlers import Decide
 
 RUNBOOKS = "perdure:runbooks"
 """The name runbooks of several steps are indexed under, where verbs have theirs."""
-ALL, CASE = "all", "case"
+CASE = "case"
+CASES = "perdure:cases"
+"""The name they are indexed under by case and by when they began."""
 MAX_TRIES = 20
 INVALID = "decision.invalid"
 
@@ -48,6 +50,7 @@ class Conducts(Protocol):
 
     @property
     def number(self) -> int: ...
+    def now(self) -> Micros: ...
     def serves(self, name: str, version: int | None = None) -> Verb | None: ...
     def has_step(self, verb: Verb) -> bool: ...
     async def carrier(self, verb: Verb, origin: Origin) -> Pin | None: ...
@@ -77,7 +80,7 @@ class Running:
             plan_hash(plan), hash, steps, conductor.number, case, is_sealed, self._decider(plan),
             idempotency_key=idempotency_key,
         )  # fmt: skip
-        brought = Attachments(payloads=[(hash, data)], index=index_of(case))
+        brought = Attachments(payloads=[(hash, data)], index=index_of(case, conductor.now()), is_plan=True)
         if idempotency_key:
             brought.idempotency = (idempotency_key, request_of(plan, case))
         known = await self._carriers(steps, origin)
@@ -241,10 +244,9 @@ class Running:
         return prepare
 
 
-def index_of(case: str) -> list[IndexRow]:
-    """What a runbook of several steps is found by."""
-    found = [IndexRow(RUNBOOKS, ALL, "")]
-    return [*found, IndexRow(RUNBOOKS, CASE, case)] if case else found
+def index_of(case: str, now: Micros) -> list[IndexRow]:
+    """What a runbook of several steps is found by: its case, and when it began among those of its case."""
+    return [IndexRow(RUNBOOKS, CASE, case), IndexRow(CASES, case, f"{now:016x}")] if case else []
 
 
 def request_of(plan: Plan, case: str) -> bytes:

@@ -57,7 +57,10 @@ def _aggregate(batch: Batch, unit: Unit) -> None:
     )  # fmt: skip
     _add(
         batch, "put_aggregate",
-        (id, unit.tenant, unit.kind, unit.version, unit.status, unit.ended_at, unit.state, unit.head, check),
+        (
+            id, unit.tenant, unit.kind, unit.version, unit.status, unit.ended_at, unit.state, unit.head, check,
+            int(any(brought.is_plan for brought in unit.attachments)),
+        ),
     )  # fmt: skip
     for number, body in unit.parts:
         _add(batch, "put_parts", (id, number, body))

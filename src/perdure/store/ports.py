@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from perdure.kernel.ports import Conflict, Unit
+from perdure.sources import Id
 from perdure.work.ports import Beat
 
 Row = tuple[Any, ...]
+
+
+class FeedRow(NamedTuple):
+    """A record of the journal, in the order of commits. Without its aggregate it belongs to nobody we know."""
+
+    cursor: int
+    tenant: str | None
+    kind: str | None
+    status: str | None
+    aggregate: Id
+    sequence: int
+    body: bytes
 
 
 class Driver(Protocol):

@@ -8,11 +8,13 @@ from perdure.errors import QuarantinedError
 from perdure.kernel.ports import DISCARDED, Conflict, Found, Loaded, RecordRow, Unit
 from perdure.runbooks.ports import DeadLetter, Message, ParkedFound
 from perdure.sources import Id, Micros, Sources
+from perdure.store.answers import Answers, Cursors
 from perdure.store.checks import checked, checked_chain, checked_entity, checked_payload, damaged, message_sums
-from perdure.store.ports import Driver, Row
+from perdure.store.lists import Lists
+from perdure.store.ports import Driver, FeedRow, Row
 from perdure.store.recent import RecentPayloads
 from perdure.store.waits import Waits
-from perdure.work.ports import Beat, EntityFound, EntityVersion, JobFound, TimerFound, WorkerRow
+from perdure.work.ports import AnswerBook, Beat, EntityFound, EntityVersion, JobFound, TimerFound, WorkerRow
 
 
 class Store(Waits):
@@ -23,6 +25,9 @@ class Store(Waits):
         self._recent = RecentPayloads()
         self.watch: Callable[[Awaitable[Conflict | None]], None] | None = None
         """Told of every commit when it begins, while somebody measures."""
+        self.lists = Lists(driver)
+        self.answers: AnswerBook = Answers(driver)
+        self.cursors = Cursors(driver)
 
     def commit(self, unit: Unit) -> Awaitable[Conflict | None]:
         # Nobody asks for a payload before a commit names it, so it can be kept before it is durable.
@@ -73,6 +78,18 @@ class Store(Waits):
     async def records(self, aggregate: Id, after: int = 0, most: int = 1000) -> list[RecordRow]:
         rows = await self.driver.fetch("read_records", aggregate=aggregate, after=after, most=most)
         return [RecordRow(sequence, bytes(body), bytes(hash)) for sequence, body, hash in rows]
+
+    async def feed(self, after: int, most: int) -> list[FeedRow]:
+        """Records of all tenants after a cursor, in the order of commits: none will come to stand before them."""
+        rows = await self.driver.fetch("feed_since", after=after, most=most)
+        return [
+            FeedRow(cursor, tenant, kind, status, Id(bytes(id)), sequence, bytes(body))
+            for cursor, tenant, kind, status, id, sequence, body in rows
+        ]
+
+    async def feed_end(self) -> int:
+        """The cursor of the newest record that others cannot come to stand before."""
+        return int((await self.driver.fetch("feed_end"))[0][0])
 
     async def history(self, aggregate: Id, after: int, previous: bytes) -> list[RecordRow]:
         """The records after a sequence, checked to follow the hash of the record at it."""
@@ -150,8 +167,16 @@ class Store(Waits):
         return [Id(bytes(row[0])) for row in rows]
 
     async def ended(self, before: Micros, most: int, kind: str = "runbook") -> list[tuple[Id, str]]:
-        rows = await self.driver.fetch("ended_aggregates", before=before, kind=kind, most=most)
-        return [(Id(bytes(id)), tenant) for id, tenant in rows]
+        """What ended before a time and is not yet erased, tenant by tenant, oldest first."""
+        found: list[tuple[Id, str]] = []
+        tenant = ""
+        while len(found) < most and (named := await self.driver.fetch("tenant_with_ended", after=tenant)):
+            tenant = named[0][0]
+            rows = await self.driver.fetch(
+                "ended_aggregates", tenant=tenant, before=before, kind=kind, most=most - len(found)
+            )
+            found.extend((Id(bytes(id)), owner) for id, owner in rows)
+        return found
 
     async def read_entity(self, tenant: str, entity: str, key: str) -> EntityFound | None:
         rows = await self.driver.fetch("read_entity", tenant=tenant, entity=entity, key=key)

@@ -40,6 +40,28 @@ class JobFound(NamedTuple):
     definition: int
 
 
+class Answered(NamedTuple):
+    """What a request was answered with. `request` is the hash of what was asked, `body` whatever the surface keeps."""
+
+    request: bytes
+    status: int
+    body: bytes
+    at: Micros
+
+
+class AnswerBook(Protocol):
+    """Answers to requests that may come again, by tenant, principal and the key of the request; kept for a day."""
+
+    async def find(self, tenant: str, principal: str, key: str) -> Answered | None: ...
+    async def keep(self, tenant: str, principal: str, key: str, answered: Answered) -> Answered:
+        """Remember an answer; what comes back is the one that stands, the first under its key."""
+        ...
+
+    async def forget(self, before: Micros) -> int:
+        """Forget some answers given before a time; how many were, 0 when none is left."""
+        ...
+
+
 class Duties(Protocol):
     """What the aggregates of one kind need of a worker, besides running their own commands."""
 

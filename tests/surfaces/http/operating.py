@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
-from litestar import Litestar
 
 from perdure.access.principal import EVERY_VERB, Kind, Principal, Role
-from perdure.access.tokens import read_wait_token, wait_principal
 from perdure.app.server_config import ServerConfig
 from perdure.surfaces.http.application import make_app
 from perdure.testing import Sandbox
@@ -44,42 +42,27 @@ EVERYBODY = [
 ]
 
 
-class Named:
-    """Whoever the bearer says, or the wait of a token."""
-
-    def __init__(self, people: list[Principal]) -> None:
-        self._people = {each.name: each for each in people}
-
-    async def identify(self, scope: Any) -> Principal | None:
-        given = dict(scope["headers"]).get(b"authorization", b"").decode()
-        scheme, _, credential = given.partition(" ")
-        if scheme == "Wait":
-            name = read_wait_token(SECRET, credential)
-            scope["state"]["wait"] = name
-            return wait_principal(name) if name is not None else None
-        return self._people.get(credential)
+Credential = Callable[[], Awaitable[str]]
 
 
 class Desk:
     """What one person sees of the server."""
 
-    def __init__(self, client: httpx.AsyncClient, credential: str) -> None:
+    def __init__(self, client: httpx.AsyncClient, credential: Credential) -> None:
         self._client = client
-        self._headers = {"Authorization": credential} if credential else {}
+        self._credential = credential
 
     async def get(self, path: str, status: int = 200, **query: Any) -> Any:
-        answer = await self._client.get(path, params=query, headers=self._headers)
-        return _read(answer, status)
+        return _read(await self.ask("GET", path, params=query), status)
 
     async def post(
         self, path: str, body: Any = None, status: int = 200, *, headers: Mapping[str, str] | None = None
     ) -> Any:
         more = {"json": body} if body is not None else {}
-        answer = await self._client.post(path, headers={**self._headers, **(headers or {})}, **more)
-        return _read(answer, status)
+        return _read(await self.ask("POST", path, headers=dict(headers or {}), **more), status)
 
     async def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
-        headers = {**self._headers, **more.pop("headers", {})}
+        headers = {"Authorization": await self._credential(), **more.pop("headers", {})}
         return await self._client.request(method, path, headers=headers, **more)
 
 
@@ -93,14 +76,26 @@ def _read(answer: httpx.Response, status: int) -> Any:
 class Server:
     """The sandbox behind, and desks by name."""
 
-    def __init__(self, sandbox: Sandbox, handlers: Handlers, client: httpx.AsyncClient) -> None:
+    def __init__(
+        self, sandbox: Sandbox, handlers: Handlers, client: httpx.AsyncClient, people: list[Principal]
+    ) -> None:
         self.sandbox, self.handlers, self._client = sandbox, handlers, client
+        self._people = {each.name: each for each in people}
+        self._keys: dict[str, str] = {}
 
     def of(self, name: str) -> Desk:
-        return Desk(self._client, f"Bearer {name}")
+        async def credential() -> str:
+            if name not in self._keys:
+                self._keys[name] = await _key(self.sandbox, self._people[name])
+            return f"Bearer {self._keys[name]}"
+
+        return Desk(self._client, credential)
 
     def waiting(self, token: str) -> Desk:
-        return Desk(self._client, f"Wait {token}")
+        async def credential() -> str:
+            return f"Wait {token}"
+
+        return Desk(self._client, credential)
 
     async def idle(self) -> None:
         await self.sandbox.run_until_idle()
@@ -114,10 +109,15 @@ async def served(url: str = "sqlite://", verbs: str = VERBS + WAITS, **more: Any
     people = [*EVERYBODY, *more.pop("people", [])]
     bound = {**handlers.bound(catalogue), **more.pop("handlers", {})}
     async with Sandbox.open(url, definitions=catalogue, handlers=bound, **more) as sandbox:
-        edge = make_app(sandbox, ServerConfig(authentication=("keys",)), Named(people))
-        inner = edge._app
-        assert isinstance(inner, Litestar)
-        inner.state.secret = SECRET
+        edge = make_app(sandbox, ServerConfig(authentication=("keys",)), SECRET)
         transport = httpx.ASGITransport(app=edge)  # type: ignore[arg-type]
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-            yield Server(sandbox, handlers, client)
+            yield Server(sandbox, handlers, client, people)
+
+
+async def _key(sandbox: Sandbox, who: Principal) -> str:
+    made = await sandbox.acting(tenant=who.tenant).access.create_key(
+        who.name, principal=who.name, kind=who.kind, roles=who.roles, groups=who.groups, verbs=who.verbs,
+        operations=who.operations,
+    )  # fmt: skip
+    return made.text

@@ -32,8 +32,8 @@ async def test_an_instance_begins_once_under_a_key_and_is_shown_with_its_tag(sto
         first = await ada.post("/api/instances", body, 201, headers=key)
         again = await ada.post("/api/instances", body, 201, headers=key)
         assert first["id"] == again["id"]
-        clash = await ada.post("/api/instances", {"process": "p"}, 409, headers=key)
-        assert clash["code"] == "command.already_exists"
+        clash = await ada.post("/api/instances", {"process": "p"}, 422, headers=key)
+        assert clash["code"] == "idempotency.reused"
         await server.idle()
         answer = await ada.ask("GET", f"/api/instances/{first['id']}")
         view = answer.json()

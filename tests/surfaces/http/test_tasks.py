@@ -58,7 +58,7 @@ async def test_an_answer_that_does_not_fit_its_form_is_refused_field_by_field(st
         sue = server.of("sue")
         assert (await sue.get(f"/api/tasks/{key}"))["form"]["required"] == ["verdict", "note"]
         refused = await sue.post(f"/api/tasks/{key}/complete", {"data": {"verdict": "maybe"}}, 422)
-        assert {each["path"] for each in refused["errors"]} == {"/verdict", "/note"}
+        assert {each["path"] for each in refused["errors"]} == {"$.verdict", "$.note"}
         assert all(each["message"] for each in refused["errors"])
         assert (await sue.get(f"/api/tasks/{key}"))["state"] == "open"
         await sue.post(f"/api/tasks/{key}/complete", {"data": {"verdict": "yes", "note": ""}})
@@ -98,7 +98,7 @@ async def test_who_started_a_runbook_cannot_agree_at_its_own_gate(store_url: str
             assert refused["code"] == "access.forbidden"
         assert server.handlers.runs["t.one"] == 0
         wrong = await sue.post(f"/api/tasks/{key}/complete", {"data": {"agree": "yes"}}, 422)
-        assert [each["path"] for each in wrong["errors"]] == ["/agree"]
+        assert [each["path"] for each in wrong["errors"]] == ["$.agree"]
         await sue.post(f"/api/tasks/{key}/complete", {"data": {"agree": True}})
         await server.idle()
         assert server.handlers.runs["t.one"] == 1

@@ -37,7 +37,7 @@ export function VerbPicker({ onPick }: { onPick: (verb: string) => void }) {
               {found.slice(0, MAX_SHOWN).map((verb) => (
                 <li key={verb.name}>
                   <button type="button" onClick={() => onPick(verb.name)}>
-                    <span class="row"><strong>{verb.name}</strong>{verb.kind === "durable" && <Badge tone="wait" sign="⏸">durable</Badge>}{verb.consequence.startsWith("requires") && <Badge tone="bad" sign="!">{verb.consequence.replace("requires_", "")}</Badge>}</span>
+                    <span class="row"><strong>{verb.name}</strong>{verb.kind === "durable" && <Badge tone="wait" sign="‖">durable</Badge>}{verb.consequence.startsWith("requires") && <Badge tone="bad" sign="!">{verb.consequence.replace("requires_", "")}</Badge>}</span>
                     <span class="soft small">{verb.description}</span>
                   </button>
                 </li>

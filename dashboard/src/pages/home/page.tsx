@@ -70,10 +70,12 @@ function Card({ title, count, note, to, label, isWide = false, children }: CardP
 
 function TaskLine({ task }: { task: TaskView }) {
   return (
-    <li class="row">
+    <li class="task">
       <Link to={`/inbox/${encodeURIComponent(task.key)}`}>{task.name || task.element}</Link>
-      <span class="soft small">{task.claimed_by ? `taken by ${task.claimed_by}` : task.groups || task.assignee}</span>
-      <span class="push">{task.due_at ? <Left at={task.due_at} /> : <span class="soft small"><Ago at={task.since} /></span>}</span>
+      <span class="row small">
+        <span class="soft">{task.claimed_by ? `taken by ${task.claimed_by}` : task.groups || task.assignee || "anyone"}</span>
+        {task.due_at ? <Left at={task.due_at} /> : <span class="soft">since <Ago at={task.since} /></span>}
+      </span>
     </li>
   );
 }

@@ -12,7 +12,7 @@ interface GraphProps { steps: Drawn[]; selected: string; onSelect: (name: string
 
 const MOVES: Record<string, readonly [number, number]> = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
 const READABLE = 0.45;
-const MAX_LETTERS = 24;
+const MAX_LETTERS = 22;
 
 export function PlanGraph({ steps, selected, onSelect, label }: GraphProps) {
   const placed = useLayout(steps);

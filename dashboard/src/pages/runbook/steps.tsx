@@ -35,7 +35,7 @@ export function Steps({ shown, selected, onSelect, onDone }: StepsProps) {
 function Step({ shown, step, isOpen, onSelect, onDone }: { shown: Shown; step: StepView; isOpen: boolean; onSelect: (name: string) => void; onDone: () => void }) {
   const item = useRef<HTMLLIElement>(null);
   useEffect(() => {
-    if (isOpen) item.current?.scrollIntoView({ block: "nearest" });
+    if (isOpen && item.current) reveal(item.current);
   }, [isOpen]);
   const note = step.state === "failed" && step.error ? step.error.message : step.waiting_for ? waitOf(step) : step.state === "running" ? step.progress : "";
   return (
@@ -51,6 +51,15 @@ function Step({ shown, step, isOpen, onSelect, onDone }: { shown: Shown; step: S
       {isOpen && <Details shown={shown} step={step} onDone={onDone} />}
     </li>
   );
+}
+
+/** Within its list where that scrolls by itself, so that the graph beside it stays where it is. */
+function reveal(item: HTMLElement): void {
+  const list = item.closest<HTMLElement>(".sections");
+  if (!list || list.scrollHeight <= list.clientHeight) return item.scrollIntoView({ block: "nearest" });
+  const [top, bottom] = [item.offsetTop - list.offsetTop, item.offsetTop - list.offsetTop + item.offsetHeight];
+  if (top < list.scrollTop || item.offsetHeight > list.clientHeight) list.scrollTop = top;
+  else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
 }
 
 function Details({ shown, step, onDone }: { shown: Shown; step: StepView; onDone: () => void }) {

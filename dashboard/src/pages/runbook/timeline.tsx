@@ -72,7 +72,7 @@ function Lane({ step, bars, scale, onSelect }: { step: StepTime; bars: Bar[]; sc
         {bars.map((bar, index) => {
           const left = scale.at(bar.from);
           const width = scale.at(bar.from + bar.length) - left;
-          return <span key={index} class={`bar ${TONES[bar.state] ?? toneOf(bar.state)} ${WAITS.has(bar.state) ? "waits" : ""}`} style={{ left: `${left * 100}%`, width: `max(3px, ${width * 100}%)` }} title={`${bar.state} ${durationText(bar.length)}, from ${exactText(bar.since)}`} />;
+          return <span key={index} class={`span ${TONES[bar.state] ?? toneOf(bar.state)} ${WAITS.has(bar.state) ? "waits" : ""}`} style={{ left: `${left * 100}%`, width: `max(3px, ${width * 100}%)` }} title={`${bar.state} ${durationText(bar.length)}, from ${exactText(bar.since)}`} />;
         })}
         <span class="told small" style={{ left: `${Math.min(0.8, Math.max(...bars.map((bar) => scale.at(bar.from + bar.length)))) * 100}%` }}>{told}</span>
       </div>

@@ -18,7 +18,7 @@ export function Waits({ steps, onSelect }: { steps: StepView[]; onSelect: (name:
             <li key={step.name}>
               <button type="button" class="link" onClick={() => onSelect(step.name)}>{step.sentence || step.name}</button>
               <span class="row small">
-                <Badge tone={isStuck ? "bad" : "wait"} sign={isStuck ? "!" : "⏸"}>{waitOf(step)}</Badge>
+                <Badge tone={isStuck ? "bad" : "wait"} sign={isStuck ? "!" : "‖"}>{waitOf(step)}</Badge>
                 {wait?.since && <span class="soft">since <Ago at={wait.since} /></span>}
                 {wait?.due_at && <Left at={wait.due_at} />}
               </span>

@@ -65,12 +65,11 @@ function Part(props: PartProps) {
   }
   if (isGroup) {
     return (
-      <fieldset class="field" aria-describedby={describedBy}>
-        <legend><span>{field.label}{needed}</span></legend>
-        {refers && <span class="row">{refers}</span>}
+      <div class="field" role="group" aria-labelledby={`${id}-label`} aria-describedby={describedBy}>
+        <span class="row"><span class="label" id={`${id}-label`}>{field.label}{needed}</span>{refers}</span>
         {notes}
         <div class="nested">{field.kind === "object" ? <Body {...props} /> : <List {...props} />}</div>
-      </fieldset>
+      </div>
     );
   }
   const attributes = { id, "aria-describedby": describedBy, "aria-invalid": faults.length > 0, "aria-required": field.isRequired };

@@ -68,3 +68,13 @@ WHERE status = 0 AND expires_at > 0 AND expires_at <= :now ORDER BY expires_at, 
 -- A kept message becomes a dead letter, unless someone took it first.
 UPDATE inbox SET status = 2, answer = :answer, checksum = :checksum
 WHERE tenant = :tenant AND message_id = :message_id AND status = 0 RETURNING message_id;
+
+-- name: dead_after
+-- Dead letters of a tenant after a place, oldest first.
+SELECT number, message_id, kind, key, received_at, answer, body FROM inbox
+WHERE status = 2 AND tenant = :tenant AND (received_at, number) > (:received_at, :number)
+ORDER BY received_at, number LIMIT :most;
+
+-- name: count_dead_of
+-- How many dead letters there are, up to a bound.
+SELECT count(*) FROM (SELECT 1 FROM inbox WHERE status = 2 AND tenant = :tenant LIMIT :most) AS counted;

@@ -29,3 +29,22 @@ ORDER BY index_entry.aggregate DESC LIMIT :most;
 SELECT index_entry.value, one.status, count(*) FROM index_entry JOIN aggregate AS one ON one.id = index_entry.aggregate
 WHERE index_entry.tenant = :tenant AND index_entry.verb = :verb AND index_entry.field = :field
 GROUP BY index_entry.value, one.status ORDER BY index_entry.value, one.status;
+
+-- name: list_indexed_ids
+-- Aggregates by one field's value, newest first, a page at a time, without their states.
+SELECT index_entry.aggregate, one.status, one.version
+FROM index_entry JOIN aggregate AS one ON one.id = index_entry.aggregate
+WHERE index_entry.tenant = :tenant AND index_entry.verb = :verb AND index_entry.field = :field
+AND index_entry.value = :value AND index_entry.aggregate < :before
+ORDER BY index_entry.aggregate DESC LIMIT :most;
+
+-- name: indexed_field
+-- The next verb and field of a tenant that have an index.
+SELECT verb, field FROM index_entry WHERE tenant = :tenant AND (verb, field) > (:verb, :field)
+ORDER BY verb, field LIMIT 1;
+
+-- name: indexed_before
+-- Aggregates by values of one field from one on, before a place, the last value and the newest first.
+SELECT value, aggregate FROM index_entry
+WHERE tenant = :tenant AND verb = :verb AND field = :field AND value >= :low AND (value, aggregate) < (:value, :aggregate)
+ORDER BY value DESC, aggregate DESC LIMIT :most;

@@ -17,3 +17,13 @@ SELECT position, aggregate, sequence, hash FROM journal WHERE position > :after 
 -- name: scan_journal_aggregates
 -- Ids that have records, a page at a time, to find journals without an aggregate.
 SELECT DISTINCT aggregate FROM journal WHERE aggregate > :after ORDER BY aggregate LIMIT :most;
+
+-- name: feed_since
+-- Records after a cursor in the order of commits, with whose they are.
+SELECT journal.position, one.tenant, one.kind, one.status, journal.aggregate, journal.sequence, journal.body
+FROM journal LEFT JOIN aggregate AS one ON one.id = journal.aggregate
+WHERE journal.position > :after ORDER BY journal.position LIMIT :most;
+
+-- name: feed_end
+-- The cursor of the newest record.
+SELECT coalesce((SELECT position FROM journal ORDER BY position DESC LIMIT 1), 0);

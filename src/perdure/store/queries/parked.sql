@@ -45,9 +45,30 @@ WHERE kind <> 'call' AND tenant = :tenant AND kind = :kind AND name = :name AND 
 
 -- name: list_tasks
 -- Human tasks of a tenant, oldest first, a page at a time.
-SELECT aggregate, step, token, name, key, number FROM parked WHERE kind = 'task' AND tenant = :tenant AND number > :after
-ORDER BY number LIMIT :most;
+SELECT aggregate, step, token, name, key, number FROM parked
+WHERE kind <> 'call' AND kind <> 'lock' AND tenant = :tenant AND kind = 'task' AND number > :after ORDER BY number LIMIT :most;
 
 -- name: parked_of
 -- All tokens of one aggregate, for audits.
 SELECT step, token, name, key, status, definition, kind FROM parked WHERE aggregate = :aggregate ORDER BY step, token;
+
+-- name: count_calls_waiting
+-- How many calls wait, up to a bound.
+SELECT count(*) FROM (
+  SELECT 1 FROM parked WHERE tenant = :tenant AND kind = 'call' AND status = 0 LIMIT :most
+) AS counted;
+
+-- name: oldest_call_waiting
+-- The call that waits longest.
+SELECT aggregate, step, token FROM parked WHERE tenant = :tenant AND kind = 'call' AND status = 0 ORDER BY number LIMIT 1;
+
+-- name: count_waits_of
+-- How many waits of another kind there are, up to a bound.
+SELECT count(*) FROM (
+  SELECT 1 FROM parked WHERE kind <> 'call' AND kind <> 'lock' AND tenant = :tenant AND kind = :kind LIMIT :most
+) AS counted;
+
+-- name: oldest_wait
+-- The oldest wait of another kind.
+SELECT aggregate, step, token FROM parked WHERE kind <> 'call' AND kind <> 'lock' AND tenant = :tenant AND kind = :kind
+ORDER BY number LIMIT 1;

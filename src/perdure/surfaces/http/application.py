@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from litestar import Litestar, Router
 from litestar.di import Provide
+from litestar.exceptions import LitestarDeprecationWarning
+from litestar.routes import HTTPRoute
 
 from perdure.access.roles import OPERATIONS
 from perdure.app import Perdure
 from perdure.app.server_config import ServerConfig
 from perdure.errors import InvariantBroken
+from perdure.surfaces.http.agents import agent_routes
 from perdure.surfaces.http.authenticating import Authenticator, Open, authenticating
 from perdure.surfaces.http.credentials import Credentials, TokenReader
 from perdure.surfaces.http.describing import description_config
@@ -43,24 +47,32 @@ def make_app(
     who: Authenticator = Credentials(perdure.access, settings, secret, sources, failures, tokens)
     if not settings.authentication:
         who = Open(who)
-    book = getattr(perdure.runtime.store, "answers", None)
-    app = Litestar(
-        route_handlers=[Router("/api", route_handlers=list(API)), *ROOT, *routes],
-        guards=[guard],
-        middleware=[
-            partial(authenticating, authenticator=who),
-            partial(repeating, book=book, most_bytes=settings.max_body_bytes),
-        ],
-        dependencies={
-            "perdure": Provide(provide_perdure, sync_to_thread=False),
-            "principal": Provide(provide_principal, sync_to_thread=False),
-        },
-        exception_handlers={Exception: answer_problem},
-        request_class=JsonRequest,
-        logging_config=None,
-        request_max_body_size=settings.max_body_bytes,
-        openapi_config=description_config(),
-    )
+    book = perdure.runtime.store.answers
+    with warnings.catch_warnings():
+        # Handlers are given what they name; Litestar 3 will want that marked, and is kept out until then.
+        warnings.simplefilter("ignore", LitestarDeprecationWarning)
+        app = Litestar(
+            route_handlers=[
+                Router("/api", route_handlers=list(API)),
+                *ROOT,
+                *agent_routes(perdure, names_of(settings), settings.max_body_bytes),
+                *routes,
+            ],
+            guards=[guard],
+            middleware=[
+                partial(authenticating, authenticator=who),
+                partial(repeating, book=book, sources=sources, most_bytes=settings.max_body_bytes),
+            ],
+            dependencies={
+                "perdure": Provide(provide_perdure, sync_to_thread=False),
+                "principal": Provide(provide_principal, sync_to_thread=False),
+            },
+            exception_handlers={Exception: answer_problem},
+            request_class=JsonRequest,
+            logging_config=None,
+            request_max_body_size=settings.max_body_bytes,
+            openapi_config=description_config(),
+        )
     _require_operations(app)
     streams = Streams()
     app.state.update(
@@ -78,6 +90,6 @@ def make_app(
 def _require_operations(app: Litestar) -> None:
     """A route that does not say what it asks for would be open to everybody."""
     for route in app.routes:
-        for handler in getattr(route, "route_handlers", ()):
+        for handler in route.route_handlers if isinstance(route, HTTPRoute) else [route.route_handler]:
             if operation_of(handler) not in OPERATIONS and not is_public(handler):
                 raise InvariantBroken("serve", "route", route.path, "it names no known operation")

@@ -81,6 +81,11 @@ def _route(
     method: Any, path: str | list[str], operation: str, *, tags: Sequence[str] = (),
     answers: dict[int, ResponseSpec] | None = None, **more: Any,
 ) -> Callable[[Handler], Any]:  # fmt: skip
-    return method(  # type: ignore[no-any-return]
-        path, operation=operation, tags=list(tags) or None, responses={**refusals(), **(answers or {})}, **more
-    )
+    def made(handler: Handler) -> Any:
+        name = handler.__name__
+        return method(
+            path, operation=operation, tags=list(tags) or None, responses={**refusals(), **(answers or {})},
+            operation_id=name, summary=name.replace("_", " ").capitalize(), **more,
+        )(handler)  # fmt: skip
+
+    return made

@@ -7,37 +7,19 @@ is kept: a refusal changed nothing, and the next request is looked at anew.
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from perdure.access.principal import Principal
+from perdure.sources import Sources
 from perdure.surfaces.http.problems import REUSED, REUSED_HINT, RefusedRequest
+from perdure.work.ports import AnswerBook, Answered
 
 LONGEST_KEY = 200
 _KEPT_HEADERS = frozenset({b"content-type", b"etag", b"location"})
-
-
-class Kept(Protocol):
-    """An answer as it was given."""
-
-    @property
-    def request(self) -> bytes: ...
-    @property
-    def status(self) -> int: ...
-    @property
-    def body(self) -> bytes: ...
-
-
-class Book(Protocol):
-    """Where answers are kept."""
-
-    async def find(self, tenant: str, principal: str, key: str) -> Kept | None: ...
-    async def keep(
-        self, tenant: str, principal: str, key: str, request: bytes, status: int, body: bytes
-    ) -> None: ...  # fmt: skip
 
 
 class Whole(msgspec.Struct, frozen=True, array_like=True):
@@ -47,14 +29,14 @@ class Whole(msgspec.Struct, frozen=True, array_like=True):
     body: bytes
 
 
-def repeating(app: ASGIApp, book: Book | None, most_bytes: int) -> ASGIApp:
+def repeating(app: ASGIApp, book: AnswerBook, sources: Sources, most_bytes: int) -> ASGIApp:
     """Middleware; stands behind the one that says who asks."""
     running: set[tuple[str, str, str]] = set()
 
     async def repeated(scope: Scope, receive: Receive, send: Send) -> None:
         key = _key_of(scope)
         principal: Principal | None = scope["state"].get("principal") if key else None
-        if book is None or not key or principal is None or _repeats(scope) != "answer":
+        if not key or principal is None or _repeats(scope) != "answer":
             await app(scope, receive, send)
             return
         name = (principal.tenant, principal.name, key)
@@ -64,30 +46,21 @@ def repeating(app: ASGIApp, book: Book | None, most_bytes: int) -> ASGIApp:
             raise RefusedRequest(409, "idempotency.running", detail, hint, headers={"Retry-After": "1"})
         running.add(name)
         try:
-            await _once(app, scope, receive, send, book, name, most_bytes)
+            body = await _read(receive, most_bytes)
+            known = await book.find(*name)
+            if known is not None:
+                await _answer_again(send, known, _digest(scope, body))
+                return
+            answer = _Answer(send)
+            await app(scope, _again(body, receive), answer.hear)
+            if 200 <= answer.status < 300:
+                kept = Answered(_digest(scope, body), answer.status, answer.whole(), sources.now())
+                await book.keep(*name, kept)
+            await answer.tell()
         finally:
             running.discard(name)
 
     return repeated
-
-
-async def _once(
-    app: ASGIApp, scope: Any, receive: Receive, send: Send, book: Book, name: tuple[str, str, str], most_bytes: int
-) -> None:
-    body = await _read(receive, most_bytes)
-    request = _digest(scope, body)
-    known = await book.find(*name)
-    if known is not None:
-        if known.request != request:
-            raise RefusedRequest(422, "idempotency.reused", REUSED, REUSED_HINT)
-        await _answer(send, known)
-        return
-    answer = _Answer(send)
-    await app(scope, _again(body, receive), answer.hear)
-    if 200 <= answer.status < 300:
-        kept = msgspec.msgpack.encode(Whole(answer.headers, b"".join(answer.parts)))
-        await book.keep(*name, request, answer.status, kept)
-    await answer.tell()
 
 
 class _Answer:
@@ -97,23 +70,28 @@ class _Answer:
         self._send = send
         self._messages: list[Message] = []
         self.status = 0
-        self.headers: list[tuple[bytes, bytes]] = []
-        self.parts: list[bytes] = []
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._parts: list[bytes] = []
 
     async def hear(self, message: Message) -> None:
         self._messages.append(message)
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            self.headers = [(name, value) for name, value in message["headers"] if name.lower() in _KEPT_HEADERS]
+            self._headers = [(name, value) for name, value in message["headers"] if name.lower() in _KEPT_HEADERS]
         elif message["type"] == "http.response.body":
-            self.parts.append(message.get("body", b""))
+            self._parts.append(message.get("body", b""))
+
+    def whole(self) -> bytes:
+        return msgspec.msgpack.encode(Whole(self._headers, b"".join(self._parts)))
 
     async def tell(self) -> None:
         for message in self._messages:
             await self._send(message)
 
 
-async def _answer(send: Any, known: Kept) -> None:
+async def _answer_again(send: Any, known: Answered, request: bytes) -> None:
+    if known.request != request:
+        raise RefusedRequest(422, "idempotency.reused", REUSED, REUSED_HINT)
     whole = msgspec.msgpack.decode(known.body, type=Whole)
     length = (b"content-length", str(len(whole.body)).encode())
     headers = [*whole.headers, length, (b"idempotency-replayed", b"true")]

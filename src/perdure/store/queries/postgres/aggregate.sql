@@ -4,9 +4,9 @@ SELECT id, version FROM aggregate WHERE id = ANY(:id::bytea[]) ORDER BY id FOR U
 
 -- name: put_aggregate
 -- Differs because a batch is one statement with an array for each column.
-INSERT INTO aggregate (id, tenant, kind, version, status, ended_at, state, head, checksum)
+INSERT INTO aggregate (id, tenant, kind, version, status, ended_at, state, head, checksum, is_plan)
 SELECT * FROM unnest(:id::bytea[], :tenant::text[], :kind::text[], :version::bigint[], :status::text[], :ended_at::bigint[],
-  :state::bytea[], :head::bytea[], :checksum::bytea[])
+  :state::bytea[], :head::bytea[], :checksum::bytea[], :is_plan::bigint[])
 ON CONFLICT (id) DO UPDATE SET version = excluded.version, status = excluded.status, ended_at = excluded.ended_at,
   state = excluded.state, head = excluded.head, checksum = excluded.checksum;
 

@@ -24,3 +24,26 @@ UPDATE meta SET value = (SELECT xact::text FROM journal ORDER BY xact DESC LIMIT
 WHERE name = 'journal_base' AND EXISTS (
   SELECT 1 FROM journal WHERE xact >= (pg_snapshot_xmax(pg_current_snapshot())::text::bigint + meta.value::bigint)::text::xid8
 );
+
+-- name: feed_since
+-- Differs because concurrent transactions become visible out of order: as for `journal_since`.
+SELECT page.cursor, one.tenant, one.kind, one.status, page.aggregate, page.sequence, page.body FROM (
+  SELECT cursor, aggregate, sequence, body FROM (
+    SELECT (xact::text::bigint << 20) + row_number() OVER (PARTITION BY xact ORDER BY position) AS cursor,
+      aggregate, sequence, body, xact, position FROM journal
+    WHERE xact >= (:after::bigint >> 20)::text::xid8
+      AND xact < (SELECT (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + value::bigint)::text::xid8
+        FROM meta WHERE name = 'journal_base')
+  ) AS settled
+  WHERE cursor > :after::bigint ORDER BY xact, position LIMIT :most
+) AS page LEFT JOIN aggregate AS one ON one.id = page.aggregate ORDER BY page.cursor;
+
+-- name: feed_end
+-- Differs because concurrent transactions become visible out of order: the newest record older than every running one.
+SELECT coalesce((
+  SELECT (xact::text::bigint << 20) + (SELECT count(*) FROM journal AS same WHERE same.xact = one.xact)
+  FROM journal AS one WHERE xact < (
+    SELECT (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + value::bigint)::text::xid8
+    FROM meta WHERE name = 'journal_base'
+  ) ORDER BY xact DESC LIMIT 1
+), 0);

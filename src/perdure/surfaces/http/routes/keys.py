@@ -11,9 +11,11 @@ from perdure.access.principal import EVERY_VERB, Kind, Principal, Role
 from perdure.app import Perdure
 from perdure.app.access import KeyView, NewKey
 from perdure.app.paging import Page
+from perdure.errors import RejectedError
 from perdure.surfaces.http.bodies import NO_REASON, Reason
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import Id
+from perdure.surfaces.http.problems import RefusedRequest
 
 TAGS = ("keys",)
 
@@ -41,10 +43,16 @@ async def list_keys(perdure: Perdure) -> Page[KeyView]:
 @acting("/keys", "key.create", repeats="domain", status=201, tags=TAGS)
 async def create_key(perdure: Perdure, principal: Principal, data: KeyRequest) -> NewKey:
     """Make a key that may do nothing its maker may not. Its text is told now and never again."""
-    return await perdure.access.create_key(
-        data.name, principal=data.principal, kind=data.kind, roles=data.roles, groups=data.groups, verbs=data.verbs,
-        operations=data.operations, expires_at=data.expires_at, by=principal,
-    )  # fmt: skip
+    try:
+        return await perdure.access.create_key(
+            data.name, principal=data.principal, kind=data.kind, roles=data.roles, groups=data.groups,
+            verbs=data.verbs, operations=data.operations, expires_at=data.expires_at, by=principal,
+        )  # fmt: skip
+    except RejectedError as error:
+        if error.rejection.code != "already_exists":
+            raise
+        hint = "Its text was told once. Revoke it and make another, or choose another name."
+        raise RefusedRequest(409, "key.exists", str(error), hint) from error
 
 
 @acting("/keys/{id:str}/revoke", "key.revoke", tags=TAGS)

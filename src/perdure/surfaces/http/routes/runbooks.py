@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import msgspec
 from litestar import Request, Response
-from litestar.openapi.datastructures import ResponseSpec
 
 from perdure.access.principal import Principal
 from perdure.app import Perdure
@@ -97,18 +96,10 @@ async def show_timeline(perdure: Perdure, id: Id) -> Timeline:
     return await timeline_of(perdure, id)
 
 
-_DOCUMENTS = {
-    200: ResponseSpec(
-        bytes, description="The document: `application/json`, or `text/html` for people", media_type="application/json",
-        generate_examples=False,
-    )
-}  # fmt: skip
-
-
-@reading("/runbooks/{id:str}/export", "audit.export", tags=TAGS, answers=_DOCUMENTS)
+@reading("/runbooks/{id:str}/export", "audit.export", tags=TAGS, pages=True)
 async def export_runbook(
     perdure: Perdure, request: AnyRequest, id: Id, format: Literal["json", "html"] = "json"
-) -> Response[bytes]:
+) -> Response[Any]:
     """Everything that happened in a runbook or a call, to be checked by anybody without a store."""
     is_page = format == "html"
     document = await export_document(perdure, id, request.app.state.public_keys, is_page=is_page)
