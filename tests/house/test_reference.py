@@ -80,19 +80,10 @@ def test_every_entry_is_on_the_page_with_all_its_fields(title: str, entries: tup
 @pytest.mark.req("P9")
 def test_every_setting_is_on_the_page() -> None:
     told = set(words(page("configuration.md").partition("## Order")[0]))
-<<<<<<< HEAD
-    traces = {f"traces.{key}" for key in telemetry_config.TRACE_KEYS}
-    telemetry = (telemetry_config.TELEMETRY_KEYS - {"traces"}) | traces
-=======
->>>>>>> main
     sections = {"oidc": server_config.OIDC_KEYS, "rate": server_config.RATE_KEYS}
     server = {f"{key}.{each}" for key in sections for each in sections[key]} | (
         server_config.SERVER_KEYS - set(sections)
     )
-<<<<<<< HEAD
-    nested = {
-        "retention": config.RETENTION_KEYS, "seal": config.SEAL_KEYS, "server": server, "telemetry": telemetry,
-=======
     hooks = {f"in[].{each}" for each in hooks_settings.IN_KEYS} | {f"out[].{each}" for each in hooks_settings.OUT_KEYS}
     hooks |= {f"egress.{each}" for each in hooks_settings.EGRESS_KEYS}
     traces = {f"traces.{key}" for key in telemetry_config.TRACE_KEYS}
@@ -100,7 +91,6 @@ def test_every_setting_is_on_the_page() -> None:
     nested = {
         "retention": config.RETENTION_KEYS, "seal": config.SEAL_KEYS, "server": server, "hooks": hooks,
         "telemetry": telemetry,
->>>>>>> main
     }  # fmt: skip
     known = {f"{key}.{each}" for key in config.CONFIG_KEYS for each in nested.get(key, ())}
     assert told == known | (config.CONFIG_KEYS - set(nested))

@@ -52,18 +52,6 @@ async def worker(settings: Settings) -> None:
     tell(settings, {"ready": False, "stopped": True}, "✓ stopped")
 
 
-<<<<<<< HEAD
-async def _serve_metrics(stack: AsyncExitStack, perdure: Perdure, bind: str) -> None:
-    """A worker serves nothing else: where it is told to, it answers scrapes by itself."""
-    if bind:
-        from perdure.telemetry.listening import listening
-
-        perdure.runtime.measure()
-        await stack.enter_async_context(listening(bind, perdure.runtime.scrape))
-
-
-=======
->>>>>>> main
 def log_to_stderr() -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
 
