@@ -73,6 +73,16 @@ class RejectedError(PerdureError):
         self.rejection = rejection
 
 
+class ConfirmationRequiredError(RejectedError):
+    """A plan that only a person may start, by its hash: `data` has plan_hash, tier, phrase, sentences and draft."""
+
+    code = "confirmation.required"
+
+    def __init__(self, rejection: Rejection, **data: Any) -> None:
+        super().__init__(rejection)
+        self.data = data
+
+
 class DefinitionError(PerdureError):
     """Definitions or configuration that do not load; `problems` holds every finding, not just the first."""
 

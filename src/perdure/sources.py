@@ -57,6 +57,11 @@ class SystemSources:
             await asyncio.sleep(left / SECOND)
 
 
+def fresh_secret(size: int = 32) -> bytes:
+    """Chance that nobody can foresee, for keys and what is signed with them: no clock and no seed gives it again."""
+    return os.urandom(size)
+
+
 def make_id(now: Micros, entropy: bytes) -> Id:
     """A version 7 UUID's bytes from a time and ten bytes of chance."""
     tail = bytearray(entropy)

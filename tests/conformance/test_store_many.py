@@ -135,6 +135,34 @@ async def test_what_one_process_commits_and_announces_another_notices(store_url:
         assert await first.changed(0.0) in (True, False)
 
 
+@pytest.mark.req("X16")
+async def test_who_waits_for_others_hears_of_them_between_commits_of_their_own(store_url: str) -> None:
+    async with opened(store_url, 2) as (first, second):
+        notice = asyncio.create_task(first.changed_elsewhere(30))
+        await asyncio.sleep(0)
+        while not notice.done():
+            await first.commit(unit_of(f"own {asyncio.get_running_loop().time()}"))
+            await second.commit(unit_of(f"other {asyncio.get_running_loop().time()}"))
+            await second.announce()
+            await first.commit(unit_of(f"again {asyncio.get_running_loop().time()}"))
+            await asyncio.wait([notice], timeout=0.1)
+        assert await notice
+
+
+async def test_who_waits_for_others_is_not_woken_by_their_own_commits(sqlite_url: str) -> None:
+    async with opened(sqlite_url) as (driver,):
+        notice = asyncio.create_task(driver.changed_elsewhere(0.3))
+        any_change = asyncio.create_task(driver.changed(30))
+        await asyncio.sleep(0)
+        number = 0
+        while not notice.done():
+            number += 1
+            await driver.commit(unit_of(f"own {number}"))
+            await asyncio.wait([notice], timeout=0.01)
+        assert not await notice
+        assert await any_change
+
+
 async def test_the_clock_of_the_store_is_known(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         assert abs(await driver.clock_offset()) < 60_000_000

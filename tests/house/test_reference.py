@@ -11,9 +11,11 @@ import pytest
 
 import perdure
 import perdure.testing
-from perdure.app import config
+from perdure.access.machine import AccessEntry
+from perdure.app import config, server_config, telemetry_config
 from perdure.bpmn.machine.entries import Entry as InstanceEntry
 from perdure.bpmn.machine.process import ProcessEntry as ProcessEntry
+from perdure.channels import settings as hooks_settings
 from perdure.runbooks import state
 from perdure.runbooks.entries import Entry
 from perdure.store.migrations import migrate_sqlite
@@ -60,7 +62,12 @@ def test_everything_a_handler_gets_is_on_the_page() -> None:
 @pytest.mark.req("P9")
 @pytest.mark.parametrize(
     ("title", "entries"),
-    [("", get_args(Entry)), ("Instances", get_args(InstanceEntry)), ("Processes", get_args(ProcessEntry))],
+    [
+        ("", get_args(Entry)),
+        ("Instances", get_args(InstanceEntry)),
+        ("Processes", get_args(ProcessEntry)),
+        ("Access", get_args(AccessEntry)),
+    ],
 )
 def test_every_entry_is_on_the_page_with_all_its_fields(title: str, entries: tuple[type[msgspec.Struct], ...]) -> None:
     whole = page("journal-entries.md")
@@ -73,7 +80,18 @@ def test_every_entry_is_on_the_page_with_all_its_fields(title: str, entries: tup
 @pytest.mark.req("P9")
 def test_every_setting_is_on_the_page() -> None:
     told = set(words(page("configuration.md").partition("## Order")[0]))
-    nested = {"retention": config.RETENTION_KEYS, "seal": config.SEAL_KEYS}
+    sections = {"oidc": server_config.OIDC_KEYS, "rate": server_config.RATE_KEYS}
+    server = {f"{key}.{each}" for key in sections for each in sections[key]} | (
+        server_config.SERVER_KEYS - set(sections)
+    )
+    hooks = {f"in[].{each}" for each in hooks_settings.IN_KEYS} | {f"out[].{each}" for each in hooks_settings.OUT_KEYS}
+    hooks |= {f"egress.{each}" for each in hooks_settings.EGRESS_KEYS}
+    traces = {f"traces.{key}" for key in telemetry_config.TRACE_KEYS}
+    telemetry = (telemetry_config.TELEMETRY_KEYS - {"traces"}) | traces
+    nested = {
+        "retention": config.RETENTION_KEYS, "seal": config.SEAL_KEYS, "server": server, "hooks": hooks,
+        "telemetry": telemetry,
+    }  # fmt: skip
     known = {f"{key}.{each}" for key in config.CONFIG_KEYS for each in nested.get(key, ())}
     assert told == known | (config.CONFIG_KEYS - set(nested))
 

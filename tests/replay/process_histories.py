@@ -1,4 +1,4 @@
-"""Short histories of instances and of deployed processes that hold every entry, each once with every field filled."""
+"""Short histories of instances, processes and keys that hold every entry, each once with every field filled."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from perdure.access import machine as a
+from perdure.access.state import Grant
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine import process as p
 from perdure.bpmn.machine.machine import InstanceMachine
@@ -164,6 +166,20 @@ PROCESSES: dict[str, Commands] = {
 }  # fmt: skip
 
 
+WHOLE_GRANT = Grant(
+    "night shift", "zoë", "person", ("operator", "reviewer"), ("night",), ("kyc.*",), ("task.claim",), at(3600)
+)
+KEYS: dict[str, Commands] = {
+    "made, used no more": (
+        ("CreateKey", at(0), (a.KeyCreated("01m7gzs4sbe9wthgme570ndjv1", FIRST, WHOLE_GRANT, at(0), "ada"),)),
+        ("CreateKey", at(1), (
+            a.KeyCreated("01m7gzs4sbe9wthgme570ndjv2", SECOND, Grant("ci", "ci", "service", ("viewer",)), at(1), "bob"),
+        )),
+        ("RevokeKey", at(2), (a.KeyRevoked("01m7gzs4sbe9wthgme570ndjv1", at(2), "bob", "lost on a train"),)),
+    ),
+}  # fmt: skip
+
+
 class Shelf(NamedTuple):
     """What is kept of one kind of aggregate."""
 
@@ -186,6 +202,7 @@ TAGS_OF_INSTANCES = {
     41: "TaskChased", 42: "TaskOverridden", 43: "AgentUsed",
 }  # fmt: skip
 TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired", 5: "Redrawn"}
+TAGS_OF_ACCESS = {1: "KeyCreated", 2: "KeyRevoked"}
 """Every number ever used. A line is added with an entry and never changed or removed, also when the entry goes."""
 
 SHELVES = {
@@ -195,6 +212,7 @@ SHELVES = {
     "process": Shelf(
         "process", ProcessMachine(), PROCESSES, p.ENTRY_VERSION, p.ProcessEntry, TAGS_OF_PROCESSES
     ),
+    "access": Shelf("access", a.AccessMachine(), KEYS, a.ENTRY_VERSION, a.AccessEntry, TAGS_OF_ACCESS),
 }  # fmt: skip
 
 

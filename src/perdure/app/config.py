@@ -8,7 +8,11 @@ from typing import Any
 
 import msgspec
 
+from perdure.app.server_config import SECRET_FILE, SERVER_KEYS, ServerConfig, read_server
+from perdure.app.telemetry_config import read_telemetry
+from perdure.channels.settings import Hooks, read_hooks
 from perdure.errors import DefinitionError, StoreSettingError
+from perdure.telemetry import TelemetrySettings
 from perdure.verbs.fields import Fields
 from perdure.verbs.nodes import Report, parse_text
 
@@ -19,8 +23,11 @@ KEEP_SECONDS = 1826 * 86_400.0
 SEAL_SECONDS = 10.0
 
 CONFIG_KEYS = frozenset(
-    {"store", "engine", "definitions", "models", "packs", "handlers", "environment", "retention", "seal"}
-)
+    {
+        "store", "engine", "definitions", "models", "packs", "handlers", "environment", "retention", "seal", "server",
+        "hooks", "telemetry",
+    }
+)  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
 SEAL_KEYS = frozenset({"key_file", "every"})
 
@@ -41,6 +48,9 @@ class Config(msgspec.Struct, frozen=True):
     keep_seconds: float | None = KEEP_SECONDS
     seal_key_file: Path | None = None
     seal_every_seconds: float = SEAL_SECONDS
+    server: ServerConfig = ServerConfig()
+    hooks: Hooks = Hooks()
+    telemetry: TelemetrySettings = TelemetrySettings()
     folder: Path = Path()
 
 
@@ -53,7 +63,7 @@ def load_config(path: Path) -> Config:
         raise StoreSettingError("read", "configuration", str(path), str(error)) from error
     documents = parse_text(text, str(path), report)
     folder = path.resolve().parent
-    config = Config(folder=folder)
+    config = Config(folder=folder, server=ServerConfig(secret_file=folder / SECRET_FILE))
     if documents and documents[0].value is not None:
         config = _read(Fields(documents[0], "config", str(path), report, accepted=CONFIG_KEYS), folder)
     if report.problems:
@@ -78,8 +88,23 @@ def _read(fields: Fields, folder: Path) -> Config:
         keep_seconds=keep,
         seal_key_file=key_file,
         seal_every_seconds=every,
+        server=_server(fields, folder),
+        hooks=_hooks(fields, folder),
+        telemetry=read_telemetry(fields),
         folder=folder,
     )
+
+
+def _server(fields: Fields, folder: Path) -> ServerConfig:
+    node = fields.get("server")
+    if node is None:
+        return ServerConfig(secret_file=folder / SECRET_FILE)
+    return read_server(Fields(node, "server", fields.file, fields.report, accepted=SERVER_KEYS), folder)
+
+
+def _hooks(fields: Fields, folder: Path) -> Hooks:
+    node = fields.get("hooks")
+    return read_hooks(node, fields.file, fields.report, folder) if node is not None else Hooks()
 
 
 def _policies(fields: Fields, folder: Path) -> tuple[float | None, Path | None, float]:

@@ -76,6 +76,8 @@ class InstanceView(msgspec.Struct, frozen=True):
     erased_at: str | None = None
     sequence: int = 0
     usage: UsageView | None = None
+    verb: str = ""
+    """The verb it carries; empty of none."""
 
 
 def instance_view(aggregate: Aggregate, definition: Definition, past: Past, data: Any) -> InstanceView:
@@ -93,6 +95,7 @@ def instance_view(aggregate: Aggregate, definition: Definition, past: Past, data
         started_at=iso(state.started_at), ended_at=iso(state.ended_at or None),
         suspended_at=iso(state.suspended_at or None) if state.status == "suspended" else None,
         erased_at=iso(state.erased_at or None), sequence=aggregate.version, usage=usage_view(state.spent),
+        verb=definition.deployed.verb,
     )  # fmt: skip
 
 
@@ -154,7 +157,8 @@ def task_view(
     assert task is not None
     return TaskView(
         f"{letters}:{node.number}", letters, node.number, aggregate.state.process, node.element,
-        _name(node.element, definition), since=iso(node.at), number=number, form=form, **of_task(task, now),
+        _name(node.element, definition), since=iso(node.at), number=number, form=form,
+        verb=definition.deployed.verb, **of_task(task, now),
     )  # fmt: skip
 
 

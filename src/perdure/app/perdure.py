@@ -9,24 +9,31 @@ from typing import Any, Literal, Self
 
 import msgspec
 
+from perdure.app.access import AccessDesk
 from perdure.app.answers import AnswerDesk
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.deploying import ProjectModels, default_places
 from perdure.app.feed import Feed
 from perdure.app.instance_views import InstanceView
 from perdure.app.listing import Listing, concerned
-from perdure.app.listing_views import dead_letter
+from perdure.app.listing_views import DeadLetterItem, dead_letter
 from perdure.app.lookups import MatchView, look_up
+from perdure.app.messages import Sent, sent_view
 from perdure.app.overview import Glance, Overview
+from perdure.app.packs import PackDesk, pack_places
 from perdure.app.processes import InstanceDesk, Processes, Views
 from perdure.app.proposals import proposal_of
 from perdure.app.runbooks import RunbookDesk
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
 from perdure.app.tasks import TaskDesk
+from perdure.app.telling import HOOK, Telling, with_delivery
+from perdure.app.telling import replay as deliver_again
 from perdure.app.views import CallView, EventView, ReceiptView, call_view, quarantined_view
 from perdure.app.waiting import follow as follow_events
 from perdure.app.waiting import is_ended, read, wait_for
+from perdure.app.waits import letter_of, verbs_of, verbs_under
+from perdure.channels.settings import Hooks
 from perdure.contracts import FailureClass, check_key
 from perdure.engine import MessageOutcome
 from perdure.engines.embedded.instances import KIND as INSTANCE
@@ -43,6 +50,7 @@ from perdure.runbooks.machine import carried_as, is_asked
 from perdure.runbooks.state import Failure, Runbook
 from perdure.sources import ID_LENGTH, Id, Sources, SystemSources, id_text, parse_id
 from perdure.store.opening import open_driver
+from perdure.telemetry import TelemetrySettings
 from perdure.verbs import Catalogue, HandlerRegistry, load_catalogue
 
 MAX_LISTED = 1000
@@ -63,6 +71,8 @@ class Perdure:
         self.tasks = TaskDesk(runtime, origin, self._views)
         self.runbooks = RunbookDesk(runtime, origin, self._views)
         self.feed = Feed(runtime, origin)
+        self.access = AccessDesk(runtime, origin)
+        self.packs: PackDesk = runtime.packs
         self.answers = AnswerDesk(runtime, origin)
         self.listing = Listing(runtime, origin, self.tasks, self._views)
 
@@ -74,6 +84,7 @@ class Perdure:
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
         models: Sequence[str | Path] | None = None,
+        packs: Sequence[str | Path] = (),
         handlers: Sequence[str] | Mapping[str, Any] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -84,15 +95,22 @@ class Perdure:
         seal_key_file: str | Path | None = None,
         seal_every_seconds: float = SEAL_SECONDS,
         sources: Sources | None = None,
+        telemetry: TelemetrySettings | None = None,
+        span_exporter: Any = None,
+        hooks: Hooks | None = None,
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
         `handlers` names importable packages, or maps verb names to functions and agents. `models` are model files or
         folders of them, by default the folder `models` beside the definitions; what changed in them is deployed. A
         `worker` looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs
-        nothing.
+        nothing. Nothing is measured or traced unless `telemetry` says so; `span_exporter` is any of OpenTelemetry's,
+        in place of OTLP over HTTP. `hooks` says who sends signed messages, and whom a worker tells what happened.
         """
         catalogue = load_definitions(definitions, environment)
+        tells = hooks is not None and bool(hooks.leaving)
+        if tells:
+            catalogue = with_delivery(catalogue)
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
@@ -102,11 +120,19 @@ class Perdure:
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
             sealer=sealer_for(url, seal_key_file, time, seal_every_seconds),
         )  # fmt: skip
+        runtime.observe(telemetry or TelemetrySettings(), span_exporter)
+        runtime.packs = PackDesk([Path(each) for each in packs])
+        runtime.hooks = hooks or Hooks()
+        telling = Telling(runtime, runtime.hooks, registry) if tells and role == "worker" else None
         await runtime.start()
         try:
             await runtime.bring(project, Origin(tenant, principal))
+            if telling is not None:
+                telling.start()
             yield cls(runtime, Origin(tenant, principal, groups=tuple(groups)))
         finally:
+            if telling is not None:
+                await telling.stop()
             await runtime.stop()
 
     @classmethod
@@ -115,9 +141,10 @@ class Perdure:
         settings: dict[str, Any] = {
             "definitions": config.definitions, "handlers": config.handlers,
             "models": config.models if config.models is not None else default_places(config.definitions),
-            "environment": config.environment,
+            "environment": config.environment, "packs": pack_places(config),
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
-            "seal_every_seconds": config.seal_every_seconds,
+            "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
+            "hooks": config.hooks,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})
@@ -261,6 +288,20 @@ class Perdure:
             name, key, self._origin, message_id=message_id, ttl_seconds=ttl_seconds, data=data
         )
 
+    async def send(
+        self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = "",
+        ttl_seconds: float = 0, is_for_now: bool = False,
+    ) -> Sent:  # fmt: skip
+        """As `publish`, or `correlate` when it is for now, with all there is to say about what became of it."""
+        messages = self.runtime.engine.messages
+        if is_for_now:
+            receipt = await messages.correlate(name, key, self._origin, message_id=message_id, data=data)
+        else:
+            receipt = await messages.publish(
+                name, key, self._origin, message_id=message_id, ttl_seconds=ttl_seconds, data=data
+            )  # fmt: skip
+        return sent_view(name, key, receipt)
+
     async def correlate(
         self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = ""
     ) -> MessageOutcome:
@@ -270,6 +311,22 @@ class Perdure:
     async def signal(self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "") -> int:
         """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached."""
         return await self.runtime.engine.signal(name, self._origin, message_id=message_id, data=data)
+
+    async def verbs_under(self, key: str, verb: str = "") -> list[str]:
+        """The verbs of what waits or waited under a key; of one verb's waits alone where one is named."""
+        return await verbs_under(self.runtime, self._origin, key, verb)
+
+    async def verbs_of(self, id: str) -> list[str]:
+        """The verbs of a call, of every step of a runbook, or the one an instance carries."""
+        return await verbs_of(self.runtime, self._origin, id)
+
+    async def is_task(self, key: str) -> bool:
+        """Whether a key is that of a human task of a process, open or ended."""
+        return await self._is_task(key)
+
+    async def letter(self, message_id: str) -> DeadLetterItem:
+        """A dead letter with all it brings."""
+        return await letter_of(self.runtime, self._origin, message_id)
 
     async def progress(self, key: str, text: str) -> ReceiptView:
         """Say how it goes: shown, never resumes anything."""
@@ -283,6 +340,9 @@ class Perdure:
     async def replay(self, message_id: str, *, key: str = "", instance: str = "") -> ReceiptView:
         """Deliver a dead letter again, perhaps under a corrected key, or to one of several instances that want it."""
         letter = await self.runtime.store.message(self._origin.tenant, message_id)
+        if letter is not None and letter.kind == HOOK:
+            await deliver_again(self.runtime, self._origin, message_id)
+            return ReceiptView("applied", message_id)
         if letter is None or letter.kind not in (MESSAGE, SIGNAL):
             return await self._receipt(await self.runtime.intake.replay(message_id, self._origin, key))
         chosen = parse_id(instance, "instance") if instance else None
@@ -402,6 +462,10 @@ class Perdure:
         aggregate = await self._read(id)
         step = aggregate.state.steps[0]
         verb = self.catalogue.get(step.verb, step.version)
+        if target == "input" and not isinstance(data or {}, Mapping):
+            raise RejectedError(
+                Rejection("invalid", "amend", "call", id, "arguments are an object of names and values")
+            )
         router = self.runtime.router
         cargo = router.incoming(verb, data or {}) if target == "input" else router.outgoing(verb, data)
         command = c.ProposeAmendment(target, cargo.hash, reason)

@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 
+from perdure.app.retracing import Trail
+from perdure.app.reviewing import FindingView, ProofView, Review
 from perdure.bpmn.drawing import Mark, Marks
 from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.machine.entries import Entered, Left, Passed
 from perdure.bpmn.machine.state import Instance
 from perdure.bpmn.model import CallActivity, Definitions, Diagram, Event, Gateway, Model, Node, SubProcess, Task, nodes
 from perdure.bpmn.xml import write_model
@@ -29,6 +30,18 @@ class ProcessView(msgspec.Struct, frozen=True):
     flags: dict[str, Any]
     bindings: dict[str, dict[str, Any]]
     xml: str
+
+
+class ReviewedProcess(ProcessView, frozen=True):
+    """The same with what lint finds in it and what a proof says; without a proof it does not lint."""
+
+    findings: list[FindingView] = []
+    verdict: ProofView | None = None
+
+
+def reviewed(view: ProcessView, review: Review) -> ReviewedProcess:
+    told = {name: getattr(view, name) for name in view.__struct_fields__}
+    return ReviewedProcess(**told, findings=review.findings, verdict=next(iter(review.proofs), None))
 
 
 def process_view(found: ProcessVersion, deployed: Deployed, diagram: Diagram | None = None) -> ProcessView:
@@ -78,20 +91,10 @@ def _element(node: Node) -> dict[str, str]:
 
 def marks_of(state: Instance, history: list[Told]) -> Marks:
     """Where tokens stand, how often each element was left behind, what is stuck, and the way taken."""
-    done: dict[str, int] = {}
-    path: list[str] = []
-    standing: dict[int, str] = {}
+    trail = Trail()
     for told in history:
-        for entry in told.entries:
-            if isinstance(entry, Passed):
-                done[entry.element] = done.get(entry.element, 0) + 1
-                path.extend(each for each in (entry.flow, entry.element) if each)
-            elif isinstance(entry, Entered):
-                standing[entry.number] = entry.element
-                path.extend(each for each in (entry.flow, entry.element) if each)
-            elif isinstance(entry, Left) and entry.how == "completed" and (element := standing.pop(entry.number, "")):
-                done[element] = done.get(element, 0) + 1
-    return state_marks(state, done, path)
+        trail.add(told.entries)
+    return state_marks(state, trail.done, list(trail.steps))
 
 
 def state_marks(state: Instance, done: dict[str, int], path: list[str]) -> Marks:

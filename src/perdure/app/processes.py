@@ -10,9 +10,12 @@ from perdure.app.deploying import load_model
 from perdure.app.instance_views import (
     InstanceView,
     carrier_view,
+    incidents_of,
     instance_events,
     instance_view,
 )
+from perdure.app.retracing import DiagramView, marks_view, retrace
+from perdure.app.reviewing import DeployedView, Proposed, Review, deployment_view, refused, unreadable
 from perdure.app.runtime import Runtime
 from perdure.app.views import CarrierView, EventView
 from perdure.bpmn.machine.definition import Deployed, Profile
@@ -30,7 +33,7 @@ from perdure.runbooks.state import Pin
 from perdure.sources import id_text, parse_id
 
 if TYPE_CHECKING:
-    from perdure.app.process_views import ProcessView
+    from perdure.app.process_views import ProcessView, ReviewedProcess
     from perdure.bpmn.drawing import Marks
 
 POLL_SECONDS = 1.0
@@ -42,6 +45,7 @@ class Processes:
     def __init__(self, runtime: Runtime, origin: Origin) -> None:
         self._engine = runtime.engine
         self._origin = origin
+        self._reviews = runtime.reviews
 
     async def deploy(self, model: str | Path | Model, *, process: str = "", profile: Profile = "hollow") -> Deployment:
         """Check and store a process of a model file. The same content again is the same version."""
@@ -65,6 +69,32 @@ class Processes:
             raise DefinitionError(problems)
         return [await self._engine.definitions.enter(each, self._origin) for each in judged]
 
+    async def check(self, xml: str, *, process: str = "", profile: Profile = "hollow") -> Review:
+        """What lint and a proof say of a model; nothing is deployed. What is no model says so in its findings."""
+        return (await self._reviews.fresh(xml, process, profile))[1]
+
+    async def propose(self, xml: str, *, process: str = "", profile: Profile = "hollow") -> Proposed:
+        """Judge every executable process of a model, or the one named; `enter` deploys them."""
+        model, review = await self._reviews.fresh(xml, process, profile)
+        if model is None:
+            return Proposed((), review, tuple(map(unreadable, review.findings)))
+        judged, problems = [], []
+        for id in [process] if process else [each.id for each in model.definitions.executable()] or [""]:
+            try:
+                judged.append(await self._engine.definitions.judge(model, self._origin, process=id, profile=profile))
+            except DefinitionError as error:
+                problems.extend(error.problems)
+            except RejectedError as error:
+                problems.append(refused(id, error.rejection))
+        return Proposed(tuple(judged), review, tuple(problems))
+
+    async def enter(self, proposed: Proposed) -> DeployedView:
+        """Deploy what was judged, for the tenant alone: others keep what they have. All of it or nothing."""
+        if proposed.problems:
+            raise DefinitionError(list(proposed.problems))
+        made = [await self._engine.definitions.enter(each, self._origin) for each in proposed.judged]
+        return DeployedView([deployment_view(each) for each in made], proposed.review.findings, proposed.review.proofs)
+
     async def list(self) -> Sequence[ProcessVersion]:
         """Every process in its latest version."""
         return await self._engine.processes(self._origin)
@@ -76,6 +106,18 @@ class Processes:
         found, deployed = await self._deployed(process, version)
         diagram = await self._engine.definitions.diagram(process, parse_digest(found.hash), self._origin)
         return process_view(found, deployed, diagram)
+
+    async def show(self, process: str, version: int | None = None) -> ReviewedProcess:
+        """The same with what lint and a proof say of it."""
+        from perdure.app.process_views import reviewed  # noqa: PLC0415  writes and draws models
+
+        view = await self.get(process, version)
+        profile: Any = view.profile
+        return reviewed(view, await self._reviews.of(view.hash, view.xml, process, profile))
+
+    async def verb(self, process: str, version: int | None = None) -> str:
+        """The verb that a process carries; empty of none."""
+        return (await self._deployed(process, version))[1].verb
 
     async def _deployed(self, process: str, version: int | None) -> tuple[ProcessVersion, Deployed]:
         versions = await self.versions(process)
@@ -106,6 +148,7 @@ class Views:
     """Makes views of instances."""
 
     def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
         self._engine = runtime.engine
         self._pasts = runtime.pasts
 
@@ -115,6 +158,14 @@ class Views:
         data = await instances.data(aggregate) if has_data else None
         past = self._pasts.known(aggregate) or await self._pasts.of(aggregate)
         return instance_view(aggregate, definition, past, data)
+
+    async def as_of(self, aggregate: Aggregate, at: int) -> InstanceView:
+        """As it was after so many records; its data too, unless they were erased since."""
+        then = await retrace(self._runtime, aggregate, at)
+        instances = self._engine.instances
+        definition = await instances.loaded(then.aggregate)
+        data = None if aggregate.state.erased_at else await instances.data(then.aggregate)
+        return instance_view(then.aggregate, definition, then.past, data)
 
     async def carrier(self, call: Aggregate, step: int, pin: Pin) -> CarrierView:
         """The process of a call's step; one that is about to begin has not come far."""
@@ -165,9 +216,33 @@ class InstanceDesk:
         aggregate = await self._engine.read(id, self._origin)
         return await self._view(await self._engine.followers.follow(aggregate, until, timeout_seconds))
 
-    async def get(self, id: str) -> InstanceView:
-        """An instance as it is now."""
-        return await self._views.instance(await self._engine.read(id, self._origin))
+    async def get(self, id: str, *, at: int | None = None) -> InstanceView:
+        """An instance as it is now, or as it was after so many records."""
+        aggregate = await self._engine.read(id, self._origin)
+        return await (self._views.instance(aggregate) if at is None else self._views.as_of(aggregate, at))
+
+    async def verb(self, id: str) -> str:
+        """The verb that an instance carries; empty of none."""
+        aggregate = await self._engine.read(id, self._origin)
+        return (await self._engine.instances.loaded(aggregate)).deployed.verb
+
+    async def diagram(self, id: str, *, at: int | None = None, has_xml: bool = True) -> DiagramView:
+        """The model an instance runs, or ran then, with what is to be shown on it."""
+        from perdure.app.process_views import model_of  # noqa: PLC0415  writes and draws models
+        from perdure.bpmn.xml import write_model  # noqa: PLC0415  the same
+
+        now = await self._engine.read(id, self._origin)
+        then = await retrace(self._runtime, now, at)
+        state, aggregate, xml = then.aggregate.state, then.aggregate, ""
+        if has_xml:
+            definition = await self._engine.instances.loaded(aggregate)
+            deployed = definition.deployed
+            diagram = await self._engine.definitions.diagram(deployed.process.id, definition.hash, self._origin)
+            xml = write_model(model_of(deployed, diagram))
+        return DiagramView(
+            id_text(now.id), state.process, state.process_version, state.status, aggregate.version, now.version,
+            marks_view(state, then.trail, incidents_of(state)), xml,
+        )  # fmt: skip
 
     async def drawing(self, id: str) -> tuple[Model, Marks]:
         """The model an instance runs, and what a picture of it shows: tokens, counts, incidents, the way taken."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -109,7 +109,7 @@ class RunbookDesk:
 
     async def _settled(self, aggregate: Aggregate, wait: bool, timeout_seconds: float | None = None) -> RunbookView:
         if wait and aggregate.state.status not in SETTLED:
-            aggregate = await wait_for(self._runtime, self._origin, aggregate.id, False, timeout_seconds)
+            aggregate = await wait_for(self._runtime, self._origin, aggregate.id, False, timeout_seconds, aggregate)
         return await self._view(aggregate)
 
     # --- looking -------------------------------------------------------------------------------------------------
@@ -151,7 +151,9 @@ class RunbookDesk:
     async def wait(self, id: str, timeout_seconds: float | None = None) -> RunbookView:
         """Until it has ended, or the time is up."""
         aggregate = await self._read(id)
-        return await self._view(await wait_for(self._runtime, self._origin, aggregate.id, True, timeout_seconds))
+        return await self._view(
+            await wait_for(self._runtime, self._origin, aggregate.id, True, timeout_seconds, aggregate)
+        )
 
     async def progress(self, id: str, *, detailed: bool = False) -> str:
         """How far it has come: a line, or a line for each step."""
@@ -174,16 +176,21 @@ class RunbookDesk:
     async def extend(
         self,
         id: str,
-        program: str,
+        program: str | Callable[[Plan], Plan],
         *,
         variables: Mapping[str, Any] | None = None,
         form: Form = "auto",
         edges: Sequence[tuple[str, str]] = (),
         file: str = "",
     ) -> RunbookView:
-        """Add steps behind those there are. `edges` let a step that has not begun come after another."""
+        """Add steps behind those there are. `edges` let a step that has not begun come after another.
+
+        Instead of a program, a function may give the longer plan for the one there is; what it raises is raised here.
+        """
 
         def grow(before: Plan) -> Plan:
+            if callable(program):
+                return program(before)
             return self.compile(program, variables=variables, form=form, after=before, file=file)
 
         aggregate = await self._conductor.plans.extend(parse_id(id), self._origin, grow, edges)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from perdure.access.machine import AccessMachine
+from perdure.access.ring import KeyRing
 from perdure.app.counting import Counts
 from perdure.app.deploying import ProjectModels
 from perdure.app.gates import gates
+from perdure.app.packs import PackDesk
 from perdure.app.pasts import Pasts
+from perdure.app.reviewing import Reviews
 from perdure.app.tail import Tail
+from perdure.channels.settings import Hooks
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines
 from perdure.engines.embedded.plans import Plans
@@ -28,6 +33,7 @@ from perdure.sources import SECOND, Micros, Sources, SystemSources
 from perdure.store.ports import Driver
 from perdure.store.sealer import Sealer
 from perdure.store.store import Store
+from perdure.telemetry import Spans, TelemetrySettings, open_spans
 from perdure.verbs import Catalogue, HandlerRegistry
 from perdure.work.identity import ProcessIdentity
 from perdure.work.lease import LEASE_SECONDS, Lease
@@ -37,6 +43,10 @@ from perdure.work.records import RecordDesk
 from perdure.work.router import Router
 from perdure.work.timers import Timers
 
+if TYPE_CHECKING:
+    from perdure.app.observing import Observer
+    from perdure.telemetry.metrics import Metrics
+
 Role = Literal["worker", "caller", "reader"]
 """A worker keeps everything going; a caller runs its own calls; a reader runs nothing."""
 
@@ -45,6 +55,7 @@ CHECK_PAUSE: Micros = 30 * SECOND
 RETENTION_PAUSE: Micros = 3600 * SECOND
 ANSWERS_KEPT: Micros = 24 * 3600 * SECOND
 FINISH_SECONDS = 10.0
+LOOK_SECONDS = 1.0
 
 log = logging.getLogger("perdure")
 
@@ -75,10 +86,11 @@ class Runtime:
         plans = Plans()
         given = gates(catalogue) if checks is None else checks
         self.machines: Mapping[str, Machine[Any, Any, Any]] = {
-            RunbookMachine.kind: RunbookMachine(), **engine_machines(plans)
+            RunbookMachine.kind: RunbookMachine(), **engine_machines(plans), AccessMachine.kind: AccessMachine()
         }  # fmt: skip
         self.store = Store(driver, sources)
         self.kernel = Kernel(self.store, self.machines, sources)
+        self.keys = KeyRing(self.kernel, sources)
         self.is_driven = is_driven
         self.lease = Lease(
             self.store, sources, seconds=lease_seconds, identity=identity, has_thread=not is_driven
@@ -91,6 +103,9 @@ class Runtime:
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
         self.engine = EmbeddedEngine(self.conductor, self.upkeep, self.store, plans, sources, given)
         self.pasts = Pasts(self.engine.instances)
+        self.reviews = Reviews(catalogue)
+        self.packs = PackDesk()
+        self.hooks = Hooks()
         self.counts = Counts(self.store, self.machines[RunbookMachine.kind], sources)
         self.tail = Tail(self.kernel, self.store, driver, self.machines)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
@@ -98,9 +113,13 @@ class Runtime:
         self._keep_seconds = keep_seconds
         self._duties: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
+        self.recovered = asyncio.Event()
+        """Set once what others left behind was looked through, where that is a duty of this process."""
         self._announcing: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._renewal = asyncio.Lock()
+        self._elsewhere: asyncio.Future[bool] | None = None
+        self._observer: Observer | None = None
         self.kernel.listen(self._on_commit)
 
     async def start(self) -> None:
@@ -108,6 +127,7 @@ class Runtime:
         try:
             await self._set_clock()
             if self.role == "reader":
+                self.recovered.set()
                 return
             await self.lease.take(self._lost)
             if self.role == "worker":
@@ -117,6 +137,40 @@ class Runtime:
         except BaseException:
             await self.stop()
             raise
+
+    @property
+    def observer(self) -> Observer:
+        """Who measures and traces; made when first asked for, and until then nothing is spent on it."""
+        if self._observer is None:
+            from perdure.app.observing import Observer  # noqa: PLC0415
+
+            self._observer = Observer(
+                self.kernel, self.store, self.machines, self.catalogue, self.router, self.sources
+            )  # fmt: skip
+        return self._observer
+
+    def measure(self) -> Metrics:
+        """Count from now on, and give the metrics that surfaces and channels add to."""
+        return self.observer.measure()
+
+    def trace(self, spans: Spans, sample: float = 1.0) -> None:
+        """Emit spans from now on; they are flushed and closed at the stop."""
+        self.observer.trace(spans, sample)
+
+    def observe(self, settings: TelemetrySettings, exporter: Any = None) -> None:
+        """Measure and trace as a project says; by default it says neither."""
+        if self.role == "reader":
+            return
+        if settings.metrics:
+            self.measure()
+        if settings.traces is not None:
+            self.trace(open_spans(settings.traces, exporter), settings.traces.sample)
+        if settings.logs:
+            self.observer.correlate()
+
+    async def scrape(self) -> bytes:
+        """The text of `/metrics`."""
+        return await self.observer.scrape()
 
     async def bring(self, models: ProjectModels, origin: Origin) -> None:
         """Deploy what a project's model files hold and the store does not; other tenants get them when they call."""
@@ -130,6 +184,8 @@ class Runtime:
             self.sources.offset = await self.driver.clock_offset()
 
     def _begin_duties(self) -> None:
+        if self.is_driven or self.role != "worker":
+            self.recovered.set()
         if self.is_driven:
             return
         duties: list[Callable[[], Awaitable[None]]] = [self.timers.run]
@@ -163,8 +219,19 @@ class Runtime:
                 await self.lease.release()
             except PerdureError as error:
                 log.warning("the lease could not be given back and will run out by itself: %s", error)
+        if self._observer is not None:
+            await self._observer.close()
         self.router.close()
+        if self._elsewhere is not None:
+            self._elsewhere.cancel()
+            await asyncio.gather(self._elsewhere, return_exceptions=True)
         await self.driver.close()
+
+    def elsewhere(self) -> asyncio.Future[bool]:
+        """Done when another process may have committed, or it is time to look anyway; shared, so do not cancel it."""
+        if self._elsewhere is None or self._elsewhere.done():
+            self._elsewhere = asyncio.ensure_future(self.driver.changed_elsewhere(LOOK_SECONDS))
+        return self._elsewhere
 
     async def look_after(self) -> int:
         """One round of upkeep; returns how much was done."""
@@ -175,8 +242,9 @@ class Runtime:
         while True:
             self._wake.clear()
             await self._try(self.look_after)
+            self.recovered.set()
             waiting = asyncio.ensure_future(self._wake.wait())
-            changed = asyncio.ensure_future(self.driver.changed(DUTY_PAUSE / SECOND))
+            changed = asyncio.ensure_future(self.driver.changed_elsewhere(DUTY_PAUSE / SECOND))
             try:
                 await asyncio.wait({waiting, changed}, return_when=asyncio.FIRST_COMPLETED)
             finally:
@@ -242,6 +310,8 @@ class Runtime:
 
     def _lost(self) -> None:
         log.warning("the lease %s was taken away; taking a new one", self.lease.number)
+        if self._observer is not None:
+            self._observer.lease_lost()
         self._renewing = asyncio.ensure_future(self._renew(self.lease.number))
 
     async def _renew(self, lost: int) -> None:

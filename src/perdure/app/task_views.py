@@ -58,6 +58,8 @@ class TaskView(msgspec.Struct, frozen=True):
     form: dict[str, Any] | None = None
     proposal: Proposal | None = None
     """What an agent proposes as the answer; `accept` takes it."""
+    verb: str = ""
+    """The verb it is part of: that of the step, or the one its process carries."""
 
 
 def of_task(task: HumanTask, now: Micros) -> dict[str, Any]:

@@ -93,8 +93,22 @@ class TaskDesk:
         """A task with the form of its answer."""
         seen = await self._seen(*task_place(key))
         if seen is None:
-            raise RejectedError(Rejection("not_found", "find", "task", key, "it is not open (any more)"))
+            raise RejectedError(_unknown(key))
         return await self._view(seen, has_form=True)
+
+    async def verb(self, key: str) -> str:
+        """The verb that a task, open or ended, is part of; empty of none."""
+        id, number = task_place(key)
+        try:
+            aggregate = await self._runtime.kernel.read(id, self._origin)
+        except RejectedError:
+            raise RejectedError(_unknown(key)) from None
+        if aggregate.kind == RUNBOOK and 1 <= number <= len(aggregate.state.steps):
+            verb: str = aggregate.state.steps[number - 1].verb
+            return verb
+        if aggregate.kind != INSTANCE:
+            raise RejectedError(_unknown(key))
+        return (await self._engine.instances.loaded(aggregate)).deployed.verb
 
     async def claim(self, key: str, *, override: str = "") -> TaskView:
         """Take a task; nobody else can complete it then."""
@@ -253,7 +267,7 @@ class TaskDesk:
         return TaskView(
             f"{letters}:{seen.number}", letters, seen.number, step.verb, step.links.name if step.links else "",
             seen.task.title or description or step.verb, since=iso(seen.task.opened_at), number=number, form=form,
-            **of_task(seen.task, now),
+            verb=step.verb, **of_task(seen.task, now),
         )  # fmt: skip
 
 
@@ -296,6 +310,10 @@ def task_place(key: str) -> tuple[Id, int]:
         hint = "A task's key is `<instance>:<token>`."
         raise RejectedError(Rejection("not_found", "find", "task", key[:80], "that is no task's key", hint))
     return parse_id(letters, "task"), int(number)
+
+
+def _unknown(key: str) -> Rejection:
+    return Rejection("not_found", "find", "task", key, "it is not open (any more)")
 
 
 def _is_of(task: HumanTask, assignee: str, group: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 from perdure.app.runtime import Runtime
 from perdure.app.views import EventView, event_views
@@ -31,33 +32,39 @@ async def read(runtime: Runtime, origin: Origin, id: str) -> Aggregate:
 
 
 async def wait_for(
-    runtime: Runtime, origin: Origin, id: Id, until_ended: bool, timeout_seconds: float | None
+    runtime: Runtime,
+    origin: Origin,
+    id: Id,
+    until_ended: bool,
+    timeout_seconds: float | None,
+    known: Aggregate | None = None,
 ) -> Aggregate:
-    """Until it has ended, or at least come to rest; or the time is up, and then as it is."""
+    """Until it has ended, or at least come to rest; or the time is up, and then as it is.
+
+    `known` is what was just read or committed: it is not read again.
+    """
+
+    def suits(aggregate: Aggregate) -> bool:
+        return is_ended(aggregate) or (not until_ended and aggregate.state.status in SETTLED)
+
     try:
         async with asyncio.timeout(timeout_seconds):
             while True:
                 watcher = runtime.conductor.watch(id)
                 try:
-                    aggregate = await runtime.kernel.read(id, origin)
-                    if is_ended(aggregate) or (not until_ended and aggregate.state.status in SETTLED):
+                    # Watching began first: whatever this process commits from here on is heard of.
+                    aggregate = runtime.kernel.newer(known or await runtime.kernel.read(id, origin))
+                    if suits(aggregate):
                         return aggregate
-                    await _something(runtime, watcher)
+                    waits: list[asyncio.Future[Any]] = [watcher, runtime.elsewhere()]
+                    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                    if watcher.done() and suits(watcher.result()):
+                        return watcher.result()
                 finally:
                     runtime.conductor.unwatch(id, watcher)
+                known = None
     except TimeoutError:
         return await runtime.kernel.read(id, origin)
-
-
-async def _something(runtime: Runtime, watcher: asyncio.Future[Aggregate]) -> None:
-    """This process committed a settled state, or another process may have."""
-    changed: asyncio.Future[object] = asyncio.ensure_future(runtime.driver.changed(POLL_SECONDS))
-    watched: asyncio.Future[object] = asyncio.ensure_future(watcher)
-    try:
-        await asyncio.wait([watched, changed], return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        changed.cancel()
-        await asyncio.gather(changed, return_exceptions=True)
 
 
 async def follow(runtime: Runtime, origin: Origin, id: str, after: int, is_following: bool) -> AsyncIterator[EventView]:

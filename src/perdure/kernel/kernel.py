@@ -32,6 +32,7 @@ Queue = deque[Submission]
 Listener = Callable[[Aggregate, tuple[Any, ...]], None]
 EntryListener = Callable[[Aggregate, Any], None]
 NoticeListener = Callable[[Aggregate, Sequence[Notice]], None]
+RefusalListener = Callable[[BaseException], None]
 
 
 class Kernel:
@@ -53,6 +54,7 @@ class Kernel:
         self._listeners: list[Listener] = []
         self._hearing: dict[type, list[EntryListener]] = {}
         self._noticing: list[NoticeListener] = []
+        self._refusing: list[RefusalListener] = []
 
     def machine(self, kind: str) -> Machine[Any, Any, Any]:
         return self._machines[kind]
@@ -70,6 +72,14 @@ class Kernel:
         """Be told of the notices of every unit that gives any."""
         self._noticing.append(listener)
 
+    def refused(self, listener: RefusalListener) -> None:
+        """Be told why, whenever a command is not carried out."""
+        self._refusing.append(listener)
+
+    def remembered(self, id: Id) -> Aggregate | None:
+        """The aggregate as this process last committed or read it, if it is in memory: for looking, not for answers."""
+        return self._cache.get(id)
+
     async def start(self, kind: str, id: Id, origin: Origin, prepared: Prepared) -> Answer:
         """Begin an aggregate with its first command, in one commit."""
         machine = self._machines[kind]
@@ -77,6 +87,7 @@ class Kernel:
         submission = Submission(origin, prepared, asyncio.get_running_loop().create_future(), kind)
         decided = self._decider.decide(machine, empty, submission)
         if isinstance(decided, PerdureError):
+            self._tell_refusal(decided)
             raise decided
         # A caller may give up waiting at any moment; what it began is committed and told all the same.
         committing = self._decider.unit(machine, empty, [decided])
@@ -131,6 +142,11 @@ class Kernel:
         if cached.tenant != origin.tenant:
             raise RejectedError(Rejection("not_found", "find", "call", id_text(id), "there is no such call"))
         return cached
+
+    def newer(self, known: Aggregate) -> Aggregate:
+        """What this process has committed since, where it has; else as known."""
+        cached = self._cache.get(known.id)
+        return cached if cached is not None and cached.version > known.version else known
 
     async def drain(self) -> None:
         """Wait until nothing is under way."""
@@ -373,10 +389,14 @@ class Kernel:
         if not submission.future.done():
             submission.future.set_result(answer)
 
-    @staticmethod
-    def _refuse(submission: Submission, error: BaseException) -> None:
+    def _refuse(self, submission: Submission, error: BaseException) -> None:
         if not submission.future.done():
             submission.future.set_exception(error)
+            self._tell_refusal(error)
+
+    def _tell_refusal(self, error: BaseException) -> None:
+        for listener in self._refusing:
+            listener(error)
 
 
 def _error(future: asyncio.Future[Conflict | None]) -> BaseException | None:

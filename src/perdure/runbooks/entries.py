@@ -12,7 +12,7 @@ from perdure.sources import iso
 from perdure.usage import ModelUse
 
 ENTRY_VERSION = 3
-TIMES = frozenset({"at", "due", "due_at", "retry_at"})
+TIMES = frozenset({"at", "due", "due_at", "expires_at", "retry_at"})
 
 
 class CallStarted(Compact, frozen=True, tag=1):

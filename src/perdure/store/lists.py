@@ -144,7 +144,7 @@ class Lists:
 
     async def count_waits(self, tenant: str, kind: str, most: int) -> int:
         """How many waits of a kind there are, up to a bound."""
-        query = "count_calls_waiting" if kind == "call" else "count_waits"
+        query = "count_calls_waiting" if kind == "call" else "count_waits_of"
         rows = await self._driver.fetch(query, tenant=tenant, most=most, **({} if kind == "call" else {"kind": kind}))
         return int(rows[0][0])
 
@@ -155,7 +155,7 @@ class Lists:
         return (Id(bytes(rows[0][0])), rows[0][1], rows[0][2]) if rows else None
 
     async def count_incidents(self, tenant: str, most: int) -> int:
-        return int((await self._driver.fetch("count_incidents", tenant=tenant, most=most))[0][0])
+        return int((await self._driver.fetch("count_incidents_of", tenant=tenant, most=most))[0][0])
 
     async def count_dead(self, tenant: str, most: int) -> int:
-        return int((await self._driver.fetch("count_dead", tenant=tenant, most=most))[0][0])
+        return int((await self._driver.fetch("count_dead_of", tenant=tenant, most=most))[0][0])

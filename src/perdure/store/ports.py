@@ -67,6 +67,10 @@ class Driver(Protocol):
         ...
 
     async def changed(self, seconds: float) -> bool:
+        """Wait until something may have been committed, by this process or another, at most so long."""
+        ...
+
+    async def changed_elsewhere(self, seconds: float) -> bool:
         """Wait until another process may have committed something, at most so long."""
         ...
 

@@ -23,6 +23,8 @@ class Store(Waits):
     def __init__(self, driver: Driver, sources: Sources) -> None:
         super().__init__(driver, sources)
         self._recent = RecentPayloads()
+        self.watch: Callable[[Awaitable[Conflict | None]], None] | None = None
+        """Told of every commit when it begins, while somebody measures."""
         self.lists = Lists(driver)
         self.answers: AnswerBook = Answers(driver)
         self.cursors = Cursors(driver)
@@ -35,7 +37,10 @@ class Store(Waits):
                     self._recent.forget(unit.id)
                 for hash, data in brought.payloads:
                     self._recent.keep(unit.id, hash, data)
-        return self.driver.commit(unit)
+        committing = self.driver.commit(unit)
+        if self.watch is not None:
+            self.watch(committing)
+        return committing
 
     async def load(self, id: Id) -> Loaded | None:
         rows = await self.driver.fetch("load_aggregate", id=id)

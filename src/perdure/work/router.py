@@ -18,6 +18,8 @@ import asyncio
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager
+from contextvars import copy_context
 from typing import Any, Protocol
 
 import msgspec
@@ -96,6 +98,10 @@ Entities = Callable[[str, str, Verb, str], StagedEntities]
 """Makes the entities of one call from its tenant, principal, verb and idempotency key."""
 
 
+Around = Callable[[dict[str, Any]], AbstractAsyncContextManager[dict[str, Any]]]
+"""What is put around an attempt while somebody traces it; gives back the call as the handler gets it."""
+
+
 class Router:
     """Runs handlers: coroutines on the loop, plain functions in a bounded pool of threads."""
 
@@ -115,6 +121,7 @@ class Router:
         self._resolvers = resolvers or {}
         self._now = now
         self._found: dict[str, Handler | None] = {}
+        self.around: Around | None = None
 
     def close(self) -> None:
         if self._pool is not None:
@@ -156,6 +163,14 @@ class Router:
         Flags are checked against what the verb promises, and against the contracts of the process it runs for. A sync
         verb that is called by itself sets them for nobody; they are shown with its result.
         """
+        if self.around is None:
+            return await self._metered(verb, call, contracts, is_loose)
+        async with self.around(call) as told:
+            return await self._metered(verb, told, contracts, is_loose)
+
+    async def _metered(
+        self, verb: Verb, call: dict[str, Any], contracts: Iterable[FlagContract] | None, is_loose: bool
+    ) -> Produced | Failed:
         meter, began = Meter(), self._now()
         made = await self._attempt(verb, call, contracts, is_loose, meter)
         handler = self.handler(verb)
@@ -216,7 +231,9 @@ class Router:
         elif self._pool is None:
             result = handler.function(made)
         else:
-            result = await asyncio.get_running_loop().run_in_executor(self._pool, _in_thread, handler.function, made)
+            within = copy_context().run
+            loop = asyncio.get_running_loop()
+            result = await loop.run_in_executor(self._pool, within, _in_thread, handler.function, made)
         if isinstance(result, Result):
             return result.data, result.flags
         return ({} if result is None else result), {}

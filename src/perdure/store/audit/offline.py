@@ -7,6 +7,7 @@ import json
 from hashlib import sha256
 from typing import Any
 
+from perdure.access.machine import AccessMachine
 from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.process import ProcessMachine
 from perdure.payload import canonical
@@ -46,7 +47,7 @@ def verify_export(
 
 def _every_machine() -> Machines:
     """What this release knows; replaying a history needs no definitions."""
-    return {each.kind: each for each in (RunbookMachine(), InstanceMachine({}), ProcessMachine())}
+    return {each.kind: each for each in (RunbookMachine(), InstanceMachine({}), ProcessMachine(), AccessMachine())}
 
 
 def _check(

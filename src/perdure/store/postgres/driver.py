@@ -174,6 +174,9 @@ class PostgresDriver:
         self._check_open()
         return await self._signals.changed(seconds)
 
+    async def changed_elsewhere(self, seconds: float) -> bool:
+        return await self.changed(seconds)  # what this process announces it hears, too
+
     async def announce(self) -> None:
         self._check_open()
         self._signals.announce()

@@ -75,6 +75,6 @@ SELECT number, message_id, kind, key, received_at, answer, body FROM inbox
 WHERE status = 2 AND tenant = :tenant AND (received_at, number) > (:received_at, :number)
 ORDER BY received_at, number LIMIT :most;
 
--- name: count_dead
+-- name: count_dead_of
 -- How many dead letters there are, up to a bound.
 SELECT count(*) FROM (SELECT 1 FROM inbox WHERE status = 2 AND tenant = :tenant LIMIT :most) AS counted;

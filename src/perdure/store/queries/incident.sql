@@ -26,6 +26,6 @@ SELECT opened_at, aggregate, step, code FROM incident
 WHERE tenant = :tenant AND (opened_at, aggregate, step) > (:opened_at, :aggregate, :step)
 ORDER BY opened_at, aggregate, step LIMIT :most;
 
--- name: count_incidents
+-- name: count_incidents_of
 -- How many incidents are open, up to a bound.
 SELECT count(*) FROM (SELECT 1 FROM incident WHERE tenant = :tenant LIMIT :most) AS counted;

@@ -62,7 +62,7 @@ SELECT count(*) FROM (
 -- The call that waits longest.
 SELECT aggregate, step, token FROM parked WHERE tenant = :tenant AND kind = 'call' AND status = 0 ORDER BY number LIMIT 1;
 
--- name: count_waits
+-- name: count_waits_of
 -- How many waits of another kind there are, up to a bound.
 SELECT count(*) FROM (
   SELECT 1 FROM parked WHERE kind <> 'call' AND kind <> 'lock' AND tenant = :tenant AND kind = :kind LIMIT :most

@@ -67,6 +67,7 @@ class SqliteDriver:
         self._thread: threading.Thread | None = None
         self._writing = threading.Lock()
         self._commit_seconds = 0.0
+        self._foreign = self._foreign_version = 0
         self._is_closed = True
 
     @property
@@ -87,6 +88,7 @@ class SqliteDriver:
             if isinstance(error, sqlite3.Error):
                 raise translated(error, self.path) from error
             raise
+        self._count_foreign()
         self._is_closed = False
         if self.is_threaded:
             self._thread = threading.Thread(target=self._work, name="perdure-writer", daemon=True)
@@ -261,21 +263,44 @@ class SqliteDriver:
         return 0
 
     async def changed(self, seconds: float) -> bool:
-        """Other processes are noticed by the file's data version, read often and cheaply."""
+        """Noticed by the file's data version, read often and cheaply."""
+        return await self._watch_file(seconds, is_own_counted=True)
+
+    async def changed_elsewhere(self, seconds: float) -> bool:
+        """The reader sees our own commits as changes; the writer's connection sees those of others alone."""
+        return await self._watch_file(seconds, is_own_counted=False)
+
+    async def _watch_file(self, seconds: float, is_own_counted: bool) -> bool:
         if self._is_closed or self.is_memory:
             await asyncio.sleep(seconds)
             return False
-        before = self._reader.execute("PRAGMA data_version").fetchone()[0]
+        before, others = data_version(self._reader), self._foreign
         waited = 0.0
         while waited < seconds and not self._is_closed:
             await asyncio.sleep(POLL_SECONDS)
             waited += POLL_SECONDS
-            if self._is_closed or self._reader.execute("PRAGMA data_version").fetchone()[0] != before:
+            if self._is_closed or (now := data_version(self._reader)) == before:
+                continue
+            if is_own_counted or await self._on_writer(self._count_foreign) != others:
                 return True
-        return False
+            before = now
+        return self._is_closed
+
+    def _count_foreign(self) -> int:
+        """How often others were seen to have written since this was opened."""
+        version = data_version(self._writer.connection)
+        if version != self._foreign_version:
+            self._foreign_version = version
+            self._foreign += 1
+        return self._foreign
 
     async def announce(self) -> None:
         return None
+
+
+def data_version(connection: Connection) -> int:
+    """A number that changes whenever another connection commits to the file."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
 def _closed(url: str) -> StoreUnavailableError:

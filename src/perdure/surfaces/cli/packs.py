@@ -15,7 +15,7 @@ from perdure.surfaces.cli.project import load_project, load_verbs
 if TYPE_CHECKING:
     from perdure.app import Config
     from perdure.errors import Problem
-    from perdure.packs import Pack, Shelf
+    from perdure.packs import Shelf
 
 
 def register(app: typer.Typer) -> None:
@@ -29,6 +29,8 @@ def register(app: typer.Typer) -> None:
 
 def list_packs(settings: Settings) -> None:
     """List the packs."""
+    from perdure.app.packs import brief
+
     shelf = _shelf(load_project(settings))
     output.show(settings, [brief(pack) for pack in shelf], lambda: _pictures().packs_picture(list(shelf)))
 
@@ -37,6 +39,8 @@ def show_pack(
     settings: Settings, id: Annotated[str, typer.Argument(metavar="ID", help="The pack's id.", show_default=False)]
 ) -> None:
     """Show a pack: its questions, templates, sections and what it hands over to."""
+    from perdure.app.packs import whole
+
     pack = _shelf(load_project(settings)).get(id)
     output.show(settings, whole(pack), lambda: _pictures().pack_picture(pack))
 
@@ -53,34 +57,6 @@ def lint(
     output.show(settings, {"packs": count, "problems": problems}, lambda: _pictures().lint_picture(problems, count))
     if any(strict or problem.severity == "error" for problem in problems):
         raise typer.Exit(FAILED)
-
-
-def brief(pack: Pack) -> dict[str, Any]:
-    """A pack on one line."""
-    return {
-        "id": pack.id, "name": pack.name, "version": pack.version, "description": pack.description,
-        "questions": len(pack.questions), "templates": [each.template_id for each in pack.templates],
-    }  # fmt: skip
-
-
-def whole(pack: Pack) -> dict[str, Any]:
-    """Everything a pack says, conditions as they were written."""
-    import msgspec
-
-    told = _written(msgspec.to_builtins(pack))
-    assert isinstance(told, dict)
-    del told["lines"]
-    for template, made in zip(pack.templates, told["templates"], strict=True):
-        made["hash"] = template.content_hash
-    return told
-
-
-def _written(value: Any) -> Any:
-    if isinstance(value, dict):
-        if set(value) == {"text", "condition"}:
-            return value["text"]
-        return {key: _written(each) for key, each in value.items()}
-    return [_written(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _problems(config: Config, paths: list[Path] | None) -> tuple[list[Problem], int]:

@@ -314,6 +314,10 @@ def give_entity(turn: Turning, asked: AskEntity, text: str) -> None:
     if 1 <= (number := number_in(said)) <= len(asked.matches):
         take_match(turn, asked, asked.matches[number - 1])
         return
+    if asked.matches and 0 < number <= MAX_CHOICES and said.isdigit():
+        turn.say(f"There are choices 1 to {min(len(asked.matches), MAX_CHOICES)}; or say another name.", "warning")
+        found(turn, asked, asked.matches)
+        return
     named = [each for each in asked.matches if plain(said) in (plain(each.label), plain(each.key))]
     if len(named) == 1:
         take_match(turn, asked, named[0])

@@ -1,0 +1,162 @@
+"""The access machine: keys are made and revoked, and every such act is an entry.
+
+| a key | opens |
+|---|---|
+| good | what its principal's roles allow, narrowed to its verbs and operations |
+| expired | nothing, from the moment it was made for |
+| revoked | nothing, ever again |
+
+Of the keys that open nothing any more only the newest are remembered here; the journal has them all.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import ClassVar, assert_never
+
+import msgspec
+from msgspec.structs import replace
+
+from perdure.access.granting import grant_fault, text_fault
+from perdure.access.state import STATE_VERSION, AccessState, Compact, Grant, Key
+from perdure.errors import InvariantBroken, Rejection
+from perdure.journal import NO_ROWS, Decision, Notice, Origin, RecordCodec, Rows, read_form
+from perdure.sources import Id
+
+ENTRY_VERSION = 1
+MAX_KEYS = 1000
+"""How many good keys a tenant may have."""
+MAX_REMEMBERED = 2 * MAX_KEYS
+"""How many keys are remembered, those that open nothing any more included."""
+
+
+class CreateKey(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    digest: bytes
+    grant: Grant
+
+
+class RevokeKey(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    reason: str = ""
+
+
+AccessCommand = CreateKey | RevokeKey
+
+
+class KeyCreated(Compact, frozen=True, tag=1):
+    id: str
+    digest: bytes
+    grant: Grant
+    at: int
+    by: str
+
+
+class KeyRevoked(Compact, frozen=True, tag=2):
+    id: str
+    at: int
+    by: str
+    reason: str = ""
+
+
+AccessEntry = KeyCreated | KeyRevoked
+
+
+def access_id(tenant: str) -> Id:
+    """The aggregate that holds a tenant's keys: the same wherever it is asked for."""
+    return Id(sha256(f"{tenant}\0access".encode()).digest()[:16])
+
+
+class AccessMachine:
+    """Pure: the same state, command and time always give the same entries."""
+
+    kind: ClassVar[str] = "access"
+    semantics: ClassVar[int] = 1
+
+    def __init__(self) -> None:
+        self.records: RecordCodec[AccessEntry] = RecordCodec(AccessEntry, ENTRY_VERSION)
+        self._encoder = msgspec.msgpack.Encoder()
+        self._decoder = msgspec.msgpack.Decoder(AccessState)
+
+    def decide(
+        self, id: bytes, state: AccessState | None, command: AccessCommand, origin: Origin, now: int, chance: float
+    ) -> Decision | Rejection:
+        before = state or AccessState()
+        match command:
+            case CreateKey():
+                return self._create(before, command, origin.principal, now)
+            case RevokeKey():
+                return self._revoke(before, command, origin.principal, now)
+            case _:
+                assert_never(command)
+
+    def _create(self, state: AccessState, command: CreateKey, by: str, now: int) -> Decision | Rejection:
+        name = command.grant.name
+        known = state.key(command.id)
+        if known is not None and (known.digest, known.grant) == (command.digest, command.grant):
+            return Decision((), "replayed")
+        if fault := grant_fault(command.grant, now):
+            return Rejection("invalid", "make", "key", name[:80], fault.fact, fault.hint)
+        good = [each for each in state.keys if each.is_good(now)]
+        if any(each.grant.name == name for each in good):
+            hint = "Choose another name, or revoke that one."
+            return Rejection("already_exists", "make", "key", name, "a good key has that name", hint)
+        if len(good) >= MAX_KEYS:
+            fact = f"there are {MAX_KEYS:,} good keys already"
+            return Rejection("blocked", "make", "key", name, fact, "Revoke some that are not used any more.")
+        return Decision((KeyCreated(command.id, command.digest, command.grant, now, by),), "created")
+
+    def _revoke(self, state: AccessState, command: RevokeKey, by: str, now: int) -> Decision | Rejection:
+        known = state.key(command.id)
+        if known is None:
+            return no_such_key("revoke", command.id)
+        if fault := text_fault("reason", command.reason, may_be_empty=True):
+            return Rejection("invalid", "revoke", "key", command.id, fault.fact)
+        if known.revoked_at:
+            return Decision((), "replayed")
+        return Decision((KeyRevoked(command.id, now, by, command.reason),), "revoked")
+
+    def apply(self, state: AccessState | None, entry: AccessEntry) -> AccessState:
+        before = state or AccessState()
+        match entry:
+            case KeyCreated():
+                added = Key(entry.id, entry.digest, entry.grant, entry.at, entry.by)
+                return replace(before, keys=(*_remembered(before.keys, entry.at), added))
+            case KeyRevoked():
+                known = before.key(entry.id)
+                if known is None:
+                    raise InvariantBroken("apply", "entry", "KeyRevoked", "no such key has been made")
+                revoked = replace(known, revoked_at=entry.at, revoked_by=entry.by, reason=entry.reason)
+                return replace(before, keys=tuple(revoked if each is known else each for each in before.keys))
+            case _:
+                assert_never(entry)
+
+    def rows(self, id: bytes, state: AccessState) -> Rows:
+        return NO_ROWS
+
+    def notices(self, id: bytes, state: AccessState, entries: tuple[AccessEntry, ...]) -> tuple[Notice, ...]:
+        return ()
+
+    def encode(self, state: AccessState) -> bytes:
+        return self._encoder.encode(state)
+
+    def decode(self, data: bytes) -> AccessState:
+        return read_form(data, self._decoder, STATE_VERSION, ())
+
+    def status(self, state: AccessState) -> tuple[str, int]:
+        return "active", 0
+
+    def payloads(self, state: AccessState) -> tuple[tuple[bytes, ...], bool]:
+        return (), False
+
+
+def no_such_key(do: str, id: str) -> Rejection:
+    return Rejection("not_found", do, "key", id[:80], "there is no such key", "See `perdure keys list`.")
+
+
+def _remembered(keys: tuple[Key, ...], now: int) -> tuple[Key, ...]:
+    """Those that stay beside a new one: when there are too many, the oldest that opens nothing goes."""
+    if len(keys) < MAX_REMEMBERED:
+        return keys
+    oldest = next((each for each in keys if not each.is_good(now)), None)
+    return tuple(each for each in keys if each is not oldest)

@@ -1,0 +1,41 @@
+"""A principal: who asks, for which tenant, with which roles, and how far a key of theirs reaches."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import msgspec
+
+from perdure.people import ADMINISTRATORS
+
+Role = Literal["viewer", "operator", "reviewer", "author", "admin"]
+Kind = Literal["person", "service", "agent"]
+
+ROLES: tuple[Role, ...] = get_args(Role)
+KINDS: tuple[Kind, ...] = get_args(Kind)
+EVERY_VERB = ("*",)
+
+
+class Principal(msgspec.Struct, frozen=True):
+    """Somebody who was recognised. What they may do is the lesser of their roles and of what narrows them."""
+
+    tenant: str
+    name: str
+    kind: Kind
+    roles: frozenset[Role]
+    groups: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = EVERY_VERB
+    """Patterns of the verbs they may call, complete and answer: `kyc.open-case`, `kyc.*`, `*`."""
+    operations: tuple[str, ...] = ()
+    """When there are any: these operations alone, and of them those the roles allow."""
+    via: str = "local"
+    """How they were recognised: local, key:ID, oidc, session or wait."""
+
+    @property
+    def is_person(self) -> bool:
+        return self.kind == "person"
+
+
+def local(tenant: str = "default", name: str = "local") -> Principal:
+    """Whoever sits at the machine when nothing asks who they are: everything is theirs."""
+    return Principal(tenant, name, "person", frozenset({"admin"}), groups=(ADMINISTRATORS,))

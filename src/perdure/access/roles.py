@@ -1,0 +1,98 @@
+"""What each role may do: one table of operations, and the one question every surface asks of it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from perdure.access.principal import ROLES, Principal, Role
+from perdure.errors import InvariantBroken, RejectedError, Rejection
+
+_EVERYONE = frozenset[Role](ROLES)
+
+
+def _roles(*roles: Role) -> frozenset[Role]:
+    """Those named, and admin, who may do everything."""
+    return frozenset[Role]({*roles, "admin"})
+
+
+def _table(*groups: tuple[frozenset[Role], str]) -> dict[str, frozenset[Role]]:
+    return {operation: roles for roles, operations in groups for operation in operations.split()}
+
+
+OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
+    (_EVERYONE, """
+        audit.export call.list call.read case.read dead-letter.list dead-letter.read draft.list draft.read event.read
+        incident.list incident.read instance.list instance.read message.read metrics.read overview.read pack.list
+        pack.read parked.list parked.read process.list process.read runbook.list runbook.read session.read task.list
+        task.read verb.list verb.read
+    """),
+    (_roles("author", "operator"), "runbook.draft runbook.extend runbook.plan runbook.start verb.call"),
+    (_roles("operator"), """
+        call.amend call.cancel call.resolve call.retry case.cancel completion.send dead-letter.discard
+        dead-letter.replay incident.retry instance.cancel instance.migrate instance.modify instance.resolve
+        instance.resume instance.retry instance.start instance.suspend message.correlate message.publish parked.token
+        progress.send runbook.cancel runbook.compensate runbook.retry runbook.seal runbook.skip signal.send
+        task.reassign
+    """),
+    (_roles("reviewer"), "call.approve runbook.answer"),
+    (_roles("reviewer", "operator"), "task.accept task.claim task.complete task.delegate task.unclaim"),
+    (_roles("author"), "process.check process.deploy process.deprecate process.retire"),
+    (_roles(), """
+        call.erase hook.create hook.list hook.read hook.remove hook.retry instance.erase key.create key.list key.revoke
+        runbook.erase
+    """),
+)  # fmt: skip
+"""Every operation, by the roles that may do it."""
+
+
+def check(principal: Principal, operation: str, *, verb: str = "") -> None:
+    """Nothing when they may; else a rejection that names the operation, who may do it, and what to do about it."""
+    if (refused := refusal(principal, operation, verb)) is not None:
+        raise RejectedError(refused)
+
+
+def may(principal: Principal) -> list[str]:
+    """The operations they may do, sorted; of some of them only for verbs that their key reaches."""
+    return sorted(operation for operation in OPERATIONS if refusal(principal, operation) is None)
+
+
+def refusal(principal: Principal, operation: str, verb: str = "") -> Rejection | None:
+    """Why they may not; None when they may."""
+    roles = OPERATIONS.get(operation)
+    if roles is None:
+        raise InvariantBroken("check", "operation", operation, "no table says which roles may do it")
+    if principal.roles.isdisjoint(roles):
+        held = _listed(principal.roles, "and") or "no role"
+        fact = f"'{principal.name}' is {held} and it takes {_listed(roles, 'or')}"
+        return _forbidden(operation, fact, "Ask an administrator for a role that may.")
+    if principal.operations and operation not in principal.operations:
+        fact = f"the key of '{principal.name}' is for {', '.join(principal.operations)} alone"
+        return _forbidden(operation, fact, "Use a key that is made for it.")
+    if verb and not reaches(principal.verbs, verb):
+        fact = f"'{principal.name}' may only act on verbs {', '.join(principal.verbs) or 'of no name'}, not on '{verb}'"
+        return _forbidden(operation, fact, "Use a key that reaches this verb.")
+    return None
+
+
+def reaches(patterns: tuple[str, ...], verb: str) -> bool:
+    """Whether any of the patterns is the verb's name, or its beginning before a star at the end."""
+    return any(
+        pattern == verb or (pattern.endswith("*") and verb.startswith(pattern[:-1])) for pattern in patterns
+    )  # fmt: skip
+
+
+def is_pattern(text: str) -> bool:
+    """Whether a text names verbs: a star may stand at its end alone, after nothing or after a dot."""
+    name, star = text.removesuffix("*"), text.endswith("*")
+    if star and name and not name.endswith("."):
+        return False
+    return bool(text) and "*" not in name and name.isprintable() and " " not in name
+
+
+def _forbidden(operation: str, fact: str, hint: str) -> Rejection:
+    return Rejection("forbidden", "do", "operation", operation, fact, hint)
+
+
+def _listed(roles: frozenset[Role], word: str) -> str:
+    *first, last = [str(role) for role in ROLES if role in roles] or [""]
+    return f"{', '.join(first)} {word} {last}" if first else last

@@ -1,0 +1,171 @@
+"""The observer: hears of commits once they are durable, and works off what it heard beside everything else."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Mapping
+from typing import Any
+
+from perdure.app.observing.correlating import Correlating
+from perdure.app.observing.measuring import Measuring
+from perdure.app.observing.places import Places
+from perdure.app.observing.reading import Reading
+from perdure.app.observing.seen import Seen
+from perdure.app.observing.tracing import Tracing
+from perdure.errors import PerdureError, RejectedError
+from perdure.journal import Machine
+from perdure.kernel.kernel import Aggregate, Kernel
+from perdure.kernel.ports import Conflict
+from perdure.sources import Sources
+from perdure.store.store import Store
+from perdure.telemetry import Spans
+from perdure.telemetry.metrics import Metrics
+from perdure.verbs import Catalogue
+from perdure.work.router import Router
+
+MAX_WAITING = 20_000
+"""More commits than this are not kept for later: telemetry never holds up work, and says what it left out."""
+TURN = 64
+
+log = logging.getLogger("perdure")
+
+
+class Observer:
+    """Made by the runtime when something is to be measured or traced; without it nothing is heard and nothing costs."""
+
+    def __init__(
+        self, kernel: Kernel, store: Store, machines: Mapping[str, Machine[Any, Any, Any]], catalogue: Catalogue,
+        router: Router, sources: Sources,
+    ) -> None:  # fmt: skip
+        self._kernel = kernel
+        self._store = store
+        self._machines = machines
+        self._catalogue = catalogue
+        self._router = router
+        self._sources = sources
+        self._waiting: deque[Seen] = deque()
+        self._working: asyncio.Task[None] | None = None
+        self._measuring: Measuring | None = None
+        self._tracing: Tracing | None = None
+        self._reading = Reading(store, kernel, sources)
+        self._units = 0
+        self._commits = 0
+        self._listens = False
+
+    # --- what is asked for ---------------------------------------------------------------------------------------
+
+    def measure(self) -> Metrics:
+        """Count from now on; asked again, the same metrics."""
+        if self._measuring is None:
+            self._measuring = Measuring(Metrics(self._catalogue.names()), self._catalogue, self._kernel)
+            self._listen()
+            self._kernel.refused(self._on_refusal)
+            self._store.watch = self._on_unit
+        return self._measuring.metrics
+
+    def trace(self, spans: Spans, sample: float = 1.0) -> None:
+        """Emit spans from now on."""
+        self._listen()
+        places = Places(self._kernel, self._store, sample)
+        self._tracing = Tracing(spans, places, self._store, self._machines)
+        self._router.around = Correlating(places, emits=True).around
+
+    def correlate(self) -> None:
+        """Say in the log lines of attempts what they belong to, also where no spans are emitted."""
+        if self._tracing is None:
+            places = Places(self._kernel, self._store, 1.0)
+            self._router.around = Correlating(places, emits=False).around
+
+    async def scrape(self) -> bytes:
+        """The text for `/metrics`, with gauges read from the store; a store out of reach leaves them as they were."""
+        metrics = self.measure()
+        await self.drain()
+        try:
+            metrics.read(await self._reading.read())
+        except PerdureError as error:
+            log.warning("gauges could not be read from the store and are as they were: %s", error)
+        return metrics.render()
+
+    def lease_lost(self) -> None:
+        if self._measuring is not None:
+            self._measuring.metrics.lease_lost()
+
+    async def drain(self) -> None:
+        """Until everything heard so far is worked off."""
+        while self._working is not None and not self._working.done():
+            await asyncio.gather(self._working, return_exceptions=True)
+
+    async def close(self) -> None:
+        await self.drain()
+        if self._tracing is not None:
+            await asyncio.to_thread(self._tracing.spans.close)
+
+    def _listen(self) -> None:
+        if not self._listens:
+            self._listens = True
+            self._kernel.listen(self._on_commit)
+
+    # --- what is heard -------------------------------------------------------------------------------------------
+
+    def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
+        if not entries:
+            return
+        waiting = self._waiting
+        if waiting and waiting[-1].aggregate is aggregate:
+            waiting[-1].told.append(entries)
+        elif len(waiting) >= MAX_WAITING:
+            if self._measuring is not None:
+                self._measuring.metrics.dropped()
+        else:
+            waiting.append(Seen(aggregate, self._sources.now(), [entries]))
+        if self._working is None or self._working.done():
+            self._working = asyncio.ensure_future(self._work())
+
+    async def _work(self) -> None:
+        done = 0
+        while self._waiting:
+            seen = self._waiting.popleft()
+            try:
+                await self._observe(seen)
+            except Exception:
+                log.exception("a commit could not be measured or traced; the work itself is not affected")
+            done += 1
+            if done % TURN == 0:
+                await asyncio.sleep(0)
+
+    async def _observe(self, seen: Seen) -> None:
+        if self._measuring is not None:
+            await self._measuring.measure(seen)
+        if self._tracing is not None:
+            await self._tracing.trace(seen)
+
+    def _on_refusal(self, error: BaseException) -> None:
+        if self._measuring is not None and isinstance(error, PerdureError):
+            code = error.rejection.code if isinstance(error, RejectedError) else error.code
+            self._measuring.metrics.refused(code)
+
+    def _on_unit(self, committing: Awaitable[Conflict | None]) -> None:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+
+        def durable(future: asyncio.Future[Conflict | None]) -> None:
+            if future.cancelled() or future.exception() is not None or future.result() is not None:
+                return
+            assert self._measuring is not None
+            self._measuring.metrics.commit_took(loop.time() - began)
+            if not self._units:
+                self._commits = self._store.driver.commits - 1 if not self._commits else self._commits
+                loop.call_soon(self._on_batch)
+            self._units += 1
+
+        asyncio.ensure_future(committing).add_done_callback(durable)
+
+    def _on_batch(self) -> None:
+        """Units of one transaction are settled in one turn of the loop."""
+        assert self._measuring is not None
+        units, self._units = self._units, 0
+        commits = self._store.driver.commits
+        self._measuring.metrics.committed(units, max(1, commits - self._commits))
+        self._commits = commits

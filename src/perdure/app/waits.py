@@ -1,0 +1,72 @@
+"""Whose waits a key stands for: what somebody has to be allowed before they end one."""
+
+from __future__ import annotations
+
+from perdure.app.listing_views import DeadLetterItem, dead_letter
+from perdure.app.runtime import Runtime
+from perdure.engines.embedded.instances import KIND as INSTANCE
+from perdure.errors import QuarantinedError, RejectedError, Rejection
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate
+from perdure.kernel.ports import DEAD
+from perdure.runbooks.conductor import KIND as RUNBOOK
+from perdure.runbooks.intake import own_tokens
+from perdure.runbooks.ports import DeadLetter
+from perdure.sources import ID_LENGTH, Id, parse_id
+from perdure.verbs.definition import same_verb_name
+
+
+async def verbs_under(runtime: Runtime, origin: Origin, key: str, verb: str = "") -> list[str]:
+    """The verbs of what waits or waited under a key of the tenant; of one verb's waits alone where one is named."""
+    aggregate = await _named(runtime, origin, key)
+    if aggregate is not None and aggregate.kind == INSTANCE:
+        carried = (await runtime.engine.instances.loaded(aggregate)).deployed.verb
+        return [carried] if carried else []
+    found: dict[str, None] = {}
+    if aggregate is not None and aggregate.kind == RUNBOOK:
+        found.update({aggregate.state.steps[each.step - 1].verb: None for each in own_tokens(aggregate, key)})
+    for token in await runtime.store.find_tokens(origin.tenant, key):
+        if verb and same_verb_name(token.name) != same_verb_name(verb):
+            continue  # named ones end no other waits
+        if (owner := await _read(runtime, origin, Id(token.aggregate))) is not None:
+            found[owner.state.steps[token.step - 1].verb] = None
+    for shared in runtime.intake.fan_out.verbs(verb):
+        if await runtime.intake.fan_out.upto([shared.name], key, origin.tenant):
+            found[shared.name] = None
+    return [name for name in found if name]
+
+
+async def verbs_of(runtime: Runtime, origin: Origin, id: str) -> list[str]:
+    """The verbs of a call, of every step of a runbook, or the one an instance carries."""
+    aggregate = await runtime.kernel.read(parse_id(id), origin)
+    if aggregate.kind == INSTANCE:
+        carried = (await runtime.engine.instances.loaded(aggregate)).deployed.verb
+        return [carried] if carried else []
+    steps = aggregate.state.steps if aggregate.kind == RUNBOOK else ()
+    return list(dict.fromkeys(step.verb for step in steps))
+
+
+async def letter_of(runtime: Runtime, origin: Origin, message_id: str) -> DeadLetterItem:
+    """A dead letter; one that was dealt with, or never was one, is not found."""
+    letter = await runtime.store.message(origin.tenant, message_id)
+    if letter is None or letter.status != DEAD:
+        raise RejectedError(Rejection("not_found", "find", "dead letter", message_id[:200], "there is none"))
+    return dead_letter(DeadLetter(*letter[:4], letter.answer, letter.body))
+
+
+async def _named(runtime: Runtime, origin: Origin, key: str) -> Aggregate | None:
+    """The call, runbook or instance whose own id a key begins with."""
+    letters = key.partition(":")[0]
+    if len(letters) != ID_LENGTH:
+        return None
+    try:
+        return await _read(runtime, origin, parse_id(letters))
+    except RejectedError:
+        return None
+
+
+async def _read(runtime: Runtime, origin: Origin, id: Id) -> Aggregate | None:
+    try:
+        return await runtime.kernel.read(id, origin)
+    except (QuarantinedError, RejectedError):
+        return None

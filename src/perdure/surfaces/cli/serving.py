@@ -1,0 +1,42 @@
+"""The command that opens the platform to browsers, programs and agents."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from perdure.surfaces.cli import output
+from perdure.surfaces.cli.options import Settings, command
+from perdure.surfaces.cli.project import load_project, load_verbs, open_store
+from perdure.surfaces.cli.worker import log_as_told, log_to_stderr, settle_memory, shown_url, tell
+
+
+def register(app: typer.Typer) -> None:
+    """Add this command."""
+    command(app, "serve", "Running")(serve)
+
+
+async def serve(
+    settings: Settings,
+    host: Annotated[str | None, typer.Option("--host", help="Where to listen; loopback unless said.")] = None,
+    port: Annotated[int | None, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = None,
+    is_caller: Annotated[bool, typer.Option("--no-worker", help="Leave timers and abandoned work to others.")] = False,
+) -> None:
+    """Serve the API and the dashboard, and work, until stopped (Ctrl-C or SIGTERM)."""
+    from perdure.surfaces.http.running import run_server
+
+    log_to_stderr()
+    config = load_project(settings)
+    log_as_told(config)
+    catalogue = load_verbs(config)
+    async with open_store(settings, "caller" if is_caller else "worker", config, catalogue) as perdure:
+
+        def ready(url: str) -> None:
+            settle_memory()
+            shown = {"ready": True, "pid": os.getpid(), "url": url, "store": shown_url(config.store)}
+            tell(settings, shown, f"✓ ready: {url} with {output.counted(len(catalogue), 'verb')} on {shown['store']}")
+
+        await run_server(perdure, config, host=host, port=port, ready=ready)
+    tell(settings, {"ready": False, "stopped": True}, "✓ stopped")

@@ -1,0 +1,95 @@
+"""The application: every route, put together with what stands before it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from litestar import Litestar, Router
+from litestar.di import Provide
+from litestar.exceptions import LitestarDeprecationWarning
+from litestar.routes import HTTPRoute
+
+from perdure.access.roles import OPERATIONS
+from perdure.app import Perdure
+from perdure.app.server_config import ServerConfig
+from perdure.errors import InvariantBroken
+from perdure.surfaces.http.agents import agent_routes
+from perdure.surfaces.http.authenticating import Authenticator, Open, authenticating
+from perdure.surfaces.http.credentials import Credentials, TokenReader
+from perdure.surfaces.http.describing import description_config
+from perdure.surfaces.http.edge import Edge, names_of
+from perdure.surfaces.http.guarding import guard, is_public, operation_of, provide_perdure, provide_principal
+from perdure.surfaces.http.limits import FAILURES_BURST, FAILURES_PER_SECOND, Buckets
+from perdure.surfaces.http.problems import answer_problem
+from perdure.surfaces.http.reading import JsonRequest
+from perdure.surfaces.http.repeating import repeating
+from perdure.surfaces.http.routes import API, ROOT
+from perdure.surfaces.http.routes.dashboard import Files
+from perdure.surfaces.http.streams import Streams
+from perdure.surfaces.http.versions import Turns
+
+
+def make_app(
+    perdure: Perdure,
+    settings: ServerConfig,
+    secret: bytes,
+    *,
+    tokens: TokenReader | None = None,
+    public_keys: Mapping[str, Any] | None = None,
+    routes: tuple[Any, ...] = (),
+) -> Edge:
+    """Everything a server needs but the socket. `routes` are more of them, at the root."""
+    sources = perdure.runtime.sources
+    failures = Buckets(sources, FAILURES_PER_SECOND, FAILURES_BURST)
+    who: Authenticator = Credentials(perdure.access, settings, secret, sources, failures, tokens)
+    if not settings.authentication:
+        who = Open(who)
+    book = perdure.runtime.store.answers
+    with warnings.catch_warnings():
+        # Handlers are given what they name; Litestar 3 will want that marked, and is kept out until then.
+        warnings.simplefilter("ignore", LitestarDeprecationWarning)
+        app = Litestar(
+            route_handlers=[
+                Router("/api", route_handlers=list(API)),
+                *ROOT,
+                *agent_routes(perdure, names_of(settings), settings.max_body_bytes),
+                *routes,
+            ],
+            guards=[guard],
+            middleware=[
+                partial(authenticating, authenticator=who),
+                partial(repeating, book=book, sources=sources, most_bytes=settings.max_body_bytes),
+            ],
+            dependencies={
+                "perdure": Provide(provide_perdure, sync_to_thread=False),
+                "principal": Provide(provide_principal, sync_to_thread=False),
+            },
+            exception_handlers={Exception: answer_problem},
+            request_class=JsonRequest,
+            logging_config=None,
+            request_max_body_size=settings.max_body_bytes,
+            openapi_config=description_config(),
+        )
+    _require_operations(app)
+    streams = Streams()
+    app.state.update(
+        {
+            "perdure": perdure, "settings": settings, "secret": secret, "authenticator": who, "streams": streams,
+            "tokens": tokens, "turns": Turns(), "files": Files(), "public_keys": public_keys or {},
+            "failures": failures,
+        }
+    )  # fmt: skip
+    edge = Edge(app, sources, names_of(settings), settings.public_url, [streams.stop])
+    app.state.edge = edge
+    return edge
+
+
+def _require_operations(app: Litestar) -> None:
+    """A route that does not say what it asks for would be open to everybody."""
+    for route in app.routes:
+        for handler in route.route_handlers if isinstance(route, HTTPRoute) else [route.route_handler]:
+            if operation_of(handler) not in OPERATIONS and not is_public(handler):
+                raise InvariantBroken("serve", "route", route.path, "it names no known operation")

@@ -1,0 +1,38 @@
+"""Who asks: the credential of a request, checked before any route is looked at."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from perdure.access.principal import Principal, local
+
+
+class Authenticator(Protocol):
+    """Tells who asks from the headers; None when nobody says; raises RefusedRequest when a credential is bad."""
+
+    async def identify(self, scope: Any) -> Principal | None: ...
+
+
+class Open:
+    """Everyone is the local person: such a server listens on loopback only. Who shows a credential is whom it names."""
+
+    def __init__(self, credentials: Authenticator) -> None:
+        self._credentials = credentials
+
+    async def identify(self, scope: Any) -> Principal | None:
+        is_shown = any(name == b"authorization" for name, _ in scope["headers"])
+        return await self._credentials.identify(scope) if is_shown else local()
+
+
+def authenticating(app: ASGIApp, authenticator: Authenticator) -> ASGIApp:
+    """Middleware that leaves the principal in the scope's state."""
+
+    async def identified(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == ScopeType.HTTP:
+            scope["state"]["principal"] = await authenticator.identify(scope)
+        await app(scope, receive, send)
+
+    return identified

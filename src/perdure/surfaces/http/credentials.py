@@ -1,0 +1,124 @@
+"""The credentials a server takes: keys, bearer tokens of an identity provider, tokens of waits, sessions in cookies."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from msgspec.structs import replace
+
+from perdure.access.keytexts import PREFIX
+from perdure.access.principal import Principal
+from perdure.access.tokens import Session, is_csrf, read_session, read_wait_token, wait_principal
+from perdure.app.access import AccessDesk
+from perdure.app.server_config import ServerConfig
+from perdure.sources import Sources
+from perdure.surfaces.http.guarding import CHALLENGE
+from perdure.surfaces.http.limits import Buckets
+from perdure.surfaces.http.problems import RefusedRequest
+
+UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+COOKIE = "perdure_session"
+LOGIN = "perdure_login"
+SECURE = "__Host-"
+CSRF_HEADER = b"x-csrf-token"
+
+
+class TokenReader(Protocol):
+    """Whose token an identity provider signed; RefusedRequest for whatever it did not sign for us, or no longer."""
+
+    async def authenticate(self, token: str) -> Principal: ...
+
+
+class Credentials:
+    """Tells who asks. A credential that is shown and not good is refused, whatever is asked."""
+
+    def __init__(
+        self, access: AccessDesk, settings: ServerConfig, secret: bytes, sources: Sources,
+        failures: Buckets, tokens: TokenReader | None = None,
+    ) -> None:  # fmt: skip
+        self._access = access
+        self._secret = secret
+        self._sources = sources
+        self._has_keys = "keys" in settings.authentication or not settings.authentication
+        self._tokens = tokens if "oidc" in settings.authentication else None
+        self._cookie = cookie_name(settings)
+        self._rates = Buckets(sources, settings.rate_per_second, settings.rate_burst)
+        self._failures = failures
+
+    async def identify(self, scope: Any) -> Principal | None:
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"] if name in _WANTED}
+        written = headers.get(b"authorization", "")
+        principal = await (self._shown(scope, written) if written else self._signed_in(scope, headers))
+        if principal is not None:
+            self._rates.check(f"{principal.tenant}\0{principal.name}\0{principal.via}")
+        return principal
+
+    async def _shown(self, scope: Any, written: str) -> Principal:
+        scheme, _, text = written.partition(" ")
+        try:
+            found = await self._recognised(scope, scheme.lower(), text.strip())
+        except RefusedRequest as error:
+            if error.status == 401:
+                client = scope.get("client")
+                self._failures.check(client[0] if client else "")
+            raise
+        return found
+
+    async def _recognised(self, scope: Any, scheme: str, text: str) -> Principal:
+        found: Principal | None = None
+        if scheme == "wait":
+            found = self._waiting(scope, text)
+        elif scheme == "bearer" and text.startswith(PREFIX) and self._has_keys:
+            found = await self._access.authenticate_key(text)
+        elif scheme == "bearer" and self._tokens is not None and not text.startswith(PREFIX):
+            found = await self._tokens.authenticate(text)
+        if found is None:
+            detail, hint = "The credential is not good here.", "It may be expired, revoked, or made for another server."
+            raise RefusedRequest(401, "access.unauthenticated", detail, hint, headers=CHALLENGE)
+        return found
+
+    def _waiting(self, scope: Any, text: str) -> Principal | None:
+        name = read_wait_token(self._secret, text)
+        if name is None:
+            return None
+        scope["state"]["wait"] = name
+        return wait_principal(name)
+
+    async def _signed_in(self, scope: Any, headers: dict[bytes, str]) -> Principal | None:
+        """Whoever has a good cookie. One that is not good is as none: signing in anew must be possible."""
+        token = cookie_in(headers.get(b"cookie", ""), self._cookie)
+        session = read_session(self._secret, token, self._sources.now()) if token else None
+        principal = await self._of_session(session) if session is not None else None
+        if session is None or principal is None:
+            return None
+        scope["state"]["session"] = session
+        if scope["method"] in UNSAFE and not is_csrf(self._secret, session, headers.get(CSRF_HEADER, "")):
+            hint = "Send the `csrf` of GET /api/session as X-CSRF-Token."
+            raise RefusedRequest(403, "access.csrf", "The request does not come from our own page.", hint)
+        return principal
+
+    async def _of_session(self, session: Session) -> Principal | None:
+        """A session is worth what its key is worth now; of others what they were worth when they began."""
+        if not session.key:
+            return session.principal if self._tokens is not None else None
+        if not self._has_keys:
+            return None
+        found = await self._access.principal_of_key(session.principal.tenant, session.key)
+        return replace(found, via="session") if found is not None else None
+
+
+_WANTED = frozenset({b"authorization", b"cookie", CSRF_HEADER})
+
+
+def cookie_name(settings: ServerConfig, name: str = COOKIE) -> str:
+    """Where browsers come by https, a name that no other host and no plain connection can set."""
+    return f"{SECURE}{name}" if settings.is_secure else name
+
+
+def cookie_in(header: str, name: str) -> str:
+    """The value of a cookie; empty when there is none."""
+    for each in header.split(";"):
+        found, _, value = each.strip().partition("=")
+        if found == name:
+            return value
+    return ""

@@ -1,0 +1,57 @@
+"""Audit documents of calls and instances: to be read and checked by anybody, without a store."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from litestar import Request, Response
+from litestar.openapi.datastructures import ResponseSpec
+
+from perdure.access.principal import Principal
+from perdure.access.roles import check
+from perdure.app import Perdure
+from perdure.app.exporting import export_document
+from perdure.sources import id_text, parse_id
+from perdure.surfaces.http.making import reading
+from perdure.surfaces.http.parameters import Id
+
+TAGS = ("audit",)
+Form = Literal["json", "html"]
+AnyRequest = Request[Any, Any, Any]
+DOCUMENTS = {
+    200: ResponseSpec(bytes, description="The document, as JSON or as a page", media_type="application/json")
+}  # fmt: skip
+PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+"""A page made of what others wrote runs nothing and loads nothing, wherever it is opened."""
+
+
+@reading("/calls/{id:str}/export", "audit.export", tags=TAGS, answers=DOCUMENTS)
+async def export_call(
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, format: Form = "json"
+) -> Response[bytes]:
+    """Everything that happened in a call."""
+    return await _document(perdure, principal, request, id, format)
+
+
+@reading("/instances/{id:str}/export", "audit.export", tags=TAGS, answers=DOCUMENTS)
+async def export_instance(
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, format: Form = "json"
+) -> Response[bytes]:
+    """Everything that happened in an instance."""
+    return await _document(perdure, principal, request, id, format)
+
+
+async def _document(
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: str, format: Form
+) -> Response[bytes]:
+    for verb in await perdure.verbs_of(id):
+        check(principal, "audit.export", verb=verb)
+    is_page = format == "html"
+    document = await export_document(perdure, id, request.app.state.public_keys, is_page=is_page)
+    headers = {"Content-Disposition": f'attachment; filename="{id_text(parse_id(id))}.{format}"'}
+    if is_page:
+        headers["Content-Security-Policy"] = PAGE_POLICY
+    return Response(document, media_type="text/html" if is_page else "application/json", headers=headers)
+
+
+ROUTES: tuple[Any, ...] = (export_call, export_instance)

@@ -1,0 +1,92 @@
+"""Dead letters: what arrived and could not be delivered, and what becomes of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from litestar.params import Parameter
+
+from perdure.access.principal import Principal
+from perdure.app import Perdure
+from perdure.app.listing_views import DeadLetterItem
+from perdure.app.paging import Page
+from perdure.app.views import ReceiptView
+from perdure.surfaces.http.making import acting, reading
+from perdure.surfaces.http.parameters import MAX_TEXT, After, Limit
+from perdure.surfaces.http.reaching import check_reach
+
+TAGS = ("dead letters",)
+COMPLETION = "completion"
+MessageId = Annotated[str, Parameter(max_length=MAX_TEXT, description="The id of the message.")]
+
+
+class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Under a corrected `key`, or to one of several instances that want it."""
+
+    key: str = ""
+    instance: str = ""
+
+
+class ReplayNamed(Replay, frozen=True, kw_only=True):
+    """The same, with an id that a path cannot hold."""
+
+    message_id: str
+
+
+class Discard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Why; it is kept."""
+
+    reason: str
+
+
+class DiscardNamed(Discard, frozen=True, kw_only=True):
+    """The same, with an id that a path cannot hold."""
+
+    message_id: str
+
+
+NO_REPLAY = Replay()
+
+
+@reading("/dead-letters", "dead-letter.list", tags=TAGS)
+async def list_letters(perdure: Perdure, limit: Limit = 50, after: After = None) -> Page[DeadLetterItem]:
+    """What could not be delivered, oldest first, and why."""
+    return await perdure.listing.dead_letters(limit=limit, after=after)
+
+
+@acting("/dead-letters/{message_id:str}/replay", "dead-letter.replay", tags=TAGS)
+async def replay_letter(
+    perdure: Perdure, principal: Principal, message_id: MessageId, data: Replay = NO_REPLAY
+) -> ReceiptView:
+    """Deliver it again."""
+    return await _replayed(perdure, principal, message_id, data)
+
+
+@acting("/dead-letters/replay", "dead-letter.replay", tags=TAGS)
+async def replay_named_letter(perdure: Perdure, principal: Principal, data: ReplayNamed) -> ReceiptView:
+    """Deliver it again."""
+    return await _replayed(perdure, principal, data.message_id, data)
+
+
+@acting("/dead-letters/{message_id:str}/discard", "dead-letter.discard", status=204, tags=TAGS)
+async def discard_letter(perdure: Perdure, message_id: MessageId, data: Discard) -> None:
+    """Close it without acting on it."""
+    await perdure.discard(message_id, data.reason)
+
+
+@acting("/dead-letters/discard", "dead-letter.discard", status=204, tags=TAGS)
+async def discard_named_letter(perdure: Perdure, data: DiscardNamed) -> None:
+    """Close it without acting on it."""
+    await perdure.discard(data.message_id, data.reason)
+
+
+async def _replayed(perdure: Perdure, principal: Principal, message_id: str, data: Replay) -> ReceiptView:
+    letter = await perdure.letter(message_id)
+    if letter.kind == COMPLETION:
+        named = str(letter.message.get("verb", "")) if isinstance(letter.message, dict) else ""
+        await check_reach(perdure, principal, "dead-letter.replay", data.key or letter.key, named)
+    return await perdure.replay(message_id, key=data.key, instance=data.instance)
+
+
+ROUTES: tuple[Any, ...] = (list_letters, replay_letter, replay_named_letter, discard_letter, discard_named_letter)

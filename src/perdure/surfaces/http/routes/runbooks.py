@@ -1,0 +1,157 @@
+"""Runbooks: which there are, what one would do, running it, and looking at it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from litestar import Request, Response
+
+from perdure.access.principal import Principal
+from perdure.app import Perdure
+from perdure.app.composing import extend, extension_of, plan_of
+from perdure.app.exporting import export_document
+from perdure.app.listing_views import RunbookRow
+from perdure.app.paging import Page
+from perdure.app.runbook_views import PlanDiff, PlanView, RunbookView
+from perdure.app.timelines import Timeline, timeline_of
+from perdure.surfaces.http.bodies import NO_REASON, CancelRunbook, Composed, Extend, Reason, Start
+from perdure.surfaces.http.confirming import check_agreed, check_extension, check_verbs
+from perdure.surfaces.http.guarding import idempotency_key
+from perdure.surfaces.http.making import acting, reading
+from perdure.surfaces.http.parameters import After, Id, InState, Limit, Name, Query, Sequence, Word
+from perdure.surfaces.http.routes.verbs import waited
+from perdure.surfaces.http.versions import tagged, unchanged
+
+TAGS = ("runbooks",)
+AnyRequest = Request[Any, Any, Any]
+NOTHING = CancelRunbook()
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far it has come, in words."""
+
+    text: str
+
+
+class Runbooks(msgspec.Struct, frozen=True):
+    """The runbooks that an act on many of them changed."""
+
+    items: list[RunbookView]
+
+
+@reading("/runbooks", "runbook.list", tags=TAGS)
+async def list_runbooks(
+    perdure: Perdure, in_state: InState = "", case: Word = "", q: Query = "",
+    kind: Literal["runbooks", "calls", "all"] = "runbooks", limit: Limit = 50, after: After = None,
+) -> Page[RunbookRow]:  # fmt: skip
+    """Runbooks, newest first. `q` is the beginning of an id, a case or an indexed value."""
+    return await perdure.listing.runbooks(state=in_state, case=case, q=q, kind=kind, limit=limit, after=after)
+
+
+@acting("/runbooks/plan", "runbook.plan", repeats="domain", tags=TAGS)
+async def plan_runbook(perdure: Perdure, data: Composed) -> PlanView:
+    """What it would do, without doing any of it: steps in sentences, waves, writes, locks and tier."""
+    return perdure.runbooks.plan(plan_of(perdure.catalogue, data.composition()))
+
+
+@acting("/runbooks", "runbook.start", repeats="domain", status=201, tags=TAGS)
+async def start_runbook(
+    perdure: Perdure, principal: Principal, request: AnyRequest, data: Start
+) -> Response[RunbookView]:
+    """Run it. Answers when its start is durable; with `wait`, when it has ended or come to rest."""
+    what = data.composition()
+    plan = plan_of(perdure.catalogue, what)
+    check_verbs(principal, "runbook.start", plan)
+    shown = perdure.runbooks.plan(plan)
+    await check_agreed(perdure, shown, principal, data.confirm, data.phrase, what=what, case=data.case)
+    view = await perdure.runbooks.start(
+        plan, case=data.case, idempotency_key=idempotency_key(request), confirmation=data.confirm, wait=data.wait,
+        sealed=data.sealed, timeout_seconds=waited(data.timeout_seconds),
+    )  # fmt: skip
+    return tagged(view, 201, location=f"/api/runbooks/{view.id}")
+
+
+@reading("/runbooks/{id:str}", "runbook.read", tags=TAGS)
+async def show_runbook(perdure: Perdure, id: Id, at: Sequence = None) -> Response[RunbookView]:
+    """A runbook as it is, or as it was after that many records of its journal."""
+    return tagged(await perdure.runbooks.show(id, at=at))
+
+
+@reading("/runbooks/{id:str}/progress", "runbook.read", tags=TAGS)
+async def show_progress(perdure: Perdure, id: Id, detailed: bool = False) -> Progress:
+    """How far it has come: a line, or a line for each step."""
+    return Progress(await perdure.runbooks.progress(id, detailed=detailed))
+
+
+@reading("/runbooks/{id:str}/diff", "runbook.read", tags=TAGS)
+async def show_diff(perdure: Perdure, id: Id, at: Sequence = 1, to: Sequence = None) -> PlanDiff:
+    """What became of its plan between two records, the later one now unless it is named."""
+    return await perdure.runbooks.diff(id, at=at or 1, to=to)
+
+
+@reading("/runbooks/{id:str}/timeline", "runbook.read", tags=TAGS)
+async def show_timeline(perdure: Perdure, id: Id) -> Timeline:
+    """When each step ran, waited and ended."""
+    return await timeline_of(perdure, id)
+
+
+@reading("/runbooks/{id:str}/export", "audit.export", tags=TAGS, pages=True)
+async def export_runbook(
+    perdure: Perdure, request: AnyRequest, id: Id, format: Literal["json", "html"] = "json"
+) -> Response[Any]:
+    """Everything that happened in a runbook or a call, to be checked by anybody without a store."""
+    is_page = format == "html"
+    document = await export_document(perdure, id, request.app.state.public_keys, is_page=is_page)
+    headers = {"Content-Disposition": f'attachment; filename="{id[:26]}.{format}"'}
+    return Response(document, media_type="text/html" if is_page else "application/json", headers=headers)
+
+
+@acting("/runbooks/{id:str}/extend", "runbook.extend", tags=TAGS)
+async def extend_runbook(
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, data: Extend
+) -> Response[RunbookView]:
+    """Add steps behind those there are; they may refer to those."""
+    what = data.composition()
+    async with unchanged(request, perdure, id):
+        extension = await extension_of(perdure, id, what)
+        check_verbs(principal, "runbook.extend", extension.added)
+        await check_extension(perdure, extension, principal, data.confirm, data.phrase)
+        return tagged(await extend(perdure, id, what, extension.whole.content_hash, data.edges))
+
+
+@acting("/runbooks/{id:str}/seal", "runbook.seal", tags=TAGS)
+async def seal_runbook(perdure: Perdure, request: AnyRequest, id: Id) -> Response[RunbookView]:
+    """No more steps will come."""
+    async with unchanged(request, perdure, id):
+        return tagged(await perdure.runbooks.seal(id))
+
+
+@acting("/runbooks/{id:str}/cancel", "runbook.cancel", tags=TAGS)
+async def cancel_runbook(
+    perdure: Perdure, request: AnyRequest, id: Id, data: CancelRunbook = NOTHING
+) -> Response[RunbookView]:
+    """Stop a runbook. Nothing is taken back unless `compensate` says so."""
+    async with unchanged(request, perdure, id):
+        return tagged(await perdure.runbooks.cancel(id, data.reason, compensate=data.compensate))
+
+
+@acting("/runbooks/{id:str}/compensate", "runbook.compensate", tags=TAGS)
+async def compensate_runbook(
+    perdure: Perdure, request: AnyRequest, id: Id, data: Reason = NO_REASON
+) -> Response[RunbookView]:
+    """Take back what an ended runbook did, the last first."""
+    async with unchanged(request, perdure, id):
+        return tagged(await perdure.runbooks.compensate(id, data.reason))
+
+
+@acting("/cases/{case:str}/cancel", "case.cancel", tags=("cases",))
+async def cancel_case(perdure: Perdure, case: Name, data: Reason = NO_REASON) -> Runbooks:
+    """Stop every runbook of a case, with whatever its steps wait for."""
+    return Runbooks(await perdure.runbooks.cancel_case(case, data.reason))
+
+
+ROUTES: tuple[Any, ...] = (
+    list_runbooks, plan_runbook, start_runbook, show_runbook, show_progress, show_diff, show_timeline, export_runbook,
+    extend_runbook, seal_runbook, cancel_runbook, compensate_runbook, cancel_case,
+)  # fmt: skip

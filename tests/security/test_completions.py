@@ -1,0 +1,92 @@
+"""Forged and replayed completions: only who may ends a wait, once, and nobody learns anything by trying."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+
+import pytest
+
+from perdure.access.tokens import wait_token
+from tests.surfaces.http.operating import SECRET, Server, served
+
+DONE = {"result": {"answer": "yes"}}
+
+
+async def asked(server: Server, case: str, by: str = "ada") -> str:
+    view = await server.of(by).post("/api/verbs/w.ask/calls", {"args": {"case": case}}, 201)
+    return str(view["id"])
+
+
+async def state(server: Server, id: str, by: str = "ada") -> str:
+    return str((await server.of(by).get(f"/api/calls/{id}"))["state"])
+
+
+def letters(text: str) -> str:
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+@pytest.mark.req("P3")
+async def test_a_forged_token_ends_no_wait(store_url: str) -> None:
+    async with served(store_url) as server:
+        id = await asked(server, "case-1")
+        good = (await server.of("ada").post("/api/parked/case-1/token"))["token"]
+        tenant, key, signature = good.removeprefix("wait_").split(".")
+        forged = [
+            f"wait_{tenant}.{letters('case-2')}.{signature}",
+            f"wait_{letters('other')}.{key}.{signature}",
+            f"wait_{tenant}.{key}.",
+            f"wait_{tenant}.{key}.{signature[:-2]}AA",
+            f"wait_{tenant}.{key}.{'A' * len(signature)}",
+            f"wait_{tenant}.{key}",
+            f"{tenant}.{key}.{signature}",
+            wait_token(b"another server's secret, long enough", "default", "case-1"),
+            "wait_", "wait_..", "wait_%C3%A4.%C3%A4.%C3%A4", "A" * 5000,
+        ]  # fmt: skip
+        for token in forged:
+            answer = await server.waiting(token).ask("POST", "/api/completions", json={"key": "case-1", **DONE})
+            assert answer.status_code == 401, token
+        assert await state(server, id) == "parked"
+        assert (await server.waiting(good).post("/api/completions", {"key": "case-1", **DONE}, 202))[
+            "answer"
+        ] == "applied"
+
+
+@pytest.mark.req("P3", "V31")
+async def test_a_token_of_one_tenant_ends_no_wait_of_another_under_the_same_key(store_url: str) -> None:
+    async with served(store_url) as server:
+        ours, theirs = await asked(server, "case-1"), await asked(server, "case-1", "eve")
+        token = (await server.of("eve").post("/api/parked/case-1/token"))["token"]
+        assert (await server.waiting(token).post("/api/completions", {"key": "case-1", **DONE}, 202))[
+            "answer"
+        ] == "applied"
+        assert (await state(server, ours), await state(server, theirs, "eve")) == ("parked", "completed")
+        assert wait_token(SECRET, "other", "case-1") == token
+
+
+@pytest.mark.req("P2", "V6")
+async def test_a_replayed_completion_counts_once_however_it_is_dressed(store_url: str) -> None:
+    async with served(store_url) as server:
+        olga, id = server.of("olga"), await asked(server, "case-1")
+        body = {"key": "case-1", "message_id": "m-1", **DONE}
+        assert (await olga.post("/api/completions", body, 202))["answer"] == "applied"
+        records = (await olga.get(f"/api/calls/{id}"))["sequence"]
+        for again in (body, {**body, "result": {"answer": "no"}}):
+            assert (await olga.post("/api/completions", again, 200))["answer"] == "duplicate"
+        assert (await olga.get(f"/api/calls/{id}"))["sequence"] == records, "a replay leaves no trace in the call"
+        await asked(server, "case-2")
+        clash = await olga.post("/api/completions", {**body, "key": "case-2"}, 409)
+        assert clash["code"] == "command.already_exists"
+        other = await olga.post("/api/completions", {"key": "case-1", "message_id": "m-2", "result": {"answer": "no"}})
+        assert other["answer"] in ("duplicate", "late")
+        assert (await olga.get(f"/api/calls/{id}"))["result"] == {"answer": "yes"}
+
+
+@pytest.mark.req("P2")
+async def test_under_one_idempotency_key_the_same_answer_comes_again(store_url: str) -> None:
+    async with served(store_url) as server:
+        olga = server.of("olga")
+        await asked(server, "case-1")
+        header = {"Idempotency-Key": "k-1"}
+        first = await olga.post("/api/completions", {"key": "case-1", **DONE}, 202, headers=header)
+        assert await olga.post("/api/completions", {"key": "case-1", **DONE}, 202, headers=header) == first
+        await olga.post("/api/completions", {"key": "case-2", **DONE}, 422, headers=header)
