@@ -58,6 +58,10 @@ SELECT due, step, kind, tenant FROM timer WHERE due = :due AND aggregate = :aggr
 -- The jobs of one aggregate with everything that is derived from its state.
 SELECT step, tenant, worker, definition FROM job WHERE aggregate = :aggregate ORDER BY step;
 
+-- name: listed_as
+-- Whether one aggregate is marked as a plan.
+SELECT is_plan FROM aggregate WHERE id = :id;
+
 -- name: incident_columns
 -- The incidents of one aggregate with everything that is derived from its state.
 SELECT step, tenant, code, opened_at FROM incident WHERE aggregate = :aggregate ORDER BY step;
