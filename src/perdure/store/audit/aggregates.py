@@ -108,7 +108,7 @@ class Look:
             self.findings += await compare_rows(self._reader, id, tenant, machine.rows(id, walk.state))
 
     async def _check_list(self, machine: Machine[Any, Any, Any], state: Any) -> list[Finding]:
-        for (marked,) in await self._reader.fetch("listed_as", id=self.id):
+        for (marked,) in await self._reader.fetch("listed_as", aggregate=self.id):
             is_fit = machine.may_be_listed(state, marked) if isinstance(machine, ListedMachine) else marked == 0
             if not is_fit:
                 return [found("AUD008", "aggregate", f"it is listed as {marked} of 0 (a call) and 1 (a plan)", self.id)]
