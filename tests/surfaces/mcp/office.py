@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp_types import TextContent
 
 from perdure.verbs import Catalogue, load_text
 
@@ -147,6 +148,7 @@ class Agent:
     async def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         answer = await self.client.call_tool(tool, arguments)
         [block] = answer.content
+        assert isinstance(block, TextContent)
         if answer.is_error:
             raise Refused(answer.structured_content["error"], block.text)
         assert msgspec.json.decode(block.text) == answer.structured_content

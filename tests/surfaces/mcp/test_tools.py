@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from mcp import Client, MCPError
+from mcp_types import CallToolRequestParams
 
 from perdure.access.principal import ROLES, Kind, Principal, Role
 from perdure.access.roles import OPERATIONS
@@ -18,6 +21,7 @@ from perdure.surfaces.mcp.fitting import WHOLE
 from perdure.surfaces.mcp.server import Protocol
 from perdure.surfaces.mcp.tools import every_tool, is_offered
 from tests.surfaces.mcp.office import Agent, Refused, verbs
+from tests.surfaces.mcp.serving import HANDLERS
 
 pytestmark = [pytest.mark.req("P5")]
 EVERY_ROLE = frozenset[Role]({"author", "operator", "reviewer"})
@@ -144,7 +148,7 @@ async def test_a_verb_is_described_without_what_carries_it_out(tmp_path: Path) -
         assert told["arguments"]["required"] == ["name"]
         assert not {"handler", "execution", "params"} & told.keys()
         read = await agent.client.read_resource("perdure://verbs/desk.find")
-        assert '"desk.find"' in read.contents[0].text
+        assert '"desk.find"' in read.contents[0].model_dump_json().replace("\\", "")
         with pytest.raises(Refused, match=r"desk\.find") as refused:
             await agent("describe_verb", verb="desk.fnd")
         assert refused.value.code == "command.not_found"
@@ -491,6 +495,30 @@ async def test_a_message_nobody_wants_says_so(tmp_path: Path) -> None:
         assert (await agent("publish_message", name="hello", key="1", ttl_seconds=60))["outcome"] == "buffered"
 
 
+async def test_what_was_begun_goes_on_when_whoever_asked_goes_away(tmp_path: Path) -> None:
+    begun, going = asyncio.Event(), asyncio.Event()
+
+    async def slow(call: Any) -> dict[str, Any]:
+        begun.set()
+        await going.wait()
+        return {"open": True}
+
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    async with Perdure.open(url, definitions=verbs(), handlers={**HANDLERS, "vault.open": slow}) as perdure:
+        protocol = Protocol(perdure, lambda context: principal())
+        params = CallToolRequestParams(name="call_verb", arguments={"verb": "vault.open", "idempotency_key": "k"})
+        context: Any = SimpleNamespace(meta=None)
+        asking = asyncio.ensure_future(protocol.call_tool(context, params))
+        await begun.wait()
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        going.set()
+        await protocol.finish()
+        told = (await protocol.call_tool(context, params)).structured_content
+        assert (told["outcome"], told["result"]) == ("completed", {"open": True})
+
+
 # --- what is malformed ------------------------------------------------------------------------------------------------
 
 MALFORMED: list[tuple[str, dict[str, Any], str]] = [
@@ -517,7 +545,8 @@ MALFORMED: list[tuple[str, dict[str, Any], str]] = [
     ("answer_decision", {"key": "x:1", "agree": "yes"}, "request.invalid"),
     ("retry_incident", {"id": "nothing"}, "command.not_found"),
     ("cancel_runbook", {"id": "nothing", "reason": ""}, "command.not_found"),
-    ("list_runbooks", {"after": "no id"}, "command.not_found"),
+    ("list_runbooks", {"after": "no cursor"}, "command.invalid"),
+    ("list_incidents", {"after": "no cursor"}, "command.invalid"),
     ("list_runbooks", {"state": "asleep"}, "request.invalid"),
 ]
 
