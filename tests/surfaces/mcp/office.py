@@ -61,6 +61,9 @@ VERBS = """
   description: Decide how to go on
   consequence: requires_confirmation
   execution: {kind: durable, decision: true}
+- name: desk.weigh
+  description: Decide what to do next
+  execution: {kind: durable, decision: true}
 - name: vault.open
   description: Open the vault
   consequence: benign

@@ -20,6 +20,8 @@ from perdure.surfaces.mcp.desk import object_schema
 from perdure.surfaces.mcp.fitting import WHOLE
 from perdure.surfaces.mcp.server import Protocol
 from perdure.surfaces.mcp.tools import every_tool, is_offered
+from tests.agents.test_runbooks import deciding, settled, started
+from tests.agents.world import opened
 from tests.surfaces.mcp.office import Agent, Refused, verbs
 from tests.surfaces.mcp.serving import HANDLERS
 
@@ -274,6 +276,74 @@ async def test_a_person_adds_grave_steps_by_the_hash_of_the_longer_plan(tmp_path
         told = await person("extend_runbook", **asked)
         done = await person("extend_runbook", **asked, confirm=told["confirmation"]["plan_hash"])
         assert done["runbook"]["step_count"] == 2
+
+
+GRAVE_ADDED: list[Any] = [
+    [{"verb": "desk.pay", "args": {"amount": 1}}],
+    [{"verb": "pay", "args": {"amount": 1}}],
+    [{"verb": "desk.find", "args": {"name": "A"}, "on_failure": "decide", "alternative": "desk.judge"}],
+    "(desk.pay :amount 1)",
+]
+
+
+@pytest.mark.parametrize("added", GRAVE_ADDED)
+async def test_an_agent_that_decides_adds_nothing_grave(tmp_path: Path, added: Any) -> None:
+    async with office(tmp_path) as place, place.agent() as agent:
+        run = await agent("run_runbook", program="(desk.weigh :as @w)")
+        for named in ({}, {"verb": "desk.weigh"}):
+            with pytest.raises(Refused) as refused:
+                await agent("complete_wait", key=f"{run['id']}:1", result={"add": added}, **named)
+            assert refused.value.code in ("command.blocked", "command.not_found")
+        early = await agent("complete_wait", key="A/letter", result={"accepted": True})
+        assert early["outcome"] == "dead_letter"
+        assert (await agent("runbook_status", id=run["id"]))["step_count"] == 1
+        added_well = [{"verb": "desk.find", "args": {"name": "A"}, "name": "found"}]
+        done = await agent("complete_wait", key=f"{run['id']}:1", result={"add": added_well})
+        assert done["outcome"] == "applied"
+        told = await agent("runbook_status", id=run["id"])
+        assert told["step_count"] == 2
+        assert "pay" not in place.done
+
+
+async def test_who_decides_adds_only_verbs_their_key_reaches(tmp_path: Path) -> None:
+    async with office(tmp_path) as place, place.agent(principal(verbs=("desk.*",))) as agent:
+        run = await agent("run_runbook", program="(desk.weigh :as @w)")
+        with pytest.raises(Refused) as refused:
+            await agent(
+                "complete_wait", key=f"{run['id']}:1", verb="desk.weigh", result={"add": [{"verb": "vault.open"}]}
+            )  # fmt: skip
+        assert refused.value.code == "command.forbidden"
+        assert place.done == []
+
+
+async def test_what_an_agent_proposes_no_agent_decides_upon(tmp_path: Path) -> None:
+    inner, _ = deciding(confidence=0.4)
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    async with opened(url, "{confidence: 0.8, ask: compliance}", decide=inner) as sandbox:
+        view = await started(sandbox)
+        key = f"{view.id}:2"
+
+        def server(who: Principal) -> Any:
+            return Protocol(sandbox, lambda context: who).server()
+
+        async with Client(server(principal("helper", groups=("compliance",)))) as client:
+            agent = Agent(client)
+            for tool, asked in (
+                ("answer_decision", {"agree": True}),
+                ("claim_task", {}),
+                ("complete_task", {"data": {"verdict": "go on"}}),
+                ("complete_wait", {"result": {"verdict": "go on"}}),
+            ):
+                with pytest.raises(Refused):
+                    await agent(tool, key=key, **asked)
+            with pytest.raises(Refused):
+                await agent("complete_wait", key=view.id, result={"verdict": "go on"})
+        async with Client(server(principal("rita", "person", groups=("compliance",)))) as client:
+            person = Agent(client)
+            [task] = (await person("pending_work"))["tasks"]
+            assert (task["kind"], task["proposal"]["data"]) == ("proposal", {"verdict": "go on"})
+            assert (await person("answer_decision", key=key, agree=True))["id"] == view.id
+        assert (await settled(sandbox, view.id)).state == "completed"
 
 
 # --- runbooks ---------------------------------------------------------------------------------------------------------
