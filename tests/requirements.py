@@ -55,6 +55,8 @@ REQUIREMENTS: dict[str, str] = {
     "X17": "One completion can resume every case that waits for it, each once, when the verb says so.",
     "X18": "Cancelling a case cancels its runbooks, what they wait for, and the processes that carry their steps.",
     "X19": "What a runbook did can be taken back, the last first; what cannot be is recorded and the rest still is.",
+    "X21": "Prometheus sees how work goes, under settled names, in every process and at no cost where nobody looks.",
+    "X22": "A runbook is one trace, across waits of days, restarts, workers and processes, and log lines name it.",
     "X23": "Your tests of long verbs take milliseconds: a clock you move, and verbs that answer at once.",
     "X24": "A company is taken on by a runbook that asks registers and the client, decides and escalates what is late.",
     "X25": "A completion can bring a result, a failure or an expiry, and a failure ends the step with its reason.",
