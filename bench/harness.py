@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from bench import children, crowds, loops, parked, verify, workers
+from bench import children, crowds, loops, parked, serving, verify, workers
 from bench.load import Load, Sample, Store
 from bench.machine import facts
 from bench.results import Record, Results, Run, measured
@@ -40,23 +40,25 @@ def measure(bench: Bench, scale_name: str, only: str | None) -> Results:
     workers_found = []
     if only in (None, "workers") and "postgres" in bench.stores:
         workers_found = workers.measure(bench.stores["postgres"], bench.scale)
-    loops_found, crowds_found = _larger(bench, only)
     label = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
     return Results(
         scale=scale_name, machine=machine, records=records, parked=parked_found, workers=workers_found,
-        loops=loops_found, crowds=crowds_found,
+        **_larger(bench, only),
         runs=[Run(label, scale_name, machine["load average when started"], measured(records, only))],
     )  # fmt: skip
 
 
-def _larger(bench: Bench, only: str | None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Long loops, and starts and messages among many definitions and instances."""
+def _larger(bench: Bench, only: str | None) -> dict[str, list[dict[str, Any]]]:
+    """Long loops; starts and messages among many definitions and instances; the server against the Python API."""
 
     def on_each(name: str, measure: Any) -> list[dict[str, Any]]:
         wanted = bench.stores.items() if only in (None, name) else ()
         return [measure(store, stores, bench.scale, bench.folder) for store, stores in wanted]
 
-    return on_each("loop", loops.measure), on_each("crowd", crowds.measure)
+    return {
+        "loops": on_each("loop", loops.measure), "crowds": on_each("crowd", crowds.measure),
+        "servings": on_each("serving", serving.measure),
+    }  # fmt: skip
 
 
 def _workload(bench: Bench, workload: Workload, store: Store) -> Iterator[Record]:

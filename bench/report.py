@@ -74,6 +74,7 @@ def render(results: Results) -> str:
     parts += ["## Loops\n", _table(_loop_rows(results))]
     parts += ["## Many definitions and parked instances\n", _table(_crowd_rows(results))]
     parts += ["## Many parked calls\n", _table(_parked_rows(results))]
+    parts += ["## The server\n", _table(_serving_rows(results))]
     parts += ["## Several workers on one Postgres\n", _table(_worker_rows(results))]
     parts += ["## Promised and measured\n", _table(_verdict_rows(results))]
     parts += [METHOD, "## Machine\n", _table(_machine_rows(results)), _failures(results)]
@@ -121,6 +122,22 @@ def _crowd_rows(results: Results) -> Iterator[list[str]]:
             times = [f"{size[what]['p50_ms']:.2f} ms" for what in ("start", "message")]
             memory = f"{size['resident_bytes'] / 2**20:.0f} MB"
             yield [found["store"], f"{size['definitions']:,}", f"{size['count']:,}", *times, memory]
+
+
+def _serving_rows(results: Results) -> Iterator[list[str]]:
+    yield [
+        "store", "calls by the Python API", "through HTTP", "processor time of a call", "through HTTP",
+        "status, p99, idle", "under load", "streams", "memory", "more after four times as much",
+    ]  # fmt: skip
+    for found in results.servings:
+        if "streams" not in found:
+            continue
+        yield [
+            found["store"], f"{found['direct_per_second']:,.0f}/s", f"{found['http_per_second']:,.0f}/s",
+            f"{found['direct_cpu_us']:,.0f} µs", f"{found['http_cpu_us']:,.0f} µs", f"{found['idle_p99_ms']:.2f} ms",
+            f"{found['busy_p99_ms']:.2f} ms", f"{found['streams']:,.0f}", f"{found['streams_mb']:.0f} MB",
+            f"{found['streams_more_mb']:+.1f} MB",
+        ]  # fmt: skip
 
 
 def _kept(found: Kept | None) -> str:

@@ -43,12 +43,13 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     workers: list[dict[str, Any]] = []
     loops: list[dict[str, Any]] = []
     crowds: list[dict[str, Any]] = []
+    servings: list[dict[str, Any]] = []
     runs: list[Run] = []
     note: str = ""
     """What a person says about how the figures came about."""
 
 
-LISTS = {"parked": "parked", "loop": "loops", "crowd": "crowds"}
+LISTS = {"parked": "parked", "loop": "loops", "crowd": "crowds", "serving": "servings"}
 """Measurements that are no workload, by the name they are asked for, and where they are kept."""
 
 

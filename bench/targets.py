@@ -60,6 +60,11 @@ CROWD_BOUNDS = (
     ("start_ratio", "a start against that among few", 1.5, "x"),
     ("message_ratio", "a message against that among few", 1.5, "x"),
 )
+SERVING_BOUNDS: tuple[tuple[str, str, float, str, Literal["at least", "at most"]], ...] = (
+    ("cost_ratio", "calls through HTTP for the same processor time as the Python API's", 0.4, "x", "at least"),
+    ("status_ratio", "p99 of status while calls saturate the server, against idle", 5.0, "x", "at most"),
+    ("streams_more_mb", "memory that grows while all streams are told more", 16.0, "MB", "at most"),
+)
 PARKED_BYTES: dict[str, int] = {"sqlite": 1_000, "postgres": 2_500}
 PARKED_BOUNDS = (
     ("memory_more_mb", "resident memory above that with a thousand", 60.0, "MB"),
@@ -78,6 +83,7 @@ def verdicts(results: Results) -> list[Verdict]:
         found.extend(_parked(results, store))
         found.extend(_loops(results, store))
         found.extend(_crowds(results, store))
+        found.extend(_servings(results, store))
         found.append(_kept(results, store))
     return found
 
@@ -126,6 +132,12 @@ def _crowds(results: Results, store: Store) -> Iterator[Verdict]:
     title = f"{many.get('definitions', 0):,} definitions, {many.get('count', 0):,} parked instances, {store}"
     for field, what, bound, unit in CROWD_BOUNDS:
         yield _bounded(f"{title}: {what}", found.get(field), bound, unit)
+
+
+def _servings(results: Results, store: Store) -> Iterator[Verdict]:
+    found: dict[str, Any] = next((one for one in results.servings if one["store"] == store), {})
+    for field, what, bound, unit, sense in SERVING_BOUNDS:
+        yield _bounded(f"server, {store}: {what}", found.get(field), bound, unit, sense)
 
 
 def _kept(results: Results, store: Store) -> Verdict:

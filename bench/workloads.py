@@ -34,6 +34,9 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
     """Deployed definitions and parked instances."""
     own_runbooks: int = 1_000
     peer_runbooks: int = 100
+    steps: int = 5_000
+    """Calls through the server, and as many without it."""
+    streams: int = 2_000
 
 
 QUICK = Scale(
@@ -52,6 +55,8 @@ QUICK = Scale(
     rounds_many=2_000,
     crowd_few=(5, 200),
     crowd_many=(50, 5_000),
+    steps=1_000,
+    streams=200,
 )
 FULL = Scale(
     rounds=3,

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from perdure.access.principal import Principal
+from perdure.app.access import AccessDesk, KeyView, NewKey
 from perdure.app.instance_views import InstanceView, TokenView, WaitView
 from perdure.app.lookups import MatchView
 from perdure.app.perdure import Perdure
@@ -39,11 +41,12 @@ MARK = "<!-- generated: python -m tests.house.api -->\n"
 VIEWS = (
     CallView, WaitingFor, ErrorView, AttemptView, AmendmentView, ReceiptView, EventView, CarrierView, InstanceView,
     TokenView, WaitView, IncidentView, TaskView, RungView, FieldError, Deployment, ProcessVersion, MigrationPlan, Move,
-    MatchView, UsageView, Proposal, RunbookView, StepView, PlanView, PlannedStepView, PlanDiff,
+    MatchView, UsageView, Proposal, RunbookView, StepView, PlanView, PlannedStepView, PlanDiff, KeyView, NewKey,
+    Principal,
 )  # fmt: skip
 DESKS = {
     "perdure.processes": Processes, "perdure.instances": InstanceDesk, "perdure.tasks": TaskDesk,
-    "perdure.runbooks": RunbookDesk,
+    "perdure.runbooks": RunbookDesk, "perdure.access": AccessDesk,
 }  # fmt: skip
 WIDTH = 110
 

@@ -12,9 +12,10 @@ import pytest
 import perdure
 import perdure.testing
 from perdure.access.machine import AccessEntry
-from perdure.app import config, server_config
+from perdure.app import config, server_config, telemetry_config
 from perdure.bpmn.machine.entries import Entry as InstanceEntry
 from perdure.bpmn.machine.process import ProcessEntry as ProcessEntry
+from perdure.channels import settings as hooks_settings
 from perdure.runbooks import state
 from perdure.runbooks.entries import Entry
 from perdure.store.migrations import migrate_sqlite
@@ -83,7 +84,14 @@ def test_every_setting_is_on_the_page() -> None:
     server = {f"{key}.{each}" for key in sections for each in sections[key]} | (
         server_config.SERVER_KEYS - set(sections)
     )
-    nested = {"retention": config.RETENTION_KEYS, "seal": config.SEAL_KEYS, "server": server}
+    hooks = {f"in[].{each}" for each in hooks_settings.IN_KEYS} | {f"out[].{each}" for each in hooks_settings.OUT_KEYS}
+    hooks |= {f"egress.{each}" for each in hooks_settings.EGRESS_KEYS}
+    traces = {f"traces.{key}" for key in telemetry_config.TRACE_KEYS}
+    telemetry = (telemetry_config.TELEMETRY_KEYS - {"traces"}) | traces
+    nested = {
+        "retention": config.RETENTION_KEYS, "seal": config.SEAL_KEYS, "server": server, "hooks": hooks,
+        "telemetry": telemetry,
+    }  # fmt: skip
     known = {f"{key}.{each}" for key in config.CONFIG_KEYS for each in nested.get(key, ())}
     assert told == known | (config.CONFIG_KEYS - set(nested))
 

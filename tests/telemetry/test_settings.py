@@ -35,10 +35,12 @@ def test_without_the_section_everything_is_off(tmp_path: Path) -> None:
 
 def test_the_whole_section_is_read(tmp_path: Path) -> None:
     text = (
-        "telemetry:\n  metrics: true\n  logs: json\n  traces:\n"
+        "telemetry:\n  metrics: true\n  metrics_bind: 127.0.0.1:9464\n  logs: json\n  traces:\n"
         f"    {{endpoint: {ADDRESS}, headers_env: OTLP, service_name: bank, sample: 0.25}}\n"
     )
-    assert settings(tmp_path, text) == TelemetrySettings(True, TraceSettings(ADDRESS, "OTLP", "bank", 0.25), "json")
+    assert settings(tmp_path, text) == TelemetrySettings(
+        True, "127.0.0.1:9464", TraceSettings(ADDRESS, "OTLP", "bank", 0.25), "json"
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,7 @@ async def test_spans_are_sent_by_otlp_over_http_before_the_process_stops(
 
 
 async def test_a_process_that_only_looks_measures_and_traces_nothing(sqlite_url: str) -> None:
-    told = TelemetrySettings(True, TraceSettings(ADDRESS))
+    told = TelemetrySettings(metrics=True, traces=TraceSettings(ADDRESS))
     async with Perdure.open(sqlite_url):
         pass
     async with Perdure.open(sqlite_url, role="reader", telemetry=told, span_exporter=Gathered().exporter()) as perdure:

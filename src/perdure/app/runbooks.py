@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -176,16 +176,21 @@ class RunbookDesk:
     async def extend(
         self,
         id: str,
-        program: str,
+        program: str | Callable[[Plan], Plan],
         *,
         variables: Mapping[str, Any] | None = None,
         form: Form = "auto",
         edges: Sequence[tuple[str, str]] = (),
         file: str = "",
     ) -> RunbookView:
-        """Add steps behind those there are. `edges` let a step that has not begun come after another."""
+        """Add steps behind those there are. `edges` let a step that has not begun come after another.
+
+        Instead of a program, a function may give the longer plan for the one there is; what it raises is raised here.
+        """
 
         def grow(before: Plan) -> Plan:
+            if callable(program):
+                return program(before)
             return self.compile(program, variables=variables, form=form, after=before, file=file)
 
         aggregate = await self._conductor.plans.extend(parse_id(id), self._origin, grow, edges)

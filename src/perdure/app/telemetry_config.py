@@ -10,7 +10,7 @@ from perdure.telemetry.settings import SERVICE, LogForm
 from perdure.verbs.fields import Fields
 from perdure.verbs.nodes import Node
 
-TELEMETRY_KEYS = frozenset({"metrics", "traces", "logs"})
+TELEMETRY_KEYS = frozenset({"metrics", "metrics_bind", "traces", "logs"})
 TRACE_KEYS = frozenset({"endpoint", "headers_env", "service_name", "sample"})
 LOG_FORMS: tuple[LogForm, ...] = tuple(form for form in get_args(LogForm) if form)
 
@@ -24,6 +24,7 @@ def read_telemetry(config: Fields) -> TelemetrySettings:
     traces = fields.get("traces")
     return TelemetrySettings(
         metrics=fields.boolean("metrics"),
+        metrics_bind=fields.text("metrics_bind"),
         traces=_traces(traces, fields) if traces is not None else None,
         logs=fields.word("logs", LOG_FORMS, "") if "logs" in fields else "",
     )

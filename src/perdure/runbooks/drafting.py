@@ -54,6 +54,11 @@ def read_entries(text: str, draft: Draft, catalogue: Catalogue) -> tuple[Entry, 
     return tuple(_entry(step) for step in new)
 
 
+def entries_of(plan: Plan) -> tuple[Entry, ...]:
+    """The steps of a plan as entries of a draft."""
+    return tuple(_entry(step) for step in plan.steps)
+
+
 def write_draft(draft: Draft) -> str:
     """The calls of a draft as a program; choices are told as remarks, because no S-expression stands for them."""
     statements = []

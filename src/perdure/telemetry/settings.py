@@ -30,5 +30,7 @@ class TelemetrySettings(msgspec.Struct, frozen=True):
 
     metrics: bool = False
     """Whether a process measures from its start; one that serves `/metrics` does so in any case."""
+    metrics_bind: str = ""
+    """Where a worker, which serves nothing else, answers scrapes: a port of the loopback."""
     traces: TraceSettings | None = None
     logs: LogForm = ""

@@ -41,9 +41,10 @@ class Reading:
 
     async def _fresh(self, now: Micros) -> Readings:
         counts = {name: await self._gauges.count(name, MOST) for name in _COUNTED}
+        workers = [each for each in await self._store.live_workers() if each.lease_until >= now]
         oldest, overdue = await self._tasks(now)
         return Readings(
-            counts["jobs"], counts["incidents"], counts["dead"], len(await self._store.live_workers()),
+            counts["jobs"], counts["incidents"], counts["dead"], len(workers),
             counts["tasks"], overdue, oldest, tuple(await self._gauges.waits(MOST)),
         )  # fmt: skip
 

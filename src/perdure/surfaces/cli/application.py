@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from perdure.surfaces.cli import (
+    agents,
     arrivals,
     audits,
     calls,
@@ -39,7 +40,8 @@ from perdure.surfaces.cli.options import group
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 ROOMS = (
     projects, demonstration, verbs, packs, repl, linting, formatting, proving, scenarios, drawings, calls, runbooks,
-    arrivals, people, tasks, processes, instances, messages, worker, serving, keys, audits, databases, measuring,
+    arrivals, people, tasks, processes, instances, messages, worker, serving, agents, keys, audits, databases,
+    measuring,
 )  # fmt: skip
 
 

@@ -10,11 +10,13 @@ from typing import Any
 from litestar import Litestar, Router
 from litestar.di import Provide
 from litestar.exceptions import LitestarDeprecationWarning
+from litestar.routes import HTTPRoute
 
 from perdure.access.roles import OPERATIONS
 from perdure.app import Perdure
 from perdure.app.server_config import ServerConfig
 from perdure.errors import InvariantBroken
+from perdure.surfaces.http.agents import agent_routes
 from perdure.surfaces.http.authenticating import Authenticator, Open, authenticating
 from perdure.surfaces.http.credentials import Credentials, TokenReader
 from perdure.surfaces.http.describing import description_config
@@ -50,7 +52,12 @@ def make_app(
         # Handlers are given what they name; Litestar 3 will want that marked, and is kept out until then.
         warnings.simplefilter("ignore", LitestarDeprecationWarning)
         app = Litestar(
-            route_handlers=[Router("/api", route_handlers=list(API)), *ROOT, *routes],
+            route_handlers=[
+                Router("/api", route_handlers=list(API)),
+                *ROOT,
+                *agent_routes(perdure, names_of(settings), settings.max_body_bytes),
+                *routes,
+            ],
             guards=[guard],
             middleware=[
                 partial(authenticating, authenticator=who),
@@ -83,6 +90,6 @@ def make_app(
 def _require_operations(app: Litestar) -> None:
     """A route that does not say what it asks for would be open to everybody."""
     for route in app.routes:
-        for handler in getattr(route, "route_handlers", ()):
+        for handler in route.route_handlers if isinstance(route, HTTPRoute) else [route.route_handler]:
             if operation_of(handler) not in OPERATIONS and not is_public(handler):
                 raise InvariantBroken("serve", "route", route.path, "it names no known operation")

@@ -18,8 +18,8 @@ AnyRequest = Request[Any, Any, Any]
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="perdure"'}
 
 
-def guard(connection: AnyConnection, handler: BaseRouteHandler) -> None:
-    """Refuse whoever may not do what the route does."""
+async def guard(connection: AnyConnection, handler: BaseRouteHandler) -> None:
+    """Refuse whoever may not do what the route does. Asynchronous, or every request would cross a thread for it."""
     if not is_public(handler):
         check(principal_of(connection), operation_of(handler))
 
@@ -48,9 +48,8 @@ def provide_principal(request: AnyRequest) -> Principal:
     return principal_of(request)
 
 
-def provide_perdure(request: AnyRequest) -> Perdure:
-    """The platform on behalf of whoever asks."""
-    principal = principal_of(request)
+def provide_perdure(request: AnyRequest, principal: Principal) -> Perdure:
+    """The platform on behalf of whoever asks. It follows on the principal: what is found at once costs a task group."""
     perdure: Perdure = request.app.state.perdure
     trace = request.headers.get("traceparent", "")
     return perdure.acting(tenant=principal.tenant, principal=principal.name, groups=principal.groups, trace=trace)

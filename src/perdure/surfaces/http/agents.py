@@ -1,0 +1,37 @@
+"""`/mcp`: where agents come in, when the package for their protocol is installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+from litestar import asgi
+from litestar.handlers import ASGIRouteHandler
+from litestar.types import Receive, Scope, Send
+
+from perdure.access.principal import Principal
+from perdure.app import Perdure
+
+PATH = "/mcp"
+
+
+def agent_routes(perdure: Perdure, hosts: frozenset[str] | None, max_body_bytes: int) -> list[ASGIRouteHandler]:
+    """The route for agents; none without the extra `mcp`."""
+    if find_spec("mcp") is None:
+        return []
+    from perdure.surfaces.mcp.http import make_mcp_app  # noqa: PLC0415  an extra that need not be installed
+
+    app: Any = make_mcp_app(perdure, _principal, hosts=hosts, max_body_bytes=max_body_bytes)
+
+    @asgi(PATH, copy_scope=True, operation="session.read")
+    async def agents(scope: Scope, receive: Receive, send: Send) -> None:
+        await app(scope, receive, send)
+
+    return [agents]
+
+
+def _principal(scope: Any) -> Principal | None:
+    """Who asks by a key or a token of their own; neither a page's session nor the token of one wait opens this."""
+    state = scope["state"]
+    found: Principal | None = state.get("principal")
+    return None if state.get("session") is not None or state.get("wait") is not None else found
