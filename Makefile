@@ -20,7 +20,7 @@ SYNC = $(UV) sync --quiet --frozen --inexact --python "$$($(PYTHON) -c 'import s
 FUZZ = --group fuzz --no-build-package atheris
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench simulate capabilities clean
+.PHONY: help demo test check dashboard bench simulate capabilities clean
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -29,7 +29,7 @@ help: ## Show this list
 demo: .venv/ready-demo ## Tell the story of a client who is taken on, unattended, every promise checked
 	@$(BIN)/python -m perdure.demo $(ARGS)
 
-test: check ## Check, then run all tests on SQLite and a real Postgres (ARGS="-k word" selects)
+test: check dashboard ## Check, then run all tests on SQLite and a real Postgres (ARGS="-k word" selects)
 	@$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
 check: .venv/ready ## Lint, formatting, types and import floors
@@ -37,6 +37,9 @@ check: .venv/ready ## Lint, formatting, types and import floors
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+dashboard: .venv/ready ## Build the dashboard, when a source of it changed, with the machine's Node or PyPI's
+	@$(BIN)/python dashboard/build.py
 
 bench: .venv/ready-bench ## Measure against peers and the raw limit; writes bench/RESULTS.md
 	@$(BIN)/python -m bench $(ARGS)
@@ -48,7 +51,7 @@ capabilities: .venv/ready ## Write docs/reference/capabilities.md again from the
 	@$(BIN)/python -m tests.capabilities
 
 clean: ## Remove the environment and everything generated
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .services
+	rm -rf .venv build dist dashboard/node_modules src/perdure/surfaces/http/static .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .services
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(UV):

@@ -1,0 +1,115 @@
+// Reads the list a page at a time and follows what happens; only what changed, and is in sight, is read again.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { get, type Problem } from "../../api/client";
+import type { Page, RunbookRow } from "../../api/shapes";
+import { liveSince, liveState, onEvent } from "../../live/live";
+import { asProblem } from "../../live/resource";
+import type { Span } from "../../parts/virtual";
+import { type Known, NOTHING, pageOf, type Start, withEvent, withPage } from "./rows";
+
+const LIMIT = 100;
+const SETTLE_MS = 250;
+
+export interface Filters { state: string; q: string; case: string; kind: string }
+
+export interface Rows { known: Known; error: Problem | undefined; isLoading: boolean; more: () => void; retry: () => void; see: (span: Span) => void }
+
+export function useRows(filters: Filters): Rows {
+  const [known, setKnown] = useState<Known>(NOTHING);
+  const [error, setError] = useState<Problem>();
+  const [isLoading, setLoading] = useState(true);
+  const now = useRef({ known, filters, isReading: false, stale: new Set<string>(), wantsTop: false, starts: [] as Start[], seen: { first: 0, last: 0 } as Span });
+  now.current.known = known;
+  now.current.filters = filters;
+  const generation = useRef(0);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+
+  const read = async (from: string, after: string | null, limit = LIMIT) => {
+    const mine = generation.current;
+    now.current.isReading = true;
+    try {
+      const page = await get<Page<RunbookRow>>("/runbooks", { query: { ...now.current.filters, limit, after } });
+      if (mine !== generation.current) return;
+      if (!now.current.starts.some((each) => each.after === after)) now.current.starts.push({ from, after });
+      now.current.known = withPage(now.current.known, from, page);
+      setKnown(now.current.known);
+      setError(undefined);
+    } catch (problem) {
+      if (mine === generation.current) setError(asProblem(problem));
+    } finally {
+      if (mine === generation.current) {
+        now.current.isReading = false;
+        setLoading(false);
+      }
+    }
+  };
+
+  useEffect(() => {
+    generation.current += 1;
+    setKnown(NOTHING);
+    now.current.known = NOTHING;
+    now.current.stale.clear();
+    now.current.starts = [];
+    setLoading(true);
+    void read("", null);
+    return () => clearTimeout(timer.current);
+  }, [filters.state, filters.q, filters.case, filters.kind]);
+
+  const more = () => {
+    const { known: at, isReading } = now.current;
+    if (isReading || at.isWhole || !at.next) return;
+    setLoading(true);
+    void read(at.rows.at(-1)?.id ?? "", at.next);
+  };
+  const settle = () => {
+    timer.current = undefined;
+    const { stale, wantsTop, known: at, seen } = now.current;
+    now.current.wantsTop = false;
+    if (wantsTop) void read("", null, 50);
+    const first = at.rows.slice(seen.first, seen.last).find((row) => stale.has(row.id));
+    if (!first) return;
+    const page = pageOf(at, now.current.starts, first.id);
+    const from = at.rows.findIndex((row) => page.from === "" || row.id < page.from);
+    for (const row of at.rows.slice(from, from + page.limit)) stale.delete(row.id);
+    if (page.after !== null || !wantsTop) void read(page.from, page.after, page.limit);
+    if (stale.size) soon();
+  };
+  const soon = () => {
+    timer.current ??= setTimeout(settle, SETTLE_MS);
+  };
+
+  useEffect(() => {
+    const stops = [
+      onEvent((event) => {
+        if (event.kind !== "runbook") return;
+        const change = withEvent(now.current.known, event, now.current.filters.state);
+        if (change.known !== now.current.known) {
+          now.current.known = change.known;
+          setKnown(change.known);
+        }
+        if (change.read === "row") now.current.stale.add(event.id);
+        if (change.read === "top") now.current.wantsTop = true;
+        if (change.read !== "nothing") soon();
+      }),
+      liveSince.subscribe((count) => {
+        if (count > 1) {
+          now.current.wantsTop = true;
+          soon();
+        }
+      }),
+      liveState.subscribe((state) => {
+        if (state === "live" && now.current.known.rows.length === 0) {
+          now.current.wantsTop = true;
+          soon();
+        }
+      }),
+    ];
+    return () => stops.forEach((stop) => stop());
+  }, []);
+
+  const see = (span: Span) => {
+    now.current.seen = span;
+    if (now.current.stale.size) soon();
+  };
+  return { known, error, isLoading, more, see, retry: () => void read("", null) };
+}
