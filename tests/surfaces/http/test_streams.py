@@ -14,6 +14,7 @@ from perdure.surfaces.http import streams
 from tests.surfaces.http.house import served
 
 pytestmark = pytest.mark.req("P2")
+Events = AsyncIterator[dict[str, str]]
 STREAM = {"Accept": "text/event-stream"}
 
 
