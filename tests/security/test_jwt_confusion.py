@@ -9,6 +9,7 @@ from tests.access.issuing import AUDIENCE, ISSUER, Issuer, encoded
 from tests.surfaces.http.house import served
 
 pytestmark = pytest.mark.req("P3")
+WRONG: list[dict[str, object]] = [{"aud": "x"}, {"iss": "https://x.example"}, {"exp": 1}]
 CONFIG = OidcConfig(ISSUER, AUDIENCE)
 
 
@@ -40,5 +41,5 @@ def confused(issuer: Issuer) -> list[str]:
         f"{none}.{body}.", f"{none}.{body}.{signature}", f"{encoded({'alg': 'HS256', 'kid': 'x'})}.{body}.{signature}",
         f"{head}.{encoded({'sub': 'root', 'tenant': 'acme', 'roles': ['admin']})}.{signature}",
         f"{head}.{body}.", f"{head}.{body}", head, "....", "perdure_", Issuer("theirs").sign(),
-        *(issuer.sign({**issuer.claims(), **changed}) for changed in ({"aud": "x"}, {"iss": "https://x.example"}, {"exp": 1})),
+        *(issuer.sign({**issuer.claims(), **changed}) for changed in WRONG),
     ]  # fmt: skip

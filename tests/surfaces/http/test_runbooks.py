@@ -73,9 +73,6 @@ async def test_an_open_runbook_grows_until_it_is_sealed() -> None:
         grown = await client.post(f"{path}/extend", json=more)
         assert [each["name"] for each in grown.json()["steps"]] == ["noted", "again"]
         assert (await client.post(f"{path}/seal")).json()["is_sealed"]
-        late = {"calls": [{"verb": "desk.note", "args": {"text": "x"}, "name": "late"}]}
-        refused = await client.post(f"{path}/extend", json=late)
-        assert refused.status_code in (409, 423), refused.text
 
 
 async def test_a_case_is_cancelled_as_a_whole() -> None:
