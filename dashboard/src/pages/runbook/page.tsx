@@ -72,7 +72,7 @@ function Running({ shown, onSelect, onDone }: { shown: Shown; onSelect: (name: s
   const tabs: Tab[] = [
     { name: "graph", label: "Graph", show: () => <div class="graph-room"><PlanGraph steps={view.steps} selected={selected} onSelect={onSelect} label={`Plan of ${view.steps.length} steps, ${view.progress}.`} /></div> },
     { name: "timeline", label: "Timeline", show: () => <div class="inside"><Timeline base={base} id={view.id} onSelect={onSelect} /></div> },
-    { name: "audit", label: "Audit trail", show: () => <div class="inside"><Audit base={base} id={view.id} /></div> },
+    { name: "audit", label: "Audit trail", show: () => <div class="inside"><Audit base={base} id={view.id} steps={view.steps} /></div> },
   ];
   return (
     <div class="split">
