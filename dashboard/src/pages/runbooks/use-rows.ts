@@ -7,7 +7,7 @@ import { asProblem } from "../../live/resource";
 import type { Span } from "../../parts/virtual";
 import { type Known, NOTHING, pageOf, type Start, withEvent, withPage } from "./rows";
 
-const LIMIT = 100;
+const LIMIT = 200;
 const SETTLE_MS = 250;
 const TOP: Start = { behind: "", after: null };
 
