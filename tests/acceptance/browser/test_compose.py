@@ -21,10 +21,6 @@ def add(page: Page, verb: str) -> None:
     expect(page.locator(".step-card")).to_have_count(count + 1)
 
 
-def plan(page: Page) -> object:
-    return page.get_by_role("region", name="What it would do")
-
-
 def test_a_runbook_is_composed_from_forms_and_run(eyes: Eyes, server: Server) -> None:
     page = eyes.open("/compose")
     add(page, "desk.note")

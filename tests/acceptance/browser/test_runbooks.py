@@ -17,10 +17,6 @@ PROJECT = DESK
 MANY = {"sqlite": 10_000, "postgres": 1_000}
 
 
-def row(page: Page, id: str) -> object:
-    return page.locator(f'.runbook-list .line[data-id="{id}"]')
-
-
 def live(page: Page) -> None:
     expect(page.locator('[data-live="live"]')).to_be_visible()
 
