@@ -20,6 +20,8 @@ FOR_EVER = "public, max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
 OURS = ("api", "hooks", "mcp", "health", "ready", "metrics")
 """First words of paths that are never pages."""
+PAGES = ("definitions", "inbox", "instances", "runbooks")
+"""First words of pages about something whose name may have dots: `/definitions/verbs/kyc.open-case`."""
 AnyRequest = Request[Any, Any, Any]
 
 NOT_BUILT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Perdure</title></head><body>
@@ -69,7 +71,7 @@ async def show_page(request: AnyRequest, path: str = "") -> Response[bytes]:
     found = files.find(name) if name else None
     if found is not None:
         return _served(request, found)
-    if "." in name.rpartition("/")[2] or name.startswith(HASHED):
+    if name.startswith(HASHED) or ("." in name.rpartition("/")[2] and name.partition("/")[0] not in PAGES):
         raise NotFoundException
     index = files.find("index.html")
     return _served(request, index) if index is not None else Response(NOT_BUILT.encode(), media_type=MediaType.HTML)

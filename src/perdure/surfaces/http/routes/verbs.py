@@ -63,6 +63,8 @@ class VerbView(msgspec.Struct, frozen=True):
     process: str
     metadata: dict[str, Any]
     content_hash: str
+    contract: dict[str, Any] | None = None
+    """What it promised to write and to raise at most; nothing promised is None."""
 
 
 class CallRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -93,7 +95,7 @@ async def show_verb(perdure: Perdure, name: Name, version: Version = None) -> Ve
         verb.name, verb.version, perdure.catalogue.versions(verb.name), verb.definition.execution.kind,
         verb.definition.description, verb.definition.consequence, verb.definition.domain, told["sentences"],
         told["input_schema"], told["output_schema"], told["execution"], list(told["index"]), list(told["writes"]),
-        verb.definition.execution.process or "", told["metadata"], verb.content_hash,
+        verb.definition.execution.process or "", told["metadata"], verb.content_hash, told["contract"],
     )  # fmt: skip
 
 

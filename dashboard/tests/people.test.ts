@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { forWhom, standingOf } from "../src/pages/inbox/people";
+
+test.each([
+  [{ assignee: "rita", groups: "compliance" }, "for rita (compliance)"],
+  [{ groups: "compliance, seniors" }, "for compliance, seniors"],
+  [{ users: "ana, bo" }, "for ana, bo"],
+  [{}, "for anybody"],
+])("%j is %s", (task, said) => {
+  expect(forWhom(task)).toBe(said);
+});
+
+test("who asked may not answer where four eyes are needed", () => {
+  expect(standingOf({ four_eyes: true, requester: "ana" }, "ana").isRequester).toBe(true);
+  expect(standingOf({ four_eyes: true, requester: "ana" }, "bo").isRequester).toBe(false);
+  expect(standingOf({ four_eyes: false, requester: "" }, "").isRequester).toBe(false);
+});
+
+test("a task somebody else has claimed names them, one's own does not", () => {
+  expect(standingOf({ claimed_by: "rita" }, "ana")).toMatchObject({ isMine: false, holder: "rita" });
+  expect(standingOf({ claimed_by: "ana" }, "ana")).toMatchObject({ isMine: true, holder: "" });
+});
