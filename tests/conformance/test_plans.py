@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
 import sqlite3
 
+import psycopg
 import pytest
 
 from perdure.store.batch import ORDER
 from perdure.store.migrations import migrate_sqlite
+from perdure.store.postgres.statements import load_statements
 from perdure.store.queries import expand, load_queries
+from tests.conformance.stores import opened
 
+LISTS = (
+    "list_runbooks", "list_runbooks_in", "runbook_from", "number_of", "ids_between", "list_ids", "list_ids_in",
+    "count_runbooks", "count_started", "count_aggregates_in", "count_ended", "list_indexed_ids", "indexed_field",
+    "indexed_before", "incidents_after", "count_incidents", "dead_after", "count_dead", "count_calls_waiting",
+    "oldest_call_waiting", "count_waits", "oldest_wait", "feed_since", "tenant_with_ended", "read_answer",
+    "has_old_answers", "forget_answers", "read_cursor",
+)  # fmt: skip
 HOT = (
     *ORDER, "load_aggregate", "aggregate_versions", "taken_starts", "known_messages", "taken_keys",
     "taken_locks", "entity_versions",
@@ -18,7 +30,7 @@ HOT = (
     "read_message", "read_idempotency", "find_index", "ended_aggregates", "check_fence", "beat", "read_records",
     "parked_by_definition", "read_entity", "list_entities", "journal_since", "find_waits", "newest_wait", "list_tasks",
     "buffered_messages", "buffered_page", "expired_messages", "bury_message", "early_letters", "list_aggregates",
-    "list_aggregates_in", "list_indexed", "count_indexed",
+    "list_aggregates_in", "list_indexed", "count_indexed", *LISTS,
 )  # fmt: skip
 
 
@@ -37,4 +49,27 @@ def test_a_hot_query_is_a_search_and_never_a_scan(name: str) -> None:
         plan = connection.execute(f"EXPLAIN QUERY PLAN {query}", dict.fromkeys(names)).fetchall()
     scanned = [step[3] for step in plan if step[3].startswith("SCAN") and step[3].split()[1] in tables]
     assert scanned == []
+    if name in LISTS and name != "count_ended":
+        assert not [step[3] for step in plan if "TEMP B-TREE" in step[3]], "what is listed comes in its order"
     connection.close()
+
+
+@pytest.mark.req("X8")
+def test_lists_come_in_the_order_of_an_index_on_postgres_too(postgres_url: str) -> None:
+    """Also for plans that are made while the tables are empty."""
+    asyncio.run(_opened(postgres_url))
+    ours = load_statements()
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(ours["prepare_session"].sql)
+        for name in LISTS:
+            connection.execute(b"PREPARE " + name.encode() + b" AS " + ours[name].sql)
+            nulls = ", ".join(["NULL"] * len(ours[name].parameters))
+            (plan,) = connection.execute(f"EXPLAIN (FORMAT JSON) EXECUTE {name}({nulls})").fetchone() or ()
+            text = json.dumps(plan)
+            assert "Seq Scan" not in text and "Bitmap" not in text, (name, text)
+            assert "Sort Key" not in text or name in ("count_ended", "feed_since"), (name, text)
+
+
+async def _opened(url: str) -> None:
+    async with opened(url):
+        pass

@@ -84,10 +84,10 @@ class Listing:
 
         async def row(candidate: Candidate) -> RunbookRow | None:
             found = await self._runbook(candidate.what)
-            is_wanted = found is not None and (not state or found.state in (state, QUARANTINED))
-            return (
-                found if is_wanted and found is not None and _is_of(found, kind) and case in ("", found.case) else None
-            )
+            if found is None or found.state == QUARANTINED:
+                return found
+            is_wanted = _is_of(found, kind) and state in ("", found.state) and case in ("", found.case)
+            return found if is_wanted else None
 
         if q:
             check_key("search for", "text", q)

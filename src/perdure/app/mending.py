@@ -12,6 +12,7 @@ from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.conductor import KIND as RUNBOOK
 from perdure.sources import id_text, parse_id
 
+CALL = "call"
 CAUSES = {
     "attempt.interrupted": "The work was cut off and nobody knows whether it was done.",
     "attempt.unrecorded": "What the work came to could not be kept.",
@@ -52,10 +53,10 @@ class Mended(msgspec.Struct, frozen=True):
     state: str
 
 
-def actions_of(item: IncidentItem) -> list[ActionView]:
+def actions_of(kind: str, id: str, place: int) -> list[ActionView]:
     """What can be done about an incident, the mildest first."""
-    if item.kind == INSTANCE:
-        base = f"/api/instances/{item.id}"
+    if kind == INSTANCE:
+        base = f"/api/instances/{id}"
         return [
             ActionView("retry", "Try again", "instance.retry", f"{base}/retry"),
             ActionView("resolve", "End it by hand", "instance.resolve", f"{base}/resolve"),
@@ -63,15 +64,15 @@ def actions_of(item: IncidentItem) -> list[ActionView]:
             ActionView("migrate", "Go on under another version", "instance.migrate", f"{base}/migrate"),
             ActionView("cancel", "Stop it", "instance.cancel", f"{base}/cancel"),
         ]
-    if item.kind == "call":
-        base = f"/api/calls/{item.id}"
+    if kind == CALL:
+        base = f"/api/calls/{id}"
         return [
             ActionView("retry", "Try again", "call.retry", f"{base}/retry"),
             ActionView("resolve", "End it by hand", "call.resolve", f"{base}/resolve"),
             ActionView("cancel", "Stop it", "call.cancel", f"{base}/cancel"),
         ]
-    runbook = f"/api/runbooks/{item.id}"
-    base = f"{runbook}/steps/{item.place}"
+    runbook = f"/api/runbooks/{id}"
+    base = f"{runbook}/steps/{place}"
     return [
         ActionView("retry", "Try again", "runbook.retry", f"{base}/retry"),
         ActionView("skip", "Go on without it", "runbook.skip", f"{base}/skip"),
@@ -81,11 +82,17 @@ def actions_of(item: IncidentItem) -> list[ActionView]:
 
 
 async def stuck_view(perdure: Perdure, item: IncidentItem) -> StuckView:
-    """An incident with its cause and what can be done about it."""
+    """An incident with its cause and what can be done about it; nothing can about what is set aside."""
     told = {name: getattr(item, name) for name in item.__struct_fields__}
+    if not item.kind:
+        return StuckView(**told, cause=item.text)
+    place = Place(item.id, item.place)
+    aggregate = await _read(perdure, place)
+    if aggregate.kind == RUNBOOK and aggregate.state.course is None:
+        told["kind"] = CALL
     cause = CAUSES.get(item.code, "") or item.text
-    verbs = await verbs_at(perdure, Place(item.id, item.place)) if item.state != "quarantined" else []
-    return StuckView(**told, cause=cause, verbs=verbs, actions=actions_of(item))
+    verbs = await _verbs(perdure, aggregate, place)
+    return StuckView(**told, cause=cause, verbs=verbs, actions=actions_of(told["kind"], item.id, item.place))
 
 
 def place_of_incident(text: str) -> Place:
@@ -99,7 +106,10 @@ def place_of_incident(text: str) -> Place:
 
 async def verbs_at(perdure: Perdure, place: Place) -> list[str]:
     """The verbs that trying again would run, and the one they are part of."""
-    aggregate = await _read(perdure, place)
+    return await _verbs(perdure, await _read(perdure, place), place)
+
+
+async def _verbs(perdure: Perdure, aggregate: Aggregate, place: Place) -> list[str]:
     if aggregate.kind == RUNBOOK:
         steps = enumerate(aggregate.state.steps, 1)
         return list(dict.fromkeys(step.verb for number, step in steps if place.number in (None, number)))

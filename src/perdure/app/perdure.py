@@ -19,7 +19,7 @@ from perdure.app.listing import Listing, concerned
 from perdure.app.listing_views import DeadLetterItem, dead_letter
 from perdure.app.lookups import MatchView, look_up
 from perdure.app.messages import Sent, sent_view
-from perdure.app.overview import Overview
+from perdure.app.overview import Glance, Overview
 from perdure.app.packs import PackDesk, pack_places
 from perdure.app.processes import InstanceDesk, Processes, Views
 from perdure.app.proposals import proposal_of
@@ -27,10 +27,13 @@ from perdure.app.runbooks import RunbookDesk
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
 from perdure.app.tasks import TaskDesk
+from perdure.app.telling import HOOK, Telling, with_delivery
+from perdure.app.telling import replay as deliver_again
 from perdure.app.views import CallView, EventView, ReceiptView, call_view, quarantined_view
 from perdure.app.waiting import follow as follow_events
 from perdure.app.waiting import is_ended, read, wait_for
 from perdure.app.waits import letter_of, verbs_of, verbs_under
+from perdure.channels.settings import Hooks
 from perdure.contracts import FailureClass, check_key
 from perdure.engine import MessageOutcome
 from perdure.engines.embedded.instances import KIND as INSTANCE
@@ -94,6 +97,7 @@ class Perdure:
         sources: Sources | None = None,
         telemetry: TelemetrySettings | None = None,
         span_exporter: Any = None,
+        hooks: Hooks | None = None,
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
@@ -101,9 +105,12 @@ class Perdure:
         folders of them, by default the folder `models` beside the definitions; what changed in them is deployed. A
         `worker` looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs
         nothing. Nothing is measured or traced unless `telemetry` says so; `span_exporter` is any of OpenTelemetry's,
-        in place of OTLP over HTTP.
+        in place of OTLP over HTTP. `hooks` says who sends signed messages, and whom a worker tells what happened.
         """
         catalogue = load_definitions(definitions, environment)
+        tells = hooks is not None and bool(hooks.leaving)
+        if tells:
+            catalogue = with_delivery(catalogue)
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
@@ -115,11 +122,17 @@ class Perdure:
         )  # fmt: skip
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
         runtime.packs = PackDesk([Path(each) for each in packs])
+        runtime.hooks = hooks or Hooks()
+        telling = Telling(runtime, runtime.hooks, registry) if tells and role == "worker" else None
         await runtime.start()
         try:
             await runtime.bring(project, Origin(tenant, principal))
+            if telling is not None:
+                telling.start()
             yield cls(runtime, Origin(tenant, principal, groups=tuple(groups)))
         finally:
+            if telling is not None:
+                await telling.stop()
             await runtime.stop()
 
     @classmethod
@@ -131,6 +144,7 @@ class Perdure:
             "environment": config.environment, "packs": pack_places(config),
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
+            "hooks": config.hooks,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})
@@ -326,6 +340,9 @@ class Perdure:
     async def replay(self, message_id: str, *, key: str = "", instance: str = "") -> ReceiptView:
         """Deliver a dead letter again, perhaps under a corrected key, or to one of several instances that want it."""
         letter = await self.runtime.store.message(self._origin.tenant, message_id)
+        if letter is not None and letter.kind == HOOK:
+            await deliver_again(self.runtime, self._origin, message_id)
+            return ReceiptView("applied", message_id)
         if letter is None or letter.kind not in (MESSAGE, SIGNAL):
             return await self._receipt(await self.runtime.intake.replay(message_id, self._origin, key))
         chosen = parse_id(instance, "instance") if instance else None
@@ -388,7 +405,7 @@ class Perdure:
 
     async def overview(self) -> Overview:
         """How things stand: what needs the principal, what is stuck, what runs, how much went through in a day."""
-        raise NotImplementedError
+        return await Glance(self.runtime, self._origin, self.listing).overview()
 
     # --- people --------------------------------------------------------------------------------------------------
 
@@ -445,6 +462,10 @@ class Perdure:
         aggregate = await self._read(id)
         step = aggregate.state.steps[0]
         verb = self.catalogue.get(step.verb, step.version)
+        if target == "input" and not isinstance(data or {}, Mapping):
+            raise RejectedError(
+                Rejection("invalid", "amend", "call", id, "arguments are an object of names and values")
+            )
         router = self.runtime.router
         cargo = router.incoming(verb, data or {}) if target == "input" else router.outgoing(verb, data)
         command = c.ProposeAmendment(target, cargo.hash, reason)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perdure.app.deploying import load_model
-from perdure.app.eventpages import page_of_events
 from perdure.app.instance_views import (
     InstanceView,
     carrier_view,
@@ -15,7 +14,6 @@ from perdure.app.instance_views import (
     instance_events,
     instance_view,
 )
-from perdure.app.paging import Page
 from perdure.app.retracing import DiagramView, marks_view, retrace
 from perdure.app.reviewing import DeployedView, Proposed, Review, deployment_view, refused, unreadable
 from perdure.app.runtime import Runtime
@@ -285,11 +283,6 @@ class InstanceDesk:
             if not follow or (aggregate.state.status in ENDED and after >= aggregate.version):
                 return
             await self._runtime.driver.changed(POLL_SECONDS)
-
-    async def page_of_events(self, id: str, *, after: str | None = None, limit: int = 50) -> Page[EventView]:
-        """The instance's journal, a page at a time, oldest first."""
-        scope = (self._origin.tenant, "events", id_text(parse_id(id, "instance")))
-        return await page_of_events(lambda sequence: self.events(id, after=sequence), scope, after, limit)
 
     async def cancel(self, id: str, reason: str = "", *, compensate: bool = False) -> InstanceView:
         """Stop an instance; what it did stays done unless it is asked to be undone."""

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from perdure.access.machine import AccessMachine
 from perdure.access.ring import KeyRing
+from perdure.app.counting import Counts
 from perdure.app.deploying import ProjectModels
 from perdure.app.gates import gates
 from perdure.app.packs import PackDesk
 from perdure.app.pasts import Pasts
 from perdure.app.reviewing import Reviews
 from perdure.app.tail import Tail
+from perdure.channels.settings import Hooks
 from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines
 from perdure.engines.embedded.plans import Plans
@@ -103,6 +105,8 @@ class Runtime:
         self.pasts = Pasts(self.engine.instances)
         self.reviews = Reviews(catalogue)
         self.packs = PackDesk()
+        self.hooks = Hooks()
+        self.counts = Counts(self.store, self.machines[RunbookMachine.kind], sources)
         self.tail = Tail(self.kernel, self.store, driver, self.machines)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
         self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
-
-from perdure.app.listing_views import DeadLetterItem
+from perdure.app.listing_views import DeadLetterItem, dead_letter
 from perdure.app.runtime import Runtime
 from perdure.engines.embedded.instances import KIND as INSTANCE
 from perdure.errors import QuarantinedError, RejectedError, Rejection
@@ -13,7 +11,8 @@ from perdure.kernel.kernel import Aggregate
 from perdure.kernel.ports import DEAD
 from perdure.runbooks.conductor import KIND as RUNBOOK
 from perdure.runbooks.intake import own_tokens
-from perdure.sources import ID_LENGTH, Id, iso, parse_id
+from perdure.runbooks.ports import DeadLetter
+from perdure.sources import ID_LENGTH, Id, parse_id
 from perdure.verbs.definition import same_verb_name
 
 
@@ -52,13 +51,7 @@ async def letter_of(runtime: Runtime, origin: Origin, message_id: str) -> DeadLe
     letter = await runtime.store.message(origin.tenant, message_id)
     if letter is None or letter.status != DEAD:
         raise RejectedError(Rejection("not_found", "find", "dead letter", message_id[:200], "there is none"))
-    try:
-        body = msgspec.json.decode(letter.body) if letter.body else None
-    except (ValueError, RecursionError):
-        body = None  # what became of its bytes is told where it is replayed
-    return DeadLetterItem(
-        message_id, letter.kind, letter.key, iso(letter.received_at), letter.answer, body
-    )  # fmt: skip
+    return dead_letter(DeadLetter(*letter[:4], letter.answer, letter.body))
 
 
 async def _named(runtime: Runtime, origin: Origin, key: str) -> Aggregate | None:

@@ -25,6 +25,7 @@ DEFINITION = f"""
   description: Tell a subscriber what happened
   sentences: {{step: "Tell {{hook}} of {{event}}"}}
   consequence: benign
+  index: [hook]
   input_schema:
     required: [hook, event, body]
     properties: {{hook: {{type: string}}, event: {{type: string}}, body: {{type: object}}}}

@@ -90,8 +90,12 @@ class Conductor:
         *,
         version: int | None = None,
         idempotency_key: str = "",
+        waits: bool = True,
     ) -> Aggregate:
-        """Ask for a verb; returns once the asking, and what it led to at once, is durable."""
+        """Ask for a verb; returns once the asking, and what it led to at once, is durable.
+
+        Unless it `waits`, it returns before a handler that it began has ended.
+        """
         verb = self.catalogue.get(name, version)
         cargo = self.router.incoming(verb, args)
         if idempotency_key:
@@ -101,7 +105,7 @@ class Conductor:
                 return replay
         self._require_handler(verb)
         id = keyed_id(origin.tenant, idempotency_key) if idempotency_key else self._sources.new_id()
-        return await self.begin(verb, cargo, origin, id, idempotency_key=idempotency_key)
+        return await self.begin(verb, cargo, origin, id, idempotency_key=idempotency_key, waits=waits)
 
     async def begin(
         self,

@@ -18,14 +18,14 @@ class Gauges:
 
     async def count(self, what: Counted, most: int) -> int:
         """How many there are; `most` when there are that many or more."""
-        return int((await self._driver.fetch(f"count_{what}", most=most))[0][0])
+        return int((await self._driver.fetch(f"gauge_{what}", most=most))[0][0])
 
     async def waits(self, most: int) -> list[tuple[str, int]]:
         """What is waited for, by kind."""
-        rows = await self._driver.fetch("count_waits", most=most)
+        rows = await self._driver.fetch("gauge_waits", most=most)
         return [("call", await self.count("calls", most)), *((str(kind), int(count)) for kind, count in rows)]
 
     async def oldest_tasks(self, most: int, looked_at: int) -> list[tuple[Id, str, int, int]]:
         """Human tasks by their opening, of so many `looked_at`: id, tenant, step or node, token."""
-        rows = await self._driver.fetch("oldest_tasks", most=most, looked_at=looked_at)
+        rows = await self._driver.fetch("gauge_oldest_tasks", most=most, looked_at=looked_at)
         return [(Id(bytes(id)), str(tenant), int(step), int(token)) for id, tenant, step, token in rows]

@@ -86,6 +86,8 @@ def operations(background: Background) -> dict[str, Any]:
     return {each.definition.raw["operationId"]: each for each in found}
 
 
+pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisDeprecationWarning")
+"""The server draws chance in its own thread, which is no business of the examples."""
 NAMES = sorted(handler.operation_id for handler in (*API, *ROOT) if handler.include_in_schema is not False)
 
 

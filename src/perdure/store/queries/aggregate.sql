@@ -72,8 +72,8 @@ WHERE kind = 'runbook' AND tenant = :tenant AND is_plan = :is_plan AND number >=
 SELECT number FROM aggregate WHERE id = :id;
 
 -- name: ids_between
--- Calls and plans of a tenant in a range of ids, the last first.
-SELECT id FROM aggregate WHERE id >= :low AND id <= :high AND tenant = :tenant AND kind = 'runbook'
+-- Calls and plans of a tenant in a narrow range of ids, the last first; the texts are joined so that ids lead the way.
+SELECT id FROM aggregate WHERE id >= :low AND id <= :high AND tenant || '' = :tenant AND kind || '' = 'runbook'
 ORDER BY id DESC LIMIT :most;
 
 -- name: list_ids

@@ -1,32 +1,32 @@
--- name: count_jobs
+-- name: gauge_jobs
 -- Jobs that no live worker holds, up to a bound, for gauges.
 SELECT count(*) FROM (
   SELECT 1 FROM job LEFT JOIN worker ON worker.number = job.worker AND worker.is_fenced = 0
   WHERE worker.number IS NULL LIMIT :most
 ) AS found;
 
--- name: count_incidents
+-- name: gauge_incidents
 -- Open incidents of all tenants, up to a bound, for gauges.
 SELECT count(*) FROM (SELECT 1 FROM incident LIMIT :most) AS found;
 
--- name: count_dead
+-- name: gauge_dead
 -- Dead letters of all tenants, up to a bound, for gauges.
 SELECT count(*) FROM (SELECT 1 FROM inbox WHERE status = 2 LIMIT :most) AS found;
 
--- name: count_tasks
+-- name: gauge_tasks
 -- Open human tasks of all tenants, up to a bound, for gauges.
 SELECT count(*) FROM (SELECT 1 FROM parked WHERE kind = 'task' LIMIT :most) AS found;
 
--- name: count_calls
+-- name: gauge_calls
 -- Waiting calls of all tenants, up to a bound, for gauges.
 SELECT count(*) FROM (SELECT 1 FROM parked WHERE kind = 'call' AND status = 0 LIMIT :most) AS found;
 
--- name: count_waits
+-- name: gauge_waits
 -- What processes and people wait for in all tenants by kind, of so many rows at most, for gauges.
 SELECT kind, count(*) FROM (SELECT kind FROM parked WHERE kind <> 'call' LIMIT :most) AS found
 GROUP BY kind ORDER BY kind;
 
--- name: oldest_tasks
+-- name: gauge_oldest_tasks
 -- Of so many open human tasks of all tenants the oldest, for gauges.
 SELECT aggregate, tenant, step, token FROM (
   SELECT aggregate, tenant, step, token, number FROM parked WHERE kind = 'task' LIMIT :looked_at

@@ -10,7 +10,7 @@ import typer
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.options import Settings, command
 from perdure.surfaces.cli.project import load_project, load_verbs, open_store
-from perdure.surfaces.cli.worker import log_to_stderr, settle_memory, shown_url, tell
+from perdure.surfaces.cli.worker import log_as_told, log_to_stderr, settle_memory, shown_url, tell
 
 
 def register(app: typer.Typer) -> None:
@@ -29,6 +29,7 @@ async def serve(
 
     log_to_stderr()
     config = load_project(settings)
+    log_as_told(config)
     catalogue = load_verbs(config)
     async with open_store(settings, "caller" if is_caller else "worker", config, catalogue) as perdure:
 

@@ -18,7 +18,7 @@ from perdure.surfaces.cli.options import Settings, command
 from perdure.surfaces.cli.project import load_project, load_verbs, open_store
 
 if TYPE_CHECKING:
-    from perdure.app import Perdure
+    from perdure.app import Config, Perdure
 
 
 def register(app: typer.Typer) -> None:
@@ -30,10 +30,7 @@ async def worker(settings: Settings) -> None:
     """Work until stopped (Ctrl-C or SIGTERM); then let running attempts end, and give the lease back."""
     log_to_stderr()
     config = load_project(settings)
-    if config.telemetry.logs:
-        from perdure.telemetry import configure_logs
-
-        configure_logs(config.telemetry.logs)
+    log_as_told(config)
     catalogue = load_verbs(config)
     stopping = asyncio.Event()
     _on_signals(stopping)
@@ -57,6 +54,14 @@ async def worker(settings: Settings) -> None:
 
 def log_to_stderr() -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+
+
+def log_as_told(config: Config) -> None:
+    """As the project says: as text or JSON, with trace, runbook and tenant; else as it is."""
+    if config.telemetry.logs:
+        from perdure.telemetry import configure_logs
+
+        configure_logs(config.telemetry.logs)
 
 
 def settle_memory() -> None:

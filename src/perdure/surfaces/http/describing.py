@@ -10,7 +10,7 @@ import msgspec
 from litestar import Litestar, Router
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
-from litestar.openapi.spec import Components, SecurityScheme
+from litestar.openapi.spec import Components, Reference, SecurityScheme
 
 from perdure.surfaces.http.guarding import is_public
 from perdure.surfaces.http.making import REFUSALS
@@ -19,7 +19,7 @@ from perdure.surfaces.http.problems import MEDIA
 TITLE = "Perdure"
 VERSION = "1"
 DESCRIPTION = "Durable verbs: call them, compose them, watch them, answer them."
-SECURITY = [{"key": []}, {"token": []}, {"session": [], "csrf": []}]
+SECURITY: list[dict[str, list[str]]] = [{"key": []}, {"token": []}, {"session": [], "csrf": []}]
 _GENERIC = re.compile(r"(\w+?)_(?:[\w.]+\.)?(\w+?)_(?=[\"/]|$)")
 
 KEY_PARAMETER = {
@@ -32,7 +32,7 @@ MATCH_PARAMETER = {
     "description": "The `ETag` of the state that was seen: refused with 412 when it is another now.",
 }  # fmt: skip
 STREAM = {"schema": {"type": "string", "description": "Server-sent events: `id` is the cursor to go on from."}}
-PAGE = {"schema": {"type": "string", "description": "A page for people."}}
+PAGE = {"schema": {"type": "string"}}
 
 
 def description_config() -> OpenAPIConfig:
@@ -44,7 +44,7 @@ def description_config() -> OpenAPIConfig:
     )  # fmt: skip
 
 
-def _schemes() -> dict[str, SecurityScheme]:
+def _schemes() -> dict[str, SecurityScheme | Reference]:
     return {
         "key": SecurityScheme(type="http", scheme="bearer", description="A key: `perdure_…`."),
         "token": SecurityScheme(
@@ -102,8 +102,12 @@ def _tell(handler: Any, operation: dict[str, Any]) -> None:
     for status in list(answers):
         if int(status) in REFUSALS:
             answers[status] = {"$ref": f"#/components/responses/Refused{status}"}
+    for status in answers.keys() & {"204", "303"}:
+        answers[status].pop("content", None)
     if opt.get("streams"):
         answers["200"]["content"]["text/event-stream"] = STREAM
+    if opt.get("texts"):
+        answers["200"]["content"] = {"text/plain": PAGE}
     if opt.get("pages"):
         answers["200"]["content"]["text/html"] = PAGE
 
@@ -115,4 +119,16 @@ def _refusal(text: str) -> dict[str, Any]:
 def _readable(description: Any) -> Any:
     """Names of lists without the places their items are defined in: `RunbookRowPage`."""
     text = msgspec.json.encode(description).decode()
-    return msgspec.json.decode(_GENERIC.sub(lambda match: f"{match[2]}{match[1]}", text))
+    return _with_tuples(msgspec.json.decode(_GENERIC.sub(lambda match: f"{match[2]}{match[1]}", text)))
+
+
+def _with_tuples(node: Any) -> Any:
+    """Lists of a fixed form as JSON Schema has them since 2020."""
+    if isinstance(node, list):
+        return [_with_tuples(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    made = {name: _with_tuples(each) for name, each in node.items()}
+    if isinstance(items := made.get("items"), list):
+        made |= {"prefixItems": items, "minItems": len(items), "maxItems": len(items), "items": False}
+    return made

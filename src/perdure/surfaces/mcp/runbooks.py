@@ -222,9 +222,9 @@ async def run_runbook(desk: Desk, asked: RunRunbook) -> RunAnswer:
 async def extend_runbook(desk: Desk, asked: ExtendRunbook) -> RunAnswer:
     """Add steps behind those of a runbook that has not ended; they may refer to results of the steps there are.
 
-    Give a program or calls. It fails when the runbook has ended: start another one then. Asked twice, it adds twice: look
-    with runbook_status first when you are not sure that it arrived. With outcome
-    'needs_confirmation' nothing was added, because one of the new steps is grave: a person has to add it.
+    Give a program or calls. It fails when the runbook has ended: start another one then. Asked twice, it adds twice:
+    look with runbook_status first when you are not sure that it arrived. With outcome 'needs_confirmation' nothing was
+    added, because one of the new steps is grave: a person has to add it.
     """
     source = Source(asked.program, asked.calls, asked.variables)
     longer, added = await _looked_at(desk, asked.id, source)

@@ -11,6 +11,7 @@ from perdure.surfaces.http.routes import (
     dashboard,
     drafts,
     events,
+    hooks,
     incidents,
     instances,
     keys,
@@ -51,5 +52,6 @@ API: tuple[Any, ...] = (
 )
 ROOT: tuple[Any, ...] = (
     *probes.ROUTES,
+    *hooks.ROUTES,
     *dashboard.ROUTES,
 )

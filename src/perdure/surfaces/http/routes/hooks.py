@@ -6,6 +6,7 @@ from typing import Any
 
 from litestar import Request, Response, post
 
+from perdure.app import Perdure
 from perdure.app.hooks import HookReceipt, UnsignedError, receive
 from perdure.surfaces.http.making import public
 from perdure.surfaces.http.problems import RefusedRequest
@@ -17,9 +18,9 @@ KNOWN = frozenset({"duplicate", "late"})
 @public(post, "/hooks/{name:str}", tags=["hooks"], status_code=202)
 async def take_hook(request: Request[Any, Any, Any], name: str) -> Response[HookReceipt]:
     """Take in a message signed as Standard Webhooks has it. The same id again within its window counts once."""
-    state = request.app.state
+    perdure: Perdure = request.app.state.perdure
     try:
-        receipt = await receive(state.perdure, state.hooks, name, dict(request.headers), await request.body())
+        receipt = await receive(perdure, perdure.runtime.hooks, name, dict(request.headers), await request.body())
     except UnsignedError as error:
         raise RefusedRequest(401, error.code, str(error), error.hint) from error
     return Response(receipt, status_code=200 if receipt.outcome in KNOWN else 202)

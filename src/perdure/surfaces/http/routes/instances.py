@@ -18,8 +18,9 @@ from perdure.app.retracing import DiagramView
 from perdure.app.views import EventView
 from perdure.engine import MigrationPlan
 from perdure.surfaces.http.bodies import NO_REASON, Reason, Why
+from perdure.surfaces.http.following import journal_answer
 from perdure.surfaces.http.guarding import idempotency_key
-from perdure.surfaces.http.making import acting, reading
+from perdure.surfaces.http.making import acting, reading, streaming
 from perdure.surfaces.http.parameters import After, Id, InState, Limit, Sequence, Word
 from perdure.surfaces.http.versions import tagged, unchanged
 
@@ -145,10 +146,14 @@ async def show_diagram(perdure: Perdure, id: Id, at: Sequence = None, has_xml: H
     return await perdure.instances.diagram(id, at=at, has_xml=has_xml)
 
 
-@reading("/instances/{id:str}/events", "instance.read", tags=TAGS)
-async def list_instance_events(perdure: Perdure, id: Id, after: After = None, limit: Limit = 50) -> Page[EventView]:
-    """What happened to it, oldest first."""
-    return await perdure.instances.page_of_events(id, after=after, limit=limit)
+@streaming("/instances/{id:str}/events", "instance.read", Page[EventView], tags=TAGS)
+async def follow_instance(
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, after: After = None, limit: Limit = 50
+) -> Response[Any]:
+    """The journal of an instance, oldest first; as `text/event-stream` with what is still to come."""
+    return await journal_answer(
+        request, perdure, principal, id, lambda record: perdure.instances.events(id, after=record), after, limit
+    )
 
 
 @acting("/instances/{id:str}/suspend", "instance.suspend", tags=TAGS)
@@ -269,7 +274,7 @@ def _answered(principal: Principal, view: InstanceView) -> Response[InstanceView
 
 
 ROUTES: tuple[Any, ...] = (
-    list_instances, start_instance, show_instance, show_diagram, list_instance_events, suspend_instance,
+    list_instances, start_instance, show_instance, show_diagram, follow_instance, suspend_instance,
     resume_instance, modify_instance, migrate_instance, migrate_instance_back, cancel_instance, retry_instance,
     resolve_instance, erase_instance,
 )  # fmt: skip

@@ -1,13 +1,17 @@
-"""For whoever looks after the server: is it alive, is it ready."""
+"""For whoever looks after the server: is it alive, is it ready, how much does it do."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import msgspec
-from litestar import Request, get
+from litestar import Request, Response, get
 
+from perdure.access.principal import Principal
+from perdure.access.roles import check
+from perdure.app.server_config import is_loopback
 from perdure.surfaces.http.describing import described
+from perdure.surfaces.http.guarding import CHALLENGE
 from perdure.surfaces.http.making import public
 from perdure.surfaces.http.problems import RefusedRequest
 
@@ -36,10 +40,29 @@ async def ready(request: Request[Any, Any, Any]) -> Health:
     return Health("ready")
 
 
+@public(get, "/metrics", tags=["server"], texts=True)
+async def metrics(request: Request[Any, Any, Any]) -> Response[Any]:
+    """Counters and gauges for Prometheus: to this machine, or to a key that may read them."""
+    state = request.app.state
+    principal: Principal | None = request.scope["state"].get("principal")
+    if principal is None and not _is_local(request):
+        hint = "Send a key of the operation metrics.read."
+        raise RefusedRequest(401, "access.unauthenticated", "Nobody is signed in.", hint, headers=CHALLENGE)
+    if principal is not None:
+        check(principal, "metrics.read")
+    return Response(await state.perdure.runtime.scrape(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _is_local(request: Request[Any, Any, Any]) -> bool:
+    """From this machine, and not by somebody between who speaks for others."""
+    is_passed_on = any(name in request.headers for name in ("forwarded", "x-forwarded-for", "x-real-ip"))
+    return request.client is not None and is_loopback(request.client.host) and not is_passed_on
+
+
 @public(get, "/api/openapi.json", include_in_schema=False)
 async def description(request: Request[Any, Any, Any]) -> dict[str, Any]:
     """The description of this API, as OpenAPI has it."""
     return described(request.app)
 
 
-ROUTES: tuple[Any, ...] = (health, ready, description)
+ROUTES: tuple[Any, ...] = (health, ready, metrics, description)

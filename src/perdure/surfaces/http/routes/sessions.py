@@ -22,7 +22,7 @@ from perdure.access.tokens import (
     session_token,
 )
 from perdure.app.server_config import ServerConfig
-from perdure.sources import Sources, fresh_secret, id_text
+from perdure.sources import Sources, fresh_secret
 from perdure.surfaces.http.bodies import Body
 from perdure.surfaces.http.credentials import COOKIE, LOGIN, cookie_in, cookie_name
 from perdure.surfaces.http.guarding import CHALLENGE
@@ -74,7 +74,7 @@ async def sign_in(request: AnyRequest, data: SignIn) -> Response[SessionView]:
     if principal is None or name is None:
         state.failures.check(request.client.host if request.client is not None else "")
         raise nobody(request, "This key is not good here.", "It may be expired, revoked, or made for another server.")
-    session, cookie = begun(request, principal, id_text(name.id))
+    session, cookie = begun(request, principal, name.id)
     return Response(_view(request, session.principal, session), status_code=201, cookies=[cookie])
 
 
