@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.req("P4"), pytest.mark.req("V20")]
 MODEL = KYC / "models" / "compliance_review_v1.bpmn"
 DRAWN = '.diagram-canvas[data-ready="true"]'
 BAD = """<?xml version="1.0" encoding="UTF-8"?>
-<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="bad" targetNamespace="http://bpmn.io/schema/bpmn">
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="file" targetNamespace="http://bpmn.io/schema/bpmn">
   <process id="bad" isExecutable="true">
     <startEvent id="begin" name="Begin"/>
     <serviceTask id="lost" name="Nobody knows &lt;b&gt;what&lt;/b&gt;"/>
