@@ -36,6 +36,11 @@ class Principal(msgspec.Struct, frozen=True):
         return self.kind == "person"
 
 
+def own_key(principal: Principal, key: str) -> str:
+    """An idempotency key as operations are handed it: one that two principals chose alike is not the same."""
+    return f"{len(principal.name)}:{principal.name}:{key}" if key else ""
+
+
 def local(tenant: str = "default", name: str = "local") -> Principal:
     """Whoever sits at the machine when nothing asks who they are: everything is theirs."""
     return Principal(tenant, name, "person", frozenset({"admin"}), groups=(ADMINISTRATORS,))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from perdure.access.principal import Principal
+from perdure.app.adding import check_added
 from perdure.channels.settings import HookIn, Hooks
 from perdure.channels.signatures import MAX_ID, Signed, verify
 from perdure.errors import PerdureError, RejectedError, Rejection
@@ -53,6 +55,9 @@ async def _deliver(perdure: Perdure, hook: HookIn, data: dict[str, Any], message
         )  # fmt: skip
         return HookReceipt(outcome, message_id)
     key, error = _at(data, hook.key or "key"), data.get("error")
+    # Nobody vouched for the sender but by a secret: it answers what was asked and adds nothing to a plan.
+    sender = Principal(hook.tenant, hook.principal, "service", frozenset())
+    check_added(perdure, sender, await perdure.verbs_under(key), data.get("result"))
     receipt = await perdure.complete(
         key, data.get("result"), error=str(error) if error is not None else None, message_id=message_id
     )

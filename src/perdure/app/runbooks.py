@@ -26,6 +26,7 @@ from perdure.app.runtime import Runtime
 from perdure.app.views import EventView
 from perdure.app.waiting import as_of, follow, is_ended, read, wait_for
 from perdure.app.walking import walk_case, walk_plans
+from perdure.contracts import check_key
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
@@ -221,19 +222,38 @@ class RunbookDesk:
         """Take back what an ended runbook did, the last first."""
         return await self._ask(id, c.Compensate(reason))
 
-    async def cancel_case(self, case: str, reason: str = "") -> builtins.list[RunbookView]:
-        """Stop every runbook of a case, with whatever its steps wait for."""
+    async def cancel_case(
+        self, case: str, reason: str = "", *, allow: Callable[[builtins.list[str]], None] | None = None
+    ) -> builtins.list[RunbookView]:
+        """Stop every runbook of a case, with whatever its steps wait for.
+
+        `allow` is asked about the verbs of each before any of them is stopped; it raises to refuse.
+        """
+        check_key("cancel", "case", case)
+        running = [each async for each in self._running(case)]
+        if allow is not None:
+            for _, verbs in running:
+                allow(verbs)
         cancelled: builtins.list[RunbookView] = []
-        async for id in self._walk(case):
-            aggregate = await self._runtime.kernel.read(id, self._origin)
-            if is_ended(aggregate):
-                continue
+        for id, _ in running:
             try:
                 cancelled.append(await self._ask(id_text(id), c.Cancel(reason)))
             except RejectedError as error:
                 if error.rejection.code != "wrong_state":
                     raise
         return cancelled
+
+    async def _running(self, case: str) -> AsyncIterator[tuple[Id, builtins.list[str]]]:
+        """The runbooks of a case that have not ended, with the verbs of their steps."""
+        async for id in self._walk(case):
+            aggregate = await self._runtime.kernel.read(id, self._origin)
+            if not is_ended(aggregate):
+                yield id, [step.verb for step in aggregate.state.steps]
+
+    async def verb(self, id: str, step: str | int) -> str:
+        """The verb of a step, found as every act on a step finds it."""
+        aggregate = await self._read(id)
+        return str(aggregate.state.steps[step_number(aggregate, step) - 1].verb)
 
     async def answer(self, id: str, step: str | int, agree: bool, *, reason: str = "") -> RunbookView:
         """Agree, or refuse, that a step with a gate runs, as a member of its group (see `acting`)."""

@@ -52,7 +52,7 @@ def dry_run(plan: Plan, catalogue: Catalogue) -> DryRun:
     verbs = [catalogue.find(step.verb, step.version or None) if step.verb else None for step in plan.steps]
     found = tuple(tuple(plan.steps[number].name for number in wave) for wave in waves(needs_by_number(plan.steps)))
     writes = {step.name: _writes(step) for step in plan.steps if step.writes}
-    tier, reason = _tier(plan, verbs)
+    tier, reason = _tier(plan, catalogue)
     return DryRun(
         waves=found,
         order=tuple(name for wave in found for name in wave),
@@ -96,13 +96,15 @@ def _writes(step: StepPlan) -> tuple[str, ...]:
     return tuple(substitute(template, value_of) for template in step.writes)
 
 
-def _tier(plan: Plan, verbs: list[Verb | None]) -> tuple[ConsequenceTier, str]:
-    """The gravest tier of any step, and the first step that has it."""
+def _tier(plan: Plan, catalogue: Catalogue) -> tuple[ConsequenceTier, str]:
+    """The gravest tier of any step, also by the verb that is asked when it fails, and the first step that has it."""
     gravest, reason = CONSEQUENCE_TIERS[0], "nothing in it has consequences"
-    for step, verb in zip(plan.steps, verbs, strict=True):
-        tier = verb.definition.consequence if verb is not None else gravest
-        if CONSEQUENCE_TIERS.index(tier) > CONSEQUENCE_TIERS.index(gravest):
-            gravest, reason = tier, f"{step.name} calls {step.verb}"
+    for step in plan.steps:
+        for name, version in ((step.verb, step.version or None), (step.alternative, None)):
+            verb = catalogue.find(name, version) if name else None
+            tier = verb.definition.consequence if verb is not None else gravest
+            if CONSEQUENCE_TIERS.index(tier) > CONSEQUENCE_TIERS.index(gravest):
+                gravest, reason = tier, f"{step.name} calls {name}"
     return gravest, reason
 
 

@@ -10,7 +10,7 @@ from perdure.app.confirming import check_confirmed
 from perdure.app.runbook_views import PlanView
 from perdure.contracts import tier_rank
 from perdure.errors import ConfirmationRequiredError
-from perdure.runbooks.plan import Plan
+from perdure.runbooks.plan import Plan, StepPlan
 
 GRAVE = tier_rank("requires_confirmation")
 
@@ -43,10 +43,12 @@ async def check_extension(
     perdure: Perdure, extension: Extension, principal: Principal, confirm: str, phrase: str
 ) -> None:
     """Adding what is grave is agreed to by the hash of the whole plan; what was agreed to before is not asked again."""
-    if any(_rank(perdure, step.verb, step.version) >= GRAVE for step in extension.added.steps if step.verb):
+    if any(_rank(perdure, step) >= GRAVE for step in extension.added.steps):
         await check_agreed(perdure, perdure.runbooks.plan(extension.whole), principal, confirm, phrase)
 
 
-def _rank(perdure: Perdure, verb: str, version: int) -> int:
-    found = perdure.catalogue.find(verb, version or None)
-    return tier_rank(found.definition.consequence) if found is not None else GRAVE
+def _rank(perdure: Perdure, step: StepPlan) -> int:
+    """How grave the gravest verb is that a step may come to; what is not known is."""
+    named = [(step.verb, step.version or None), (step.alternative, None)]
+    found = [perdure.catalogue.find(name, version) for name, version in named if name]
+    return max((tier_rank(verb.definition.consequence) if verb is not None else GRAVE for verb in found), default=0)

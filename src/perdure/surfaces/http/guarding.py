@@ -8,7 +8,7 @@ from litestar import Request
 from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 
-from perdure.access.principal import Principal
+from perdure.access.principal import Principal, own_key
 from perdure.access.roles import check
 from perdure.app import Perdure
 from perdure.surfaces.http.problems import RefusedRequest
@@ -57,6 +57,4 @@ def provide_perdure(request: AnyRequest, principal: Principal) -> Perdure:
 
 def idempotency_key(request: AnyRequest) -> str:
     """The key as operations are handed it: one that two principals chose alike is not the same."""
-    key = request.headers.get("idempotency-key", "")
-    name = principal_of(request).name
-    return f"{len(name)}:{name}:{key}" if key else ""
+    return own_key(principal_of(request), request.headers.get("idempotency-key", ""))

@@ -10,18 +10,21 @@ from perdure.access.principal import EVERY_VERB, Principal
 from perdure.access.roles import check
 from perdure.access.tokens import WaitName
 from perdure.app import Perdure
+from perdure.app.adding import check_added
 from perdure.errors import RejectedError, Rejection
 from perdure.surfaces.http.problems import RefusedRequest
 
 
 async def check_wait(
-    perdure: Perdure, principal: Principal, request: Request[Any, Any, Any], operation: str, key: str, verb: str = ""
-) -> None:
-    """Refuse whoever may not end the wait under a key."""
+    perdure: Perdure, principal: Principal, request: Request[Any, Any, Any], operation: str, key: str, verb: str = "",
+    result: Any = None,
+) -> None:  # fmt: skip
+    """Refuse whoever may not end the wait under a key, with a `result` that may add steps to a plan."""
     if principal.via == "wait":
         _check_token(principal, request, operation, key)
-        return
-    await check_reach(perdure, principal, operation, key, verb)
+    else:
+        await check_reach(perdure, principal, operation, key, verb)
+    check_added(perdure, principal, await perdure.verbs_under(key, verb), result)
 
 
 async def check_reach(perdure: Perdure, principal: Principal, operation: str, key: str, verb: str = "") -> None:
@@ -36,6 +39,12 @@ async def check_reach(perdure: Perdure, principal: Principal, operation: str, ke
         fact, hint = "nothing waits under it yet and your key does not reach every verb", "Name the verb it is for."
         raise RejectedError(Rejection("forbidden", "complete", "key", key, fact, hint))
     check(principal, operation, verb=verb)
+
+
+async def check_every_verb(perdure: Perdure, principal: Principal, operation: str, id: str) -> None:
+    """Refuse whose key does not reach every verb of a call, a runbook or an instance."""
+    for verb in await perdure.verbs_of(id):
+        check(principal, operation, verb=verb)
 
 
 def _check_token(principal: Principal, request: Request[Any, Any, Any], operation: str, key: str) -> None:

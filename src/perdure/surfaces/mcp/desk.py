@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from perdure.access.principal import Principal
+from perdure.access.principal import Principal, own_key
 from perdure.access.roles import check, refusal
 from perdure.app import Perdure
 
@@ -22,6 +22,10 @@ class Desk(NamedTuple):
     def check(self, operation: str, verb: str = "") -> None:
         """Nothing when the principal may; else a rejection."""
         check(self.principal, operation, verb=verb)
+
+    def idempotency_key(self, key: str) -> str:
+        """A key as operations are handed it: one that two principals chose alike is not the same."""
+        return own_key(self.principal, key)
 
     def may(self, operation: str, verb: str = "") -> bool:
         return refusal(self.principal, operation, verb) is None

@@ -214,7 +214,7 @@ async def run_runbook(desk: Desk, asked: RunRunbook) -> RunAnswer:
         view = await runbooks.start_draft(asked.draft, plan)
     else:
         view = await runbooks.start(
-            plan, case=asked.case, idempotency_key=asked.idempotency_key
+            plan, case=asked.case, idempotency_key=desk.idempotency_key(asked.idempotency_key)
         )  # fmt: skip
     return run_answer(await runbooks.rest(view.id, asked.wait_seconds))
 

@@ -181,7 +181,7 @@ async def call_verb(desk: Desk, asked: CallVerb) -> CallAnswer:
             told = await kept(desk, found, plan, "")
             return CallAnswer("needs_confirmation", ASK_A_PERSON, verb=verb.name, confirmation=told)
     view = await desk.perdure.call(
-        verb.name, asked.args, version=asked.version, idempotency_key=asked.idempotency_key,
+        verb.name, asked.args, version=asked.version, idempotency_key=desk.idempotency_key(asked.idempotency_key),
         wait=asked.wait_seconds > 0, timeout_seconds=asked.wait_seconds or REST_SECONDS,
     )  # fmt: skip
     return call_answer(view)

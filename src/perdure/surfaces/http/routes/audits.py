@@ -8,12 +8,12 @@ from litestar import Request, Response
 from litestar.openapi.datastructures import ResponseSpec
 
 from perdure.access.principal import Principal
-from perdure.access.roles import check
 from perdure.app import Perdure
 from perdure.app.exporting import export_document
 from perdure.sources import id_text, parse_id
 from perdure.surfaces.http.making import reading
 from perdure.surfaces.http.parameters import Id
+from perdure.surfaces.http.reaching import check_every_verb
 
 TAGS = ("audit",)
 Form = Literal["json", "html"]
@@ -30,7 +30,7 @@ async def export_call(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, format: Form = "json"
 ) -> Response[bytes]:
     """Everything that happened in a call."""
-    return await _document(perdure, principal, request, id, format)
+    return await exported(perdure, principal, request, id, format)
 
 
 @reading("/instances/{id:str}/export", "audit.export", tags=TAGS, answers=DOCUMENTS)
@@ -38,14 +38,14 @@ async def export_instance(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, format: Form = "json"
 ) -> Response[bytes]:
     """Everything that happened in an instance."""
-    return await _document(perdure, principal, request, id, format)
+    return await exported(perdure, principal, request, id, format)
 
 
-async def _document(
+async def exported(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: str, format: Form
 ) -> Response[bytes]:
-    for verb in await perdure.verbs_of(id):
-        check(principal, "audit.export", verb=verb)
+    """The document of whatever has that id, for whoever reaches every verb in it."""
+    await check_every_verb(perdure, principal, "audit.export", id)
     is_page = format == "html"
     document = await export_document(perdure, id, request.app.state.public_keys, is_page=is_page)
     headers = {"Content-Disposition": f'attachment; filename="{id_text(parse_id(id))}.{format}"'}

@@ -8,8 +8,8 @@ from litestar import Request, Response
 from litestar.params import Parameter
 
 from perdure.access.principal import Principal
-from perdure.access.roles import check
 from perdure.app import Perdure
+from perdure.app.adding import check_added
 from perdure.app.instance_views import InstanceView
 from perdure.app.listing_views import RunbookRow
 from perdure.app.paging import Page
@@ -19,6 +19,7 @@ from perdure.errors import RejectedError, Rejection
 from perdure.surfaces.http.bodies import NO_REASON, Amend, Approve, Reason, Resolve, Why
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import After, Id, InState, Limit, Query, Word
+from perdure.surfaces.http.reaching import check_every_verb
 from perdure.surfaces.http.versions import tagged, unchanged
 
 TAGS = ("calls",)
@@ -77,6 +78,7 @@ async def resolve_call(
 ) -> Response[CallView | InstanceView]:
     """End by hand what an incident stopped, with a result or an error."""
     await _allowed(perdure, principal, "call.resolve", id)
+    check_added(perdure, principal, await perdure.verbs_of(id), data.result)
     async with unchanged(request, perdure, id):
         return tagged(await perdure.resolve(id, data.result, error=data.error, reason=data.reason))
 
@@ -112,7 +114,7 @@ async def erase_call(
 
 
 async def _allowed(perdure: Perdure, principal: Principal, operation: str, id: str) -> None:
-    check(principal, operation, verb=(await perdure.status(id)).verb)
+    await check_every_verb(perdure, principal, operation, id)
 
 
 def _fields(verb: str, where: list[str]) -> dict[str, str]:

@@ -64,7 +64,7 @@ async def send_completion(
     makes no sense.
     """
     try:
-        await check_wait(perdure, principal, request, "completion.send", data.key, data.verb)
+        await check_wait(perdure, principal, request, "completion.send", data.key, data.verb, data.result)
         if principal.via != "wait" and await perdure.is_task(data.key):
             check(principal, "task.complete")
         receipt = await perdure.complete(

@@ -9,6 +9,7 @@ from litestar.params import Parameter
 
 from perdure.access.principal import EVERY_VERB, Principal
 from perdure.app import Perdure
+from perdure.app.adding import check_added
 from perdure.app.listing_views import DeadLetterItem
 from perdure.app.paging import Page
 from perdure.app.views import ReceiptView
@@ -78,23 +79,33 @@ async def replay_named_letter(perdure: Perdure, principal: Principal, data: Repl
 
 
 @acting("/dead-letters/{message_id:str}/discard", "dead-letter.discard", status=204, tags=TAGS)
-async def discard_letter(perdure: Perdure, message_id: MessageId, data: Discard) -> None:
+async def discard_letter(perdure: Perdure, principal: Principal, message_id: MessageId, data: Discard) -> None:
     """Close it without acting on it."""
-    await perdure.discard(message_id, data.reason)
+    await _discarded(perdure, principal, message_id, data)
 
 
 @acting("/dead-letters/discard", "dead-letter.discard", status=204, tags=TAGS)
-async def discard_named_letter(perdure: Perdure, data: DiscardNamed) -> None:
+async def discard_named_letter(perdure: Perdure, principal: Principal, data: DiscardNamed) -> None:
     """Close it without acting on it."""
-    await perdure.discard(data.message_id, data.reason)
+    await _discarded(perdure, principal, data.message_id, data)
 
 
 async def _replayed(perdure: Perdure, principal: Principal, message_id: str, data: Replay) -> ReceiptView:
     letter = await perdure.letter(message_id)
     if letter.kind == COMPLETION:
-        named = str(letter.message.get("verb", "")) if isinstance(letter.message, dict) else ""
-        await check_reach(perdure, principal, "dead-letter.replay", data.key or letter.key, named)
+        brought = letter.message if isinstance(letter.message, dict) else {}
+        key, named = data.key or letter.key, str(brought.get("verb", ""))
+        await check_reach(perdure, principal, "dead-letter.replay", key, named)
+        check_added(perdure, principal, await perdure.verbs_under(key, named), brought.get("result"))
     return await perdure.replay(message_id, key=data.key, instance=data.instance)
+
+
+async def _discarded(perdure: Perdure, principal: Principal, message_id: str, data: Discard) -> None:
+    letter = await perdure.letter(message_id)
+    if letter.kind == COMPLETION:
+        named = str(letter.message.get("verb", "")) if isinstance(letter.message, dict) else ""
+        await check_reach(perdure, principal, "dead-letter.discard", letter.key, named)
+    await perdure.discard(message_id, data.reason)
 
 
 ROUTES: tuple[Any, ...] = (list_letters, replay_letter, replay_named_letter, discard_letter, discard_named_letter)

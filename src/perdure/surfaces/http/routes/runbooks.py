@@ -8,9 +8,9 @@ import msgspec
 from litestar import Request, Response
 
 from perdure.access.principal import Principal
+from perdure.access.roles import check
 from perdure.app import Perdure
 from perdure.app.composing import extend, extension_of, plan_of
-from perdure.app.exporting import export_document
 from perdure.app.listing_views import RunbookRow
 from perdure.app.paging import Page
 from perdure.app.runbook_views import PlanDiff, PlanView, RunbookView
@@ -20,6 +20,8 @@ from perdure.surfaces.http.confirming import check_agreed, check_extension, chec
 from perdure.surfaces.http.guarding import idempotency_key
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import After, Id, InState, Limit, Name, Query, Sequence, Word
+from perdure.surfaces.http.reaching import check_every_verb
+from perdure.surfaces.http.routes.audits import Form, exported
 from perdure.surfaces.http.routes.verbs import waited
 from perdure.surfaces.http.versions import tagged, unchanged
 
@@ -98,13 +100,10 @@ async def show_timeline(perdure: Perdure, id: Id) -> Timeline:
 
 @reading("/runbooks/{id:str}/export", "audit.export", tags=TAGS, pages=True)
 async def export_runbook(
-    perdure: Perdure, request: AnyRequest, id: Id, format: Literal["json", "html"] = "json"
-) -> Response[Any]:
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, format: Form = "json"
+) -> Response[bytes]:
     """Everything that happened in a runbook or a call, to be checked by anybody without a store."""
-    is_page = format == "html"
-    document = await export_document(perdure, id, request.app.state.public_keys, is_page=is_page)
-    headers = {"Content-Disposition": f'attachment; filename="{id[:26]}.{format}"'}
-    return Response(document, media_type="text/html" if is_page else "application/json", headers=headers)
+    return await exported(perdure, principal, request, id, format)
 
 
 @acting("/runbooks/{id:str}/extend", "runbook.extend", tags=TAGS)
@@ -121,34 +120,46 @@ async def extend_runbook(
 
 
 @acting("/runbooks/{id:str}/seal", "runbook.seal", tags=TAGS)
-async def seal_runbook(perdure: Perdure, request: AnyRequest, id: Id) -> Response[RunbookView]:
+async def seal_runbook(
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: Id
+) -> Response[RunbookView]:  # fmt: skip
     """No more steps will come."""
+    await check_every_verb(perdure, principal, "runbook.seal", id)
     async with unchanged(request, perdure, id):
         return tagged(await perdure.runbooks.seal(id))
 
 
 @acting("/runbooks/{id:str}/cancel", "runbook.cancel", tags=TAGS)
 async def cancel_runbook(
-    perdure: Perdure, request: AnyRequest, id: Id, data: CancelRunbook = NOTHING
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, data: CancelRunbook = NOTHING
 ) -> Response[RunbookView]:
     """Stop a runbook. Nothing is taken back unless `compensate` says so."""
+    await check_every_verb(perdure, principal, "runbook.cancel", id)
+    if data.compensate:
+        check(principal, "runbook.compensate")
     async with unchanged(request, perdure, id):
         return tagged(await perdure.runbooks.cancel(id, data.reason, compensate=data.compensate))
 
 
 @acting("/runbooks/{id:str}/compensate", "runbook.compensate", tags=TAGS)
 async def compensate_runbook(
-    perdure: Perdure, request: AnyRequest, id: Id, data: Reason = NO_REASON
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, data: Reason = NO_REASON
 ) -> Response[RunbookView]:
     """Take back what an ended runbook did, the last first."""
+    await check_every_verb(perdure, principal, "runbook.compensate", id)
     async with unchanged(request, perdure, id):
         return tagged(await perdure.runbooks.compensate(id, data.reason))
 
 
 @acting("/cases/{case:str}/cancel", "case.cancel", tags=("cases",))
-async def cancel_case(perdure: Perdure, case: Name, data: Reason = NO_REASON) -> Runbooks:
-    """Stop every runbook of a case, with whatever its steps wait for."""
-    return Runbooks(await perdure.runbooks.cancel_case(case, data.reason))
+async def cancel_case(perdure: Perdure, principal: Principal, case: Name, data: Reason = NO_REASON) -> Runbooks:
+    """Stop every runbook of a case, with whatever its steps wait for; none, when one of them may not be stopped."""
+
+    def allow(verbs: list[str]) -> None:
+        for verb in verbs:
+            check(principal, "case.cancel", verb=verb)
+
+    return Runbooks(await perdure.runbooks.cancel_case(case, data.reason, allow=allow))
 
 
 ROUTES: tuple[Any, ...] = (

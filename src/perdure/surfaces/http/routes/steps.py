@@ -60,10 +60,8 @@ async def answer_gate(
 
 
 async def _allowed(perdure: Perdure, principal: Principal, operation: str, id: str, step: str) -> None:
-    """Whoever may act on some verbs only may act on their steps only; an unknown step is refused further in."""
-    steps = (await perdure.runbooks.show(id)).steps
-    verb = next((each.verb for each in steps if step in (each.name, str(each.number))), "")
-    check(principal, operation, verb=verb)
+    """Whoever may act on some verbs only may act on their steps only, however the step is named."""
+    check(principal, operation, verb=await perdure.runbooks.verb(id, step))
 
 
 ROUTES: tuple[Any, ...] = (retry_step, skip_step, cancel_step, answer_gate)

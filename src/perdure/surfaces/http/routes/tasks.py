@@ -10,6 +10,7 @@ from litestar.params import Parameter
 from perdure.access.principal import Principal
 from perdure.access.roles import check
 from perdure.app import Perdure
+from perdure.app.adding import check_added
 from perdure.app.instance_views import InstanceView
 from perdure.app.paging import Page
 from perdure.app.runbook_views import RunbookView
@@ -107,7 +108,9 @@ async def complete_task(perdure: Perdure, principal: Principal, key: Key, data: 
 
     Data that do not fit its form are refused, and `errors` says for each field what is wrong with it.
     """
-    await _allowed(perdure, principal, "task.complete", key)
+    verb = await _allowed(perdure, principal, "task.complete", key)
+    if verb:
+        check_added(perdure, principal, [verb], data.data)
     return await perdure.tasks.complete(key, data.data, message_id=data.message_id, override=data.override)
 
 
@@ -120,8 +123,10 @@ async def accept_task(
     return await perdure.tasks.accept(key, override=data.override)
 
 
-async def _allowed(perdure: Perdure, principal: Principal, operation: str, key: str) -> None:
-    check(principal, operation, verb=await perdure.tasks.verb(key))
+async def _allowed(perdure: Perdure, principal: Principal, operation: str, key: str) -> str:
+    verb = await perdure.tasks.verb(key)
+    check(principal, operation, verb=verb)
+    return verb
 
 
 ROUTES: tuple[Any, ...] = (
