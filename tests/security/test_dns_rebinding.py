@@ -29,6 +29,14 @@ async def test_probes_are_answered_under_any_name() -> None:
             assert (await client.get(path, headers={"Host": "10.0.0.7"})).status_code == 200, path
 
 
+@pytest.mark.parametrize("authentication", [(), ("keys",)])
+async def test_a_name_that_was_pointed_here_reads_no_counters(authentication: tuple[str, ...]) -> None:
+    async with served(authentication=authentication) as found, found.client() as client:
+        for host in ("evil.example", "localhost.evil.example", ""):
+            assert (await client.get("/metrics", headers={"Host": host})).status_code == 401, host
+        assert (await client.get("/metrics", headers={"Host": "[::1]:8321"})).status_code == 200
+
+
 async def test_a_page_elsewhere_cannot_act_on_an_open_server() -> None:
     async with served(authentication=()) as found, found.client() as client:
         answer = await client.post(

@@ -32,6 +32,26 @@ async def test_line_ends_in_a_key_for_repeating_are_refused() -> None:
         assert "x-planted" not in answer.headers
 
 
+async def test_a_host_that_cannot_be_read_is_refused_and_breaks_nothing() -> None:
+    async with served() as found, found.client() as client:
+        for host in ("localhost:x", "[::1", "localhost:99999", "a/b", "a?b", "a#b", "me@localhost", "localhost:0"):
+            for path in ("/api/verbs", "/nothing", "/api/session/oidc"):
+                answer = await client.get(path, headers={"Host": host})
+                assert (answer.status_code, answer.json()["code"]) == (400, "request.host"), host
+            assert (await client.get("/metrics", headers={"Host": host})).status_code < 500, host
+
+
+async def test_a_trace_that_is_none_is_written_nowhere() -> None:
+    async with served() as found, found.client(await found.key("operator")) as client:
+        good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        for trace, kept in ((good, good), ("evil' OR 1=1", ""), ("x" * 5000, "")):
+            answer = await client.post(
+                "/api/verbs/desk.note/calls", json={"args": {"text": "x"}}, headers={"traceparent": trace}
+            )
+            records = found.perdure.events(answer.json()["id"])
+            assert {each.trace async for each in records} == {kept}
+
+
 async def test_every_answer_says_how_browsers_are_to_treat_it() -> None:
     async with served() as found, found.client() as client:
         for path in ("/", "/api/verbs", "/api/docs", "/health", "/api/nothing", "/assets/none.js"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -43,7 +44,9 @@ async def receive(perdure: Perdure, hooks: Hooks, name: str, headers: Mapping[st
         hint = "Is the sender's clock right?" if signed == "hook.stale" else "Do both sides have the same secret?"
         raise UnsignedError(Rejection("forbidden", "take in", "message for", name, fact, hint))
     acting = perdure.acting(tenant=hook.tenant, principal=hook.principal)
-    message_id = f"hook:{name}:{signed.id}"[:MAX_ID]
+    message_id = f"hook:{name}:{signed.id}"
+    if len(message_id) > MAX_ID:
+        message_id = f"hook:{name}:{sha256(signed.id.encode()).hexdigest()}"
     return await _deliver(acting, hook, _read(hook, body), message_id)
 
 

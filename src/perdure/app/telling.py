@@ -17,7 +17,7 @@ import msgspec
 
 from perdure.app.feed import Feed, FeedItem
 from perdure.app.runtime import Runtime
-from perdure.channels.delivering import DEFINITION, VERB, Delivery
+from perdure.channels.delivering import DEFINITION, PLATFORM, VERB, Delivery
 from perdure.channels.egress import Egress
 from perdure.channels.sending import Sender
 from perdure.channels.settings import HookOut, Hooks
@@ -30,7 +30,6 @@ from perdure.verbs import Catalogue, HandlerRegistry
 from perdure.verbs.loader import load_text
 
 HOOK = "hook"
-PLATFORM = "perdure"
 AT_ONCE = 16
 PAUSE = 5 * SECOND
 """Between two looks when the store cannot be reached."""
@@ -119,6 +118,6 @@ async def replay(runtime: Runtime, origin: Origin, message_id: str) -> None:
         raise RejectedError(Rejection("not_found", "replay", "dead letter", message_id, "there is none"))
     args = msgspec.json.decode(letter.body)
     await runtime.conductor.call(
-        VERB, args, Origin(origin.tenant, origin.principal), idempotency_key=f"{message_id}/replay", waits=False
+        VERB, args, Origin(origin.tenant, PLATFORM), idempotency_key=f"{message_id}/replay", waits=False
     )
     await runtime.store.discard_message(origin.tenant, message_id, f"delivered again by {origin.principal}")

@@ -18,6 +18,7 @@ from perdure.verbs.handlers import Call
 VERB = "perdure.deliver-hook"
 MAX_ATTEMPTS = 12
 GONE = 410
+PLATFORM = "perdure"
 DEFINITION = f"""
 - name: {VERB}
   version: 1
@@ -51,6 +52,9 @@ class Delivery:
         self._bury = bury
 
     async def __call__(self, call: Call) -> dict[str, Any]:
+        if call.principal != PLATFORM:
+            # Whoever can ask for verbs could otherwise have us sign what never happened.
+            raise BusinessError("hook.forged", "Only the platform itself tells subscribers what happened.")
         hook = self._hooks.leaving_as(str(call.args["hook"]), call.tenant)
         if hook is None:
             return {"status": 0}  # it was taken out of the configuration: nobody is to be told any more

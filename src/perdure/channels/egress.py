@@ -19,8 +19,12 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 SCHEMES = frozenset({"https", "http"})
-METADATA = (ip_network("169.254.0.0/16"), ip_network("fd00:ec2::/32"), ip_network("100.100.100.200/32"))
+METADATA = tuple(
+    ip_network(each) for each in ("169.254.0.0/16", "fd00:ec2::/32", "100.100.100.200/32", "168.63.129.16/32")
+)
 """Where clouds keep credentials: never sent to, whatever is allowed."""
+COATS = (ip_network("64:ff9b::/96"), ip_network("::/96"))
+"""Networks of IPv6 that carry an IPv4 address in their last bits: a gateway leads to that one."""
 
 
 class Target(NamedTuple):
@@ -76,7 +80,7 @@ class Egress:
     def _check(self, url: str, host: str, address: Address) -> None:
         if any(address in network for network in METADATA if network.version == address.version):
             raise _refused(url, f"it leads to {address}, where machines keep credentials")
-        if (not address.is_global or address.is_multicast) and not self._is_listed(host, address):
+        if _is_inside(address) and not self._is_listed(host, address):
             hint = "Name the host or its network under egress.allow if that is meant."
             raise _refused(url, f"it leads to {address}, which is not on the public internet", hint)
 
@@ -86,10 +90,17 @@ class Egress:
         )
 
 
+def _is_inside(address: Address) -> bool:
+    is_site = isinstance(address, IPv6Address) and address.is_site_local  # retired, still routed here and there
+    return not address.is_global or address.is_multicast or is_site
+
+
 def _plain(address: Address) -> Address:
     """An IPv4 address in an IPv6 coat is judged as what it is."""
     if isinstance(address, IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
+        if inner is None and int(address) > 1 and any(address in each for each in COATS):
+            inner = IPv4Address(int(address) & 0xFFFFFFFF)
         return inner or address
     return address
 

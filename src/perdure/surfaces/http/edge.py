@@ -100,7 +100,7 @@ class Edge:
             raise RefusedRequest(503, "server.draining", detail, "Ask again.", headers={"Retry-After": "1"})
         headers = {name: value for name, value in scope["headers"] if name in (b"host", b"origin")}
         host = headers.get(b"host", b"").decode("latin-1")
-        if self._hosts is not None and _name(f"//{host}") not in self._hosts:
+        if not _is_host(host) or (self._hosts is not None and _name(f"//{host}") not in self._hosts):
             hint = "Use the address it was started with, or name this one as server.public_url."
             raise RefusedRequest(400, "request.host", f"This server does not answer to the name '{host[:100]}'.", hint)
         origin = headers.get(b"origin", b"").decode("latin-1")
@@ -120,6 +120,15 @@ def _place(url: str) -> str:
         return urlsplit(url).netloc.lower()
     except ValueError:
         return ""
+
+
+def _is_host(host: str) -> bool:
+    """Whether it can be read as host and port, as whoever builds addresses of it must."""
+    try:
+        parts = urlsplit(f"//{host}")
+        return parts.port != 0 and parts.netloc == host and parts.username is None
+    except ValueError:
+        return False
 
 
 def _name(url: str) -> str:

@@ -12,6 +12,7 @@ from perdure.access.principal import Principal, own_key
 from perdure.access.roles import check
 from perdure.app import Perdure
 from perdure.surfaces.http.problems import RefusedRequest
+from perdure.telemetry import parse_traceparent
 
 AnyConnection = ASGIConnection[Any, Any, Any, Any]
 AnyRequest = Request[Any, Any, Any]
@@ -52,6 +53,7 @@ def provide_perdure(request: AnyRequest, principal: Principal) -> Perdure:
     """The platform on behalf of whoever asks. It follows on the principal: what is found at once costs a task group."""
     perdure: Perdure = request.app.state.perdure
     trace = request.headers.get("traceparent", "")
+    trace = trace if parse_traceparent(trace) is not None else ""
     return perdure.acting(tenant=principal.tenant, principal=principal.name, groups=principal.groups, trace=trace)
 
 

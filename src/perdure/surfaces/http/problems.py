@@ -155,8 +155,8 @@ def answer_problem(request: Request[Any, Any, Any], error: Exception) -> Respons
     """Litestar's way in: every exception becomes a problem, and only broken ones are logged."""
     refusal = refusal_of(_reused(request, error))
     if refusal.problem.status == 500:
-        log.error("request %s %s broke", request.method, request.url.path, exc_info=error)
-    body = refusal.body(request.url.path, request.scope["state"].get("request_id", ""))
+        log.error("request %s %s broke", request.method, request.scope["path"], exc_info=error)
+    body = refusal.body(request.scope["path"], request.scope["state"].get("request_id", ""))
     return Response(body, status_code=refusal.problem.status, media_type=MEDIA, headers=refusal.headers)
 
 

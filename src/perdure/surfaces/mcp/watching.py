@@ -249,7 +249,8 @@ async def _instance(desk: Desk, id: str) -> WorkflowStatus:
     ]
     open = view.incidents[:WAITS_SHOWN]
     stuck = [Stuck(each.code, short(each.text), each.element, each.since or "") for each in open]
-    result = fitted(view.data, ALONE, reading(view.id, "", "data")) if view.state == "completed" else None
+    is_told = view.state == "completed" and desk.may("instance.read", view.verb)
+    result = fitted(view.data, ALONE, reading(view.id, "", "data")) if is_told else None
     return WorkflowStatus(
         view.id, "instance", view.state, short(view.progress), view.ended_at is not None, view.sequence, view.process,
         waits, stuck, result, failed(view.error), view.started_at or "", view.ended_at or "",
@@ -306,7 +307,7 @@ async def _journal(desk: Desk, id: str, after: int, seconds: float) -> AsyncIter
     except RejectedError as error:
         if error.rejection.code != "not_found":
             raise
-        await perdure.instances.get(id)
+        desk.check("instance.read", await perdure.instances.verb(id))
         events = perdure.instances.events
     if seconds:
         await _happened(events(id, after=after, follow=True), seconds)
@@ -340,8 +341,9 @@ async def read_value(desk: Desk, asked: ReadValue) -> ValuePart:
 
 async def _value(desk: Desk, asked: ReadValue) -> Any:
     if asked.of == "data":
-        desk.check("instance.read")
-        return (await desk.perdure.instances.get(asked.id)).data
+        view = await desk.perdure.instances.get(asked.id)
+        desk.check("instance.read", view.verb)
+        return view.data
     if asked.step:
         return getattr(_named(await desk.perdure.runbooks.show(asked.id), asked.step), asked.of)
     desk.check("call.read")

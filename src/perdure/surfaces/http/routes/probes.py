@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 from litestar import Request, Response, get
@@ -45,7 +47,8 @@ async def metrics(request: Request[Any, Any, Any]) -> Response[Any]:
     """Counters and gauges for Prometheus: to this machine, or to a key that may read them."""
     state = request.app.state
     principal: Principal | None = request.scope["state"].get("principal")
-    if principal is None and not _is_local(request):
+    is_unknown = principal is None or principal.via == "local"
+    if (principal is None and not _is_local(request)) or (is_unknown and not _is_addressed(request)):
         hint = "Send a key of the operation metrics.read."
         raise RefusedRequest(401, "access.unauthenticated", "Nobody is signed in.", hint, headers=CHALLENGE)
     if principal is not None:
@@ -57,6 +60,15 @@ def _is_local(request: Request[Any, Any, Any]) -> bool:
     """From this machine, and not by somebody between who speaks for others."""
     is_passed_on = any(name in request.headers for name in ("forwarded", "x-forwarded-for", "x-real-ip"))
     return request.client is not None and is_loopback(request.client.host) and not is_passed_on
+
+
+def _is_addressed(request: Request[Any, Any, Any]) -> bool:
+    """By address, or as localhost: a page elsewhere could point its own name here, and only a name."""
+    try:
+        name = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+        return name == "localhost" or bool(ip_address(name))
+    except ValueError:
+        return False
 
 
 @public(get, "/api/openapi.json", include_in_schema=False)

@@ -1,0 +1,156 @@
+"""Forged and replayed webhooks through the server: nothing but what was signed lately counts, and it counts once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from perdure import Perdure
+from perdure.app.server_config import ServerConfig
+from perdure.channels.settings import HookIn, HookOut, Hooks, Secret
+from perdure.channels.signatures import SIGNATURE, sign
+from perdure.sources import SECOND
+from perdure.surfaces.http.application import make_app
+from perdure.verbs.loader import load_text
+from tests.channels.receiver import Receiver
+from tests.surfaces.http.house import SECRET as SERVER_SECRET
+from tests.surfaces.http.house import Served
+
+VERBS = """
+- name: papers.ask
+  description: Ask for papers
+  input_schema: {required: [case], properties: {case: {type: string}}}
+  execution: {kind: durable, correlation: {key: "papers-$case"}}
+- name: papers.decide
+  description: Decide upon papers
+  input_schema: {required: [case], properties: {case: {type: string}}}
+  execution: {kind: durable, decision: true, correlation: {key: "decide-$case"}}
+"""
+BANK, REGISTER = "the bank's secret, sixteen bytes and more", "the register's secret, sixteen bytes and more"
+HOOKS = Hooks(tuple(HookIn(name, Secret((name.upper(),))) for name in ("bank", "register", "lost")))
+DONE = {"key": "papers-c-1", "result": {"ok": True}}
+pytestmark = pytest.mark.req("P3")
+
+
+@pytest.fixture(autouse=True)
+def secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BANK", BANK)
+    monkeypatch.setenv("REGISTER", REGISTER)
+
+
+@asynccontextmanager
+async def serving(url: str = "sqlite://", hooks: Hooks = HOOKS) -> AsyncIterator[Served]:
+    async with Perdure.open(url, definitions=load_text(VERBS), handlers={}, hooks=hooks) as perdure:
+        settings = ServerConfig(authentication=("keys",), max_body_bytes=100_000)
+        await perdure.runtime.recovered.wait()
+        yield Served(perdure, make_app(perdure, settings, SERVER_SECRET), settings)
+
+
+def signed(server: Served, body: bytes, id: str = "m-1", secret: str = BANK, late: int = 0) -> dict[str, str]:
+    return sign(secret.encode(), id, server.perdure.runtime.sources.now() - late * SECOND, body)
+
+
+async def sent(server: Served, body: Any, headers: dict[str, str] | None = None, hook: str = "bank") -> httpx.Response:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    given = signed(server, raw) if headers is None else headers
+    async with server.client() as client:
+        return await client.post(f"/hooks/{hook}", content=raw, headers=given)
+
+
+async def test_a_replayed_webhook_counts_once_however_it_is_dressed(store_url: str) -> None:
+    async with serving(store_url) as server:
+        call = await server.perdure.call("papers.ask", {"case": "c-1"})
+        raw = json.dumps(DONE).encode()
+        headers = signed(server, raw)
+        assert (await sent(server, raw, headers)).json()["outcome"] == "applied"
+        records = (await server.perdure.status(call.id)).sequence
+        for again in (headers, {**headers, "content-type": "text/plain"}, {**headers, "idempotency-key": "another"}):
+            answer = await sent(server, raw, again)
+            assert (answer.status_code, answer.json()["outcome"]) == (200, "duplicate")
+        assert (await server.perdure.status(call.id)).sequence == records
+        assert (await sent(server, raw, headers, "register")).status_code == 401, "one hook's message is not another's"
+
+
+async def test_forged_webhooks_change_nothing_and_learn_nothing() -> None:
+    async with serving() as server:
+        call = await server.perdure.call("papers.ask", {"case": "c-1"})
+        raw = json.dumps(DONE).encode()
+        good = signed(server, raw)
+        signature = good[SIGNATURE]
+        forged: list[dict[str, str]] = [
+            {}, {**good, SIGNATURE: ""}, {**good, SIGNATURE: "v1,"}, {**good, SIGNATURE: signature[:-2]},
+            {**good, SIGNATURE: signature.replace("v1,", "v0,")}, {**good, SIGNATURE: signature.upper()},
+            {**good, SIGNATURE: f"{'v1,AAAA ' * 10}{signature}"}, {**good, "webhook-id": "m-2"},
+            {**good, "webhook-timestamp": str(int(good["webhook-timestamp"]) + 1)},
+            {**good, "webhook-timestamp": f"+{good['webhook-timestamp']}"},
+            signed(server, raw, secret=REGISTER), signed(server, raw, secret=BANK.upper()),
+            signed(server, raw + b" "), signed(server, raw, late=301), signed(server, raw, late=-301),
+        ]  # fmt: skip
+        for headers in forged:
+            answer = await sent(server, raw, headers)
+            assert answer.status_code == 401, headers
+            assert BANK not in answer.text and signature[3:] not in answer.text
+        assert (await server.perdure.status(call.id)).state == "parked"
+        assert await server.perdure.dead_letters() == []
+
+
+async def test_a_hook_that_is_unknown_or_has_lost_its_secret_takes_nothing_and_tells_nothing() -> None:
+    async with serving() as server:
+        assert (await sent(server, DONE, hook="nobody")).status_code == 404
+        lost = await sent(server, DONE, hook="lost")
+        assert (lost.status_code, lost.json()["code"]) == (500, "perdure.broken")
+        assert "LOST" not in lost.text
+
+
+async def test_signed_bodies_that_make_no_sense_are_refused() -> None:
+    async with serving() as server:
+        for body in (
+            b"",
+            b"null",
+            b"[]",
+            b"\xff",
+            b'{"key": {}}',
+            b"[" * 5000,
+            b'{"key": "\\u0000"}',
+            b'{"key": true}',
+        ):
+            assert (await sent(server, body)).status_code in (400, 422), body[:20]
+        assert (await sent(server, b" " * 100_001)).status_code == 413
+
+
+async def test_long_ids_that_begin_alike_are_different_messages() -> None:
+    async with serving() as server:
+        for at in ("1", "2"):
+            call = await server.perdure.call("papers.ask", {"case": at})
+            raw = json.dumps({"key": f"papers-{at}", "result": {}}).encode()
+            answer = await sent(server, raw, signed(server, raw, "x" * 199 + at))
+            assert (answer.status_code, answer.json()["outcome"]) == (202, "applied")
+            assert (await server.perdure.status(call.id)).state == "completed"
+
+
+async def test_a_signed_answer_adds_no_steps_to_a_plan() -> None:
+    async with serving() as server:
+        view = await server.perdure.runbooks.start('(papers.decide :case "1")')
+        body = {"key": "decide-1", "result": {"add": [{"verb": "papers.ask", "args": {"case": "2"}}]}}
+        assert (await sent(server, body)).status_code == 403
+        assert len((await server.perdure.runbooks.show(view.id)).steps) == 1
+
+
+async def test_nobody_but_the_platform_has_a_subscriber_told_anything() -> None:
+    async with Receiver().listening() as receiver:
+        out = HookOut("crm", receiver.url, Secret(("BANK",)), events=("Nothing",))
+        async with serving(hooks=Hooks(leaving=(out,), allowed=("127.0.0.1",))) as server:
+            args = {"hook": "crm", "event": "RunbookCompleted", "body": {"forged": True}}
+            key = await server.key("operator", "author", "admin")
+            async with server.client(key) as client:
+                told = await client.post("/api/verbs/perdure.deliver-hook/calls", json={"args": args, "wait": True})
+                assert told.json()["error"]["code"] == "hook.forged"
+                calls = [{"verb": "perdure.deliver-hook", "args": args}]
+                began = await client.post("/api/runbooks", json={"calls": calls, "wait": True})
+                assert began.json()["state"] == "failed"
+        assert receiver.received == []
