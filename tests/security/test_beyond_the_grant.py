@@ -27,7 +27,13 @@ VERBS = """
 - name: vault.open
   consequence: requires_confirmation
   execution: {kind: sync, effects: none}
+- name: vault.move
+  consequence: requires_confirmation
+  execution: {kind: durable, process: move}
 """
+MODEL = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="x">
+<process id="move" isExecutable="true"><startEvent id="s"/><sequenceFlow id="f" sourceRef="s" targetRef="e"/>
+<endEvent id="e"/></process></definitions>"""
 PEOPLE = [
     person("writer", "operator", "author", "reviewer", verbs=("note.*", "desk.decide")),
     person("stopper", "operator", operations=("runbook.cancel",)),
@@ -151,3 +157,16 @@ async def test_the_verb_that_is_asked_when_a_step_fails_counts_as_grave() -> Non
         id = await begun(server, "desk.wait", by="agent:ann")
         await agent.post(f"/api/runbooks/{id}/extend", {"calls": [call]}, 423)
         assert await steps(server, id) == [("desk.wait", "parked")]
+
+
+async def test_a_process_that_carries_a_grave_verb_begins_only_as_the_verb_does() -> None:
+    async with serving() as server:
+        await server.of("ada").post("/api/processes", {"xml": MODEL}, 201)
+        body = {"process": "move", "data": {"to": "attic"}}
+        asked = await server.of("agent:ann").post("/api/instances", body, 423)
+        hash = asked["plan_hash"]
+        await server.of("agent:ann").post("/api/instances", {**body, "confirm": hash}, 423)
+        await server.of("olga").post("/api/instances", body, 423)
+        await server.of("olga").post("/api/instances", {"process": "move", "data": {}, "confirm": hash}, 423)
+        assert (await server.of("ada").get("/api/instances"))["items"] == []
+        await server.of("olga").post("/api/instances", {**body, "confirm": hash}, 201)

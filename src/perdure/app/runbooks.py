@@ -264,6 +264,8 @@ class RunbookDesk:
 
     async def open_draft(self, document: Any, *, case: str = "") -> str:
         """Begin to write a runbook; the id stays when it is started."""
+        if case:
+            check_key("draft a runbook for", "case", case)
         id = self._runtime.sources.new_id()
         hash, data = _document(document)
         brought = Attachments(payloads=[(hash, data)], index=index_of(case, self._conductor.now()), is_plan=True)

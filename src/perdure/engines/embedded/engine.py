@@ -9,6 +9,7 @@ from perdure.bpmn.machine.definition import Deployed, Profile
 from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.process import ProcessMachine, ProcessState
 from perdure.bpmn.model import Model
+from perdure.contracts import check_key
 from perdure.engine import (
     Deployment,
     Flags,
@@ -134,6 +135,8 @@ class EmbeddedEngine:
         parent: str = "",
     ) -> Aggregate:  # fmt: skip
         """Begin an instance, of the latest version unless one is named."""
+        if business_key:
+            check_key("start", "instance under business key", business_key)
         return await self.instances.start(
             StartRequest(
                 process=process, version=version, data=data, flags=flags, start=start, business_key=business_key,

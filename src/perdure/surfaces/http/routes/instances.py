@@ -11,6 +11,7 @@ from litestar.params import QueryParameter
 from perdure.access.principal import Principal
 from perdure.access.roles import check, reaches
 from perdure.app import Perdure
+from perdure.app.confirming import check_confirmed, plan_of_call
 from perdure.app.instance_views import InstanceView
 from perdure.app.listing_views import InstanceRow
 from perdure.app.paging import Page
@@ -32,7 +33,10 @@ HasXml = Annotated[bool, QueryParameter(name="xml", description="Without it only
 
 
 class StartInstance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Begin a process, in its latest version unless one is named. `until` says how far it is to come first."""
+    """Begin a process, in its latest version unless one is named. `until` says how far it is to come first.
+
+    One that carries a grave verb is confirmed as a call of that verb is.
+    """
 
     process: str
     version: int | None = None
@@ -42,6 +46,8 @@ class StartInstance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     business_key: str = ""
     until: Literal["committed", "rest", "end"] = "committed"
     timeout_seconds: float = 10.0
+    confirm: str = ""
+    phrase: str = ""
 
 
 class ResumeInstance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -122,7 +128,10 @@ async def start_instance(
     perdure: Perdure, principal: Principal, request: AnyRequest, data: StartInstance
 ) -> Response[InstanceView]:
     """Begin a process; under one `Idempotency-Key` it begins once."""
-    check(principal, "instance.start", verb=await perdure.processes.verb(data.process, data.version))
+    verb = await perdure.processes.verb(data.process, data.version)
+    check(principal, "instance.start", verb=verb)
+    if verb:
+        await check_confirmed(plan_of_call(perdure, verb, data.data), principal, data.confirm, data.phrase)
     view = await perdure.instances.start(
         data.process, data.data, version=data.version, flags=data.flags, start=data.start,
         business_key=data.business_key, idempotency_key=idempotency_key(request), until=data.until,
