@@ -78,7 +78,7 @@ class Edge:
         scope.setdefault("state", {})["request_id"] = request_id
         path = scope["path"]
         extra = [*_HEADERS, (b"x-request-id", request_id.encode())]
-        if path.startswith("/api"):
+        if path.lstrip("/").startswith("api"):  # as routes are found, however many slashes it begins with
             extra.append(_NO_STORE)
 
         async def answer(message: Message) -> None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import uvicorn
 
 from perdure.surfaces.http.edge import Edge
+from perdure.surfaces.http.heads import BoundedHeads
 
 DRAIN_SECONDS = 20
 """How long requests that have begun may take to end."""
@@ -24,9 +25,8 @@ async def serve(
     Probes are answered at once; `ready` is told the port when what others left behind was looked through.
     """
     config = uvicorn.Config(
-        app, host=host, port=port, lifespan="off", log_level="warning", access_log=False, server_header=False,
-        date_header=True, timeout_graceful_shutdown=DRAIN_SECONDS, timeout_keep_alive=30,
-        h11_max_incomplete_event_size=65_536,
+        app, host=host, port=port, http=BoundedHeads, lifespan="off", log_level="warning", access_log=False,
+        server_header=False, date_header=True, timeout_graceful_shutdown=DRAIN_SECONDS, timeout_keep_alive=30,
         proxy_headers=False,
     )  # fmt: skip
     server = _Server(config)
