@@ -136,6 +136,8 @@ function firstX(placed: Placed): number {
 const Lines = memo(function Lines({ placed }: { placed: Placed }) {
   return (
     <>
+      {/* From afar all lines are one: hundreds of their own would be slow to draw and say no more. */}
+      <path class="edges" d={placed.edges.map((edge) => pathOf(edge.points)).join("")} />
       {placed.edges.map((edge) => (
         <g key={`${edge.from}>${edge.to}`} class={`edge ${edge.kind}`}>
           <path d={pathOf(edge.points)} marker-end="url(#arrow)" />
