@@ -1,12 +1,10 @@
 // How the dashboard is built: into the Python package, nothing inlined, so that a strict content policy holds.
 import { defineConfig } from "vitest/config";
-import { mockServer } from "./dev/mock";
 
-const server = process.env["PERDURE_SERVER"];
+const server = process.env["PERDURE_SERVER"] ?? "http://127.0.0.1:8321";
 
-export default defineConfig(({ command, mode }) => ({
-  plugins: command === "serve" && mode !== "test" && !server ? [mockServer()] : [],
-  server: server ? { proxy: { "/api": { target: server } } } : {},
+export default defineConfig({
+  server: { proxy: { "/api": { target: server } } },
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },
   worker: { format: "es" },
   build: {
@@ -18,4 +16,4 @@ export default defineConfig(({ command, mode }) => ({
     chunkSizeWarningLimit: 900,
   },
   test: { include: ["tests/**/*.test.ts"], environment: "node" },
-}));
+});

@@ -71,6 +71,8 @@ REQUIREMENTS: dict[str, str] = {
     "O12": "An instance can be suspended and resumed, and a called process knows its parent.",
     "O13": "A LangGraph graph, a pydantic-ai agent or your own class can be a handler: metered, bounded, under people.",
     "P1": "Two commands on a fresh machine: one runs the demo, one runs the tests.",
+    "P2": "Other systems list, follow and act over HTTP: in pages, with stable errors, each safe to repeat.",
+    "P3": "Who asks is known by a key or a token, does what their roles and verbs allow, and sees one tenant alone.",
     "P4": "You see a process as people draw it, with its tokens, counts and incidents on it.",
     "P5": "Agents use all of it over MCP, within the rights you give them; what is grave they draft and a person starts.",
     "P6": "Everything can be done from the command line, by people and, with --json and exit codes, by scripts.",

@@ -41,6 +41,9 @@ describe("a form made from a schema", () => {
     const value = { name: "Ana", mail: "", risk: 0, address: { city: "Aarhus", lines: [] }, notes: undefined };
     expect(cleaned(field, value)).toEqual({ name: "Ana", risk: 0, address: { city: "Aarhus", lines: [] } });
   });
+  it("keeps the order of the form", () => {
+    expect(Object.keys(cleaned(field, { extra: 1, risk: 0, name: "Ana", address: { city: "A" } }) as object)).toEqual(["name", "risk", "address", "extra"]);
+  });
   it("takes a reference to an earlier result in place of a value", () => {
     expect(faultsOf(field, { name: new Reference("company.name"), risk: 1, address: new Reference("") }).map((each) => each.path)).toEqual(["address"]);
   });

@@ -8,42 +8,47 @@ const row = (id: string, state = "executing", sequence = 1): RunbookRow => ({
 });
 const event = (id: string, state: string, sequence: number): LiveEvent => ({ cursor: "c", id, kind: "runbook", sequence, at: "", entry: "X", state });
 const ids = (known: Known) => known.rows.map((each) => each.id).join("");
-const first = withPage(NOTHING, "", { items: ["i", "h", "g"].map((each) => row(each)), next: "g!" });
-const both = withPage(first, "g", { items: ["f", "e"].map((each) => row(each)), next: null });
+const TOP = { behind: "", after: null };
+const some = (names: string, next: string | null) => ({ items: [...names].map((each) => row(each)), next });
+const first = withPage(NOTHING, TOP, some("xbq", "1"));
+const both = withPage(first, { behind: "q", after: "1" }, some("fe", null));
 
 describe("a list read page by page", () => {
-  it("grows downward until it is whole", () => {
-    expect([ids(first), first.isWhole, first.next]).toEqual(["ihg", false, "g!"]);
-    expect([ids(both), both.isWhole, both.next]).toEqual(["ihgfe", true, null]);
+  it("grows downward in the server's order until it is whole", () => {
+    expect([ids(first), first.isWhole, first.next]).toEqual(["xbq", false, "1"]);
+    expect([ids(both), both.isWhole, both.next]).toEqual(["xbqfe", true, null]);
   });
   it("takes what is new on top, and keeps what lies below", () => {
-    const again = withPage(both, "", { items: ["k", "j", "i"].map((each) => row(each)), next: "i!" });
-    expect([ids(again), again.isWhole]).toEqual(["kjihgfe", true]);
+    const again = withPage(both, TOP, some("zaxb", "2"));
+    expect([ids(again), again.isWhole]).toEqual(["zaxbqfe", true]);
+  });
+  it("begins anew when so much is new that nothing is known in between", () => {
+    const again = withPage(both, TOP, some("zyw", "3"));
+    expect([ids(again), again.isWhole, again.next]).toEqual(["zyw", false, "3"]);
   });
   it("forgets what a page no longer has", () => {
-    expect(ids(withPage(both, "", { items: [row("i"), row("g")], next: "g!" }))).toBe("igfe");
-    expect(ids(withPage(both, "g", { items: [row("e")], next: null }))).toBe("ihge");
-    expect(ids(withPage(both, "", { items: [], next: null }))).toBe("");
+    expect(ids(withPage(both, TOP, some("xq", "1")))).toBe("xqfe");
+    expect(ids(withPage(both, { behind: "q", after: "1" }, some("e", null)))).toBe("xbqe");
+    expect(ids(withPage(both, TOP, some("", null)))).toBe("");
   });
   it("knows which page to read again for a row", () => {
-    const starts = [{ from: "", after: null }, { from: "g", after: "g!" }];
-    expect(pageOf(both, starts, "h")).toEqual({ from: "", after: null, limit: 3 });
-    expect(pageOf(both, starts, "g")).toEqual({ from: "", after: null, limit: 3 });
-    expect(pageOf(both, starts, "e")).toEqual({ from: "g", after: "g!", limit: 2 });
+    expect(pageOf(both, "b")).toEqual({ ...TOP, first: 0, limit: 3 });
+    expect(pageOf(both, "q")).toEqual({ ...TOP, first: 0, limit: 3 });
+    expect(pageOf(both, "e")).toEqual({ behind: "q", after: "1", first: 3, limit: 2 });
   });
 });
 
 describe("a list that follows what happens", () => {
   it("shows a new state at once and reads the row again", () => {
-    const change = withEvent(both, event("h", "parked", 2), "");
+    const change = withEvent(both, event("b", "parked", 2), "");
     expect([change.known.rows[1]?.state, change.read]).toEqual(["parked", "row"]);
   });
   it("does nothing for what it already knows", () => {
-    expect(withEvent(both, event("h", "parked", 1), "")).toEqual({ known: both, read: "nothing" });
+    expect(withEvent(both, event("b", "parked", 1), "")).toEqual({ known: both, read: "nothing" });
   });
   it("lets a row go that no longer matches, and looks at the top for one it does not know", () => {
-    expect(ids(withEvent(both, event("h", "completed", 2), "executing").known)).toBe("igfe");
-    expect(withEvent(both, event("z", "executing", 1), "").read).toBe("top");
+    expect(ids(withEvent(both, event("b", "completed", 2), "executing").known)).toBe("xqfe");
+    expect(withEvent(both, event("n", "executing", 1), "").read).toBe("top");
   });
 });
 

@@ -34,7 +34,7 @@ describe("time to scale", () => {
 
 describe("time in words", () => {
   it("has two units", () => {
-    expect([0, 0.25, 5, 65, 3600, 3 * DAY + 4 * 3600 + 61].map(durationText)).toEqual(["0 s", "0.3 s", "5 s", "1 m 5 s", "1 h", "3 d 4 h"]);
+    expect([0, 0.0002, 0.042, 0.25, 5, 65, 3600, 3 * DAY + 4 * 3600 + 61].map(durationText)).toEqual(["0 s", "1 ms", "42 ms", "0.3 s", "5 s", "1 m 5 s", "1 h", "3 d 4 h"]);
   });
   it("says what is past and what is to come", () => {
     const now = Date.parse("2030-01-01T00:00:00Z");

@@ -12,7 +12,7 @@ from perdure.access.principal import Kind, Principal
 from perdure.app.confirming import check_confirmed, phrase_of, plan_of_call
 from perdure.app.runbook_views import PlanView
 from perdure.errors import ConfirmationRequiredError
-from perdure.surfaces.http.problems import problem_of
+from perdure.surfaces.http.problems import refusal_of
 from perdure.verbs import load_text
 
 pytestmark = pytest.mark.req("P3")
@@ -112,7 +112,7 @@ async def test_a_tier_that_a_rule_raised_counts() -> None:
 
 async def test_it_is_told_as_a_problem_with_all_that_a_page_needs() -> None:
     plan = (await plans())["7"]
-    problem, _ = problem_of(await refusal(plan, somebody("service")))
-    assert (problem.status, problem.code) == (423, "confirmation.required")
-    assert problem.more["plan_hash"] == plan.plan_hash
-    assert problem.more["sentences"] == ["Pay 7"]
+    told = refusal_of(await refusal(plan, somebody("service")))
+    assert (told.problem.status, told.problem.code) == (423, "confirmation.required")
+    assert told.more["plan_hash"] == plan.plan_hash
+    assert told.more["sentences"] == ["Pay 7"]

@@ -137,6 +137,22 @@ async def test_a_text_finds_by_case_indexed_value_and_id_each_match_once(store_u
         assert ids(await whole(find, 1, q="al", kind="all", state="completed")) == [call]
 
 
+@pytest.mark.req("P2")
+async def test_calls_of_a_verb_are_found_by_the_values_of_its_index(store_url: str, tmp_path: Any) -> None:
+    async with opened(store_url, tmp_path) as sandbox:
+        asked = [(await sandbox.call("list.ask", {"entity": "Axa"})).id for _ in range(5)]
+        await sandbox.call("list.note", {"entity": "Axa"})
+        other = (await sandbox.call("list.ask", {"entity": "Talanx"})).id
+        calls = sandbox.listing.calls
+        assert sorted(ids(await whole(calls, 2, verb="list.ask", where={"entity": "Axa"}))) == sorted(asked)
+        assert ids(await whole(calls, 2, verb="list.ask")) == [other, *asked[::-1]]
+        assert len(await whole(calls, 2)) == 7
+        assert await whole(calls, 2, verb="list.ask", where={"entity": "Axa"}, state="completed") == []
+        for bad in ({"verb": "list.ask", "where": {"colour": "red"}}, {"verb": "no.such", "where": {"entity": "a"}}):
+            with pytest.raises(RejectedError):
+                await calls(**bad)
+
+
 @pytest.mark.req("P2", "V31")
 async def test_lists_show_one_tenant_and_cursors_lead_nowhere_else(store_url: str, tmp_path: Any) -> None:
     async with opened(store_url, tmp_path) as sandbox:

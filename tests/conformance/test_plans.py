@@ -19,8 +19,8 @@ from tests.conformance.stores import opened
 LISTS = (
     "list_runbooks", "list_runbooks_in", "runbook_from", "number_of", "ids_between", "list_ids", "list_ids_in",
     "count_runbooks", "count_started", "count_aggregates_in", "count_ended", "list_indexed_ids", "indexed_field",
-    "indexed_before", "incidents_after", "count_incidents", "dead_after", "count_dead", "count_calls_waiting",
-    "oldest_call_waiting", "count_waits", "oldest_wait", "feed_since", "tenant_with_ended", "read_answer",
+    "indexed_before", "incidents_after", "count_incidents_of", "dead_after", "count_dead_of", "count_calls_waiting",
+    "oldest_call_waiting", "count_waits_of", "oldest_wait", "feed_since", "tenant_with_ended", "read_answer",
     "has_old_answers", "forget_answers", "read_cursor",
 )  # fmt: skip
 HOT = (

@@ -11,8 +11,14 @@ import msgspec
 
 from perdure.access.principal import Principal
 from perdure.app.access import AccessDesk, KeyView, NewKey
+from perdure.app.answers import AnswerDesk
+from perdure.app.feed import Feed, FeedItem
 from perdure.app.instance_views import InstanceView, TokenView, WaitView
+from perdure.app.listing import Listing
+from perdure.app.listing_views import DeadLetterItem, IncidentItem, InstanceRow, ParkedItem, RunbookRow
 from perdure.app.lookups import MatchView
+from perdure.app.overview import Hour, NeedsMe, Overview, Running, Stuck, Waits
+from perdure.app.paging import Page
 from perdure.app.perdure import Perdure
 from perdure.app.processes import InstanceDesk, Processes
 from perdure.app.runbook_views import PlanDiff, PlannedStepView, PlanView, RunbookView, StepView
@@ -42,11 +48,13 @@ VIEWS = (
     CallView, WaitingFor, ErrorView, AttemptView, AmendmentView, ReceiptView, EventView, CarrierView, InstanceView,
     TokenView, WaitView, IncidentView, TaskView, RungView, FieldError, Deployment, ProcessVersion, MigrationPlan, Move,
     MatchView, UsageView, Proposal, RunbookView, StepView, PlanView, PlannedStepView, PlanDiff, KeyView, NewKey,
-    Principal,
+    Principal, Page, RunbookRow, InstanceRow, ParkedItem, IncidentItem, DeadLetterItem, FeedItem, Overview, NeedsMe,
+    Stuck, Running, Hour, Waits,
 )  # fmt: skip
 DESKS = {
     "perdure.processes": Processes, "perdure.instances": InstanceDesk, "perdure.tasks": TaskDesk,
     "perdure.runbooks": RunbookDesk, "perdure.access": AccessDesk,
+    "perdure.listing": Listing, "perdure.feed": Feed, "perdure.answers": AnswerDesk,
 }  # fmt: skip
 WIDTH = 110
 

@@ -11,9 +11,9 @@ from tests.surfaces.http.house import served
 
 pytestmark = pytest.mark.req("P3")
 WAYS = [
-    "/../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt", "/assets/../../secret.txt", "/assets/%2e%2e/%2e%2e/secret.txt",
-    "/..\\secret.txt", "/%5c..%5csecret.txt", "//secret.txt", "/./../secret.txt", "/%00secret.txt", "/assets/..;/secret.txt",
-    "/docs/../../secret.txt", "/api/docs/../../secret.txt", "/api/docs/%2e%2e/%2e%2e/secret.txt",
+    "/../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt", "/assets/../../secret.txt", "/docs/../../secret.txt",
+    "/assets/%2e%2e/%2e%2e/secret.txt", "/..\\secret.txt", "/%5c..%5csecret.txt", "//secret.txt", "/./../secret.txt",
+    "/%00secret.txt", "/assets/..;/secret.txt", "/api/docs/../../secret.txt", "/api/docs/%2e%2e/%2e%2e/secret.txt",
 ]  # fmt: skip
 
 

@@ -166,11 +166,7 @@ async def begun(browser: httpx.AsyncClient, issuer: Issuer) -> dict[str, str]:
 async def test_a_person_signs_in_elsewhere_and_comes_back_signed_in() -> None:
     issuer = Issuer()
     provider = issuer.provider()
-    public = "https://perdure.example"
-    async with (
-        served(authentication=("oidc",), tokens=provider, public_url=public, sources=issuer_clock(issuer)) as server,
-        https(server) as browser,
-    ):
+    async with beside(issuer, provider) as server, https(server) as browser:
         asked = await begun(browser, issuer)
         back = await browser.get("/api/session/oidc/callback", params={"code": "the-code", "state": asked["state"]})
         assert (back.status_code, back.headers["location"]) == (303, "/inbox")
@@ -183,12 +179,7 @@ async def test_a_person_signs_in_elsewhere_and_comes_back_signed_in() -> None:
 async def test_an_answer_planted_in_another_browser_signs_nobody_in() -> None:
     issuer = Issuer()
     provider = issuer.provider()
-    public = "https://perdure.example"
-    async with (
-        served(authentication=("oidc",), tokens=provider, public_url=public, sources=issuer_clock(issuer)) as server,
-        https(server) as attacker,
-        https(server) as victim,
-    ):
+    async with beside(issuer, provider) as server, https(server) as attacker, https(server) as victim:
         asked = await begun(attacker, issuer)
         answer = {"code": "the-code", "state": asked["state"]}
         alone = await victim.get("/api/session/oidc/callback", params=answer)

@@ -28,8 +28,9 @@ async def test_tenant_escape_by_mcp_finds_nothing_and_moves_nothing(store_url: s
             stuck = await agent("call_verb", verb="desk.break")
             draft = await agent("draft_runbook", program='(desk.find :name "secret")', case="C-1")
             before = await agent("runbook_status", id=run["id"], detail="detailed")
+            cursor = (await agent("list_runbooks", limit=1))["next"]
         async with server.agent(theirs, mode) as other:
-            await _try_everything(other, run["id"], call["id"], stuck["id"], draft["draft"])
+            await _try_everything(other, run["id"], call["id"], stuck["id"], draft["draft"], cursor)
         async with server.agent(ours, mode) as agent:
             assert await agent("runbook_status", id=run["id"], detail="detailed") == before
             assert (await agent("runbook_status", id=draft["draft"]))["state"] == "draft"
@@ -40,7 +41,7 @@ async def test_tenant_escape_by_mcp_finds_nothing_and_moves_nothing(store_url: s
             ] == "applied"
 
 
-async def _try_everything(other: Agent, run: str, call: str, stuck: str, draft: str) -> None:
+async def _try_everything(other: Agent, run: str, call: str, stuck: str, draft: str, cursor: str) -> None:
     unknown = "0" * len(run)
     for tool, asked in _reaching(run, call, stuck, draft):
         code, text = await _refused(other, tool, **asked)
@@ -52,7 +53,7 @@ async def _try_everything(other: Agent, run: str, call: str, stuck: str, draft: 
             assert (await _refused(other, tool, **twin))[1].replace(unknown, run) == text
     assert (await other("list_runbooks"))["items"] == []
     assert (await other("list_runbooks", case="C-1"))["items"] == []
-    assert (await other("list_runbooks", after=run))["items"] == []
+    assert (await _refused(other, "list_runbooks", after=cursor))[0] == "command.invalid"
     assert (await other("list_incidents"))["items"] == []
     assert await other("pending_work") == {"tasks": [], "waits": []}
     told = await other("complete_wait", key="secret/letter", result={"accepted": False})
@@ -107,5 +108,6 @@ async def test_a_tenant_named_in_a_request_is_not_believed(sqlite_url: str) -> N
         async with server.agent(theirs) as other:
             code, _ = await _refused(other, "list_runbooks", tenant="ours")
             assert code == "request.invalid"
-            answer = await other.client.call_tool("list_runbooks", {}, meta={"tenant": "ours", "principal": "ana"})
+            meta: Any = {"tenant": "ours", "principal": "ana"}
+            answer = await other.client.call_tool("list_runbooks", {}, meta=meta)
             assert answer.structured_content == {"items": []}

@@ -33,8 +33,9 @@ def asked() -> list[tuple[str, str, str, Any]]:
                 continue
             place = "KEY" if module is keys else "CALL" if "/calls/" in path else ""
             place = "WAIT" if module is parked else place
-            names = {each: place or PLACES[each] for each in re.findall(r"\{(\w+)", path)}
-            made = re.sub(r"\{(\w+)(:\w+)?\}", lambda each, names=names: names[each.group(1)], path)
+            made = path
+            for each in re.findall(r"\{(\w+)", path):
+                made = re.sub(rf"\{{{each}(:\w+)?\}}", place or PLACES[each], made)
             found.append((name, str(method), f"/api{made}", BODIES.get(name, {})))
     return found
 

@@ -321,6 +321,25 @@ async def test_what_is_too_much_to_measure_is_left_out_and_said(
         assert (await scraped(sandbox))("perdure_telemetry_dropped_total") == 1
 
 
+async def test_a_scrape_waits_for_what_was_before_it_and_not_for_what_comes_meanwhile(sqlite_url: str) -> None:
+    async with opened(sqlite_url) as sandbox:
+        sandbox.runtime.measure()
+        asked = 0
+
+        async def ask_on() -> None:
+            nonlocal asked
+            while asked < 200:  # much more than a scrape takes
+                asked += 1
+                await sandbox.call("kyc.score", {"entity": str(asked)})
+
+        asking = asyncio.ensure_future(ask_on())
+        await sandbox.call("kyc.refuse")
+        found = await scraped(sandbox)
+        assert found("runbook_steps_total", kind="sync", status="failed") == 1
+        assert not asking.done()
+        await asking
+
+
 @pytest.mark.parametrize(
     ("act", "name", "label", "most"),
     [

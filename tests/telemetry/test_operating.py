@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 import yaml
 
+from perdure.surfaces.cli.application import application
 from perdure.telemetry.metrics import Metrics
 from perdure.telemetry.names import ABOUT
 from tests.telemetry.reference import PAGE, page
@@ -60,7 +64,7 @@ def test_an_alert_asks_for_metrics_that_exist_and_has_a_page(alert: dict[str, An
     assert alert["labels"]["severity"] in ("info", "warning", "critical") and alert["annotations"]["summary"]
     text = (ROOT / alert["annotations"]["runbook"]).read_text("utf-8")
     assert f"`{alert['alert']}`" in text
-    assert "\n## Look\n" in text and "\n## Do\n" in text and re.search(r"^(\$ )?perdure ", text, re.MULTILINE)
+    assert "\n## Look\n" in text and "\n## Do\n" in text and re.search(r"^perdure ", text, re.MULTILINE)
 
 
 def test_every_page_of_an_alert_belongs_to_one_and_is_listed() -> None:
@@ -100,3 +104,23 @@ def test_the_dashboard_can_be_imported_by_anyone() -> None:
     assert {variable["name"] for variable in DASHBOARD["templating"]["list"]} == {"datasource", "instance"}
     places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in DASHBOARD["panels"]]
     assert len(places) == len(set(places)) and all(panel["gridPos"]["w"] <= 24 for panel in DASHBOARD["panels"])
+
+
+def commands() -> list[str]:
+    """Every command that a page of an alert tells somebody to type."""
+    pages = (path.read_text("utf-8") for path in sorted((OPERATE / "alerts").glob("*.md")))
+    return sorted({line for page in pages for line in re.findall(r"^perdure .*$|(?<=`)perdure [^`]*(?=`)", page, re.M)})
+
+
+@pytest.mark.parametrize("line", commands())
+def test_a_command_on_a_page_of_an_alert_is_one_that_can_be_typed(line: str) -> None:
+    found: Any = typer.main.get_command(application())
+    words = shlex.split(line)[1:]
+    while words and hasattr(found, "commands"):
+        found = found.commands[words.pop(0)]
+    known = {name: option for option in found.params for name in option.opts}
+    given = [word for word in words if word.startswith("--")]
+    assert set(given) <= set(known) and not hasattr(found, "commands")
+    values = [word for name, word in itertools.pairwise(words) if name in known and not known[name].is_flag]
+    places = [option for option in found.params if option.param_type_name == "argument" and option.required]
+    assert len([word for word in words if word not in given and word not in values]) >= len(places)

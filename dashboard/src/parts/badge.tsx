@@ -6,7 +6,7 @@ const TONES: Record<string, readonly [Tone, string]> = {
   parked: ["wait", "‖"], waiting: ["wait", "‖"], open: ["wait", "○"], escalated: ["odd", "▲"], suspended: ["odd", "‖"],
   completed: ["good", "✓"], applied: ["good", "✓"], sound: ["good", "✓"],
   failed: ["bad", "✕"], incident: ["bad", "!"], overdue: ["bad", "!"], quarantined: ["bad", "!"], dead_letter: ["bad", "!"], terminated: ["bad", "■"],
-  cancelled: ["quiet", "■"], skipped: ["quiet", "↷"], pending: ["quiet", "·"], draft: ["quiet", "✎"], compensated: ["odd", "↶"],
+  cancelled: ["quiet", "■"], skipped: ["quiet", "↷"], pending: ["quiet", "·"], draft: ["quiet", "✎"], planned: ["quiet", "○"], compensated: ["odd", "↶"],
 };
 
 export function toneOf(state: string): Tone {

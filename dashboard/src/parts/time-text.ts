@@ -1,10 +1,11 @@
 // Times and durations in words.
 const UNITS: readonly (readonly [number, string])[] = [[86_400, "d"], [3_600, "h"], [60, "m"], [1, "s"]];
 
-/** A length in its two largest units: "3 d 4 h", "12 m 5 s", "0.4 s". */
+/** A length in its two largest units: "3 d 4 h", "12 m 5 s", "0.4 s", "12 ms". */
 export function durationText(seconds: number): string {
   const length = Math.abs(seconds);
-  if (length < 1) return length === 0 ? "0 s" : `${Math.max(length, 0.001).toFixed(length < 0.01 ? 3 : 1)} s`;
+  if (length < 0.1) return length === 0 ? "0 s" : `${Math.max(1, Math.round(length * 1000))} ms`;
+  if (length < 1) return `${length.toFixed(1)} s`;
   let rest = Math.floor(length);
   const parts: string[] = [];
   for (const [size, unit] of UNITS) {

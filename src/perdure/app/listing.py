@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from perdure.app.listing_views import DeadLetterItem, IncidentItem, InstanceRow, ParkedItem, RunbookRow, dead_letter
@@ -24,6 +24,7 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.kernel.ports import WaitFound
 from perdure.runbooks.conductor import KIND as RUNBOOK
+from perdure.runbooks.conductor import index_text
 from perdure.runbooks.ports import ParkedFound
 from perdure.runbooks.running import CASES
 from perdure.runbooks.state import RunbookState
@@ -102,6 +103,51 @@ class Listing:
             return await self._page(scope, after, tuple[str, bytes], limit, self._of_case(case), row)
         return await self._page(scope, after, int, limit, self._by_number(kind, state), row)
 
+    async def calls(
+        self, *, verb: str = "", where: Mapping[str, Any] | None = None, state: str = "", limit: int = DEFAULT_LIMIT,
+        after: str | None = None,
+    ) -> Page[RunbookRow]:  # fmt: skip
+        """Calls of a verb, those with these values of its declared `index`; without values, or a verb, all of them.
+
+        With values, runbooks that hold such a call are found as well.
+        """
+        _check_state(state, RUNBOOK_STATES)
+        wanted = self._wanted(verb, where or {})
+        scope = ("calls", self._tenant, verb, state, *(f"{name}={value}" for _, name, value in wanted))
+
+        async def row(candidate: Candidate) -> RunbookRow | None:
+            id: Id | None = candidate.what
+            if id and len(wanted) > 1 and not set(wanted) <= set(await self._lists.index_of(id)):
+                return None
+            found = await self._runbook(id)
+            if found is None or found.state == QUARANTINED:
+                return found
+            is_wanted = state in ("", found.state) and (bool(wanted) or verb in ("", found.verb))
+            return found if is_wanted else None
+
+        if not wanted:
+            return await self._page(scope, after, int, limit, self._by_number("calls", state), row)
+        _, field, value = wanted[0]
+
+        async def fetch(place: bytes | None, most: int) -> list[Candidate]:
+            before = place or AFTER_IDS
+            rows = await self._lists.with_value(self._tenant, wanted[0][0], field, value, before, most)
+            return [Candidate(each.id, each.id if state in ("", each.status) else None) for each in rows]
+
+        return await self._page(scope, after, bytes, limit, fetch, row)
+
+    def _wanted(self, verb: str, where: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+        if not where:
+            return []
+        found = self._runtime.catalogue.get(verb)
+        unknown = [name for name in where if name not in found.definition.index]
+        if unknown:
+            fact, known = f"'{unknown[0]}' is not in its index", ", ".join(found.definition.index) or "none"
+            raise RejectedError(Rejection("invalid", "find calls of", "verb", verb, fact, f"Indexed: {known}."))
+        for value in where.values():
+            check_key("search for", "value", index_text(value) or " ")
+        return [(found.name, name, index_text(value)) for name, value in sorted(where.items())]
+
     def _of_case(self, case: str) -> Fetch[tuple[str, bytes]]:
         async def fetch(place: tuple[str, bytes] | None, most: int) -> list[Candidate]:
             rows = await self._lists.indexed(self._tenant, CASES, case, "", place or (LAST, AFTER_IDS), most)
@@ -144,7 +190,7 @@ class Listing:
         async def fetch(place: bytes | None, most: int) -> list[Candidate]:
             before = place or AFTER_IDS
             if value:
-                rows = await self._lists.indexed_instances(self._tenant, INDEX, field, value, before, most)
+                rows = await self._lists.with_value(self._tenant, INDEX, field, value, before, most)
             else:
                 rows = await self._lists.instances(self._tenant, INSTANCE, state, before, most)
             return [Candidate(each.id, each.id if state in ("", each.status) else None) for each in rows]

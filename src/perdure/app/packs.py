@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from perdure.app.config import Config
-from perdure.packs.definition import Pack
-from perdure.packs.loader import Shelf, load_packs
+
+if TYPE_CHECKING:
+    from perdure.packs.definition import Pack
+    from perdure.packs.loader import Shelf
 
 FOLDER = "packs"
 
@@ -37,6 +39,8 @@ class PackDesk:
     def shelf(self) -> Shelf:
         """Every pack, or DefinitionError with every problem in them."""
         if self._shelf is None:
+            from perdure.packs.loader import load_packs  # noqa: PLC0415  only who asks for packs needs it
+
             self._shelf = load_packs(self._places)
         return self._shelf
 
@@ -83,4 +87,6 @@ def pack_places(config: Config) -> list[Path]:
 
 def project_packs(config: Config) -> Shelf:
     """Every pack of the project, or DefinitionError with every problem in them."""
+    from perdure.packs.loader import load_packs  # noqa: PLC0415  only who asks for packs needs it
+
     return load_packs(pack_places(config))

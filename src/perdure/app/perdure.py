@@ -339,6 +339,7 @@ class Perdure:
 
     async def replay(self, message_id: str, *, key: str = "", instance: str = "") -> ReceiptView:
         """Deliver a dead letter again, perhaps under a corrected key, or to one of several instances that want it."""
+        check_key("replay", "dead letter", message_id)
         letter = await self.runtime.store.message(self._origin.tenant, message_id)
         if letter is not None and letter.kind == HOOK:
             await deliver_again(self.runtime, self._origin, message_id)
@@ -351,6 +352,7 @@ class Perdure:
 
     async def discard(self, message_id: str, reason: str) -> None:
         """Close a dead letter without acting on it."""
+        check_key("discard", "dead letter", message_id)
         await self.runtime.intake.discard(message_id, reason, self._origin)
 
     # --- lists ---------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from perdure.app.contracts import contract_of
 from perdure.bpmn.machine.definition import Profile
 from perdure.bpmn.model import Model
 from perdure.engine import Deployment
@@ -103,6 +102,7 @@ def review_text(xml: bytes, process: str, profile: Profile, catalogue: Catalogue
 
 def review_model(model: Model, process: str, profile: Profile, catalogue: Catalogue) -> Review:
     """Lint all of it; then prove the process named, or each of them. Takes a while: not for the event loop."""
+    from perdure.app.contracts import contract_of  # noqa: PLC0415  brings lint along
     from perdure.app.proving import prove_model  # noqa: PLC0415  large, seldom asked
     from perdure.bpmn.lint import lint  # noqa: PLC0415  many rules, seldom asked
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from perdure.app.listing_views import DeadLetterItem, dead_letter
 from perdure.app.runtime import Runtime
+from perdure.contracts import check_key
 from perdure.engines.embedded.instances import KIND as INSTANCE
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
@@ -18,6 +19,7 @@ from perdure.verbs.definition import same_verb_name
 
 async def verbs_under(runtime: Runtime, origin: Origin, key: str, verb: str = "") -> list[str]:
     """The verbs of what waits or waited under a key of the tenant; of one verb's waits alone where one is named."""
+    check_key("wait under", "key", key)
     aggregate = await _named(runtime, origin, key)
     if aggregate is not None and aggregate.kind == INSTANCE:
         carried = (await runtime.engine.instances.loaded(aggregate)).deployed.verb
@@ -48,6 +50,7 @@ async def verbs_of(runtime: Runtime, origin: Origin, id: str) -> list[str]:
 
 async def letter_of(runtime: Runtime, origin: Origin, message_id: str) -> DeadLetterItem:
     """A dead letter; one that was dealt with, or never was one, is not found."""
+    check_key("find", "dead letter", message_id)
     letter = await runtime.store.message(origin.tenant, message_id)
     if letter is None or letter.status != DEAD:
         raise RejectedError(Rejection("not_found", "find", "dead letter", message_id[:200], "there is none"))

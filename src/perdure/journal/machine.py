@@ -130,3 +130,12 @@ class PartedMachine(Protocol):
     def rows_among(self, id: bytes, state: Any, parts: Sequence[int]) -> Rows:
         """Of the rows a state stands for, those of some of its parts."""
         ...
+
+
+@runtime_checkable
+class ListedMachine(Protocol):
+    """A machine whose aggregates are plans or not, and listed apart."""
+
+    def may_be_listed(self, state: Any, is_plan: int) -> bool:
+        """Whether a state may be marked as a plan (1), or as none (0)."""
+        ...

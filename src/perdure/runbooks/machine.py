@@ -104,6 +104,12 @@ class RunbookMachine:
     def status(self, state: Runbook) -> tuple[str, int]:
         return state.status, 0 if state.erased_at else state.ended_at
 
+    def may_be_listed(self, state: Runbook, is_plan: int) -> bool:
+        if state.course is None and state.draft is None:
+            return is_plan == 0
+        # Older releases forgot what was a plan when its index was taken away.
+        return is_plan == 1 or (is_plan == 0 and bool(state.erased_at or state.amendments))
+
     def payloads(self, state: Runbook) -> tuple[tuple[bytes, ...], bool]:
         hashes = {step.input for step in state.steps if step.input}
         hashes.update(step.result for step in state.steps if step.result is not None)

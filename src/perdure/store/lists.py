@@ -97,10 +97,10 @@ class Lists:
         rows = await self._driver.fetch(query, tenant=tenant, kind=kind, before=before, most=most, **more)
         return [Listed(0, Id(bytes(id)), state, version) for id, state, version in rows]
 
-    async def indexed_instances(
+    async def with_value(
         self, tenant: str, verb: str, field: str, value: str, before: bytes, most: int
     ) -> list[Listed]:
-        """Instances by one value of an index, newest first."""
+        """Aggregates by one value of an index, newest first."""
         rows = await self._driver.fetch(
             "list_indexed_ids", tenant=tenant, verb=verb, field=field, value=value, before=before, most=most
         )

@@ -29,7 +29,7 @@ class TelemetrySettings(msgspec.Struct, frozen=True):
     """The section `telemetry` of a project's configuration."""
 
     metrics: bool = False
-    """Whether a process measures from its start; one that serves `/metrics` does so in any case."""
+    """Whether a process measures from its start; a server does at the latest from the first scrape on."""
     metrics_bind: str = ""
     """Where a worker, which serves nothing else, answers scrapes: a port of the loopback."""
     traces: TraceSettings | None = None

@@ -29,15 +29,18 @@ class Eyes:
 
     def open(
         self, path: str = "/", *, scheme: Scheme = "light", is_narrow: bool = False, bypass_csp: bool = False,
-        reduced_motion: bool = True,
+        reduced_motion: bool = True, key: str = "",
     ) -> Page:  # fmt: skip
-        """A page in a fresh browser profile, once its heading is there."""
+        """A page in a fresh browser profile, once its heading is there; with a `key`, signed in."""
         context = self._browser.new_context(
             base_url=self._server.url, viewport=NARROW if is_narrow else WIDE, color_scheme=scheme,  # type: ignore[arg-type]
             bypass_csp=bypass_csp, reduced_motion="reduce" if reduced_motion else "no-preference", locale="en-GB",
             timezone_id="UTC",
         )  # fmt: skip
         self._contexts.append(context)
+        if key:
+            answer = context.request.post("/api/session", data={"key": key})
+            assert answer.ok, answer.text()
         page = context.new_page()
         page.set_default_timeout(30_000)
         page.on("pageerror", lambda error: self._faults.append(f"{path}: {error}"))
@@ -56,10 +59,10 @@ class Eyes:
         folder.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=folder / f"{name}.png")
 
-    def pictures(self, path: str, name: str, ready: str) -> None:
+    def pictures(self, path: str, name: str, ready: str, key: str = "") -> None:
         """A page in light, dark and narrow, once what `ready` selects is there."""
         for scheme, is_narrow in (("light", False), ("dark", False), ("light", True)):
-            page = self.open(path, scheme=scheme, is_narrow=is_narrow)  # type: ignore[arg-type]
+            page = self.open(path, scheme=scheme, is_narrow=is_narrow, key=key)  # type: ignore[arg-type]
             page.locator(ready).first.wait_for()
             assert self.has_no_sideways_scroll(page)
             self.picture(page, f"{name}-{'narrow' if is_narrow else scheme}")
@@ -67,10 +70,10 @@ class Eyes:
     def has_no_sideways_scroll(self, page: Page) -> bool:
         return bool(page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
 
-    def check_accessible(self, path: str, ready: str) -> None:
+    def check_accessible(self, path: str, ready: str, key: str = "") -> None:
         """Axe finds nothing serious, in light and in dark."""
         for scheme in ("light", "dark"):
-            page = self.open(path, scheme=scheme, bypass_csp=True)
+            page = self.open(path, scheme=scheme, bypass_csp=True, key=key)
             page.locator(ready).first.wait_for()
             self.check_page(page)
 

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 
 from tests.house.tree import ROOT
 
 KYC = ROOT / "examples" / "kyc"
+DESK = Path(__file__).resolve().parent / "desk"
 READY = re.compile(r"ready: (http://\S+)")
 LEFT_BEHIND = shutil.ignore_patterns(".perdure", "*.db*", "__pycache__", "*.seal.key*")
 
@@ -106,6 +108,31 @@ class Server:
     def _answer(self, response: httpx.Response) -> Any:
         assert response.is_success, f"{response.request.url}: {response.status_code} {response.text[:2000]}"
         return response.json() if response.content else None
+
+    def put(self, path: str, body: Any) -> Any:
+        return self._answer(self.api.put(f"/api{path}", json=body))
+
+    def make_key(self, principal: str, *words: str) -> str:
+        """The text of a key of a person: the first word is a role, the others are groups."""
+        role, *groups = words
+        named = [part for group in groups for part in ("--group", group)]
+        told = self.run(
+            "--json", "keys", "create", principal, "--principal", principal, "--kind", "person", "--role", role, *named
+        )
+        text: str = msgspec.json.decode(told)["text"]
+        return text
+
+    def sign_in(self, key: str) -> None:
+        """From now on `api` asks with this key."""
+        self.api.headers["Authorization"] = f"Bearer {key}"
+
+    def run_as(self, principal: str, program: str) -> str:
+        """The id of a runbook that somebody else started, from a terminal."""
+        file = self.folder / "asked.runbook"
+        file.write_text(program, encoding="utf-8")
+        told = self.run("--json", "run", str(file), "--as", principal)
+        id: str = msgspec.json.decode(told)["id"]
+        return id
 
     def run_program(self, program: str, case: str = "", **variables: Any) -> dict[str, Any]:
         """Start a runbook; a plan that has to be confirmed is confirmed."""

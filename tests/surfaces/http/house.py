@@ -88,7 +88,7 @@ class Served:
         self, *roles: Role, tenant: str = "default", name: str = "", kind: Kind = "person", **more: Any
     ) -> NewKey:
         """A key of a principal called after its roles."""
-        who = name or "-".join((*roles, kind))
+        who = name or f"{'agent:' if kind == 'agent' else ''}{'-'.join((*roles, kind))}"
         desk = self.perdure.acting(tenant=tenant, principal="root").access
         return await desk.create_key(f"{who} {len(await desk.keys())}", principal=who, roles=roles, kind=kind, **more)
 

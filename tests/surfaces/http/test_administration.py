@@ -66,7 +66,7 @@ async def test_packs_are_listed_and_shown_without_saying_where_they_are() -> Non
         assert (await vera.get("/api/packs/nothing", 404))["code"] == "command.not_found"
 
 
-@pytest.mark.req("P2", "R20")
+@pytest.mark.req("P2", "V30")
 async def test_an_audit_document_is_exported_and_holds(store_url: str) -> None:
     async with served(store_url) as server:
         id = await _instance(server)

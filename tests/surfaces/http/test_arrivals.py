@@ -85,7 +85,8 @@ async def test_completing_needs_permission_for_the_verb_or_the_token_of_that_wai
         await outsider.post("/api/progress", {"key": "case-2", "text": "soon"}, 403)
         assert (await outsider.post("/api/progress", {"key": "case-1", "text": "soon"}))["answer"]
         assert (await server.of("ada").get(f"/api/calls/{one}"))["progress"] == "soon"
-        assert (await outsider.post("/api/completions", {"key": "case-1", **done}, 202))["answer"] == "applied"
+        applied = await outsider.post("/api/completions", {"key": "case-1", **done}, 202)
+        assert (applied["answer"], applied["call"]) == ("applied", None)
         assert (await outsider.post("/api/completions", {"key": "case-1", **done}, 200))["answer"] == "duplicate"
         assert (await server.of("ada").get(f"/api/calls/{two}"))["state"] == "parked"
         forged = token[:-4] + ("AAAA" if not token.endswith("AAAA") else "BBBB")

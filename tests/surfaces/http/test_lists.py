@@ -35,7 +35,7 @@ async def filled(server: Server, who: str, count: int = 3) -> None:
 
 async def all_of(desk: Desk, path: str, limit: int, **query: Any) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    after: dict[str, str] = {}
+    after: dict[str, Any] = {}
     while True:
         page = await desk.get(path, limit=limit, **after, **query)
         assert len(page["items"]) <= limit

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp_types import TextContent
 
 from perdure.verbs import Catalogue, load_text
 
@@ -59,6 +60,9 @@ VERBS = """
 - name: desk.judge
   description: Decide how to go on
   consequence: requires_confirmation
+  execution: {kind: durable, decision: true}
+- name: desk.weigh
+  description: Decide what to do next
   execution: {kind: durable, decision: true}
 - name: vault.open
   description: Open the vault
@@ -147,6 +151,7 @@ class Agent:
     async def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         answer = await self.client.call_tool(tool, arguments)
         [block] = answer.content
+        assert isinstance(block, TextContent)
         if answer.is_error:
             raise Refused(answer.structured_content["error"], block.text)
         assert msgspec.json.decode(block.text) == answer.structured_content

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from mcp import Client, MCPError
+from mcp_types import CallToolRequestParams
 
 from perdure.access.principal import ROLES, Kind, Principal, Role
 from perdure.access.roles import OPERATIONS
@@ -17,7 +20,10 @@ from perdure.surfaces.mcp.desk import object_schema
 from perdure.surfaces.mcp.fitting import WHOLE
 from perdure.surfaces.mcp.server import Protocol
 from perdure.surfaces.mcp.tools import every_tool, is_offered
+from tests.agents.test_runbooks import deciding, settled, started
+from tests.agents.world import opened
 from tests.surfaces.mcp.office import Agent, Refused, verbs
+from tests.surfaces.mcp.serving import HANDLERS
 
 pytestmark = [pytest.mark.req("P5")]
 EVERY_ROLE = frozenset[Role]({"author", "operator", "reviewer"})
@@ -144,7 +150,7 @@ async def test_a_verb_is_described_without_what_carries_it_out(tmp_path: Path) -
         assert told["arguments"]["required"] == ["name"]
         assert not {"handler", "execution", "params"} & told.keys()
         read = await agent.client.read_resource("perdure://verbs/desk.find")
-        assert '"desk.find"' in read.contents[0].text
+        assert '"desk.find"' in read.contents[0].model_dump_json().replace("\\", "")
         with pytest.raises(Refused, match=r"desk\.find") as refused:
             await agent("describe_verb", verb="desk.fnd")
         assert refused.value.code == "command.not_found"
@@ -270,6 +276,74 @@ async def test_a_person_adds_grave_steps_by_the_hash_of_the_longer_plan(tmp_path
         told = await person("extend_runbook", **asked)
         done = await person("extend_runbook", **asked, confirm=told["confirmation"]["plan_hash"])
         assert done["runbook"]["step_count"] == 2
+
+
+GRAVE_ADDED: list[Any] = [
+    [{"verb": "desk.pay", "args": {"amount": 1}}],
+    [{"verb": "pay", "args": {"amount": 1}}],
+    [{"verb": "desk.find", "args": {"name": "A"}, "on_failure": "decide", "alternative": "desk.judge"}],
+    "(desk.pay :amount 1)",
+]
+
+
+@pytest.mark.parametrize("added", GRAVE_ADDED)
+async def test_an_agent_that_decides_adds_nothing_grave(tmp_path: Path, added: Any) -> None:
+    async with office(tmp_path) as place, place.agent() as agent:
+        run = await agent("run_runbook", program="(desk.weigh :as @w)")
+        for named in ({}, {"verb": "desk.weigh"}):
+            with pytest.raises(Refused) as refused:
+                await agent("complete_wait", key=f"{run['id']}:1", result={"add": added}, **named)
+            assert refused.value.code in ("command.blocked", "command.not_found")
+        early = await agent("complete_wait", key="A/letter", result={"accepted": True})
+        assert early["outcome"] == "dead_letter"
+        assert (await agent("runbook_status", id=run["id"]))["step_count"] == 1
+        added_well = [{"verb": "desk.find", "args": {"name": "A"}, "name": "found"}]
+        done = await agent("complete_wait", key=f"{run['id']}:1", result={"add": added_well})
+        assert done["outcome"] == "applied"
+        told = await agent("runbook_status", id=run["id"])
+        assert told["step_count"] == 2
+        assert "pay" not in place.done
+
+
+async def test_who_decides_adds_only_verbs_their_key_reaches(tmp_path: Path) -> None:
+    async with office(tmp_path) as place, place.agent(principal(verbs=("desk.*",))) as agent:
+        run = await agent("run_runbook", program="(desk.weigh :as @w)")
+        with pytest.raises(Refused) as refused:
+            await agent(
+                "complete_wait", key=f"{run['id']}:1", verb="desk.weigh", result={"add": [{"verb": "vault.open"}]}
+            )  # fmt: skip
+        assert refused.value.code == "command.forbidden"
+        assert place.done == []
+
+
+async def test_what_an_agent_proposes_no_agent_decides_upon(tmp_path: Path) -> None:
+    inner, _ = deciding(confidence=0.4)
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    async with opened(url, "{confidence: 0.8, ask: compliance}", decide=inner) as sandbox:
+        view = await started(sandbox)
+        key = f"{view.id}:2"
+
+        def server(who: Principal) -> Any:
+            return Protocol(sandbox, lambda context: who).server()
+
+        async with Client(server(principal("helper", groups=("compliance",)))) as client:
+            agent = Agent(client)
+            for tool, asked in (
+                ("answer_decision", {"agree": True}),
+                ("claim_task", {}),
+                ("complete_task", {"data": {"verdict": "go on"}}),
+                ("complete_wait", {"result": {"verdict": "go on"}}),
+            ):
+                with pytest.raises(Refused):
+                    await agent(tool, key=key, **asked)
+            with pytest.raises(Refused):
+                await agent("complete_wait", key=view.id, result={"verdict": "go on"})
+        async with Client(server(principal("rita", "person", groups=("compliance",)))) as client:
+            person = Agent(client)
+            [task] = (await person("pending_work"))["tasks"]
+            assert (task["kind"], task["proposal"]["data"]) == ("proposal", {"verdict": "go on"})
+            assert (await person("answer_decision", key=key, agree=True))["id"] == view.id
+        assert (await settled(sandbox, view.id)).state == "completed"
 
 
 # --- runbooks ---------------------------------------------------------------------------------------------------------
@@ -491,6 +565,30 @@ async def test_a_message_nobody_wants_says_so(tmp_path: Path) -> None:
         assert (await agent("publish_message", name="hello", key="1", ttl_seconds=60))["outcome"] == "buffered"
 
 
+async def test_what_was_begun_goes_on_when_whoever_asked_goes_away(tmp_path: Path) -> None:
+    begun, going = asyncio.Event(), asyncio.Event()
+
+    async def slow(call: Any) -> dict[str, Any]:
+        begun.set()
+        await going.wait()
+        return {"open": True}
+
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    async with Perdure.open(url, definitions=verbs(), handlers={**HANDLERS, "vault.open": slow}) as perdure:
+        protocol = Protocol(perdure, lambda context: principal())
+        params = CallToolRequestParams(name="call_verb", arguments={"verb": "vault.open", "idempotency_key": "k"})
+        context: Any = SimpleNamespace(meta=None)
+        asking = asyncio.ensure_future(protocol.call_tool(context, params))
+        await begun.wait()
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        going.set()
+        await protocol.finish()
+        told = (await protocol.call_tool(context, params)).structured_content
+        assert (told["outcome"], told["result"]) == ("completed", {"open": True})
+
+
 # --- what is malformed ------------------------------------------------------------------------------------------------
 
 MALFORMED: list[tuple[str, dict[str, Any], str]] = [
@@ -517,7 +615,8 @@ MALFORMED: list[tuple[str, dict[str, Any], str]] = [
     ("answer_decision", {"key": "x:1", "agree": "yes"}, "request.invalid"),
     ("retry_incident", {"id": "nothing"}, "command.not_found"),
     ("cancel_runbook", {"id": "nothing", "reason": ""}, "command.not_found"),
-    ("list_runbooks", {"after": "no id"}, "command.not_found"),
+    ("list_runbooks", {"after": "no cursor"}, "command.invalid"),
+    ("list_incidents", {"after": "no cursor"}, "command.invalid"),
     ("list_runbooks", {"state": "asleep"}, "request.invalid"),
 ]
 

@@ -135,7 +135,7 @@ function Composer({ start, extended }: { start: Start; extended: string }) {
             </div>
           )}
           {program !== null && (
-            <section class="card" aria-label="Program"><div class="inside field">
+            <section class="card"><div class="inside field">
               <label for="program">Program</label>
               <textarea id="program" class="input mono" rows={18} spellcheck={false} value={program} onInput={(event) => setProgram(event.currentTarget.value)} />
               <span class="help">Calls in either form of the language, as in LET case = EXEC kyc.open-case(client: "A").</span>

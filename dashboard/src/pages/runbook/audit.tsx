@@ -1,7 +1,7 @@
 // The audit trail: every entry of the journal, who asked for it, and what it says.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, type Problem } from "../../api/client";
-import type { EventView, Page } from "../../api/shapes";
+import type { EventView, Page, StepView } from "../../api/shapes";
 import { onEvent } from "../../live/live";
 import { asProblem } from "../../live/resource";
 import { JsonTree } from "../../parts/json";
@@ -12,15 +12,15 @@ const LIMIT = 200;
 
 interface Trail { events: EventView[]; next: string | null; isLoading: boolean; error?: Problem }
 
-export function Audit({ base, id }: { base: string; id: string }) {
+export function Audit({ base, id, steps }: { base: string; id: string; steps: StepView[] }) {
   const { trail, more } = useTrail(base, id);
   const [wanted, setWanted] = useState("");
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
-  const shown = trail.events.filter((event) => words.every((word) => searched(event).includes(word)));
+  const shown = trail.events.filter((event) => words.every((word) => searched(event, steps).includes(word)));
   return (
     <div class="stack">
       <div class="row">
-        <input class="input fit" type="search" aria-label="Filter the audit trail" placeholder="Filter by entry, person, text" value={wanted} onInput={(event) => setWanted(event.currentTarget.value)} />
+        <input class="input fit search" type="search" data-search aria-label="Filter the audit trail" placeholder="Filter by entry, step or person" value={wanted} onInput={(event) => setWanted(event.currentTarget.value)} />
         <span class="soft" role="status">{words.length ? `${shown.length} of ${trail.events.length}` : `${trail.events.length}${trail.next ? "+" : ""}`} entries</span>
       </div>
       {trail.error && <ProblemBox problem={trail.error} retry={more} />}
@@ -30,7 +30,7 @@ export function Audit({ base, id }: { base: string; id: string }) {
         {shown.map((event, index) => (
           <li key={`${event.sequence}.${index}`}>
             <details>
-              <summary><span class="number soft">{event.sequence}</span><Exact at={event.at} /><strong>{event.entry}</strong><span class="soft">{event.principal}{event.command ? ` · ${event.command}` : ""}</span></summary>
+              <summary><span class="number soft">{event.sequence}</span><Exact at={event.at} /><strong>{event.entry}</strong>{stepOf(event, steps)}<span class="soft">{event.principal}{event.command ? ` · ${event.command}` : ""}</span></summary>
               <JsonTree value={event.data} label={`${event.entry} ${event.sequence}`} />
               {event.trace && <p class="small soft">Trace <code>{event.trace}</code></p>}
             </details>
@@ -42,8 +42,13 @@ export function Audit({ base, id }: { base: string; id: string }) {
   );
 }
 
-function searched(event: EventView): string {
-  return `${event.entry} ${event.principal} ${event.command} ${JSON.stringify(event.data)}`.toLowerCase();
+function stepOf(event: EventView, steps: StepView[]): string {
+  const number = event.data["step"];
+  return typeof number === "number" && steps.length > 1 ? (steps[number - 1]?.name ?? "") : "";
+}
+
+function searched(event: EventView, steps: StepView[]): string {
+  return `${event.entry} ${stepOf(event, steps)} ${event.principal} ${event.command} ${JSON.stringify(event.data)}`.toLowerCase();
 }
 
 function useTrail(base: string, id: string): { trail: Trail; more: () => void } {

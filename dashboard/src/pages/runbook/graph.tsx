@@ -93,7 +93,7 @@ export function PlanGraph({ steps, selected, onSelect, label }: GraphProps) {
   const drag = useDrag(view, show, isTouched);
 
   return (
-    <div class="plan-graph">
+    <div class="plan-graph" style={{ height: placed ? `${Math.min(680, Math.max(240, placed.height + 60))}px` : "340px" }}>
       <div class="tools row" role="toolbar" aria-label="Graph">
         <button type="button" class="button square tight" aria-label="Zoom in" onClick={() => zoom(1.25)}>+</button>
         <button type="button" class="button square tight" aria-label="Zoom out" onClick={() => zoom(0.8)}>−</button>

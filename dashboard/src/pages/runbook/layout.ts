@@ -70,19 +70,28 @@ export function placeQuickly(names: string[], links: Link[], ranks: Map<string, 
       number(row);
     }
   }
-  const widest = Math.max(...rows.map((row) => row.length));
-  const width = widest * (NODE.width + GAP.x) + GAP.x;
+  // A rank of hundreds would be a hairline: it is folded into lines, closer to one another than ranks are.
+  const most = Math.max(8, Math.ceil(Math.sqrt(names.length) * 1.1));
+  const width = Math.min(most, Math.max(...rows.map((row) => row.length))) * (NODE.width + GAP.x) + GAP.x;
   const nodes: Record<string, Point> = {};
-  rows.forEach((row, rank) => row.forEach((name) => {
-    nodes[name] = { x: width / 2 + (spot.get(name) ?? 0) * (NODE.width + GAP.x), y: 12 + NODE.height / 2 + rank * (NODE.height + GAP.y) };
-  }));
+  let y = 12 + NODE.height / 2;
+  for (const row of rows) {
+    for (let first = 0; first < row.length; first += most) {
+      const line = row.slice(first, first + most);
+      line.forEach((name, index) => {
+        nodes[name] = { x: width / 2 + (index - (line.length - 1) / 2) * (NODE.width + GAP.x), y };
+      });
+      y += NODE.height + GAP.x;
+    }
+    y += GAP.y - GAP.x;
+  }
   const edges = links.map((link) => {
     const from = nodes[link.from] ?? { x: 0, y: 0 };
     const to = nodes[link.to] ?? { x: 0, y: 0 };
     const [top, bottom] = [from.y + NODE.height / 2, to.y - NODE.height / 2];
     return { ...link, points: [{ x: from.x, y: top }, { x: from.x, y: top + 16 }, { x: to.x, y: bottom - 16 }, { x: to.x, y: bottom }] };
   });
-  return { nodes, edges, width, height: rows.length * (NODE.height + GAP.y) + 24 };
+  return { nodes, edges, width, height: y - NODE.height / 2 - GAP.y + 24 };
 }
 
 function mean(values: number[], otherwise: number): number {

@@ -70,9 +70,9 @@ function Running({ shown, onSelect, onDone }: { shown: Shown; onSelect: (name: s
   const { view, base } = shown;
   const selected = query.value.get("step") ?? "";
   const tabs: Tab[] = [
-    { name: "graph", label: "Graph", show: () => <div class="graph-room"><PlanGraph steps={view.steps} selected={selected} onSelect={onSelect} label={`Plan of ${view.steps.length} steps, ${view.progress}.`} /></div> },
+    { name: "graph", label: "Graph", show: () => <PlanGraph steps={view.steps} selected={selected} onSelect={onSelect} label={`Plan of ${view.steps.length} steps, ${view.progress}.`} /> },
     { name: "timeline", label: "Timeline", show: () => <div class="inside"><Timeline base={base} id={view.id} onSelect={onSelect} /></div> },
-    { name: "audit", label: "Audit trail", show: () => <div class="inside"><Audit base={base} id={view.id} /></div> },
+    { name: "audit", label: "Audit trail", show: () => <div class="inside"><Audit base={base} id={view.id} steps={view.steps} /></div> },
   ];
   return (
     <div class="split">
@@ -115,7 +115,7 @@ function DraftBody({ shown }: { shown: Shown }) {
             <ul>{draft.problems.map((fault, index) => <li key={index}>{fault.step > 0 ? `Step ${fault.step}: ` : ""}{fault.message} {fault.hint} <code class="small">{fault.code}</code></li>)}</ul>
           </div>
         )}
-        {draft.plan && <div class="card main-card"><div class="graph-room"><PlanGraph steps={draft.plan.steps.map((step) => ({ ...step, state: "pending" }))} selected={selected} onSelect={(name) => setQuery({ step: name || null })} label={`Plan of ${draft.plan.steps.length} steps.`} /></div></div>}
+        {draft.plan && <div class="card main-card"><PlanGraph steps={draft.plan.steps.map((step) => ({ ...step, state: "planned" }))} selected={selected} onSelect={(name) => setQuery({ step: name || null })} label={`Plan of ${draft.plan.steps.length} steps.`} /></div>}
         <section class="card" aria-label="Program"><header><h2>As text</h2></header><div class="inside"><pre>{draft.program || "Nothing is written yet."}</pre></div></section>
       </div>
       <section class="card" aria-labelledby="plan-head"><header><h2 id="plan-head">What it would do</h2></header><div class="inside">{draft.plan ? <PlanCard plan={draft.plan} /> : <Blank title="No plan yet"><p>Something has to be put right first.</p></Blank>}</div></section>

@@ -4,11 +4,15 @@ import { type Link, NODE, type Placed, placeQuickly, type Point, ranksOf } from 
 
 /** Steps and the ranks that lines pass: beyond so many the careful layout takes seconds. */
 const MANY = 600;
+/** Steps beside one another: beyond so many a line of them cannot be read. */
+const WIDE = 14;
 
 export function place(names: string[], links: Link[]): Placed {
   const ranks = ranksOf(names, links);
   const passed = links.reduce((sum, link) => sum + (ranks.get(link.to) ?? 0) - (ranks.get(link.from) ?? 0), names.length);
-  return passed > MANY ? placeQuickly(names, links, ranks) : placeCarefully(names, links);
+  const widths = new Map<number, number>();
+  for (const rank of ranks.values()) widths.set(rank, (widths.get(rank) ?? 0) + 1);
+  return passed > MANY || Math.max(...widths.values(), 0) > WIDE ? placeQuickly(names, links, ranks) : placeCarefully(names, links);
 }
 
 function placeCarefully(names: string[], links: Link[]): Placed {

@@ -1,6 +1,6 @@
 // A runbook, a draft or a single call: three answers of the server, one page.
 import { get, Problem } from "../../api/client";
-import type { Json, PlanView, RunbookView, StepView, WaitingFor } from "../../api/shapes";
+import type { Json, Page, PlanView, RunbookRow, RunbookView, StepView, WaitingFor } from "../../api/shapes";
 
 export interface Fault { step: number; code: string; message: string; hint?: string }
 export interface DraftView {
@@ -25,8 +25,14 @@ export async function readRunbook(id: string, signal: AbortSignal): Promise<Show
     if (!(error instanceof Problem) || error.status !== 404) throw error;
     const base = `/calls/${encodeURIComponent(id)}`;
     const call = await get<CallView>(base, { signal }).catch(() => Promise.reject(error));
-    return { kind: "call", base, view: asRunbook(call), draft: null };
+    const title = call.sentence || (await titleInList(call.id, signal));
+    return { kind: "call", base, view: asRunbook({ ...call, sentence: title }), draft: null };
   }
+}
+
+async function titleInList(id: string, signal: AbortSignal): Promise<string> {
+  const page = await get<Page<RunbookRow>>("/runbooks", { signal, query: { kind: "calls", q: id, limit: 1 } });
+  return page.items.find((row) => row.id === id)?.title ?? "";
 }
 
 const STEP_STATES: Record<string, string> = { executing: "running", escalated: "parked" };

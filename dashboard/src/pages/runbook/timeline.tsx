@@ -41,7 +41,7 @@ export function Timeline({ base, id, onSelect }: { base: string; id: string; onS
             </div>
             <div class="lanes" role="list" aria-label="Steps in time">
               {rows.map(({ step, bars }) => <Lane key={step.step} step={step} bars={bars} scale={scale} onSelect={onSelect} />)}
-              <div class="lane marks" aria-hidden="true"><span /><div class="track">{scale.marks.map((mark) => <span key={mark.label} style={{ left: `${mark.share * 100}%` }}>{mark.label}</span>)}</div></div>
+              <div class="lane marks" aria-hidden="true"><span /><div class="track">{scale.marks.map((mark) => <span key={mark.label} style={{ left: `${mark.share * 100}%` }}>{mark.label}</span>)}</div><span /></div>
             </div>
             <p class="legend small soft"><span class="swatch busy" />works <span class="swatch wait" />waits (hatched) <span class="swatch bad" />stuck</p>
           </div>
@@ -74,8 +74,8 @@ function Lane({ step, bars, scale, onSelect }: { step: StepTime; bars: Bar[]; sc
           const width = scale.at(bar.from + bar.length) - left;
           return <span key={index} class={`span ${TONES[bar.state] ?? toneOf(bar.state)} ${WAITS.has(bar.state) ? "waits" : ""}`} style={{ left: `${left * 100}%`, width: `max(3px, ${width * 100}%)` }} title={`${bar.state} ${durationText(bar.length)}, from ${exactText(bar.since)}`} />;
         })}
-        <span class="told small" style={{ left: `${Math.min(0.8, Math.max(...bars.map((bar) => scale.at(bar.from + bar.length)))) * 100}%` }}>{told}</span>
       </div>
+      <span class="told small soft" aria-hidden="true">{told}</span>
     </div>
   );
 }

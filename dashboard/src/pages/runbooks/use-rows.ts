@@ -7,8 +7,9 @@ import { asProblem } from "../../live/resource";
 import type { Span } from "../../parts/virtual";
 import { type Known, NOTHING, pageOf, type Start, withEvent, withPage } from "./rows";
 
-const LIMIT = 100;
+const LIMIT = 200;
 const SETTLE_MS = 250;
+const TOP: Start = { behind: "", after: null };
 
 export interface Filters { state: string; q: string; case: string; kind: string }
 
@@ -18,22 +19,23 @@ export function useRows(filters: Filters): Rows {
   const [known, setKnown] = useState<Known>(NOTHING);
   const [error, setError] = useState<Problem>();
   const [isLoading, setLoading] = useState(true);
-  const now = useRef({ known, filters, isReading: false, stale: new Set<string>(), wantsTop: false, starts: [] as Start[], seen: { first: 0, last: 0 } as Span });
+  const now = useRef({ known, filters, isReading: false, stale: new Set<string>(), wantsTop: false, seen: { first: 0, last: 0 } as Span });
   now.current.known = known;
   now.current.filters = filters;
   const generation = useRef(0);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
 
-  const read = async (from: string, after: string | null, limit = LIMIT) => {
+  const read = async (start: Start, limit = LIMIT): Promise<void> => {
     const mine = generation.current;
     now.current.isReading = true;
     try {
-      const page = await get<Page<RunbookRow>>("/runbooks", { query: { ...now.current.filters, limit, after } });
+      const page = await get<Page<RunbookRow>>("/runbooks", { query: { ...now.current.filters, limit, after: start.after } });
       if (mine !== generation.current) return;
-      if (!now.current.starts.some((each) => each.after === after)) now.current.starts.push({ from, after });
-      now.current.known = withPage(now.current.known, from, page);
+      now.current.known = withPage(now.current.known, start, page);
       setKnown(now.current.known);
       setError(undefined);
+      // The server looks at so many at a time: a page may hold none of those that are wanted, and there are more.
+      if (page.items.length === 0 && page.next) return await read({ behind: start.behind, after: page.next }, limit);
     } catch (problem) {
       if (mine === generation.current) setError(asProblem(problem));
     } finally {
@@ -49,9 +51,8 @@ export function useRows(filters: Filters): Rows {
     setKnown(NOTHING);
     now.current.known = NOTHING;
     now.current.stale.clear();
-    now.current.starts = [];
     setLoading(true);
-    void read("", null);
+    void read(TOP);
     return () => clearTimeout(timer.current);
   }, [filters.state, filters.q, filters.case, filters.kind]);
 
@@ -59,19 +60,18 @@ export function useRows(filters: Filters): Rows {
     const { known: at, isReading } = now.current;
     if (isReading || at.isWhole || !at.next) return;
     setLoading(true);
-    void read(at.rows.at(-1)?.id ?? "", at.next);
+    void read({ behind: at.rows.at(-1)?.id ?? "", after: at.next });
   };
   const settle = () => {
     timer.current = undefined;
     const { stale, wantsTop, known: at, seen } = now.current;
     now.current.wantsTop = false;
-    if (wantsTop) void read("", null, 50);
+    if (wantsTop) void read(TOP, 50);
     const first = at.rows.slice(seen.first, seen.last).find((row) => stale.has(row.id));
     if (!first) return;
-    const page = pageOf(at, now.current.starts, first.id);
-    const from = at.rows.findIndex((row) => page.from === "" || row.id < page.from);
-    for (const row of at.rows.slice(from, from + page.limit)) stale.delete(row.id);
-    if (page.after !== null || !wantsTop) void read(page.from, page.after, page.limit);
+    const { limit, first: from, ...start } = pageOf(at, first.id);
+    for (const row of at.rows.slice(from, from + limit)) stale.delete(row.id);
+    if (start.after !== null || !wantsTop) void read(start, limit);
     if (stale.size) soon();
   };
   const soon = () => {
@@ -79,6 +79,7 @@ export function useRows(filters: Filters): Rows {
   };
 
   useEffect(() => {
+    const since = liveSince.peek();
     const stops = [
       onEvent((event) => {
         if (event.kind !== "runbook") return;
@@ -92,7 +93,7 @@ export function useRows(filters: Filters): Rows {
         if (change.read !== "nothing") soon();
       }),
       liveSince.subscribe((count) => {
-        if (count > 1) {
+        if (count !== since) {
           now.current.wantsTop = true;
           soon();
         }
@@ -111,5 +112,5 @@ export function useRows(filters: Filters): Rows {
     now.current.seen = span;
     if (now.current.stale.size) soon();
   };
-  return { known, error, isLoading, more, see, retry: () => void read("", null) };
+  return { known, error, isLoading, more, see, retry: () => void read(TOP) };
 }

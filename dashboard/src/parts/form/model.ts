@@ -124,7 +124,10 @@ export function cleaned(field: Field, value: Value): Value {
   if (Array.isArray(value)) return field.item ? value.map((each) => cleaned(field.item as Field, each)) : value;
   if (field.kind !== "object") return value;
   const inside: Record<string, Value> = {};
-  for (const [name, each] of Object.entries(value)) {
+  // In the order of the form, whatever was filled in first.
+  const order = [...field.fields.map((each) => each.name), ...Object.keys(value)].filter((name, index, all) => name in value && all.indexOf(name) === index);
+  for (const name of order) {
+    const each = value[name];
     const known = field.fields.find((candidate) => candidate.name === name);
     const kept = known ? cleaned(known, each) : each;
     if (kept !== undefined && !(known && !known.isRequired && isEmpty(kept))) inside[name] = kept;

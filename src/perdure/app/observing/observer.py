@@ -47,6 +47,8 @@ class Observer:
         self._sources = sources
         self._waiting: deque[Seen] = deque()
         self._working: asyncio.Task[None] | None = None
+        self._heard = self._done = 0
+        self._marks: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._measuring: Measuring | None = None
         self._tracing: Tracing | None = None
         self._reading = Reading(store, kernel, sources)
@@ -81,7 +83,7 @@ class Observer:
     async def scrape(self) -> bytes:
         """The text for `/metrics`, with gauges read from the store; a store out of reach leaves them as they were."""
         metrics = self.measure()
-        await self.drain()
+        await self._caught_up()
         try:
             metrics.read(await self._reading.read())
         except PerdureError as error:
@@ -96,6 +98,13 @@ class Observer:
         """Until everything heard so far is worked off."""
         while self._working is not None and not self._working.done():
             await asyncio.gather(self._working, return_exceptions=True)
+
+    async def _caught_up(self) -> None:
+        """Until what was heard before is worked off, whatever is heard meanwhile: under load there is always more."""
+        if self._heard > self._done:
+            mark = asyncio.get_running_loop().create_future()
+            self._marks.append((self._heard, mark))
+            await mark
 
     async def close(self) -> None:
         await self.drain()
@@ -120,19 +129,23 @@ class Observer:
                 self._measuring.metrics.dropped()
         else:
             waiting.append(Seen(aggregate, self._sources.now(), [entries]))
+            self._heard += 1
         if self._working is None or self._working.done():
             self._working = asyncio.ensure_future(self._work())
 
     async def _work(self) -> None:
-        done = 0
         while self._waiting:
             seen = self._waiting.popleft()
             try:
                 await self._observe(seen)
             except Exception:
                 log.exception("a commit could not be measured or traced; the work itself is not affected")
-            done += 1
-            if done % TURN == 0:
+            self._done += 1
+            while self._marks and self._marks[0][0] <= self._done:
+                mark = self._marks.popleft()[1]
+                if not mark.done():
+                    mark.set_result(None)
+            if self._done % TURN == 0:
                 await asyncio.sleep(0)
 
     async def _observe(self, seen: Seen) -> None:

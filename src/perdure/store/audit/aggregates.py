@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from perdure.journal import Machine
+from perdure.journal import ListedMachine, Machine
 from perdure.store.audit.chain import Walk
 from perdure.store.audit.derived import compare_rows
 from perdure.store.audit.findings import Finding, Report, found
@@ -102,9 +102,17 @@ class Look:
             self.findings.append(found("AUD009", "aggregate", fact, id))
         elif walk.is_replayed and walk.state is not None:
             self.findings += _check_state(id, machine, walk.state, state, (status, ended_at))
+            self.findings += await self._check_list(machine, walk.state)
             self.findings += await check_parts(self._reader, machine, id, walk.state)
             await self._check_payloads(machine, walk)
             self.findings += await compare_rows(self._reader, id, tenant, machine.rows(id, walk.state))
+
+    async def _check_list(self, machine: Machine[Any, Any, Any], state: Any) -> list[Finding]:
+        for (marked,) in await self._reader.fetch("listed_as", aggregate=self.id):
+            is_fit = machine.may_be_listed(state, marked) if isinstance(machine, ListedMachine) else marked == 0
+            if not is_fit:
+                return [found("AUD008", "aggregate", f"it is listed as {marked} of 0 (a call) and 1 (a plan)", self.id)]
+        return []
 
     async def _check_payloads(self, machine: Machine[Any, Any, Any], walk: Walk) -> None:
         id, named, findings = self.id, named_by(machine, walk.state), self.findings

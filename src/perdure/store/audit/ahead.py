@@ -19,6 +19,7 @@ AT_ONCE = {
     "parked_columns": "parked_between",
     "job_columns": "jobs_between",
     "incident_columns": "incidents_between",
+    "listed_as": "listed_between",
 }
 
 

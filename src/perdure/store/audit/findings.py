@@ -17,7 +17,7 @@ CODES: dict[str, str] = {
     "AUD005": "an aggregate's head is not the hash of its last record",
     "AUD006": "a record cannot be read or applied",
     "AUD007": "replaying the records does not give the stored state",
-    "AUD008": "the status or the end of a row is not that of its state",
+    "AUD008": "the status, the end or the kind of list of a row is not that of its state",
     "AUD009": "no machine knows an aggregate's kind",
     "AUD010": "a payload's bytes no longer match their hash",
     "AUD011": "a payload that the state names is missing",

@@ -58,6 +58,10 @@ SELECT due, step, kind, tenant FROM timer WHERE due = :due AND aggregate = :aggr
 -- The jobs of one aggregate with everything that is derived from its state.
 SELECT step, tenant, worker, definition FROM job WHERE aggregate = :aggregate ORDER BY step;
 
+-- name: listed_as
+-- Whether one aggregate is marked as a plan.
+SELECT is_plan FROM aggregate WHERE id = :aggregate;
+
 -- name: incident_columns
 -- The incidents of one aggregate with everything that is derived from its state.
 SELECT step, tenant, code, opened_at FROM incident WHERE aggregate = :aggregate ORDER BY step;
@@ -166,3 +170,7 @@ SELECT aggregate, step, tenant, worker, definition FROM job WHERE aggregate > :a
 -- name: incidents_between
 -- The incidents of the aggregates between two ids, with everything that is derived from a state.
 SELECT aggregate, step, tenant, code, opened_at FROM incident WHERE aggregate > :after AND aggregate <= :until;
+
+-- name: listed_between
+-- What is marked as a plan, in one stretch of ids.
+SELECT id, is_plan FROM aggregate WHERE id > :after AND id <= :until;

@@ -40,8 +40,12 @@ ORDER BY index_entry.aggregate DESC LIMIT :most;
 
 -- name: indexed_field
 -- The next verb and field of a tenant that have an index.
-SELECT verb, field FROM index_entry WHERE tenant = :tenant AND (verb, field) > (:verb, :field)
-ORDER BY verb, field LIMIT 1;
+SELECT * FROM (
+  SELECT verb, field FROM index_entry WHERE tenant = :tenant AND verb = :verb AND field > :field ORDER BY verb, field LIMIT 1
+) AS same
+UNION ALL SELECT * FROM (
+  SELECT verb, field FROM index_entry WHERE tenant = :tenant AND verb > :verb ORDER BY verb, field LIMIT 1
+) AS later LIMIT 1;
 
 -- name: indexed_before
 -- Aggregates by values of one field from one on, before a place, the last value and the newest first.

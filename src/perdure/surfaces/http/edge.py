@@ -104,7 +104,8 @@ class Edge:
             hint = "Use the address it was started with, or name this one as server.public_url."
             raise RefusedRequest(400, "request.host", f"This server does not answer to the name '{host[:100]}'.", hint)
         origin = headers.get(b"origin", b"").decode("latin-1")
-        if origin and scope["method"] in UNSAFE and _place(origin) not in (_place(f"//{host}"), self._public):
+        own = {_place(f"//{host}"), self._public} - {""}
+        if origin and scope["method"] in UNSAFE and _place(origin) not in own:
             raise RefusedRequest(403, "request.origin", "A page of another site may not act here.")
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import mcp_types as types
@@ -19,6 +20,7 @@ from perdure.surfaces.mcp.fitting import WHOLE, as_json, short
 from perdure.surfaces.mcp.refusing import INVALID, Refusal, refusal_of
 from perdure.surfaces.mcp.tools import every_tool, is_offered
 from perdure.surfaces.mcp.verbs import DescribeVerb, describe_verb
+from perdure.telemetry import parse_traceparent
 
 Context = ServerRequestContext[Any, Any]
 PrincipalOf = Callable[[Context], Principal]
@@ -41,6 +43,7 @@ class Protocol:
         self._perdure = perdure
         self._principal_of = principal_of
         self._tools = every_tool()
+        self._running: set[asyncio.Future[msgspec.Struct]] = set()
 
     def server(self) -> Server[Any]:
         return Server(
@@ -71,11 +74,28 @@ class Protocol:
 
     async def _answer(self, desk: Desk, tool: Tool, arguments: dict[str, Any]) -> msgspec.Struct:
         desk.check(tool.operation)
-        answer = await tool.act(desk, msgspec.convert(arguments, tool.takes))
+        asked = msgspec.convert(arguments, tool.takes)
+        answer = await (tool.act(desk, asked) if tool.is_reading else self._to_its_end(tool.act(desk, asked)))
         if (size := len(as_json(answer))) > WHOLE:
             fact, hint = f"the answer has {size:,} characters", "Ask for less at a time with 'limit'."
             raise PayloadTooLargeError("answer", "tool", tool.name, fact, hint)
         return answer
+
+    async def _to_its_end(self, act: Awaitable[msgspec.Struct]) -> msgspec.Struct:
+        """What was begun goes on when whoever asked goes away: half an act helps nobody."""
+        task = asyncio.ensure_future(act)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
+    def _ended(self, task: asyncio.Future[msgspec.Struct]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # nobody may be there any more to hear of it
+
+    async def finish(self) -> None:
+        """Until everything that was begun has ended."""
+        await asyncio.gather(*self._running, return_exceptions=True)
 
     async def list_resources(self, context: Context, params: Any) -> types.ListResourcesResult:
         """None: verbs are found by `list_verbs`, and read by their address."""
@@ -109,7 +129,8 @@ class Protocol:
 
     def _desk(self, context: Context, principal: Principal) -> Desk:
         trace = (context.meta or {}).get("traceparent", "")
-        return desk_of(self._perdure, principal, trace if isinstance(trace, str) else "")
+        text = trace if isinstance(trace, str) and parse_traceparent(trace) is not None else ""
+        return desk_of(self._perdure, principal, text)
 
     def _who(self, context: Context) -> Principal:
         try:

@@ -18,5 +18,7 @@ async def run_stdio(opening: AbstractAsyncContextManager[Perdure], principal: Pr
     async with stdio_server() as (reading, writing):
         with contextlib.redirect_stdout(sys.stderr):
             async with opening as perdure:
-                server = Protocol(perdure, lambda context: principal).server()
+                protocol = Protocol(perdure, lambda context: principal)
+                server = protocol.server()
                 await server.run(reading, writing, server.create_initialization_options())
+                await protocol.finish()

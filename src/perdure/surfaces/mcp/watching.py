@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from perdure.app.listing_views import RunbookRow
 from perdure.app.runbook_views import RunbookView, StepView
 from perdure.app.views import CallView, EventView
 from perdure.errors import RejectedError, Rejection
@@ -81,13 +82,29 @@ class ListRunbooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Meta(description="Only in this state; 'parked' is waiting."),
     ] = ""
     limit: Limit = 20
-    after: Annotated[str, Meta(description="'next' of the page before.", max_length=80)] = ""
+    after: Annotated[str, Meta(description="'next' of the page before.", max_length=1024)] = ""
+
+
+class RunbookItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A runbook or a draft in a list."""
+
+    id: str
+    state: str
+    title: str
+    progress: str
+    sequence: int
+    case: str = ""
+    step_count: int = 0
+    waiting: list[str] = []
+    started_at: str = ""
+    ended_at: str = ""
+    principal: str = ""
 
 
 class RunbookPage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Some runbooks, newest first; with `next` there may be more."""
+    """Some runbooks, newest first. With `next` there may be more, also when this page holds few."""
 
-    items: list[RunbookStatus]
+    items: list[RunbookItem]
     next: str = ""
 
 
@@ -191,11 +208,17 @@ async def runbook_status(desk: Desk, asked: AskStatus) -> RunbookStatus:
 
 async def list_runbooks(desk: Desk, asked: ListRunbooks) -> RunbookPage:
     """List runbooks and drafts, newest first, of one case or in one state, without their steps."""
-    found = await desk.perdure.runbooks.list(
-        case=asked.case, state=asked.state, limit=asked.limit, after=asked.after
+    page = await desk.perdure.listing.runbooks(
+        case=asked.case, state=asked.state, limit=asked.limit, after=asked.after or None
     )  # fmt: skip
-    next = found[-1].id if len(found) == asked.limit else ""
-    return RunbookPage([brief_status(each) for each in found], next)
+    return RunbookPage([_item(each) for each in page.items], page.next or "")
+
+
+def _item(row: RunbookRow) -> RunbookItem:
+    return RunbookItem(
+        row.id, row.state, short(row.title), short(row.progress), row.sequence, row.case, row.steps,
+        [short(each) for each in row.waiting[:WAITS_SHOWN]], row.started_at or "", row.ended_at or "", row.principal,
+    )  # fmt: skip
 
 
 async def workflow_status(desk: Desk, asked: AskWorkflow) -> WorkflowStatus:

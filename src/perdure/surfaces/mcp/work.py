@@ -8,12 +8,14 @@ import msgspec
 from msgspec import Meta
 
 from perdure.app.instance_views import InstanceView
+from perdure.app.listing_views import IncidentItem
 from perdure.app.runbook_views import RunbookView
 from perdure.app.task_views import TaskView
 from perdure.app.tasks import GATE_FORM
 from perdure.app.views import CallView
 from perdure.errors import RejectedError, Rejection
 from perdure.sources import ID_LENGTH
+from perdure.surfaces.mcp.deciding import check_added
 from perdure.surfaces.mcp.desk import Desk, Tool
 from perdure.surfaces.mcp.fitting import IN_LISTS, fitted, short
 from perdure.surfaces.mcp.shapes import Id, Limit, MessageId, Reason, TaskKey, Wait, waiting
@@ -120,7 +122,7 @@ class ListIncidents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many."""
 
     limit: Limit = 20
-    after: Annotated[str, Meta(description="'next' of the page before.", max_length=80)] = ""
+    after: Annotated[str, Meta(description="'next' of the page before.", max_length=1024)] = ""
 
 
 class Incident(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -256,6 +258,7 @@ async def complete_task(desk: Desk, asked: CompleteTask) -> Done:
         return _done("answered", await desk.perdure.tasks.complete(asked.key, asked.data, message_id=asked.message_id))
     _require_person(desk, view)
     desk.check("runbook.answer" if _is_gate(view) else "task.complete", view.process)
+    check_added(desk, [view.process], asked.data)
     done = await desk.perdure.tasks.complete(asked.key, asked.data, message_id=asked.message_id)
     return _done("answered", done)
 
@@ -275,6 +278,7 @@ async def complete_wait(desk: Desk, asked: CompleteWait) -> Done:
     """
     await _require_no_task(desk, asked.key)
     _check_wait(desk, asked)
+    check_added(desk, await desk.perdure.verbs_under(asked.key, asked.verb), asked.result)
     receipt = await desk.perdure.complete(
         asked.key, asked.result, error=asked.error or None, verb=asked.verb, message_id=asked.message_id
     )  # fmt: skip
@@ -327,25 +331,14 @@ async def list_incidents(desk: Desk, asked: ListIncidents) -> IncidentPage:
 
     Mend what the text says, then retry_incident. Do not retry again and again what fails in the same way.
     """
-    found = await desk.perdure.incidents()
-    ids = [each.id for each in found]
-    first = ids.index(asked.after) + 1 if asked.after in ids else 0
-    page = found[first : first + asked.limit]
-    next = page[-1].id if page and first + asked.limit < len(found) else ""
-    return IncidentPage([_incident(desk, each) for each in page], next)
+    page = await desk.perdure.listing.incidents(limit=asked.limit, after=asked.after or None)
+    return IncidentPage([_incident(desk, each) for each in page.items], page.next or "")
 
 
-def _incident(desk: Desk, view: CallView | InstanceView) -> Incident:
-    if isinstance(view, InstanceView):
-        stuck = view.incidents[0] if view.incidents else None
-        code, text, since = (stuck.code, stuck.text, stuck.since) if stuck is not None else (view.state, "", None)
-        may = desk.may("incident.retry", view.process)
-        return Incident(view.id, "instance", view.process, code, short(text), since or "", may)
-    wait, error = view.waiting_for, view.error
-    code = (wait.code if wait is not None else "") or (error.code if error is not None else view.state)
-    text = (wait.text if wait is not None else "") or (error.message if error is not None else "")
-    since = (wait.since if wait is not None else "") or ""
-    return Incident(view.id, "call", view.verb, code, short(text), since, desk.may("incident.retry", view.verb))
+def _incident(desk: Desk, item: IncidentItem) -> Incident:
+    kind: Literal["call", "instance"] = "instance" if item.kind == "instance" else "call"
+    text, may = short(item.text or item.title), desk.may("incident.retry", item.name)
+    return Incident(item.concerns or item.id, kind, short(item.name), item.code, text, item.since or "", may)
 
 
 async def retry_incident(desk: Desk, asked: RetryIncident) -> Done:

@@ -51,7 +51,7 @@ def malformed(request: AnyRequest, error: Exception) -> Response[bytes]:
     return answer_problem(request, refused)
 
 
-@acting("/completions", "completion.send", status=202, tags=TAGS, exception_handlers={
+@acting("/completions", "completion.send", status=202, tags=TAGS, twofold=True, exception_handlers={
     HTTPException: malformed,
 })  # fmt: skip
 async def send_completion(
@@ -63,10 +63,10 @@ async def send_completion(
     nothing waits under the key, and 409 when several do and no verb says which: it is a dead letter then; 400 when it
     makes no sense.
     """
-    await check_wait(perdure, principal, request, "completion.send", data.key, data.verb)
-    if principal.via != "wait" and await perdure.is_task(data.key):
-        check(principal, "task.complete")
     try:
+        await check_wait(perdure, principal, request, "completion.send", data.key, data.verb)
+        if principal.via != "wait" and await perdure.is_task(data.key):
+            check(principal, "task.complete")
         receipt = await perdure.complete(
             data.key, data.result, error=data.error, status=data.status, code=data.code,
             failure_class=data.failure_class, message_id=data.message_id, verb=data.verb,
@@ -75,14 +75,19 @@ async def send_completion(
         if error.rejection.code != "invalid":
             raise
         raise RefusedRequest(400, "completion.malformed", str(error), error.hint) from error
-    return _answer(receipt)
+    return _answer(_told(principal, receipt))
 
 
 @acting("/progress", "progress.send", tags=TAGS)
 async def send_progress(perdure: Perdure, principal: Principal, request: AnyRequest, data: ProgressBody) -> ReceiptView:
     """Say how a wait goes."""
     await check_wait(perdure, principal, request, "progress.send", data.key)
-    return await perdure.progress(data.key, data.text)
+    return _told(principal, await perdure.progress(data.key, data.text))
+
+
+def _told(principal: Principal, receipt: ReceiptView) -> ReceiptView:
+    """An outsider learns what became of the answer, and nothing of what it was for."""
+    return msgspec.structs.replace(receipt, call=None) if principal.via == "wait" else receipt
 
 
 def _answer(receipt: ReceiptView) -> Response[ReceiptView]:

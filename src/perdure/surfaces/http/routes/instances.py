@@ -158,6 +158,7 @@ async def follow_instance(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, after: After = None, limit: Limit = 50
 ) -> Response[Any]:
     """The journal of an instance, oldest first; as `text/event-stream` with what is still to come."""
+    await _allowed(perdure, principal, "instance.read", id)
     return await journal_answer(
         request, perdure, principal, id, lambda record: perdure.instances.events(id, after=record), after, limit
     )

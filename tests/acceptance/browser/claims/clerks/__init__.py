@@ -1,4 +1,4 @@
-"""What the verbs of the claims do; a claim whose name begins with BROKEN cannot be rated until a file `mended` is there."""
+"""What the verbs do. A claim that begins with BROKEN cannot be rated until a file `mended` is there."""
 
 from pathlib import Path
 

@@ -1,0 +1,136 @@
+"""Composing: verbs by search, forms by their schema, the plan while one writes, drafts, and running it."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.acceptance.browser.looking import Eyes
+from tests.acceptance.browser.serving import DESK, Server
+
+pytestmark = [pytest.mark.req("P4")]
+PROJECT = DESK
+
+
+def add(page: Page, verb: str) -> None:
+    search = page.get_by_label("Search verbs")
+    search.fill(verb)
+    page.locator(".verbs button", has_text=verb).first.wait_for()
+    count = page.locator(".step-card").count()
+    search.press("Enter")
+    expect(page.locator(".step-card")).to_have_count(count + 1)
+
+
+def test_a_runbook_is_composed_from_forms_and_run(eyes: Eyes, server: Server) -> None:
+    page = eyes.open("/compose")
+    add(page, "desk.note")
+    expect(page.get_by_label("Tone")).to_have_value("0")
+    page.get_by_label("Text").fill("hello there")
+    expect(page.get_by_role("region", name="What it would do")).to_contain_text("Note hello there")
+    add(page, "desk.send")
+    letter = page.locator(".step-card").nth(1)
+    letter.get_by_role("button", name="Use a result").first.click()
+    letter.get_by_label("Note id").fill("note.note_id")
+    letter.get_by_label("To").fill("ana@example.com")
+    letter.get_by_label("City").fill("Aarhus")
+    letter.get_by_role("button", name="Add lines").click()
+    letter.get_by_label("Lines 1").fill("Havnegade 1")
+    told = page.get_by_role("region", name="What it would do")
+    expect(told).to_contain_text("requires confirmation")
+    expect(told).to_contain_text("to ana@example.com")
+    eyes.picture(page, "compose")
+    page.get_by_role("button", name="Confirm and run").click()
+    page.get_by_role("dialog").get_by_role("button", name="Run").click()
+    expect(page.locator(".page-head .badge").first).to_contain_text("completed")
+    id = page.url.rpartition("/")[2]
+    steps = server.get(f"/runbooks/{id}")["steps"]
+    assert steps[1]["args"] == {
+        "note_id": "n-1", "to": "ana@example.com", "copies": 1, "address": {"city": "Aarhus", "lines": ["Havnegade 1"]}
+    }  # fmt: skip
+
+
+def test_what_is_missing_is_said_beside_its_field(eyes: Eyes) -> None:
+    page = eyes.open("/compose")
+    add(page, "desk.send")
+    page.get_by_label("To").fill("nobody")
+    page.get_by_label("Search verbs").focus()
+    card = page.locator(".step-card")
+    expect(card.locator(".fault", has_text="ana@example.com")).to_be_visible()
+    expect(card.get_by_label("Note id")).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_role("region", name="What it would do")).to_contain_text("still to be filled in")
+
+
+def test_what_is_grave_asks_for_its_phrase(eyes: Eyes, server: Server) -> None:
+    page = eyes.open("/compose")
+    add(page, "desk.wipe")
+    page.get_by_label("File").fill("A-1")
+    page.get_by_role("button", name="Confirm and run").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Run")).to_be_disabled()
+    dialog.get_by_label("Type authorise 1 step to authorise").fill("authorise 1 step")
+    eyes.picture(page, "compose-authorise")
+    dialog.get_by_role("button", name="Run").click()
+    expect(page.locator(".page-head .badge").first).to_contain_text("completed")
+
+
+def test_a_draft_is_kept_edited_again_and_started(eyes: Eyes, server: Server) -> None:
+    page = eyes.open("/compose")
+    add(page, "desk.note")
+    page.get_by_label("Text").fill("first words")
+    page.get_by_label("Case").fill("DRAFT-1")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.locator(".page-head .badge").first).to_contain_text("draft")
+    id = page.url.rpartition("/")[2]
+    page.get_by_role("link", name="Edit").click()
+    expect(page.get_by_label("Text")).to_have_value("first words")
+    page.get_by_label("Text").fill("better words")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Note better words")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Run").click()
+    expect(page.locator(".page-head .badge").first).to_contain_text("completed")
+    assert server.get(f"/runbooks/{id}")["steps"][0]["args"]["text"] == "better words"
+
+
+def test_two_who_edit_one_draft_do_not_overwrite_each_other(eyes: Eyes, server: Server) -> None:
+    draft = server.post("/drafts", {"calls": [{"verb": "desk.note", "args": {"text": "mine"}, "name": "note"}]})
+    page = eyes.open(f"/compose?draft={draft['id']}")
+    expect(page.get_by_label("Text")).to_have_value("mine")
+    other = {"calls": [{"verb": "desk.note", "args": {"text": "theirs"}, "name": "note"}]}
+    server.put(f"/drafts/{draft['id']}", other)
+    page.get_by_label("Text").fill("mine again")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_role("alert")).to_contain_text("changed")
+    assert "theirs" in server.get(f"/drafts/{draft['id']}")["program"]
+
+
+def test_forms_become_text_and_text_is_planned(eyes: Eyes) -> None:
+    page = eyes.open("/compose")
+    add(page, "desk.note")
+    page.get_by_label("Text").fill('say "hi"')
+    page.get_by_role("button", name="Text", exact=True).click()
+    expect(page.get_by_label("Program")).to_have_value(
+        'LET note = EXEC desk.note(\n    text: "say \\"hi\\"",\n    tone: "kind"\n)\n'
+    )
+    page.get_by_label("Program").fill('EXEC desk.nosuch(text: "x")')
+    expect(page.get_by_role("alert")).to_contain_text("nosuch")
+    page.get_by_label("Program").fill('EXEC desk.wait(who: "ana")')
+    expect(page.get_by_role("region", name="What it would do")).to_contain_text("Wait for ana")
+
+
+def test_steps_are_added_to_a_runbook_that_runs(eyes: Eyes, server: Server) -> None:
+    id = server.run_program('LET answer = EXEC desk.wait(who: "ana")')["id"]
+    page = eyes.open(f"/runbooks/{id}")
+    page.get_by_role("link", name="Extend").click()
+    add(page, "desk.note")
+    card = page.locator(".step-card")
+    card.get_by_role("button", name="Use a result").first.click()
+    card.get_by_label("Text").fill("answer.answer")
+    page.get_by_role("button", name="Add these steps").click()
+    expect(page).to_have_url(f"{server.url}/runbooks/{id}")
+    expect(page.locator('.sections li[data-step="note"]')).to_be_visible()
+
+
+def test_pictures_and_axe(eyes: Eyes) -> None:
+    eyes.pictures("/compose?verb=desk.send", "compose-step", ".step-card input")
+    eyes.check_accessible("/compose?verb=desk.send", ".step-card input")
