@@ -19,6 +19,7 @@ from perdure.errors import RejectedError, Rejection
 from perdure.surfaces.http.bodies import NO_REASON, Amend, Approve, Reason, Resolve, Why
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import After, Id, InState, Limit, Query, Word
+from perdure.surfaces.http.patience import Goal, Patience, patiently
 from perdure.surfaces.http.versions import tagged, unchanged
 
 TAGS = ("calls",)
@@ -41,8 +42,14 @@ async def list_calls(
 
 
 @reading("/calls/{id:str}", "call.read", tags=TAGS)
-async def show_call(perdure: Perdure, id: Id) -> Response[CallView]:
-    """A call as it is now."""
+async def show_call(
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, until: Goal = "",
+    timeout_seconds: Patience = 10.0,
+) -> Response[CallView]:  # fmt: skip
+    """A call as it is now, or once it has come so far as `until` says or the time is up."""
+    if until:
+        wait = perdure.wait if until == "end" else perdure.runbooks.rest
+        await patiently(request, principal, wait(id, timeout_seconds))
     return tagged(await perdure.status(id))
 
 
