@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from perdure.access.principal import Principal
+from perdure.app.adding import check_answer
 from perdure.channels.settings import HookIn, Hooks
 from perdure.channels.signatures import MAX_ID, Signed, verify
 from perdure.errors import PerdureError, RejectedError, Rejection
@@ -52,9 +54,11 @@ async def _deliver(perdure: Perdure, hook: HookIn, data: dict[str, Any], message
             hook.message, key, data, message_id=message_id, ttl_seconds=hook.ttl_seconds
         )  # fmt: skip
         return HookReceipt(outcome, message_id)
-    key, error = _at(data, hook.key or "key"), data.get("error")
+    key, error, result = _at(data, hook.key or "key"), data.get("error"), data.get("result")
+    sender = Principal(hook.tenant, hook.principal, "service", frozenset({"operator"}))
+    await check_answer(perdure, sender, key, "", result)
     receipt = await perdure.complete(
-        key, data.get("result"), error=str(error) if error is not None else None, message_id=message_id
+        key, result, error=str(error) if error is not None else None, message_id=message_id
     )
     return HookReceipt(receipt.answer, message_id, receipt.reason)
 
