@@ -55,11 +55,7 @@ REQUIREMENTS: dict[str, str] = {
     "X17": "One completion can resume every case that waits for it, each once, when the verb says so.",
     "X18": "Cancelling a case cancels its runbooks, what they wait for, and the processes that carry their steps.",
     "X19": "What a runbook did can be taken back, the last first; what cannot be is recorded and the rest still is.",
-<<<<<<< HEAD
-    "X20": "A page shows a runbook live: its graph by state, its time with waits to scale, its waits, its audit trail.",
-=======
     "X20": "A page shows a runbook live: its graph by state, its time with waits to scale, its audit trail.",
->>>>>>> main
     "X21": "Prometheus sees how work goes, under settled names, in every process and at no cost where nobody looks.",
     "X22": "A runbook is one trace, across waits of days, restarts, workers and processes, and log lines name it.",
     "X23": "Your tests of long verbs take milliseconds: a clock you move, and verbs that answer at once.",
@@ -78,13 +74,8 @@ REQUIREMENTS: dict[str, str] = {
     "P1": "Two commands on a fresh machine: one runs the demo, one runs the tests.",
     "P2": "Other systems list, follow and act over HTTP: in pages, with stable errors, each safe to repeat.",
     "P3": "Who asks is known by a key or a token, does what their roles and verbs allow, and sees one tenant alone.",
-<<<<<<< HEAD
-    "P4": "A browser shows it all, live: runbooks, processes with tokens on them, tasks, incidents, definitions.",
-    "P5": "Agents use all of it over MCP, within the rights you give them; what is grave they draft and a person starts.",
-=======
     "P4": "A browser shows it all, live: runbooks, processes with their tokens, tasks, incidents, definitions.",
     "P5": "Agents use all of it over MCP, within their rights; what is grave they draft and a person starts.",
->>>>>>> main
     "P6": "Everything can be done from the command line, by people and, with --json and exit codes, by scripts.",
     "P7": "The log of what happened is chained by hashes, and one command tells whether anybody changed it.",
     "P8": "Databases are backed up live and upgraded in place, and what is parked stays parked.",
