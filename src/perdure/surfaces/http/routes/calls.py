@@ -35,9 +35,12 @@ async def list_calls(
     after: After = None,
 ) -> Page[RunbookRow]:  # fmt: skip
     """Calls, newest first; with `verb` and `where`, those whose indexed values fit."""
+    if verb and not q:
+        found = _fields(verb, where or [])
+        return await perdure.listing.calls(verb=verb, where=found, state=in_state, limit=limit, after=after)
     if where:
-        return Page([_row(view) for view in await perdure.find(verb, limit, **_fields(verb, where))], None)
-    return await perdure.listing.runbooks(state=in_state, q=q or verb, kind="calls", limit=limit, after=after)
+        _fields(verb, where)
+    return await perdure.listing.runbooks(state=in_state, q=q, kind="calls", limit=limit, after=after)
 
 
 @reading("/calls/{id:str}", "call.read", tags=TAGS)
@@ -130,16 +133,6 @@ def _fields(verb: str, where: list[str]) -> dict[str, str]:
     if any(":" not in each for each in where):
         raise RejectedError(Rejection("invalid", "find", "calls", verb, "`where` is written field:value"))
     return found
-
-
-def _row(view: CallView) -> RunbookRow:
-    waiting = view.waiting_for
-    return RunbookRow(
-        view.id, view.state, title=view.sentence, progress=view.progress, verb=view.verb, steps=1,
-        done=int(view.state == "completed"), waiting=[waiting.text or waiting.kind] if waiting is not None else [],
-        started_at=view.started_at, ended_at=view.ended_at, principal=view.principal, sequence=view.sequence,
-        incidents=int(waiting is not None and waiting.kind == "incident"),
-    )  # fmt: skip
 
 
 ROUTES: tuple[Any, ...] = (
