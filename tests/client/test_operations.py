@@ -20,7 +20,7 @@ from perdure.errors import (
     SchemaViolationError,
 )
 from tests.client.serving import House, housed
-from tests.engine.models import line, service, user, wait
+from tests.engine.models import line, message, service, user, wait
 
 FORM = '{"type": "object", "required": ["verdict"], "properties": {"verdict": {"enum": ["yes", "no"]}}}'
 PROGRAM = '(desk.note :text "a" :as @first) (desk.wait :who "ana" :as @second)'
@@ -111,7 +111,8 @@ async def test_runbooks_and_drafts_are_planned_run_steered_and_followed(store_ur
 @pytest.mark.req("P2", "P6")
 async def test_processes_instances_tasks_and_messages(store_url: str, tmp_path: Path) -> None:
     model = line(
-        "p", user("check", properties={"schema": FORM}), wait("payment", "paid"), service("note", "desk.stuck")
+        "p", user("check", properties={"schema": FORM}), wait("payment", "paid"), service("note", "desk.stuck"),
+        messages=(message("paid", key="k"),),
     )  # fmt: skip
     file = tmp_path / "p.bpmn"
     file.write_text(write_model(model), encoding="utf-8")
