@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import textwrap
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from perdure.surfaces.cli import application as commands
 from perdure.surfaces.cli.application import run
 from tests.client.serving import housed
 from tests.surfaces.http.house import DEFINITIONS
@@ -65,7 +67,7 @@ SITUATIONS: list[tuple[tuple[str, ...], int]] = [
     (("events", NOBODY), 3),
     (("cancel", NOBODY), 3),
     (("complete", "nobody", "--result", "{}"), 1),
-    (("progress", "nobody", "half"), 0),
+    (("progress", "nobody", "half"), 3),
     (("find", "desk.note", "text=x"), 0),
     (("find", "desk.note", "author=x"), 2),
     (("parked",), 0),
@@ -98,6 +100,8 @@ SITUATIONS: list[tuple[tuple[str, ...], int]] = [
     (("keys", "list"), 0),
     (("keys", "revoke", NOBODY), 3),
 ]
+OTHERWISE = {"--idempotency-key", "--confirm", "replay", "start"}
+"""Where a server looks first at who may, at the key or at the plan, and says so in words of its own."""
 LOCAL = (
     ("worker",), ("serve",), ("mcp",), ("repl",), ("db", "check"), ("audit", "verify"), ("audit", "seal"),
     ("packs", "list"), ("bench",),
@@ -132,20 +136,23 @@ def _run(words: list[str]) -> int:
 
 @pytest.mark.req("P2", "P6")
 async def test_a_command_ends_alike_on_a_server_and_on_a_store(
-    store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     project(tmp_path)
     monkeypatch.chdir(tmp_path)
     here = ("--definitions", "desk.yaml", "--handlers", "desk_of_ours", "--store", f"sqlite:///{tmp_path}/own.db")
-    async with housed(store_url) as house:
+    async with housed(sqlite_url) as house:
         (tmp_path / "key").write_text(await house.key("admin") + "\n", encoding="utf-8")
         there = ("--server", house.proxy.url, "--key-file", "key")
+        monkeypatch.setattr(commands, "application", functools.cache(commands.application))
+        different = []
         for words, code in SITUATIONS:
             on_store = await said(capfd, *words, *here)
             on_server = await said(capfd, *words, *there)
-            assert (on_store[0], on_server[0]) == (code, code), (words, on_store, on_server)
-            assert on_server[2] == on_store[2], words
-            assert type(on_server[1]) is type(on_store[1]), words
+            is_same = on_store[0] == on_server[0] == code and type(on_server[1]) is type(on_store[1])
+            if not is_same or (on_server[2] != on_store[2] and not OTHERWISE & set(words)):
+                different.append((words, on_store, on_server))
+        assert different == [], "\n".join(map(repr, different))
 
 
 @pytest.mark.req("P2", "P6")
