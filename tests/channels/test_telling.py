@@ -114,7 +114,6 @@ async def test_deliveries_are_counted(sqlite_url: str) -> None:
         metrics = perdure.runtime.measure()
         await perdure.call("greet", {"name": "Ana"})
         await told(receiver, 1)
-        while (
-            'perdure_webhook_deliveries_total{direction="out",outcome="delivered"} 1.0' not in metrics.render().decode()
-        ):
+        line = b'perdure_webhook_deliveries_total{direction="out",outcome="delivered"} 1.0'
+        while line not in metrics.render():
             await asyncio.sleep(0)

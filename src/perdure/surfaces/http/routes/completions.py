@@ -52,7 +52,7 @@ def malformed(request: AnyRequest, error: Exception) -> Response[bytes]:
     return answer_problem(request, refused)
 
 
-@acting("/completions", "completion.send", status=202, tags=TAGS, exception_handlers={
+@acting("/completions", "completion.send", status=202, tags=TAGS, twofold=True, exception_handlers={
     HTTPException: malformed,
 })  # fmt: skip
 async def send_completion(

@@ -10,7 +10,6 @@ from litestar import Request, Response
 from perdure.access.principal import Principal
 from perdure.app import Perdure
 from perdure.app.composing import extend, extension_of, plan_of
-from perdure.app.exporting import export_document
 from perdure.app.listing_views import RunbookRow
 from perdure.app.paging import Page
 from perdure.app.runbook_views import PlanDiff, PlanView, RunbookView
@@ -20,6 +19,8 @@ from perdure.surfaces.http.confirming import check_agreed, check_extension, chec
 from perdure.surfaces.http.guarding import idempotency_key
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import After, Id, InState, Limit, Name, Query, Sequence, Word
+from perdure.surfaces.http.patience import Goal, Patience, patiently
+from perdure.surfaces.http.routes.audits import Form, document_answer
 from perdure.surfaces.http.routes.verbs import waited
 from perdure.surfaces.http.versions import tagged, unchanged
 
@@ -73,8 +74,17 @@ async def start_runbook(
 
 
 @reading("/runbooks/{id:str}", "runbook.read", tags=TAGS)
-async def show_runbook(perdure: Perdure, id: Id, at: Sequence = None) -> Response[RunbookView]:
-    """A runbook as it is, or as it was after that many records of its journal."""
+async def show_runbook(
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, at: Sequence = None, until: Goal = "",
+    timeout_seconds: Patience = 10.0,
+) -> Response[RunbookView]:  # fmt: skip
+    """A runbook as it is, or as it was after that many records of its journal.
+
+    With `until` the answer comes once it has come so far, or the time is up.
+    """
+    if until:
+        wait = perdure.runbooks.wait if until == "end" else perdure.runbooks.rest
+        await patiently(request, principal, wait(id, timeout_seconds))
     return tagged(await perdure.runbooks.show(id, at=at))
 
 
@@ -98,13 +108,10 @@ async def show_timeline(perdure: Perdure, id: Id) -> Timeline:
 
 @reading("/runbooks/{id:str}/export", "audit.export", tags=TAGS, pages=True)
 async def export_runbook(
-    perdure: Perdure, request: AnyRequest, id: Id, format: Literal["json", "html"] = "json"
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, format: Form = "json"
 ) -> Response[Any]:
-    """Everything that happened in a runbook or a call, to be checked by anybody without a store."""
-    is_page = format == "html"
-    document = await export_document(perdure, id, request.app.state.public_keys, is_page=is_page)
-    headers = {"Content-Disposition": f'attachment; filename="{id[:26]}.{format}"'}
-    return Response(document, media_type="text/html" if is_page else "application/json", headers=headers)
+    """Everything that happened in a runbook, to be checked by anybody without a store."""
+    return await document_answer(perdure, principal, request, id, format)
 
 
 @acting("/runbooks/{id:str}/extend", "runbook.extend", tags=TAGS)
