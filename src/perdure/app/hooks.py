@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from perdure.app.perdure import Perdure
 
 
+COUNTED = {"duplicate": "retried", "dead_letter": "failed"}
+"""How outcomes are counted; any other one is of a message that was delivered."""
+
+
 class HookReceipt(msgspec.Struct, frozen=True):
     """What became of a message: `outcome` as of a message or a completion."""
 
@@ -34,6 +38,19 @@ class UnsignedError(RejectedError):
 
 async def receive(perdure: Perdure, hooks: Hooks, name: str, headers: Mapping[str, str], body: bytes) -> HookReceipt:
     """Take a message in on behalf of the hook's tenant; the same one again changes nothing."""
+    metrics = perdure.runtime.metrics
+    try:
+        receipt = await _received(perdure, hooks, name, headers, body)
+    except RejectedError:
+        if metrics is not None:
+            metrics.webhook_delivered("in", "refused")
+        raise
+    if metrics is not None:
+        metrics.webhook_delivered("in", COUNTED.get(receipt.outcome, "delivered"))
+    return receipt
+
+
+async def _received(perdure: Perdure, hooks: Hooks, name: str, headers: Mapping[str, str], body: bytes) -> HookReceipt:
     hook = hooks.arriving_as(name)
     if hook is None:
         raise RejectedError(Rejection("not_found", "find", "hook", name[:80], "there is none of that name"))
