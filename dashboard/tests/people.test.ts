@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { forWhom, standingOf } from "../src/pages/inbox/people";
+import { forWhom, isOfStep, standingOf } from "../src/pages/inbox/people";
 
 test.each([
   [{ assignee: "rita", groups: "compliance" }, "for rita (compliance)"],
@@ -19,4 +19,9 @@ test("who asked may not answer where four eyes are needed", () => {
 test("a task somebody else has claimed names them, one's own does not", () => {
   expect(standingOf({ claimed_by: "rita" }, "ana")).toMatchObject({ isMine: false, holder: "rita" });
   expect(standingOf({ claimed_by: "ana" }, "ana")).toMatchObject({ isMine: true, holder: "" });
+});
+
+test("a task of a step belongs to a runbook, one of a token to an instance", () => {
+  expect(isOfStep({ process: "loan.approve", verb: "loan.approve", element: "" })).toBe(true);
+  expect(isOfStep({ process: "approve-claim", verb: "claim.file", element: "approve" })).toBe(false);
 });

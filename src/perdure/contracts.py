@@ -56,6 +56,11 @@ def tier_rank(tier: ConsequenceTier) -> int:
     return CONSEQUENCE_TIERS.index(tier)
 
 
+def is_grave(tier: ConsequenceTier) -> bool:
+    """Whether a person has to agree first."""
+    return tier_rank(tier) >= tier_rank("requires_confirmation")
+
+
 class FlagContract(msgspec.Struct, frozen=True):
     """What one `orch_*` flag may hold, who may write it and how concurrent writes combine.
 

@@ -121,14 +121,13 @@ class FeedReader:
 
     def _end(self) -> str:
         """The cursor of what happened last; something has."""
-        found, after = "", ""
+        after = ""
         while True:
             query = {"limit": "200", **({"after": after} if after else {})}
             answer = self._server.api.get("/api/events", params=query, headers={"Accept": "application/json"})
             page = answer.json()
-            found = page["items"][-1]["cursor"] if page["items"] else found
-            if not page["next"]:
-                return found
+            if not page["items"]:
+                return after
             after = page["next"]
 
     def wait_for(self, is_enough: Callable[[list[tuple[str, int, str]]], bool]) -> None:

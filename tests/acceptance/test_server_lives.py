@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
@@ -45,7 +44,7 @@ def settled(server: Server, callers: Callers, reader: FeedReader) -> None:
         if (after := page["next"]) is None:
             break
     assert listed == ids | {server_first(server)}
-    assert json.loads(server.run("audit", "verify", "--json"))["passed"]
+    server.run("audit", "verify")  # ends with an error unless everything holds
 
 
 def server_first(server: Server) -> str:
@@ -135,7 +134,7 @@ def test_a_restore_drill_brings_a_server_back_with_everything_that_was_acknowled
         assert server.get(f"/calls/{parked['id']}")["state"] == "parked"
         server.post("/completions", {"key": "wait-7", "result": {"ok": True}})
         assert server.get(f"/calls/{parked['id']}")["state"] == "completed"
-        assert json.loads(server.run("audit", "verify", "--json"))["passed"]
+        server.run("audit", "verify")  # ends with an error unless everything holds
     finally:
         server.close()
         if store_url.startswith("postgres"):

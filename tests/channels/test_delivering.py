@@ -40,13 +40,14 @@ def call(attempt: int = 1, hook: str = "crm", tenant: str = "default") -> Call:
 
 async def deliver(
     receiver: Receiver, buried: Buried, monkeypatch: pytest.MonkeyPatch, *, allowed: tuple[str, ...] = ("127.0.0.1",),
-    **asked: Any,
+    counted: list[str] | None = None, **asked: Any,
 ) -> Any:  # fmt: skip
     monkeypatch.setenv("CRM_SECRET", TEXT)
     hooks = Hooks(leaving=(HookOut("crm", receiver.url, Secret(("CRM_SECRET",))),), allowed=allowed)
+    count = [].append if counted is None else counted.append
     sender = Sender()
     try:
-        return await Delivery(hooks, Egress(allowed), sender, SystemSources(), buried)(call(**asked))
+        return await Delivery(hooks, Egress(allowed), sender, SystemSources(), buried, count)(call(**asked))
     finally:
         await sender.close()
 
@@ -113,6 +114,20 @@ async def test_a_hook_of_another_tenant_or_one_taken_away_is_not_called(monkeypa
         assert await deliver(receiver, Buried(), monkeypatch, tenant="other") == {"status": 0}
         assert await deliver(receiver, Buried(), monkeypatch, hook="gone") == {"status": 0}
     assert not receiver.received
+
+
+@pytest.mark.req("X21")
+async def test_every_attempt_is_counted_by_what_became_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[str] = []
+    async with Receiver(answer(200), answer(503), answer(410)).listening() as receiver:
+        await deliver(receiver, Buried(), monkeypatch, counted=counted)
+        with pytest.raises(Transient):
+            await deliver(receiver, Buried(), monkeypatch, counted=counted)
+        with pytest.raises(BusinessError):
+            await deliver(receiver, Buried(), monkeypatch, counted=counted)
+        with pytest.raises(BusinessError):
+            await deliver(receiver, Buried(), monkeypatch, counted=counted, allowed=())
+    assert counted == ["delivered", "retried", "failed", "refused"]
 
 
 def test_the_verb_of_deliveries_loads() -> None:

@@ -100,3 +100,19 @@ async def test_a_body_without_a_key_is_refused(body: bytes, sqlite_url: str) -> 
     async with opened(sqlite_url) as perdure:
         with pytest.raises(RejectedError):
             await post(perdure, "uploads", body)
+
+
+@pytest.mark.req("X21")
+async def test_what_arrives_is_counted_by_what_became_of_it(sqlite_url: str) -> None:
+    async with opened(sqlite_url) as perdure:
+        perdure.runtime.measure()
+        await perdure.call("papers.ask", {"case": "c-1"})
+        body = {"key": "papers-c-1", "result": {"ok": True}}
+        await post(perdure, "bank", body)
+        await post(perdure, "bank", body)
+        await post(perdure, "bank", {"key": "nobody", "result": {}}, "m-2")
+        with pytest.raises(UnsignedError):
+            await post(perdure, "bank", body, key="another secret, sixteen and more")
+        found = (await perdure.runtime.scrape()).decode()
+        for outcome in ("delivered", "retried", "failed", "refused"):
+            assert f'perdure_webhook_deliveries_total{{direction="in",outcome="{outcome}"}} 1.0' in found

@@ -106,3 +106,14 @@ def test_a_project_names_its_hooks_in_its_configuration(tmp_path: Path) -> None:
     file = tmp_path / "perdure.yaml"
     file.write_text("hooks:\n  out: [{name: crm, url: 'https://crm.example', secret_env: [CRM_SECRET]}]\n")
     assert load_config(file).hooks.leaving[0].name == "crm"
+
+
+@pytest.mark.req("X21")
+async def test_deliveries_are_counted(sqlite_url: str) -> None:
+    async with Receiver().listening() as receiver, opened(sqlite_url, receiver, "CallStarted") as perdure:
+        metrics = perdure.runtime.measure()
+        await perdure.call("greet", {"name": "Ana"})
+        await told(receiver, 1)
+        line = b'perdure_webhook_deliveries_total{direction="out",outcome="delivered"} 1.0'
+        while line not in metrics.render():
+            await asyncio.sleep(0)

@@ -44,7 +44,7 @@ async def telling(*urls: str, allowed: tuple[str, ...] = ()) -> AsyncIterator[Pe
     """A worker whose subscribers are those addresses."""
     leaving = [HookOut(f"h{at}", url, Secret(("HOOK_SECRET",)), events=("CallStarted",)) for at, url in enumerate(urls)]
     hooks = Hooks(leaving=tuple(leaving), allowed=allowed)
-    handlers = {"greet": lambda call: {}}
+    handlers: dict[str, Any] = {"greet": lambda call: {}}
     async with Perdure.open("sqlite://", definitions=load_text(VERBS), handlers=handlers, hooks=hooks) as perdure:
         for hook in hooks.leaving:
             while await perdure.runtime.store.cursors.read("default", f"hook:{hook.name}") is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from perdure.access.principal import Principal
-from perdure.app.adding import check_added
+from perdure.app.adding import check_answer
 from perdure.channels.settings import HookIn, Hooks
 from perdure.channels.signatures import MAX_ID, Signed, verify
 from perdure.errors import PerdureError, RejectedError, Rejection
@@ -17,6 +17,10 @@ from perdure.payload import parse
 
 if TYPE_CHECKING:
     from perdure.app.perdure import Perdure
+
+
+COUNTED = {"duplicate": "retried", "dead_letter": "failed"}
+"""How outcomes are counted; any other one is of a message that was delivered."""
 
 
 class HookReceipt(msgspec.Struct, frozen=True):
@@ -35,6 +39,19 @@ class UnsignedError(RejectedError):
 
 async def receive(perdure: Perdure, hooks: Hooks, name: str, headers: Mapping[str, str], body: bytes) -> HookReceipt:
     """Take a message in on behalf of the hook's tenant; the same one again changes nothing."""
+    metrics = perdure.runtime.metrics
+    try:
+        receipt = await _received(perdure, hooks, name, headers, body)
+    except RejectedError:
+        if metrics is not None:
+            metrics.webhook_delivered("in", "refused")
+        raise
+    if metrics is not None:
+        metrics.webhook_delivered("in", COUNTED.get(receipt.outcome, "delivered"))
+    return receipt
+
+
+async def _received(perdure: Perdure, hooks: Hooks, name: str, headers: Mapping[str, str], body: bytes) -> HookReceipt:
     hook = hooks.arriving_as(name)
     if hook is None:
         raise RejectedError(Rejection("not_found", "find", "hook", name[:80], "there is none of that name"))
@@ -57,12 +74,12 @@ async def _deliver(perdure: Perdure, hook: HookIn, data: dict[str, Any], message
             hook.message, key, data, message_id=message_id, ttl_seconds=hook.ttl_seconds
         )  # fmt: skip
         return HookReceipt(outcome, message_id)
-    key, error = _at(data, hook.key or "key"), data.get("error")
-    # Nobody vouched for the sender but by a secret: it answers what was asked and adds nothing to a plan.
+    key, error, result = _at(data, hook.key or "key"), data.get("error"), data.get("result")
+    # Nobody vouches for the sender but a secret: it answers what was asked and adds nothing to a plan.
     sender = Principal(hook.tenant, hook.principal, "service", frozenset())
-    check_added(perdure, sender, await perdure.verbs_under(key), data.get("result"))
+    await check_answer(perdure, sender, key, "", result)
     receipt = await perdure.complete(
-        key, data.get("result"), error=str(error) if error is not None else None, message_id=message_id
+        key, result, error=str(error) if error is not None else None, message_id=message_id
     )
     return HookReceipt(receipt.answer, message_id, receipt.reason)
 

@@ -32,7 +32,7 @@ from perdure.app.telling import replay as deliver_again
 from perdure.app.views import CallView, EventView, ReceiptView, call_view, quarantined_view
 from perdure.app.waiting import follow as follow_events
 from perdure.app.waiting import is_ended, read, wait_for
-from perdure.app.waits import letter_of, verbs_of, verbs_under
+from perdure.app.waits import is_proposed, letter_of, verbs_of, verbs_under
 from perdure.channels.settings import Hooks
 from perdure.contracts import FailureClass, check_key
 from perdure.engine import MessageOutcome
@@ -323,6 +323,10 @@ class Perdure:
     async def is_task(self, key: str) -> bool:
         """Whether a key is that of a human task of a process, open or ended."""
         return await self._is_task(key)
+
+    async def is_proposed(self, key: str) -> bool:
+        """Whether somebody is asked under a key to decide upon what an agent proposes."""
+        return await is_proposed(self.runtime, self._origin, key)
 
     async def letter(self, message_id: str) -> DeadLetterItem:
         """A dead letter with all it brings."""

@@ -153,6 +153,11 @@ class Runtime:
         """Count from now on, and give the metrics that surfaces and channels add to."""
         return self.observer.measure()
 
+    @property
+    def metrics(self) -> Metrics | None:
+        """What surfaces and channels count with; None as long as nobody asked to measure."""
+        return self._observer.metrics if self._observer is not None else None
+
     def trace(self, spans: Spans, sample: float = 1.0) -> None:
         """Emit spans from now on; they are flushed and closed at the stop."""
         self.observer.trace(spans, sample)

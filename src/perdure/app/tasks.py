@@ -27,6 +27,7 @@ from perdure.runbooks.commands import ActOnTask, AnswerGate
 from perdure.runbooks.conductor import KIND as RUNBOOK
 from perdure.runbooks.intake import Completion
 from perdure.runbooks.machine import token_key
+from perdure.runbooks.proposals import Proposal
 from perdure.runbooks.state import Step
 from perdure.runbooks.tasks import waiting_task
 from perdure.sources import Id, Micros, id_text, iso, parse_id
@@ -96,6 +97,14 @@ class TaskDesk:
             raise RejectedError(_unknown(key))
         return await self._view(seen, has_form=True)
 
+    async def proposal(self, key: str) -> Proposal | None:
+        """What an agent proposes as the answer; None when nothing is proposed there (any more)."""
+        id, number = task_place(key)
+        seen = await self._seen(id, number)
+        if seen is None or not seen.token:
+            return None
+        return await proposal_of(self._runtime, seen.aggregate, seen.aggregate.state.steps[number - 1])
+
     async def verb(self, key: str) -> str:
         """The verb that a task, open or ended, is part of; empty of none."""
         id, number = task_place(key)
@@ -162,14 +171,11 @@ class TaskDesk:
     async def accept(self, key: str, *, override: str = "") -> CallView | RunbookView:
         """Answer with what an agent proposes. No agent can, whatever it calls itself."""
         id, number = task_place(key)
-        seen = await self._seen(id, number)
-        step: Step | None = None
-        if seen is not None and seen.token:
-            step = seen.aggregate.state.steps[number - 1]
-        proposal = await proposal_of(self._runtime, seen.aggregate, step) if seen is not None and step else None
-        if seen is None or step is None or proposal is None:
+        seen, proposal = await self._seen(id, number), await self.proposal(key)
+        if seen is None or proposal is None:
             fact, hint = "nothing is proposed there (any more)", "See `perdure tasks list` for open ones."
             raise RejectedError(Rejection("wrong_state", "accept", "task", key, fact, hint))
+        step: Step = seen.aggregate.state.steps[number - 1]
         verb = self._runtime.catalogue.find(step.verb, step.version)
         is_decision = verb is not None and verb.execution.decision and seen.aggregate.state.course is not None
         result = proposal.result if is_decision else proposal.data

@@ -52,7 +52,12 @@ class Telling:
         self._hooks = hooks
         self._sender = Sender()
         self._tasks: list[asyncio.Task[None]] = []
-        registry.bind(VERB, Delivery(hooks, Egress(hooks.allowed), self._sender, runtime.sources, self.bury))
+        delivery = Delivery(hooks, Egress(hooks.allowed), self._sender, runtime.sources, self.bury, self._count)
+        registry.bind(VERB, delivery)
+
+    def _count(self, outcome: str) -> None:
+        if (metrics := self._runtime.metrics) is not None:
+            metrics.webhook_delivered("out", outcome)
 
     def start(self) -> None:
         self._tasks = [asyncio.create_task(self._follow(hook)) for hook in self._hooks.leaving]

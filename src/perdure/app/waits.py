@@ -13,6 +13,7 @@ from perdure.kernel.ports import DEAD
 from perdure.runbooks.conductor import KIND as RUNBOOK
 from perdure.runbooks.intake import own_tokens
 from perdure.runbooks.ports import DeadLetter
+from perdure.runbooks.tasks import waiting_task
 from perdure.sources import ID_LENGTH, Id, parse_id
 from perdure.verbs.definition import same_verb_name
 
@@ -36,6 +37,15 @@ async def verbs_under(runtime: Runtime, origin: Origin, key: str, verb: str = ""
         if await runtime.intake.fan_out.upto([shared.name], key, origin.tenant):
             found[shared.name] = None
     return [name for name in found if name]
+
+
+async def is_proposed(runtime: Runtime, origin: Origin, key: str) -> bool:
+    """Whether a person is to decide there upon what an agent proposes; such a wait has no key but its own."""
+    aggregate = await _named(runtime, origin, key)
+    if aggregate is None or aggregate.kind != RUNBOOK:
+        return False
+    steps = [aggregate.state.steps[each.step - 1] for each in own_tokens(aggregate, key)]
+    return any(step.proposal and waiting_task(step) is not None for step in steps)
 
 
 async def verbs_of(runtime: Runtime, origin: Origin, id: str) -> list[str]:

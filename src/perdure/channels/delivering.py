@@ -37,6 +37,8 @@ DEFINITION = f"""
 """
 """About eight hours of attempts."""
 
+Count = Callable[[str], None]
+"""Told of every attempt: delivered, retried, failed, refused."""
 Bury = Callable[[str, str, str, dict[str, Any], str], Awaitable[None]]
 """Keep a dead letter: tenant, message id, hook, arguments of the delivery, reason. Once per message id."""
 
@@ -44,12 +46,16 @@ Bury = Callable[[str, str, str, dict[str, Any], str], Awaitable[None]]
 class Delivery:
     """The handler of the verb. What cannot be delivered becomes a dead letter before the call fails."""
 
-    def __init__(self, hooks: Hooks, egress: Egress, sender: Sender, sources: Sources, bury: Bury) -> None:
+    def __init__(
+        self, hooks: Hooks, egress: Egress, sender: Sender, sources: Sources, bury: Bury,
+        count: Count = lambda outcome: None,
+    ) -> None:  # fmt: skip
         self._hooks = hooks
         self._egress = egress
         self._sender = sender
         self._sources = sources
         self._bury = bury
+        self._count = count
 
     async def __call__(self, call: Call) -> dict[str, Any]:
         if call.principal != PLATFORM:
@@ -64,11 +70,13 @@ class Delivery:
             if isinstance(error, RejectedError) and error.rejection.code == "blocked":
                 answer = Answer(0, error.fact)
             else:
-                await self._give_up(call, hook, error.fact)
+                await self._give_up(call, hook, error.fact, "refused")
         if answer.is_taken:
+            self._count("delivered")
             return {"status": answer.status}
         if answer.status == GONE or call.attempt >= MAX_ATTEMPTS:
             await self._give_up(call, hook, answer.reason or str(answer.status))
+        self._count("retried")
         raise Transient(f"{hook.name}: {answer.reason or answer.status}", after=answer.after)
 
     async def _send(self, hook: HookOut, call: Call) -> Answer:
@@ -77,6 +85,7 @@ class Delivery:
         headers = sign(hook.secret.load(hook.name)[0], call.call_id, self._sources.now(), body)
         return await self._sender.send(target, headers, body)
 
-    async def _give_up(self, call: Call, hook: HookOut, reason: str) -> None:
+    async def _give_up(self, call: Call, hook: HookOut, reason: str, outcome: str = "failed") -> None:
+        self._count(outcome)
         await self._bury(call.tenant, f"hook:{call.call_id}", hook.name, dict(call.args), reason)
         raise BusinessError("hook.undeliverable", f"{hook.name}: {reason}")

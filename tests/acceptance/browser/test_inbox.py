@@ -148,8 +148,9 @@ def test_the_first_answer_wins_and_the_second_is_told_so(eyes: Eyes, server: Ser
 def test_due_and_ladder_clocks_say_when_what_happens(eyes: Eyes, server: Server) -> None:
     made = call(server, "loan.approve", loan="L-1")
     page = opened(eyes, server, made["id"])
-    due = page.get_by_role("complementary", name="Until when")
+    due = page.get_by_role("complementary", name="What it is about, and until when")
     expect(due).to_contain_text("due in 2 days 23 hours")
+    expect(due).to_contain_text("L-1")
     rungs = due.get_by_role("listitem")
     expect(rungs).to_have_count(3)
     expect(rungs.nth(0)).to_contain_text("Remind whoever has it")

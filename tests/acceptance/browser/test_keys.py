@@ -53,7 +53,7 @@ def test_a_key_is_made_shown_once_signs_in_and_is_revoked(eyes: Eyes, server: Se
     eyes.picture(page, "keys-made")
     page.get_by_role("button", name="I have it").click()
     row = page.get_by_role("row", name="nightly import")
-    expect(row).to_contain_text("active")
+    expect(row).to_contain_text("good")
     assert text not in page.content()
     other = signed_in(eyes, text, "/settings/keys")
     expect(other.get_by_text("importer").first).to_be_visible()

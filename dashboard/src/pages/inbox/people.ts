@@ -23,3 +23,8 @@ export function standingOf(task: Pick<Task, "claimed_by" | "four_eyes" | "reques
     isRequester: task.four_eyes === true && task.requester !== "" && task.requester === principal,
   };
 }
+
+/** Of the task of a step, the process is its verb; others belong to an instance. */
+export function isOfStep(task: Pick<Task, "process" | "verb" | "element">): boolean {
+  return task.process === task.verb || task.element === "";
+}

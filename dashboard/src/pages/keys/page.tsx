@@ -13,7 +13,7 @@ import { Ago, Left } from "../../parts/time";
 import { tell } from "../../parts/toasts";
 import { CreateKey } from "./create";
 
-const TONES: Record<string, readonly [Tone, string]> = { active: ["good", "✓"], expired: ["wait", "◷"], revoked: ["quiet", "■"] };
+const TONES: Record<string, readonly [Tone, string]> = { good: ["good", "✓"], expired: ["wait", "◷"], revoked: ["quiet", "■"] };
 
 export default function KeysPage() {
   const keys = useResource((signal) => get<Page<KeyView>>("/keys", { signal }), [], (event) => event.kind === "access");
@@ -63,6 +63,6 @@ function columns(onRevoke: (key: KeyView) => void): Column<KeyView>[] {
     },
     { label: "Made", cell: (row) => <><Ago at={row.created_at} />{row.created_by && <span class="soft"> by {row.created_by}</span>}</> },
     { label: "Ends", cell: (row) => (row.revoked_at ? <>revoked <Ago at={row.revoked_at} /></> : row.expires_at ? <Left at={row.expires_at} /> : <span class="soft">never</span>) },
-    { label: "Acts", cell: (row) => (row.state === "active" && mayDo("key.revoke") ? <button type="button" class="button tight danger" onClick={() => onRevoke(row)} aria-label={`Revoke ${row.name}`}>Revoke</button> : null) },
+    { label: "Acts", cell: (row) => (row.state === "good" && mayDo("key.revoke") ? <button type="button" class="button tight danger" onClick={() => onRevoke(row)} aria-label={`Revoke ${row.name}`}>Revoke</button> : null) },
   ];
 }

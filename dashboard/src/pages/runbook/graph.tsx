@@ -1,6 +1,6 @@
 // The plan as a graph: steps coloured and named by state, moved and zoomed by hand and by keys.
 import { memo } from "preact/compat";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { signOf, toneOf } from "../../parts/badge";
 import { Loading } from "../../parts/states";
 import { fit, NODE, pathOf, type Placed, type View, zoomed } from "./layout";
@@ -20,6 +20,7 @@ export function PlanGraph({ steps, selected, onSelect, label }: GraphProps) {
   const moved = useRef<SVGGElement>(null);
   const view = useRef<View>({ x: 0, y: 0, scale: 1 });
   const isTouched = useRef(false);
+  const [wide, setWide] = useState(600);
 
   const show = (next: View) => {
     view.current = next;
@@ -40,7 +41,10 @@ export function PlanGraph({ steps, selected, onSelect, label }: GraphProps) {
   useEffect(() => {
     const element = room.current;
     if (!element) return;
-    const watcher = new ResizeObserver(() => !isTouched.current && begin());
+    const watcher = new ResizeObserver(() => {
+      setWide(element.clientWidth);
+      if (!isTouched.current) begin();
+    });
     watcher.observe(element);
     const wheel = (event: WheelEvent) => {
       if (!event.ctrlKey && !event.metaKey) return;
@@ -93,7 +97,7 @@ export function PlanGraph({ steps, selected, onSelect, label }: GraphProps) {
   const drag = useDrag(view, show, isTouched);
 
   return (
-    <div class="plan-graph" style={{ height: placed ? `${Math.min(680, Math.max(240, placed.height + 60))}px` : "340px" }}>
+    <div class="plan-graph" style={{ height: `${placed ? heightFor(placed, wide) : 340}px` }}>
       <div class="tools row" role="toolbar" aria-label="Graph">
         <button type="button" class="button square tight" aria-label="Zoom in" onClick={() => zoom(1.25)}>+</button>
         <button type="button" class="button square tight" aria-label="Zoom out" onClick={() => zoom(0.8)}>−</button>
@@ -118,6 +122,12 @@ export function PlanGraph({ steps, selected, onSelect, label }: GraphProps) {
   );
 }
 
+/** As much room as the plan takes at the size it is shown in. */
+function heightFor(placed: Placed, width: number): number {
+  const scale = Math.min(1, width / Math.max(placed.width, 1));
+  return Math.min(680, Math.max(220, (scale < READABLE ? placed.height : placed.height * scale) + 60));
+}
+
 function firstX(placed: Placed): number {
   const [first] = Object.values(placed.nodes);
   return first?.x ?? 0;
@@ -126,6 +136,8 @@ function firstX(placed: Placed): number {
 const Lines = memo(function Lines({ placed }: { placed: Placed }) {
   return (
     <>
+      {/* From afar all lines are one: hundreds of their own would be slow to draw and say no more. */}
+      <path class="edges" d={placed.edges.map((edge) => pathOf(edge.points)).join("")} />
       {placed.edges.map((edge) => (
         <g key={`${edge.from}>${edge.to}`} class={`edge ${edge.kind}`}>
           <path d={pathOf(edge.points)} marker-end="url(#arrow)" />

@@ -1,4 +1,5 @@
 // The rows in sight of a list that may be very long.
+import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RunbookRow } from "../../api/shapes";
 import { StateBadge } from "../../parts/badge";
@@ -83,7 +84,7 @@ export function List({ rows }: { rows: Rows }) {
 
 interface LineProps { row: RunbookRow; index: number; top: number; height: number; isActive: boolean }
 
-function Line({ row, index, top, height, isActive }: LineProps) {
+const Line = memo(function Line({ row, index, top, height, isActive }: LineProps) {
   const to = `/runbooks/${row.id}`;
   const share = row.steps ? Math.round((100 * row.done) / row.steps) : 0;
   const open = (event: MouseEvent) => {
@@ -104,4 +105,4 @@ function Line({ row, index, top, height, isActive }: LineProps) {
       <span role="cell" class="started"><Ago at={row.started_at} /></span>
     </div>
   );
-}
+});

@@ -11,7 +11,8 @@ import { Ago } from "../../parts/time";
 import { tell } from "../../parts/toasts";
 import { Link, navigate, type PageProps } from "../../routing";
 import { DueClock } from "../../time/clock";
-import { forWhom, standingOf } from "../inbox/people";
+import { forWhom, isOfStep, standingOf } from "../inbox/people";
+import { About } from "./about";
 import { AnswerForm } from "./answer";
 import { HandOn } from "./hand-on";
 import { Ladder } from "./ladder";
@@ -72,7 +73,8 @@ function OpenTask({ path, task, replace, reload }: OpenTaskProps) {
           {task.proposal && <ProposalCard path={path} task={task} proposal={task.proposal} onAnswered={answered} onStale={reload} />}
           <AnswerForm path={path} task={task} standing={standing} onAnswered={answered} onStale={reload} />
         </div>
-        <aside class="stack" aria-label="Until when">
+        <aside class="stack" aria-label="What it is about, and until when">
+          <About task={task} />
           <section class="card">
             <header><h2>Due</h2></header>
             <div class="inside stack">
@@ -93,9 +95,8 @@ function answered(): void {
   navigate("/inbox");
 }
 
-/** Tasks of processes belong to an instance; of a step the process is its verb, and it belongs to a runbook. */
 function placeOf(task: Task): string {
-  return task.process === task.verb || task.element === "" ? `/runbooks/${task.instance}` : `/instances/${task.instance}`;
+  return isOfStep(task) ? `/runbooks/${task.instance}` : `/instances/${task.instance}`;
 }
 
 function Over({ taskKey, problem, task }: { taskKey: string; problem: Problem; task: Task | undefined }) {

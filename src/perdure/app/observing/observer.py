@@ -67,6 +67,11 @@ class Observer:
             self._store.watch = self._on_unit
         return self._measuring.metrics
 
+    @property
+    def metrics(self) -> Metrics | None:
+        """Those that are counted; None as long as nobody asked to measure."""
+        return self._measuring.metrics if self._measuring is not None else None
+
     def trace(self, spans: Spans, sample: float = 1.0) -> None:
         """Emit spans from now on."""
         self._listen()

@@ -9,6 +9,7 @@ import typer
 from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings, command
 from perdure.surfaces.cli.project import groups_of, load_project, load_verbs, open_store, principal_of
+from perdure.surfaces.cli.remote import only_on_store
 from perdure.surfaces.cli.worker import log_to_stderr
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ async def mcp(
     ] = None,
 ) -> None:
     """Serve agents over MCP on stdin and stdout until stdin ends; logs go to stderr."""
+    only_on_store(settings, "mcp")
     log_to_stderr()
     principal = _principal(settings, kind, role or list(ROLES), verbs or ["*"])
     acting = settings._replace(principal=principal.name, groups=principal.groups)

@@ -16,6 +16,7 @@ from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.project import open_store
 from perdure.surfaces.cli.reading import json_option
+from perdure.surfaces.cli.remote import is_remote
 
 KeyWord = Annotated[
     str, typer.Argument(metavar="KEY", help="The key it waits under, or the call's id.", show_default=False)
@@ -71,11 +72,16 @@ async def complete(
         receipt = await perdure.complete(
             key, value, error=error, status=status, message_id=message_id, verb=verb, code=code
         )
-        if receipt.call is not None and receipt.call.state == "executing" and perdure.runtime.role != "reader":
+        if receipt.call is not None and receipt.call.state == "executing" and _runs(perdure):
             await perdure.runbooks.rest(receipt.call.id, REST_SECONDS)
         await _show_receipt(settings, perdure, receipt)
     if receipt.answer == "dead_letter":
         raise typer.Exit(FAILED)
+
+
+def _runs(perdure: Any) -> bool:
+    """Whether what was set free is done here, or by the server."""
+    return is_remote(perdure) or perdure.runtime.role != "reader"
 
 
 @asynccontextmanager
@@ -139,7 +145,7 @@ async def _show_receipt(settings: Settings, perdure: Any, receipt: Any) -> None:
     import msgspec
 
     if receipt.call is not None:
-        receipt = msgspec.structs.replace(receipt, call=described(perdure, await perdure.status(receipt.call.id)))
+        receipt = msgspec.structs.replace(receipt, call=await described(perdure, await perdure.status(receipt.call.id)))
     output.show(settings, receipt, lambda: _receipt_picture(receipt))
 
 

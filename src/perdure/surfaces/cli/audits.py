@@ -13,6 +13,7 @@ from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.progress import progress_bar
 from perdure.surfaces.cli.project import load_project, open_store
+from perdure.surfaces.cli.remote import only_on_store, open_server, server_of
 
 if TYPE_CHECKING:
     from perdure.app.exporting import Verdict
@@ -52,6 +53,7 @@ async def verify(
         return
     from perdure.app.auditing import public_keys_of, verify_store
 
+    only_on_store(settings, "audit verify")
     config = load_project(settings)
     keys = public_keys_of(config.store, config.seal_key_file, key or ())
     async with open_store(settings, "reader", config, must_exist=True) as perdure:
@@ -118,6 +120,9 @@ async def export_document(settings: Settings, id: str, file: Path, key: list[Pat
     from perdure.app.auditing import public_keys_of, write_document
 
     is_page = is_page or file.suffix.lower() in (".html", ".htm")
+    if server_of(settings):
+        await _download(settings, id, file, is_page)
+        return
     config = load_project(settings)
     keys = public_keys_of(config.store, config.seal_key_file, key)
     async with open_store(settings, "reader", config, must_exist=True) as perdure:
@@ -127,9 +132,26 @@ async def export_document(settings: Settings, id: str, file: Path, key: list[Pat
     )  # fmt: skip
 
 
+async def _download(settings: Settings, id: str, file: Path, is_page: bool) -> None:
+    """The document as the server makes it; it has the public keys of its seals."""
+    async with open_server(settings) as client:
+        document = await client.export(id, format="html" if is_page else "json")
+    _write(file, document)
+    told = {"document": str(file), "bytes": len(document)}
+    output.show(settings, told, lambda: f"✓ {id} written to {file}")
+
+
+def _write(file: Path, document: bytes) -> None:
+    try:
+        file.write_bytes(document)
+    except OSError as error:
+        raise usage("write", "document", str(file), f"it cannot be written ({error.strerror})") from None
+
+
 async def _export_each(settings: Settings, ids: list[str], out: Path, key: list[Path]) -> None:
     from perdure.app.auditing import export_calls, public_keys_of
 
+    only_on_store(settings, "audit export --out")
     config = load_project(settings)
     keys = public_keys_of(config.store, config.seal_key_file, key)
     async with open_store(settings, "reader", config, must_exist=True) as perdure:
@@ -147,6 +169,7 @@ async def seal(settings: Settings) -> None:
     """Seal now what is not sealed yet; a worker does it regularly."""
     from perdure.app.auditing import seal_store
 
+    only_on_store(settings, "audit seal")
     config = load_project(settings)
     async with open_store(settings, "reader", config, must_exist=True) as perdure:
         written = await seal_store(perdure, config.store, config.seal_key_file)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal
 
 import typer
@@ -15,12 +16,19 @@ from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings, command
 from perdure.surfaces.cli.project import load_project, load_verbs, open_store
 from perdure.surfaces.cli.reading import duration, expression, json_option, pairs
+from perdure.surfaces.cli.remote import changed, find_verb, is_remote, open_server, server_of, server_verbs
 
 PANEL = "Calls"
 REST_SECONDS = 3.0
 LOOKS = 10
 IdWord = Annotated[str, typer.Argument(metavar="ID", help="The call's id.", show_default=False)]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stays in the journal.")]
+Confirm = Annotated[
+    str, typer.Option("--confirm", metavar="HASH", help="The plan that a person agreed to, where a server asks.")
+]
+Phrase = Annotated[
+    str, typer.Option("--phrase", metavar="TEXT", help="What a server asks to be typed for the gravest plans.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -49,27 +57,27 @@ async def call(
         str, typer.Option("--idempotency-key", metavar="KEY", help="Asked twice under one key, it is called once.")
     ] = "",
     version: Annotated[int | None, typer.Option("--version", help="A version of the verb, else the newest.")] = None,
+    confirm: Confirm = "",
+    phrase: Phrase = "",
 ) -> None:
     """Call a verb: '(kyc.check-name :name "Ana")', or kyc.check-name name=Ana.
 
     Returns when the call has completed, failed or parked, and all of it is durable.
     """
-    config = load_project(settings)
-    catalogue = load_verbs(config)
-    verb, arguments = _asked(what, args, catalogue)
     seconds = duration("--timeout", timeout)
-    async with open_store(settings, "caller", config, catalogue) as perdure:
-        view = await perdure.call(
-            verb, arguments, version=version, idempotency_key=idempotency_key, wait=wait or None,
-            timeout_seconds=seconds,
+    async with _asking(settings, what, args) as (perdure, verb, arguments):
+        view = await _call(
+            settings, perdure, verb, arguments, confirm=confirm, phrase=phrase, version=version,
+            idempotency_key=idempotency_key, wait=wait or None, timeout_seconds=seconds,
         )  # fmt: skip
         view = await _at_rest(perdure, view)
-        show_call(settings, perdure, view)
+        asked = await find_verb(perdure, verb, version)
+        await show_call(settings, perdure, view)
         if settings.json is False and view.waiting_for is not None and view.waiting_for.kind == "completion":
             output.note(settings, f"Complete it with: perdure complete '{view.waiting_for.key}' --result '{{}}'")
     if view.state in ("failed", "cancelled") or (view.waiting_for is not None and view.waiting_for.kind == "incident"):
         raise typer.Exit(FAILED)
-    waits = wait or catalogue.get(verb, version).execution.wait == "block"
+    waits = wait or (asked is not None and asked.execution.wait == "block")
     if waits and not view.is_ended:
         raise typer.Exit(NOT_YET)
 
@@ -82,15 +90,64 @@ async def _at_rest(perdure: Any, view: Any) -> Any:
         if view.carrier.instance:
             await perdure.instances.wait(view.carrier.instance, "rest", REST_SECONDS)
             return await perdure.status(view.id)
-        await perdure.runtime.driver.changed(REST_SECONDS / LOOKS)
+        await changed(perdure, REST_SECONDS / LOOKS)
         view = await perdure.status(view.id)
     return view
 
 
-def _asked(words: list[str], args: str | None, catalogue: Any) -> tuple[str, dict[str, Any]]:
+@asynccontextmanager
+async def _asking(
+    settings: Settings, what: list[str], args: str | None
+) -> AsyncIterator[tuple[Any, str, dict[str, Any]]]:
+    """Whom to ask, the verb and its arguments; what is wrong with them is found before a store is opened."""
+    is_read = what == ["-"]
+    text = [sys.stdin.read()] if is_read else what
+    if server_of(settings):
+        async with open_server(settings) as client:
+            catalogue = await server_verbs(client, " ".join(text))
+            verb, arguments = _asked(text, args, catalogue, is_read)
+            yield client, verb, arguments
+        return
+    config = load_project(settings)
+    catalogue = load_verbs(config)
+    verb, arguments = _asked(text, args, catalogue, is_read)
+    async with open_store(settings, "caller", config, catalogue) as perdure:
+        yield perdure, verb, arguments
+
+
+async def _call(
+    settings: Settings, perdure: Any, verb: str, args: dict[str, Any], *, confirm: str, phrase: str, **how: Any
+) -> Any:
+    """The call; what a server wants confirmed is agreed to at a terminal, or by --confirm."""
+    if not is_remote(perdure):
+        return await perdure.call(verb, args, **how)
+    from perdure.errors import ConfirmationRequiredError
+
+    try:
+        return await perdure.call(verb, args, confirm=confirm, phrase=phrase, **how)
+    except ConfirmationRequiredError as required:
+        if confirm or (agreed := agreement(settings, required.data)) is None:
+            raise
+        return await perdure.call(verb, args, confirm=required.data["plan_hash"], phrase=agreed, **how)
+
+
+def agreement(settings: Settings, asked: dict[str, Any]) -> str | None:
+    """What a person at a terminal says to something grave: its phrase, or nothing but yes; None where nobody is."""
+    if settings.json or not sys.stdin.isatty():
+        return None
+    for sentence in asked.get("sentences", ()):
+        typer.echo(f"  {sentence}", err=True)
+    if phrase := asked.get("phrase", ""):
+        return str(typer.prompt(f"Type '{phrase}' to run it", default="", show_default=False, err=True))
+    if not typer.confirm("Run it?", default=False, err=True):
+        raise typer.Exit(FAILED)
+    return ""
+
+
+def _asked(words: list[str], args: str | None, catalogue: Any, is_read: bool = False) -> tuple[str, dict[str, Any]]:
     """The verb and its arguments, from an expression or from words."""
-    text = sys.stdin.read() if words == ["-"] else " ".join(words)
-    if words == ["-"] or text.lstrip().startswith(("(", ";")):
+    text = " ".join(words)
+    if is_read or text.lstrip().startswith(("(", ";")):
         if args is not None:
             raise usage("read", "option", "--args", "the expression has arguments of its own", "Use one or the other.")
         return expression(text, catalogue)
@@ -107,7 +164,7 @@ async def status(settings: Settings, id: IdWord) -> None:
         if await perdure.runbooks.has(id):
             await _show_runbook(settings, perdure, id)
         else:
-            show_call(settings, perdure, await perdure.status(id))
+            await show_call(settings, perdure, await perdure.status(id))
 
 
 async def _show_runbook(settings: Settings, perdure: Any, id: str) -> None:
@@ -140,7 +197,7 @@ async def events(
 async def cancel(settings: Settings, id: IdWord, reason: Reason = "") -> None:
     """Cancel a call. What it already did stays done."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
-        show_call(settings, perdure, await perdure.cancel(id, reason))
+        await show_call(settings, perdure, await perdure.cancel(id, reason))
 
 
 async def parked(
@@ -165,7 +222,7 @@ async def find(
     """Find calls of a verb by its indexed fields, newest first; all fields must match."""
     wanted = {name.replace("-", "_"): value for name, value in pairs(fields).items()}
     async with open_store(settings, "reader") as perdure:
-        found = [described(perdure, view) for view in await perdure.find(verb, limit, **wanted)]
+        found = [await described(perdure, view) for view in await perdure.find(verb, limit, **wanted)]
         output.show(settings, found, lambda: _pictures().calls_picture(f"Calls of {verb}", found, "No such call."))
 
 
@@ -187,7 +244,7 @@ async def amend(
     value = json_option("--data", data) if data is not None else None
     async with open_store(settings, "reader", must_exist=True) as perdure:
         view = await perdure.amend(id, value, reason=reason, target=target, approve=approve)
-        show_call(settings, perdure, view)
+        await show_call(settings, perdure, view)
 
 
 async def erase(
@@ -197,23 +254,23 @@ async def erase(
 ) -> None:
     """Erase the data of an ended call. Its history stays and still verifies."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
-        show_call(settings, perdure, await perdure.erase(id, reason))
+        await show_call(settings, perdure, await perdure.erase(id, reason))
 
 
-def show_call(settings: Settings, perdure: Any, view: Any) -> None:
+async def show_call(settings: Settings, perdure: Any, view: Any) -> None:
     """A call as everyone is shown it."""
-    told = described(perdure, view)
+    told = await described(perdure, view)
     output.show(settings, told, lambda: _pictures().call_picture(told))
 
 
-def described(perdure: Any, view: Any) -> Any:
+async def described(perdure: Any, view: Any) -> Any:
     """The call with its sentence, where its verb is loaded and its data is there; an instance as it is."""
     import msgspec
 
-    if not hasattr(view, "sentence"):
+    if not hasattr(view, "sentence") or view.sentence or not isinstance(view.args, dict):
         return view
-    verb = perdure.catalogue.find(view.verb, view.version)
-    if view.sentence or verb is None or not isinstance(view.args, dict):
+    verb = await find_verb(perdure, view.verb, view.version)
+    if verb is None:
         return view
     return msgspec.structs.replace(view, sentence=verb.sentence(view.args))
 

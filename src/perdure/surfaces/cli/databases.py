@@ -12,6 +12,7 @@ from perdure.surfaces.cli.exits import INTEGRITY
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.progress import progress_bar
 from perdure.surfaces.cli.project import load_project, open_store, require_store
+from perdure.surfaces.cli.remote import only_on_store
 from perdure.surfaces.cli.worker import shown_url
 
 
@@ -27,6 +28,7 @@ def register(app: typer.Typer) -> None:
 
 async def upgrade(settings: Settings) -> None:
     """Bring the schema up to date, making the store where there is none. Any other command does so, too."""
+    only_on_store(settings, "db upgrade")
     told = await _checked(settings, must_exist=False)
     picture = f"✓ {told['store']} has schema {told['schema']}, the newest this release knows"
     output.show(settings, {name: told[name] for name in ("store", "dialect", "schema")}, lambda: picture)
@@ -34,6 +36,7 @@ async def upgrade(settings: Settings) -> None:
 
 async def check(settings: Settings) -> None:
     """Show how the store stands: schema, durability, sizes, who works on it. Exits 9 when calls are quarantined."""
+    only_on_store(settings, "db check")
     told = await _checked(settings, must_exist=True)
     output.show(settings, told, lambda: _picture(told))
     if told["quarantined"]:
@@ -47,6 +50,7 @@ async def backup(
     """Write everything acknowledged before now into one new file; work goes on meanwhile."""
     from perdure.store.backup import backup as write_backup
 
+    only_on_store(settings, "db backup")
     config = load_project(settings)
     require_store(config.store)
     with progress_bar(settings, "Backing up") as progress:
@@ -63,6 +67,7 @@ async def restore(
     """Put a backup in the place of an empty or missing store. Never while a process works on it."""
     from perdure.store.backup import restore as put_back
 
+    only_on_store(settings, "db restore")
     config = load_project(settings)
     with progress_bar(settings, "Restoring") as progress:
         await put_back(file, config.store, force, progress=progress)

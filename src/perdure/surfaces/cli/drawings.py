@@ -13,6 +13,7 @@ from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings, command
 
 if TYPE_CHECKING:
+    from perdure.app.retracing import DiagramView
     from perdure.bpmn.drawing import Marks
     from perdure.bpmn.model import Model
 
@@ -69,13 +70,37 @@ def _deliver(settings: Settings, subject: Subject, to: str | None, fresh: bool) 
 async def _subject(settings: Settings, what: str) -> Subject:
     """What the word stands for: an instance, when it reads like an id and is no file."""
     from perdure.surfaces.cli.project import open_store
+    from perdure.surfaces.cli.remote import is_remote
 
     if not _is_instance(what):
         return _file(what)
     async with open_store(settings, "reader", must_exist=True) as perdure:
         view = await perdure.instances.get(what)
-        model, marks = await perdure.instances.drawing(what)
+        if is_remote(perdure):
+            model, marks = _drawn(await perdure.instances.diagram(what))
+        else:
+            model, marks = await perdure.instances.drawing(what)
     return Subject(model, what, marks, f"{view.process} v{view.version}: {view.progress}")
+
+
+def _drawn(shown: DiagramView) -> tuple[Model, Marks]:
+    """The picture of an instance as a server tells of it."""
+    from perdure.bpmn.drawing import Mark, Marks
+    from perdure.bpmn.xml import read_model
+
+    told = shown.marks
+    tokens = {each.element: each.count for each in told.tokens}
+    done = {each.element: each.count for each in told.completed}
+    stuck, waiting = {each.element for each in told.incidents}, set(told.waiting)
+    elements = {
+        element: Mark(
+            tokens=tokens.get(element, 0), completed=done.get(element, 0), has_incident=element in stuck,
+            is_waiting=element in waiting, state="active" if element in tokens else "completed",
+        )
+        for element in dict.fromkeys((*done, *tokens))
+    }  # fmt: skip
+    marks = Marks(elements=elements, path=tuple(told.path), is_numbered=False)
+    return read_model(shown.xml.encode(), shown.process), marks
 
 
 def _is_instance(what: str) -> bool:

@@ -12,6 +12,7 @@ from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.project import open_store
 from perdure.surfaces.cli.reading import duration
+from perdure.surfaces.cli.times import clock
 
 if TYPE_CHECKING:
     from perdure.app.access import KeyView, NewKey
@@ -57,7 +58,7 @@ async def create(
         if verbs:
             words["verbs"] = verbs
         if span is not None:
-            words["expires_at"] = perdure.runtime.sources.now() + int(span * 1_000_000)
+            words["expires_at"] = clock().now() + int(span * 1_000_000)
         made = await perdure.access.create_key(name, principal=stands_for, groups=settings.groups, **words)
     _show_new(settings, made)
 

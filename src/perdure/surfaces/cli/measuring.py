@@ -14,6 +14,7 @@ import typer
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.options import Settings, command
 from perdure.surfaces.cli.project import load_project
+from perdure.surfaces.cli.remote import only_on_store
 from perdure.surfaces.cli.worker import shown_url
 
 TENANT = "perdure-bench"
@@ -41,6 +42,7 @@ def bench(
     """Measure calls and signals per second on this store, everything durable; what it makes it also ends."""
     if full and Path("bench/__main__.py").exists():
         raise typer.Exit(subprocess.run([sys.executable, "-m", "bench"], check=False).returncode)
+    only_on_store(settings, "bench")
     config = load_project(settings)
     told = {"store": shown_url(config.store), **asyncio.run(_measure(config.store, calls, together))}
     output.show(settings, told, lambda: _picture(told))

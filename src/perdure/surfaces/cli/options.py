@@ -26,6 +26,8 @@ class Settings(NamedTuple):
     groups: tuple[str, ...] = ()
     definitions: tuple[str, ...] = ()
     handlers: tuple[str, ...] = ()
+    server: str | None = None
+    key_file: str | None = None
 
 
 def _option(kind: Any, *names: str, help: str, metavar: str | None = None) -> Any:
@@ -41,6 +43,8 @@ GLOBAL: dict[str, tuple[Any, Any]] = {
     "groups": (_option(list[str] | None, "--group", metavar="NAME", help="A group that who asks belongs to."), None),
     "definitions": (_option(list[str] | None, "--definitions", metavar="PATH", help="Verbs from here instead."), None),
     "handlers": (_option(list[str] | None, "--handlers", metavar="PACKAGE", help="Handlers from here instead."), None),
+    "server": (_option(str | None, "--server", metavar="URL", help="Ask this server instead of a store."), None),
+    "key_file": (_option(str | None, "--key-file", metavar="FILE", help="The key to show it, else PERDURE_KEY."), None),
 }  # fmt: skip
 """Parameter name, its type with the option, and its default."""
 
@@ -64,6 +68,8 @@ def settings_of(context: typer.Context) -> Settings:
         groups=tuple(given.get("groups") or ()),
         definitions=tuple(given.get("definitions") or ()),
         handlers=tuple(given.get("handlers") or ()),
+        server=given.get("server"),
+        key_file=given.get("key_file"),
     )
 
 

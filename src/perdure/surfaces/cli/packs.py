@@ -11,6 +11,7 @@ from perdure.surfaces.cli import output
 from perdure.surfaces.cli.exits import FAILED
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.project import load_project, load_verbs
+from perdure.surfaces.cli.remote import only_on_store
 
 if TYPE_CHECKING:
     from perdure.app import Config
@@ -31,6 +32,7 @@ def list_packs(settings: Settings) -> None:
     """List the packs."""
     from perdure.app.packs import brief
 
+    only_on_store(settings, "packs list")
     shelf = _shelf(load_project(settings))
     output.show(settings, [brief(pack) for pack in shelf], lambda: _pictures().packs_picture(list(shelf)))
 
@@ -41,6 +43,7 @@ def show_pack(
     """Show a pack: its questions, templates, sections and what it hands over to."""
     from perdure.app.packs import whole
 
+    only_on_store(settings, "packs show")
     pack = _shelf(load_project(settings)).get(id)
     output.show(settings, whole(pack), lambda: _pictures().pack_picture(pack))
 

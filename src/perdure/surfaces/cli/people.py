@@ -33,7 +33,7 @@ async def list_incidents(
 ) -> None:
     """List calls, and processes that carry none, that need a person, and why."""
     async with open_store(settings, "reader") as perdure:
-        found = [described(perdure, view) for view in await perdure.incidents(limit)]
+        found = [await described(perdure, view) for view in await perdure.incidents(limit)]
         output.show(settings, found, lambda: _picture(found))
 
 
@@ -76,7 +76,7 @@ async def retry(settings: Settings, id: IdWord) -> None:
     async with open_store(settings, "caller", must_exist=True) as perdure:
         await perdure.retry(id)
         view = await _settled(perdure, id)
-        _show(settings, perdure, view)
+        await _show(settings, perdure, view)
     if view.state == "failed" or _why(view)[0]:
         raise typer.Exit(FAILED)
 
@@ -94,7 +94,7 @@ async def resolve(
     value = json_option("--result", result) if result is not None else None
     async with open_store(settings, "caller", must_exist=True) as perdure:
         await perdure.resolve(id, value, error=error, reason=reason)
-        _show(settings, perdure, await _settled(perdure, id))
+        await _show(settings, perdure, await _settled(perdure, id))
 
 
 async def _settled(perdure: Any, id: str) -> CallView | InstanceView:
@@ -114,11 +114,11 @@ async def _settled(perdure: Any, id: str) -> CallView | InstanceView:
     return settled
 
 
-def _show(settings: Settings, perdure: Any, view: CallView | InstanceView) -> None:
+async def _show(settings: Settings, perdure: Any, view: CallView | InstanceView) -> None:
     from perdure.app.instance_views import InstanceView
 
     if not isinstance(view, InstanceView):
-        show_call(settings, perdure, view)
+        await show_call(settings, perdure, view)
         return
     from perdure.surfaces.cli.process_pictures import instance_picture
 

@@ -11,6 +11,7 @@ from perdure.surfaces.cli import output
 from perdure.surfaces.cli.completions import process_ids
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.project import open_store
+from perdure.surfaces.cli.remote import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,12 +44,23 @@ async def deploy(
     process: Annotated[str, typer.Option("--process", metavar="ID", help="Only this process of the file.")] = "",
     profile: Annotated[Literal["hollow", "contract", "open"], typer.Option("--profile", help="How strict.")] = "hollow",
 ) -> None:
-    """Check models by lint and proof and deploy them, all or none; the same content again is the same version."""
-    from perdure.app.deploying import load_model
+    """Check models by lint and proof and deploy them, all or none; the same content again is the same version.
 
-    async with open_store(settings, "reader") as perdure:
-        loaded = [load_model(path) for path in models]
-        found = await perdure.processes.deploy_all(loaded, process=process, profile=profile)
+    A server takes one file at a time: all of it or nothing.
+    """
+    from perdure.app.deploying import load_model
+    from perdure.client.models import read_model_text
+
+    opened: Any = open_store(settings, "reader")
+    async with opened as perdure:
+        found: list[Any] = []
+        if is_remote(perdure):
+            for path in models:
+                text = read_model_text(path)
+                found += await perdure.processes.deploy_text(text, process=process, profile=profile, file=str(path))
+        else:
+            loaded = [load_model(path) for path in models]
+            found += await perdure.processes.deploy_all(loaded, process=process, profile=profile)
         output.show(settings, found, lambda: _pictures().deployments_picture(found))
 
 

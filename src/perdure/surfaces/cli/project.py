@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perdure.surfaces.cli.options import Settings
+from perdure.surfaces.cli.remote import open_server, server_of
 from perdure.surfaces.cli.times import clock
 
 if TYPE_CHECKING:
@@ -77,7 +78,13 @@ def open_store(
     *,
     must_exist: bool = False,
 ) -> AbstractAsyncContextManager[Perdure]:
-    """The open platform for one command. A `reader` runs no handler and imports none."""
+    """The open platform for one command, or the server that `--server` names, which answers alike.
+
+    A `reader` runs no handler and imports none.
+    """
+    if server_of(settings):
+        asked: Any = open_server(settings)
+        return asked  # type: ignore[no-any-return]
     from perdure.app import Perdure
 
     config = config or load_project(settings)

@@ -8,6 +8,7 @@ import typer
 
 from perdure.surfaces.cli.options import Settings, command
 from perdure.surfaces.cli.project import load_project, load_verbs, open_store, principal_of
+from perdure.surfaces.cli.remote import only_on_store
 
 
 def register(app: typer.Typer) -> None:
@@ -28,6 +29,7 @@ async def repl(
     from perdure.surfaces.repl.platform import PlatformDesk
     from perdure.surfaces.repl.turning import Knowledge
 
+    only_on_store(settings, "repl")
     config = load_project(settings)
     catalogue = load_verbs(config)
     shelf = project_packs(config)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,12 +12,13 @@ import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.audits import export_document
-from perdure.surfaces.cli.calls import REST_SECONDS, Reason
+from perdure.surfaces.cli.calls import REST_SECONDS, Confirm, Phrase, Reason, agreement
 from perdure.surfaces.cli.exits import FAILED, NOT_YET
 from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.project import open_store
 from perdure.surfaces.cli.reading import duration, variables_of
+from perdure.surfaces.cli.remote import changed, is_remote
 
 PANEL = "Runbooks"
 POLL_SECONDS = 0.5
@@ -56,17 +57,16 @@ async def run(
         str, typer.Option("--confirm", metavar="HASH", help="Refuse to run any other plan than this one.")
     ] = "",
     open_ended: Annotated[bool, typer.Option("--open", help="More steps will come; it ends after `seal`.")] = False,
+    phrase: Phrase = "",
 ) -> None:
     """Run a program: returns when it has ended or waits for somebody. Exits 1 when it failed or is stuck."""
     seconds = duration("--timeout", timeout)
     async with open_store(settings, "caller") as perdure:
-        compiled = _compiled(perdure, file, var)
-        if not confirm:
-            _ask(settings, perdure.runbooks.plan(compiled))
-        view = await perdure.runbooks.start(
-            compiled, case=case, idempotency_key=idempotency_key, confirmation=confirm, sealed=not open_ended,
-            wait=not watch, timeout_seconds=seconds,
-        )  # fmt: skip
+        started = {
+            "case": case, "idempotency_key": idempotency_key, "confirmation": confirm, "sealed": not open_ended,
+            "wait": not watch, "timeout_seconds": seconds,
+        }  # fmt: skip
+        view = await _start(settings, perdure, file, var, phrase, started)
         view = await (_watched(settings, perdure, view.id, seconds) if watch else _rested(perdure, view))
         if not (watch and not settings.json and output.console().is_terminal):
             _show(settings, view)
@@ -75,8 +75,14 @@ async def run(
 
 async def plan(settings: Settings, file: FileWord, var: Variables = None) -> None:
     """Show what a program would do, without doing any of it: order, writes, locks, waits and consequences."""
-    async with open_store(settings, "reader") as perdure:
-        view = perdure.runbooks.plan(_compiled(perdure, file, var))
+    opened: Any = open_store(settings, "reader")
+    async with opened as perdure:
+        if is_remote(perdure):
+            text = _text(file)
+            with placed(file, text):
+                view = await perdure.runbooks.plan(text, variables=variables_of("--var", var))
+        else:
+            view = perdure.runbooks.plan(_compiled(perdure, file, var))
         output.show(settings, view, lambda: _pictures().plan_picture(view))
 
 
@@ -122,10 +128,17 @@ async def diff(
         output.show(settings, found, lambda: _pictures().diff_picture(found))
 
 
-async def extend(settings: Settings, id: IdWord, file: FileWord, var: Variables = None) -> None:
+async def extend(
+    settings: Settings, id: IdWord, file: FileWord, var: Variables = None, confirm: Confirm = "", phrase: Phrase = ""
+) -> None:
     """Add the steps of a program to a running runbook; they may refer to those there are."""
     async with _steering(settings) as perdure:
-        await perdure.runbooks.extend(id, _text(file), variables=variables_of("--var", var), file=_name(file))
+        text, variables = _text(file), variables_of("--var", var)
+        if is_remote(perdure):
+            with placed(file, text):
+                await perdure.runbooks.extend(id, text, variables=variables, confirm=confirm, phrase=phrase)
+        else:
+            await perdure.runbooks.extend(id, text, variables=variables, file=_name(file))
         _show(settings, await _rested(perdure, await perdure.runbooks.show(id)))
 
 
@@ -243,10 +256,48 @@ async def _watched(settings: Settings, perdure: Any, id: str, seconds: float | N
 async def _next(perdure: Any, view: Any) -> Any:
     """The runbook when it has changed."""
     while True:
-        await perdure.runtime.driver.changed(POLL_SECONDS)
+        await changed(perdure, POLL_SECONDS)
         now = await perdure.runbooks.show(view.id)
         if now.sequence != view.sequence or now.progress != view.progress:
             return now
+
+
+async def _start(
+    settings: Settings, perdure: Any, file: str, var: list[str] | None, phrase: str, how: dict[str, Any]
+) -> Any:
+    """Compiled here, or by the server: it has the verbs. At a terminal what is grave is agreed to first."""
+    if not is_remote(perdure):
+        compiled = _compiled(perdure, file, var)
+        if not how["confirmation"]:
+            _ask(settings, perdure.runbooks.plan(compiled))
+        return await perdure.runbooks.start(compiled, **how)
+    from perdure.errors import ConfirmationRequiredError
+
+    text, variables = _text(file), variables_of("--var", var)
+    with placed(file, text):
+        try:
+            return await perdure.runbooks.start(text, variables=variables, phrase=phrase, **how)
+        except ConfirmationRequiredError as required:
+            if how["confirmation"] or (agreed := agreement(settings, required.data)) is None:
+                raise
+            how["confirmation"] = required.data["plan_hash"]
+        return await perdure.runbooks.start(text, variables=variables, phrase=agreed, **how)
+
+
+@contextmanager
+def placed(file: str, text: str) -> Iterator[None]:
+    """What a server finds wrong with a program is shown at its place in the file, as it is here."""
+    import msgspec
+
+    from perdure.errors import ProgramError
+
+    try:
+        yield
+    except ProgramError as error:
+        if name := _name(file):
+            error.problems = [msgspec.structs.replace(each, file=name) for each in error.problems]
+            error.data["text"] = text
+        raise
 
 
 def _compiled(perdure: Any, file: str, var: list[str] | None) -> Any:

@@ -10,6 +10,7 @@ import typer
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.options import Settings, command
 from perdure.surfaces.cli.project import load_project, load_verbs, open_store
+from perdure.surfaces.cli.remote import only_on_store
 from perdure.surfaces.cli.worker import log_as_told, log_to_stderr, settle_memory, shown_url, tell
 
 
@@ -27,6 +28,7 @@ async def serve(
     """Serve the API and the dashboard, and work, until stopped (Ctrl-C or SIGTERM)."""
     from perdure.surfaces.http.running import run_server
 
+    only_on_store(settings, "serve")
     log_to_stderr()
     config = load_project(settings)
     log_as_told(config)

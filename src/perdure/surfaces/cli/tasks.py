@@ -110,7 +110,7 @@ async def complete(
             task, value, message_id=message_id, override=override, until="rest", timeout_seconds=REST_SECONDS
         )  # fmt: skip
         if isinstance(view, CallView):
-            show_call(settings, perdure, view)
+            await show_call(settings, perdure, view)
         elif isinstance(view, RunbookView):
             output.show(settings, view, lambda: f"{view.state}: {view.progress}")
         else:
@@ -124,7 +124,7 @@ async def accept(settings: Settings, task: TaskWord, override: Override = "") ->
     async with open_store(settings, "caller", must_exist=True) as perdure:
         view = await perdure.tasks.accept(task, override=override)
         if isinstance(view, CallView):
-            show_call(settings, perdure, view)
+            await show_call(settings, perdure, view)
         else:
             output.show(settings, view, lambda: f"{view.state}: {view.progress}")
 

@@ -12,6 +12,7 @@ from perdure.surfaces.cli.completions import verb_names
 from perdure.surfaces.cli.exits import FAILED
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.project import load_project, load_verbs
+from perdure.surfaces.cli.remote import get_verb, open_server, server_of, server_verbs
 
 if TYPE_CHECKING:
     from perdure.app import Config
@@ -31,28 +32,40 @@ def register(app: typer.Typer) -> None:
     app.add_typer(verbs, name="verbs", rich_help_panel="Project")
 
 
-def list_verbs(settings: Settings) -> None:
+async def list_verbs(settings: Settings) -> None:
     """List the verbs."""
-    _list(settings, "Verbs", list(load_verbs(load_project(settings))), EMPTY)
+    _list(settings, "Verbs", list(await _verbs(settings)), EMPTY)
 
 
-def search(
+async def _verbs(settings: Settings) -> Catalogue:
+    """Those of the project, or of the server."""
+    if not server_of(settings):
+        return load_verbs(load_project(settings))
+    async with open_server(settings) as client:
+        return await server_verbs(client)
+
+
+async def search(
     settings: Settings,
     words: Annotated[list[str], typer.Argument(help="What it should do.", show_default=False)],
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 20,
 ) -> None:
     """Find verbs by what they do, best first."""
-    found = load_verbs(load_project(settings)).search(" ".join(words), limit)
+    found = (await _verbs(settings)).search(" ".join(words), limit)
     _list(settings, "Found", found, "No verb speaks of that. See `perdure verbs list`.")
 
 
-def show_verb(
+async def show_verb(
     settings: Settings,
     name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=verb_names, show_default=False)],
     version: Annotated[int | None, typer.Option("--version", help="Else the newest.")] = None,
 ) -> None:
     """Show a verb: its arguments, schemas, sentences, tier and how it is carried out."""
-    verb = load_verbs(load_project(settings)).get(name, version)
+    if server_of(settings):
+        async with open_server(settings) as client:
+            verb = await get_verb(client, name, version)
+    else:
+        verb = load_verbs(load_project(settings)).get(name, version)
     from perdure.surfaces.cli.verb_pictures import verb_picture
 
     output.show(settings, whole(verb), lambda: verb_picture(verb))

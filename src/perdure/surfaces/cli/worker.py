@@ -16,6 +16,7 @@ import typer
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.options import Settings, command
 from perdure.surfaces.cli.project import load_project, load_verbs, open_store
+from perdure.surfaces.cli.remote import only_on_store
 
 if TYPE_CHECKING:
     from perdure.app import Config, Perdure
@@ -28,6 +29,7 @@ def register(app: typer.Typer) -> None:
 
 async def worker(settings: Settings) -> None:
     """Work until stopped (Ctrl-C or SIGTERM); then let running attempts end, and give the lease back."""
+    only_on_store(settings, "worker")
     log_to_stderr()
     config = load_project(settings)
     log_as_told(config)

@@ -74,7 +74,8 @@ def make_app(
             openapi_config=description_config(),
         )
     _require_operations(app)
-    streams = Streams()
+    runtime = perdure.runtime
+    streams = Streams(metrics=lambda: runtime.metrics)
     app.state.update(
         {
             "perdure": perdure, "settings": settings, "secret": secret, "authenticator": who, "streams": streams,
@@ -82,7 +83,7 @@ def make_app(
             "failures": failures,
         }
     )  # fmt: skip
-    edge = Edge(app, sources, names_of(settings), settings.public_url, [streams.stop])
+    edge = Edge(app, sources, names_of(settings), settings.public_url, [streams.stop], lambda: runtime.metrics)
     app.state.edge = edge
     return edge
 

@@ -104,6 +104,8 @@ def _tell(handler: Any, operation: dict[str, Any]) -> None:
             answers[status] = {"$ref": f"#/components/responses/Refused{status}"}
     for status in answers.keys() & {"204", "303"}:
         answers[status].pop("content", None)
+    for status in answers.keys() & {"200", "202"} if opt.get("twofold") else ():
+        answers[{"200": "202", "202": "200"}[status]] = answers[status]
     if opt.get("streams"):
         answers["200"]["content"]["text/event-stream"] = STREAM
     if opt.get("texts"):
@@ -123,12 +125,14 @@ def _readable(description: Any) -> Any:
 
 
 def _with_tuples(node: Any) -> Any:
-    """Lists of a fixed form as JSON Schema has them since 2020."""
+    """Pairs of one kind as lists of two: not every reader knows lists whose places differ."""
     if isinstance(node, list):
         return [_with_tuples(each) for each in node]
     if not isinstance(node, dict):
         return node
     made = {name: _with_tuples(each) for name, each in node.items()}
-    if isinstance(items := made.get("items"), list):
-        made |= {"prefixItems": items, "minItems": len(items), "maxItems": len(items), "items": False}
+    places = made.get("prefixItems")
+    if isinstance(places, list) and places and all(each == places[0] for each in places):
+        del made["prefixItems"]
+        made |= {"items": places[0], "minItems": len(places), "maxItems": len(places)}
     return made

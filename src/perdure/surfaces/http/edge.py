@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from perdure.app.server_config import ServerConfig
-from perdure.sources import Sources, id_text
+from perdure.sources import SECOND, Micros, Sources, id_text
 from perdure.surfaces.http.problems import MEDIA, RefusedRequest, refusal_of
+
+if TYPE_CHECKING:
+    from perdure.telemetry.metrics import Metrics
 
 BODY_SECONDS = 30.0
 """How long a client may take to send its body."""
 UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 ALWAYS = frozenset({"/health", "/ready", "/metrics"})
 """Answered while draining, too, and under any name: probes ask by address."""
+NO_ROUTE = "other"
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 _CSP = "; ".join(
@@ -51,14 +55,18 @@ class Edge:
 
     def __init__(
         self, app: ASGIApp, sources: Sources, hosts: frozenset[str] | None, public_url: str = "",
-        on_drain: Sequence[Callable[[], None]] = (),
+        on_drain: Sequence[Callable[[], None]] = (), metrics: Callable[[], Metrics | None] = lambda: None,
     ) -> None:  # fmt: skip
-        """`hosts` are the names this server answers to; None answers to any, for those who must sign in."""
+        """`hosts` are the names this server answers to; None answers to any, for those who must sign in.
+
+        `metrics` gives what answers are counted with, once somebody measures.
+        """
         self._app = app
         self._sources = sources
         self._hosts = hosts
         self._public = _place(public_url)
         self._on_drain = on_drain
+        self._metrics = metrics
         self.is_draining = False
         self.draining = asyncio.Event()
         """Set when the server begins to stop; streams end then, and their readers come back elsewhere."""
@@ -74,7 +82,7 @@ class Edge:
         if scope["type"] != ScopeType.HTTP:
             await self._app(scope, receive, send)
             return
-        request_id = id_text(self._sources.new_id())
+        begun, request_id = self._sources.now(), id_text(self._sources.new_id())
         scope.setdefault("state", {})["request_id"] = request_id
         path = scope["path"]
         extra = [*_HEADERS, (b"x-request-id", request_id.encode())]
@@ -84,6 +92,7 @@ class Edge:
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = _joined(message.get("headers", []), extra)
+                self._count(scope, message["status"], begun)
             await send(message)
 
         try:
@@ -93,6 +102,12 @@ class Edge:
             await _refuse(answer, error, path, request_id)
             return
         await self._app(scope, _patient(receive), answer)
+
+    def _count(self, scope: Any, status: int, begun: Micros) -> None:
+        """By the pattern of the route: paths hold names, and there is no end of them."""
+        if (metrics := self._metrics()) is not None:
+            seconds = max(self._sources.now() - begun, 0) / SECOND
+            metrics.http_answered(scope["method"], scope.get("path_template") or NO_ROUTE, status, seconds)
 
     def _look_at(self, scope: Any) -> None:
         if self.is_draining:

@@ -40,7 +40,10 @@ def stream_of(request: AnyRequest, principal: Principal, chunks: AsyncIterator[b
 
 
 async def feed_chunks(perdure: Perdure, after: str | None) -> AsyncIterator[bytes]:
-    """The tenant's feed from a cursor on, or from now on."""
+    """The tenant's feed from a cursor on, or from now on: then it begins with the cursor of now."""
+    if after is None:
+        after = await perdure.feed.end()
+        yield b"id: %s\n\n" % after.encode()  # who loses the connection before anything happens misses nothing
     async for batch in perdure.feed.follow(after, pulse_seconds=PULSE_SECONDS):
         yield b"".join(sent_event(item.cursor, item.entry, item) for item in batch)
 

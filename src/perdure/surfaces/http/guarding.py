@@ -12,7 +12,7 @@ from perdure.access.principal import Principal, own_key
 from perdure.access.roles import check
 from perdure.app import Perdure
 from perdure.surfaces.http.problems import RefusedRequest
-from perdure.telemetry import parse_traceparent
+from perdure.telemetry import parse_traceparent, traceparent
 
 AnyConnection = ASGIConnection[Any, Any, Any, Any]
 AnyRequest = Request[Any, Any, Any]
@@ -52,9 +52,16 @@ def provide_principal(request: AnyRequest) -> Principal:
 def provide_perdure(request: AnyRequest, principal: Principal) -> Perdure:
     """The platform on behalf of whoever asks. It follows on the principal: what is found at once costs a task group."""
     perdure: Perdure = request.app.state.perdure
-    trace = request.headers.get("traceparent", "")
-    trace = trace if parse_traceparent(trace) is not None else ""
-    return perdure.acting(tenant=principal.tenant, principal=principal.name, groups=principal.groups, trace=trace)
+    return perdure.acting(
+        tenant=principal.tenant, principal=principal.name, groups=principal.groups, trace=trace_of(request)
+    )
+
+
+def trace_of(connection: AnyConnection) -> str:
+    """The trace a request belongs to, as the journal keeps it; what is none is as if nothing had been sent."""
+    given = connection.headers.get("traceparent", "")
+    context = parse_traceparent(given) if given else None
+    return traceparent(context) if context is not None else ""
 
 
 def idempotency_key(request: AnyRequest) -> str:

@@ -119,7 +119,8 @@ def refusal_of(error: Exception) -> Refusal:
             return Refusal(problem(422, error.code, str(error), error.hint, errors=field_errors(error)))
         case DefinitionError():
             found = [FieldError(each.where(), each.reason, each.hint) for each in error.problems]
-            return Refusal(problem(422, error.code, str(error), errors=found))
+            more = {"problems": msgspec.to_builtins(error.problems)}
+            return Refusal(problem(422, error.code, str(error), errors=found), more=more)
         case PerdureError():
             return _of_ours(error)
         case ValidationException():

@@ -10,21 +10,18 @@ from perdure.access.principal import EVERY_VERB, Principal
 from perdure.access.roles import check
 from perdure.access.tokens import WaitName
 from perdure.app import Perdure
-from perdure.app.adding import check_added
 from perdure.errors import RejectedError, Rejection
 from perdure.surfaces.http.problems import RefusedRequest
 
 
 async def check_wait(
-    perdure: Perdure, principal: Principal, request: Request[Any, Any, Any], operation: str, key: str, verb: str = "",
-    result: Any = None,
-) -> None:  # fmt: skip
-    """Refuse whoever may not end the wait under a key, with a `result` that may add steps to a plan."""
+    perdure: Perdure, principal: Principal, request: Request[Any, Any, Any], operation: str, key: str, verb: str = ""
+) -> None:
+    """Refuse whoever may not end the wait under a key."""
     if principal.via == "wait":
         _check_token(principal, request, operation, key)
-    else:
-        await check_reach(perdure, principal, operation, key, verb)
-    check_added(perdure, principal, await perdure.verbs_under(key, verb), result)
+        return
+    await check_reach(perdure, principal, operation, key, verb)
 
 
 async def check_reach(perdure: Perdure, principal: Principal, operation: str, key: str, verb: str = "") -> None:

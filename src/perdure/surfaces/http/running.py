@@ -20,6 +20,7 @@ async def run_server(
 ) -> None:
     """Serve until stopped; `ready` is told the address once requests are answered and abandoned work was looked at."""
     settings = settings_of(config, host, port)
+    perdure.runtime.measure()
     provider = None
     if "oidc" in settings.authentication and settings.oidc is not None:
         provider = Provider(settings.oidc, perdure.runtime.sources)

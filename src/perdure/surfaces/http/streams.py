@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from litestar import Response
@@ -14,6 +14,9 @@ from litestar.types import Receive, Scope, Send
 
 from perdure.access.principal import Principal
 from perdure.surfaces.http.problems import RefusedRequest
+
+if TYPE_CHECKING:
+    from perdure.telemetry.metrics import Metrics
 
 MEDIA = "text/event-stream"
 PULSE_SECONDS = 15.0
@@ -28,10 +31,15 @@ PULSE = b": still here\n\n"
 class Streams:
     """Those that are open, by who reads them."""
 
-    def __init__(self, most: int = MOST_STREAMS, most_each: int = MOST_STREAMS_EACH) -> None:
+    def __init__(
+        self, most: int = MOST_STREAMS, most_each: int = MOST_STREAMS_EACH,
+        metrics: Callable[[], Metrics | None] = lambda: None,
+    ) -> None:  # fmt: skip
         self._most, self._most_each = most, most_each
         self._open: Counter[str] = Counter()
-        self._stops: set[asyncio.Future[None]] = set()
+        self._stops: dict[asyncio.Future[None], Metrics | None] = {}
+        """With what each was counted when it began: where counting begins later, it is not counted off."""
+        self._metrics = metrics
 
     def __len__(self) -> int:
         return len(self._stops)
@@ -45,13 +53,16 @@ class Streams:
     def begin(self, principal: Principal) -> asyncio.Future[None]:
         """Counts it; the future is done when it has to stop."""
         stop = asyncio.get_running_loop().create_future()
-        self._stops.add(stop)
+        self._stops[stop] = counted = self._metrics()
+        if counted is not None:
+            counted.stream_opened()
         self._open[_name(principal)] += 1
         return stop
 
     def end(self, principal: Principal, stop: asyncio.Future[None]) -> None:
         stop.cancel()
-        self._stops.discard(stop)
+        if (counted := self._stops.pop(stop, None)) is not None:
+            counted.stream_closed()
         name = _name(principal)
         self._open[name] -= 1
         if not self._open[name]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from perdure.app.confirming import check_confirmed
-from perdure.contracts import CONSEQUENCE_TIERS, ConsequenceTier, tier_rank
+from perdure.contracts import CONSEQUENCE_TIERS, ConsequenceTier, is_grave, tier_rank
 from perdure.errors import ConfirmationRequiredError
 from perdure.runbooks.draft import Draft
 from perdure.runbooks.drafting import compile_draft, entries_of
@@ -15,8 +15,6 @@ from perdure.runbooks.plan import Plan, StepPlan
 from perdure.surfaces.mcp.desk import Desk
 from perdure.surfaces.mcp.fitting import short
 from perdure.verbs import Catalogue
-
-GRAVE: ConsequenceTier = "requires_confirmation"
 
 
 class Confirmation(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -37,11 +35,6 @@ class Agreed(msgspec.Struct, frozen=True):
 
     confirm: str = ""
     phrase: str = ""
-
-
-def is_grave(tier: ConsequenceTier) -> bool:
-    """Whether a person has to agree first."""
-    return tier_rank(tier) >= tier_rank(GRAVE)
 
 
 def gravest(steps: Sequence[StepPlan], catalogue: Catalogue) -> tuple[ConsequenceTier, str]:

@@ -8,11 +8,12 @@ import msgspec
 from msgspec import Meta
 
 from perdure.app.runbook_views import PlannedStepView, RunbookView
+from perdure.contracts import is_grave
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.runbooks.draft import Draft
 from perdure.runbooks.drafting import compile_draft, entries_of
 from perdure.runbooks.plan import Plan, StepPlan
-from perdure.surfaces.mcp.confirming import Agreed, Confirmation, asked_first, gravest, is_grave, kept
+from perdure.surfaces.mcp.confirming import Agreed, Confirmation, asked_first, gravest, kept
 from perdure.surfaces.mcp.desk import Desk, Tool
 from perdure.surfaces.mcp.fitting import IN_LISTS, fitted, short
 from perdure.surfaces.mcp.shapes import (

@@ -8,10 +8,11 @@ import msgspec
 from msgspec import Meta
 
 from perdure.app.views import CallView
+from perdure.contracts import is_grave
 from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.language import CallSource, compile_calls
 from perdure.runbooks.plan import Plan
-from perdure.surfaces.mcp.confirming import Agreed, Confirmation, asked_first, is_grave, kept
+from perdure.surfaces.mcp.confirming import Agreed, Confirmation, asked_first, kept
 from perdure.surfaces.mcp.desk import Desk, Tool
 from perdure.surfaces.mcp.fitting import ALONE, fitted, reading, short
 from perdure.surfaces.mcp.shapes import (

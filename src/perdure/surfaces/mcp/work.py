@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from perdure.app.adding import check_added
+from perdure.app.adding import check_answer, for_people
 from perdure.app.instance_views import InstanceView
 from perdure.app.listing_views import IncidentItem
 from perdure.app.runbook_views import RunbookView
@@ -258,7 +258,7 @@ async def complete_task(desk: Desk, asked: CompleteTask) -> Done:
         return _done("answered", await desk.perdure.tasks.complete(asked.key, asked.data, message_id=asked.message_id))
     _require_person(desk, view)
     desk.check("runbook.answer" if _is_gate(view) else "task.complete", view.process)
-    check_added(desk.perdure, desk.principal, [view.process], asked.data)
+    await check_answer(desk.perdure, desk.principal, asked.key, "", asked.data)
     done = await desk.perdure.tasks.complete(asked.key, asked.data, message_id=asked.message_id)
     return _done("answered", done)
 
@@ -266,8 +266,7 @@ async def complete_task(desk: Desk, asked: CompleteTask) -> Done:
 def _require_person(desk: Desk, view: TaskView) -> None:
     """What an agent proposes is for people to decide, whatever an agent calls itself."""
     if view.proposal is not None and not desk.principal.is_person:
-        fact, hint = "an agent proposed it and only a person decides upon that", "Ask a person to answer it."
-        raise RejectedError(Rejection("forbidden", "answer", "task", view.key, fact, hint))
+        raise for_people(view.key)
 
 
 async def complete_wait(desk: Desk, asked: CompleteWait) -> Done:
@@ -278,8 +277,7 @@ async def complete_wait(desk: Desk, asked: CompleteWait) -> Done:
     """
     await _require_no_task(desk, asked.key)
     _check_wait(desk, asked)
-    verbs = await desk.perdure.verbs_under(asked.key, asked.verb)
-    check_added(desk.perdure, desk.principal, verbs, asked.result)
+    await check_answer(desk.perdure, desk.principal, asked.key, asked.verb, asked.result)
     receipt = await desk.perdure.complete(
         asked.key, asked.result, error=asked.error or None, verb=asked.verb, message_id=asked.message_id
     )  # fmt: skip

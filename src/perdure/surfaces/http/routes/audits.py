@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from litestar import Request, Response
-from litestar.openapi.datastructures import ResponseSpec
 
 from perdure.access.principal import Principal
 from perdure.app import Perdure
@@ -18,32 +17,29 @@ from perdure.surfaces.http.reaching import check_every_verb
 TAGS = ("audit",)
 Form = Literal["json", "html"]
 AnyRequest = Request[Any, Any, Any]
-DOCUMENTS = {
-    200: ResponseSpec(bytes, description="The document, as JSON or as a page", media_type="application/json")
-}  # fmt: skip
 PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 """A page made of what others wrote runs nothing and loads nothing, wherever it is opened."""
 
 
-@reading("/calls/{id:str}/export", "audit.export", tags=TAGS, answers=DOCUMENTS)
+@reading("/calls/{id:str}/export", "audit.export", tags=TAGS, pages=True)
 async def export_call(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, format: Form = "json"
-) -> Response[bytes]:
+) -> Response[Any]:
     """Everything that happened in a call."""
-    return await exported(perdure, principal, request, id, format)
+    return await document_answer(perdure, principal, request, id, format)
 
 
-@reading("/instances/{id:str}/export", "audit.export", tags=TAGS, answers=DOCUMENTS)
+@reading("/instances/{id:str}/export", "audit.export", tags=TAGS, pages=True)
 async def export_instance(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, format: Form = "json"
-) -> Response[bytes]:
+) -> Response[Any]:
     """Everything that happened in an instance."""
-    return await exported(perdure, principal, request, id, format)
+    return await document_answer(perdure, principal, request, id, format)
 
 
-async def exported(
+async def document_answer(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: str, format: Form
-) -> Response[bytes]:
+) -> Response[Any]:
     """The document of whatever has that id, for whoever reaches every verb in it."""
     await check_every_verb(perdure, principal, "audit.export", id)
     is_page = format == "html"

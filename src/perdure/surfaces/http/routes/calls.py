@@ -19,6 +19,7 @@ from perdure.errors import RejectedError, Rejection
 from perdure.surfaces.http.bodies import NO_REASON, Amend, Approve, Reason, Resolve, Why
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import After, Id, InState, Limit, Query, Word
+from perdure.surfaces.http.patience import Goal, Patience, patiently
 from perdure.surfaces.http.reaching import check_every_verb
 from perdure.surfaces.http.versions import tagged, unchanged
 
@@ -35,14 +36,21 @@ async def list_calls(
     after: After = None,
 ) -> Page[RunbookRow]:  # fmt: skip
     """Calls, newest first; with `verb` and `where`, those whose indexed values fit."""
-    if where:
-        return Page([_row(view) for view in await perdure.find(verb, limit, **_fields(verb, where))], None)
-    return await perdure.listing.runbooks(state=in_state, q=q or verb, kind="calls", limit=limit, after=after)
+    if q:
+        return await perdure.listing.runbooks(state=in_state, q=q, kind="calls", limit=limit, after=after)
+    fields = _fields(verb, where) if where else None
+    return await perdure.listing.calls(verb=verb, where=fields, state=in_state, limit=limit, after=after)
 
 
 @reading("/calls/{id:str}", "call.read", tags=TAGS)
-async def show_call(perdure: Perdure, id: Id) -> Response[CallView]:
-    """A call as it is now."""
+async def show_call(
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, until: Goal = "",
+    timeout_seconds: Patience = 10.0,
+) -> Response[CallView]:  # fmt: skip
+    """A call as it is now, or once it has come so far as `until` says or the time is up."""
+    if until:
+        wait = perdure.wait if until == "end" else perdure.runbooks.rest
+        await patiently(request, principal, wait(id, timeout_seconds))
     return tagged(await perdure.status(id))
 
 
@@ -78,7 +86,7 @@ async def resolve_call(
 ) -> Response[CallView | InstanceView]:
     """End by hand what an incident stopped, with a result or an error."""
     await _allowed(perdure, principal, "call.resolve", id)
-    check_added(perdure, principal, await perdure.verbs_of(id), data.result)
+    check_added(perdure.catalogue, principal, await perdure.verbs_of(id), data.result)
     async with unchanged(request, perdure, id):
         return tagged(await perdure.resolve(id, data.result, error=data.error, reason=data.reason))
 
@@ -125,16 +133,6 @@ def _fields(verb: str, where: list[str]) -> dict[str, str]:
     if any(":" not in each for each in where):
         raise RejectedError(Rejection("invalid", "find", "calls", verb, "`where` is written field:value"))
     return found
-
-
-def _row(view: CallView) -> RunbookRow:
-    waiting = view.waiting_for
-    return RunbookRow(
-        view.id, view.state, title=view.sentence, progress=view.progress, verb=view.verb, steps=1,
-        done=int(view.state == "completed"), waiting=[waiting.text or waiting.kind] if waiting is not None else [],
-        started_at=view.started_at, ended_at=view.ended_at, principal=view.principal, sequence=view.sequence,
-        incidents=int(waiting is not None and waiting.kind == "incident"),
-    )  # fmt: skip
 
 
 ROUTES: tuple[Any, ...] = (

@@ -11,6 +11,7 @@ from litestar.exceptions import HTTPException
 from perdure.access.principal import Principal
 from perdure.access.roles import check
 from perdure.app import Perdure
+from perdure.app.adding import check_answer
 from perdure.app.views import ReceiptView
 from perdure.contracts import FailureClass
 from perdure.errors import RejectedError
@@ -51,7 +52,7 @@ def malformed(request: AnyRequest, error: Exception) -> Response[bytes]:
     return answer_problem(request, refused)
 
 
-@acting("/completions", "completion.send", status=202, tags=TAGS, exception_handlers={
+@acting("/completions", "completion.send", status=202, tags=TAGS, twofold=True, exception_handlers={
     HTTPException: malformed,
 })  # fmt: skip
 async def send_completion(
@@ -64,9 +65,10 @@ async def send_completion(
     makes no sense.
     """
     try:
-        await check_wait(perdure, principal, request, "completion.send", data.key, data.verb, data.result)
+        await check_wait(perdure, principal, request, "completion.send", data.key, data.verb)
         if principal.via != "wait" and await perdure.is_task(data.key):
             check(principal, "task.complete")
+        await check_answer(perdure, principal, data.key, data.verb, data.result)
         receipt = await perdure.complete(
             data.key, data.result, error=data.error, status=data.status, code=data.code,
             failure_class=data.failure_class, message_id=data.message_id, verb=data.verb,

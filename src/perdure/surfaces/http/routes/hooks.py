@@ -15,7 +15,7 @@ KNOWN = frozenset({"duplicate", "late"})
 """What came before, or after the end: nothing more will come of it."""
 
 
-@public(post, "/hooks/{name:str}", tags=["hooks"], status_code=202)
+@public(post, "/hooks/{name:str}", tags=["hooks"], status_code=202, twofold=True)
 async def take_hook(request: Request[Any, Any, Any], name: str) -> Response[HookReceipt]:
     """Take in a message signed as Standard Webhooks has it. The same id again within its window counts once."""
     perdure: Perdure = request.app.state.perdure

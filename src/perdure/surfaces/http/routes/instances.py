@@ -23,6 +23,7 @@ from perdure.surfaces.http.following import journal_answer
 from perdure.surfaces.http.guarding import idempotency_key
 from perdure.surfaces.http.making import acting, reading, streaming
 from perdure.surfaces.http.parameters import After, Id, InState, Limit, Sequence, Word
+from perdure.surfaces.http.patience import Goal, Patience, patiently
 from perdure.surfaces.http.versions import tagged, unchanged
 
 TAGS = ("instances",)
@@ -141,11 +142,17 @@ async def start_instance(
 
 
 @reading("/instances/{id:str}", "instance.read", tags=TAGS)
-async def show_instance(perdure: Perdure, principal: Principal, id: Id, at: Sequence = None) -> Response[InstanceView]:
+async def show_instance(
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, at: Sequence = None, until: Goal = "",
+    timeout_seconds: Patience = 10.0,
+) -> Response[InstanceView]:  # fmt: skip
     """An instance as it is, or as it was after a record of its journal.
 
-    Its data are told to those whose key reaches the verb it carries.
+    With `until` the answer comes once it has come so far, or the time is up. Its data are told to those whose key
+    reaches the verb it carries.
     """
+    if until:
+        await patiently(request, principal, perdure.instances.wait(id, until, timeout_seconds))
     return tagged(_told(principal, await perdure.instances.get(id, at=at)))
 
 

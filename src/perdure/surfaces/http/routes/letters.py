@@ -9,7 +9,7 @@ from litestar.params import Parameter
 
 from perdure.access.principal import EVERY_VERB, Principal
 from perdure.app import Perdure
-from perdure.app.adding import check_added
+from perdure.app.adding import check_answer
 from perdure.app.listing_views import DeadLetterItem
 from perdure.app.paging import Page
 from perdure.app.views import ReceiptView
@@ -93,10 +93,10 @@ async def discard_named_letter(perdure: Perdure, principal: Principal, data: Dis
 async def _replayed(perdure: Perdure, principal: Principal, message_id: str, data: Replay) -> ReceiptView:
     letter = await perdure.letter(message_id)
     if letter.kind == COMPLETION:
-        brought = letter.message if isinstance(letter.message, dict) else {}
-        key, named = data.key or letter.key, str(brought.get("verb", ""))
+        message = letter.message if isinstance(letter.message, dict) else {}
+        named, key = str(message.get("verb", "")), data.key or letter.key
         await check_reach(perdure, principal, "dead-letter.replay", key, named)
-        check_added(perdure, principal, await perdure.verbs_under(key, named), brought.get("result"))
+        await check_answer(perdure, principal, key, named, message.get("result"))
     return await perdure.replay(message_id, key=data.key, instance=data.instance)
 
 

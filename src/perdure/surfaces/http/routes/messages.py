@@ -47,7 +47,7 @@ class Heard(msgspec.Struct, frozen=True):
     reached: int
 
 
-@acting("/messages", "message.publish", tags=TAGS)
+@acting("/messages", "message.publish", tags=TAGS, twofold=True)
 async def publish_message(perdure: Perdure, data: Published) -> Response[Sent]:
     """Send a message to the instance that waits for it, or to the processes that start by it.
 

@@ -102,7 +102,7 @@ async def deprecate_process(
 def _refused(proposed: Proposed) -> RefusedRequest:
     problems = list(proposed.problems)
     found = [FieldError(each.field or each.where(), each.reason, each.hint) for each in problems]
-    more: dict[str, Any] = msgspec.to_builtins(proposed.review)
+    more: dict[str, Any] = {**msgspec.to_builtins(proposed.review), "problems": msgspec.to_builtins(problems)}
     return RefusedRequest(
         422, DefinitionError.code, str(DefinitionError(problems)), "Mend the model and send it again.", errors=found,
         more=more,

@@ -20,8 +20,9 @@ from perdure.surfaces.http.confirming import check_agreed, check_extension, chec
 from perdure.surfaces.http.guarding import idempotency_key
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import After, Id, InState, Limit, Name, Query, Sequence, Word
+from perdure.surfaces.http.patience import Goal, Patience, patiently
 from perdure.surfaces.http.reaching import check_every_verb
-from perdure.surfaces.http.routes.audits import Form, exported
+from perdure.surfaces.http.routes.audits import Form, document_answer
 from perdure.surfaces.http.routes.verbs import waited
 from perdure.surfaces.http.versions import tagged, unchanged
 
@@ -75,8 +76,17 @@ async def start_runbook(
 
 
 @reading("/runbooks/{id:str}", "runbook.read", tags=TAGS)
-async def show_runbook(perdure: Perdure, id: Id, at: Sequence = None) -> Response[RunbookView]:
-    """A runbook as it is, or as it was after that many records of its journal."""
+async def show_runbook(
+    perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, at: Sequence = None, until: Goal = "",
+    timeout_seconds: Patience = 10.0,
+) -> Response[RunbookView]:  # fmt: skip
+    """A runbook as it is, or as it was after that many records of its journal.
+
+    With `until` the answer comes once it has come so far, or the time is up.
+    """
+    if until:
+        wait = perdure.runbooks.wait if until == "end" else perdure.runbooks.rest
+        await patiently(request, principal, wait(id, timeout_seconds))
     return tagged(await perdure.runbooks.show(id, at=at))
 
 
@@ -101,9 +111,9 @@ async def show_timeline(perdure: Perdure, id: Id) -> Timeline:
 @reading("/runbooks/{id:str}/export", "audit.export", tags=TAGS, pages=True)
 async def export_runbook(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, format: Form = "json"
-) -> Response[bytes]:
-    """Everything that happened in a runbook or a call, to be checked by anybody without a store."""
-    return await exported(perdure, principal, request, id, format)
+) -> Response[Any]:
+    """Everything that happened in a runbook, to be checked by anybody without a store."""
+    return await document_answer(perdure, principal, request, id, format)
 
 
 @acting("/runbooks/{id:str}/extend", "runbook.extend", tags=TAGS)

@@ -10,7 +10,7 @@ from litestar.params import Parameter
 from perdure.access.principal import Principal
 from perdure.access.roles import check
 from perdure.app import Perdure
-from perdure.app.adding import check_added
+from perdure.app.adding import check_answer
 from perdure.app.instance_views import InstanceView
 from perdure.app.paging import Page
 from perdure.app.runbook_views import RunbookView
@@ -108,9 +108,8 @@ async def complete_task(perdure: Perdure, principal: Principal, key: Key, data: 
 
     Data that do not fit its form are refused, and `errors` says for each field what is wrong with it.
     """
-    verb = await _allowed(perdure, principal, "task.complete", key)
-    if verb:
-        check_added(perdure, principal, [verb], data.data)
+    await _allowed(perdure, principal, "task.complete", key)
+    await check_answer(perdure, principal, key, "", data.data)
     return await perdure.tasks.complete(key, data.data, message_id=data.message_id, override=data.override)
 
 
@@ -120,13 +119,13 @@ async def accept_task(
 ) -> CallView | RunbookView:
     """Answer with what an agent proposes. No agent can."""
     await _allowed(perdure, principal, "task.accept", key)
+    proposal = await perdure.tasks.proposal(key)
+    await check_answer(perdure, principal, key, "", proposal.result if proposal is not None else None)
     return await perdure.tasks.accept(key, override=data.override)
 
 
-async def _allowed(perdure: Perdure, principal: Principal, operation: str, key: str) -> str:
-    verb = await perdure.tasks.verb(key)
-    check(principal, operation, verb=verb)
-    return verb
+async def _allowed(perdure: Perdure, principal: Principal, operation: str, key: str) -> None:
+    check(principal, operation, verb=await perdure.tasks.verb(key))
 
 
 ROUTES: tuple[Any, ...] = (

@@ -1,0 +1,361 @@
+"""`AsyncClient`: the operations of the platform, asked of a server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Any, Literal, Self
+
+import msgspec
+
+from perdure.app.instance_views import InstanceView
+from perdure.app.listing_views import DeadLetterItem, ParkedItem, RunbookRow
+from perdure.app.mending import StuckView
+from perdure.app.messages import Sent
+from perdure.app.overview import Overview
+from perdure.app.runbook_views import RunbookView
+from perdure.app.timelines import Timeline
+from perdure.app.views import CallView, EventView, ReceiptView, quarantined_view
+from perdure.client.asynchronous.access import AccessDesk, PackDesk, VerbDesk
+from perdure.client.asynchronous.following import follow_journal, journal, pages, wait_for
+from perdure.client.asynchronous.lists import Feed, Listing
+from perdure.client.asynchronous.processes import InstanceDesk, Processes
+from perdure.client.asynchronous.runbooks import SETTLED, DraftDesk, RunbookDesk
+from perdure.client.asynchronous.tasks import TaskDesk
+from perdure.client.asynchronous.transport import Transport, place
+from perdure.client.outcomes import dead_letter_of, outcome_of
+from perdure.client.views import Heard, RetriedMany, RetriedView, SessionView, WaitToken, carried, index_text
+from perdure.contracts import FailureClass
+from perdure.engine import MessageOutcome
+from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
+
+CompletionStatus = Literal["completed", "failed", "expired"]
+MAX_LISTED = 1000
+LONGEST_WAIT_SECONDS = 20.0
+TIMEOUT_SECONDS = 60.0
+PATIENCE_SECONDS = 30.0
+
+
+class AsyncClient:
+    """A server, asked by whom the key stands for. Every operation is safe to repeat, and is repeated where that helps.
+
+    `timeout_seconds` is how long an answer may take, `patience_seconds` how long a server may be away before what is
+    asked of it fails. Acts take `seen`, the `sequence` of the view that was looked at: what has changed since is left
+    alone.
+    """
+
+    def __init__(
+        self, url: str, key: str = "", *, timeout_seconds: float = TIMEOUT_SECONDS,
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> None:  # fmt: skip
+        self._transport = Transport(url, key, timeout_seconds, patience_seconds)
+        self.url = self._transport.url
+        self.runbooks = RunbookDesk(self._transport)
+        self.drafts = DraftDesk(self._transport)
+        self.processes = Processes(self._transport)
+        self.instances = InstanceDesk(self._transport)
+        self.tasks = TaskDesk(self._transport)
+        self.listing = Listing(self._transport)
+        self.feed = Feed(self._transport)
+        self.access = AccessDesk(self._transport)
+        self.verbs = VerbDesk(self._transport)
+        self.packs = PackDesk(self._transport)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self._transport.close()
+
+    async def session(self) -> SessionView:
+        """Whom the key stands for, and what they may do."""
+        return await self._transport.get(SessionView, "/session")
+
+    # --- calls ---------------------------------------------------------------------------------------------------
+
+    async def call(
+        self,
+        verb: str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        version: int | None = None,
+        idempotency_key: str = "",
+        wait: bool | None = None,
+        timeout_seconds: float | None = None,
+        confirm: str = "",
+        phrase: str = "",
+    ) -> CallView:
+        """Ask for a verb. Returns when it has completed, failed or parked, and all of it is durable.
+
+        With `wait` it returns only when the call has ended; by default that is so for verbs declared `wait: block`.
+        What is grave needs `confirm`, the hash of the plan that a person has seen; the gravest a `phrase` too.
+        """
+        left = LONGEST_WAIT_SECONDS if timeout_seconds is None else min(LONGEST_WAIT_SECONDS, timeout_seconds)
+        body = {
+            "args": dict(args or {}), "version": version, "wait": wait, "timeout_seconds": left, "confirm": confirm,
+            "phrase": phrase,
+        }  # fmt: skip
+        view = await self._transport.post(CallView, place("verbs", verb, "calls"), body, key=idempotency_key)
+        if view.is_ended or (view.state in SETTLED and not await self._blocks(view, wait)):
+            return view
+        until = "end" if await self._blocks(view, wait) else "rest"
+        more = None if timeout_seconds is None else timeout_seconds - left
+        return await wait_for(self._transport, CallView, place("calls", view.id), until, more)
+
+    async def _blocks(self, view: CallView, wait: bool | None) -> bool:
+        if wait is not None:
+            return wait
+        found = await self.verbs.get(view.verb, view.version)
+        return bool(found.execution.get("wait") == "block")
+
+    async def result(self, verb: str, args: Mapping[str, Any] | None = None, **options: Any) -> Any:
+        """Call, wait for the end, and give back the result alone; a failed call raises CallFailedError."""
+        view = await self.call(verb, args, wait=True, **options)
+        if view.state != "completed":
+            error = view.error
+            fact = f"{error.code}: {error.message}" if error is not None else f"it was {view.state}"
+            raise CallFailedError("complete", "call", view.id, fact.rstrip("."), error=error)
+        return view.result
+
+    async def status(self, id: str) -> CallView:
+        """A call as it is now."""
+        return await self._transport.get(CallView, place("calls", id))
+
+    async def wait(self, id: str, timeout_seconds: float | None = None) -> CallView:
+        """Until the call has ended, or the time is up; then as `status`."""
+        return await wait_for(self._transport, CallView, place("calls", id), "end", timeout_seconds)
+
+    async def cancel(self, id: str, reason: str = "", *, seen: int | None = None) -> CallView:
+        """Stop a call. What it already did stays done; nothing is compensated."""
+        return await self._act(id, "cancel", {"reason": reason}, seen)
+
+    async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
+        """The call's journal, oldest first; with `follow`, what is still to come as well until it ends."""
+        path = place("calls", id)
+        if follow:
+            found = follow_journal(self._transport, CallView, path, after, lambda view: view.is_ended)
+        else:
+            found = journal(self._transport, path, after)
+        async for event in found:
+            yield event
+
+    async def timeline(self, id: str) -> Timeline:
+        """When each step of a call or a runbook ran, waited and ended."""
+        return await self._transport.get(Timeline, place("calls", id, "timeline"))
+
+    async def export(self, id: str, *, format: Literal["json", "html"] = "json") -> bytes:
+        """Everything that happened in a call or a runbook, to be checked by anybody without a store."""
+        return await self._transport.text(place("runbooks", id, "export"), format=format)
+
+    # --- what arrives --------------------------------------------------------------------------------------------
+
+    async def complete(
+        self,
+        key: str,
+        result: Any = None,
+        *,
+        error: str | None = None,
+        status: CompletionStatus | None = None,
+        code: str = "completion.failed",
+        failure_class: FailureClass = "permanent_business",
+        message_id: str = "",
+        verb: str = "",
+    ) -> ReceiptView:
+        """End the wait under a key. Delivered twice, it counts once; nobody waiting makes it a dead letter.
+
+        The key of a human task completes the task.
+        """
+        body = {
+            "key": key, "result": result, "error": error, "status": status, "code": code,
+            "failure_class": failure_class, "message_id": message_id, "verb": verb,
+        }  # fmt: skip
+        try:
+            return await self._transport.post(ReceiptView, "/completions", body)
+        except RejectedError as refused:
+            if (receipt := dead_letter_of(refused)) is None:
+                raise
+            return receipt
+
+    async def publish(
+        self,
+        name: str,
+        key: str = "",
+        data: Mapping[str, Any] | None = None,
+        *,
+        message_id: str = "",
+        ttl_seconds: float = 0,
+    ) -> MessageOutcome:
+        """Send a message to the instance that waits for it under a key, or to the processes that start by it.
+
+        Under one message id it counts once. With a time to live it is kept until someone waits.
+        """
+        return (await self.send(name, key, data, message_id=message_id, ttl_seconds=ttl_seconds)).outcome
+
+    async def send(
+        self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = "",
+        ttl_seconds: float = 0, is_for_now: bool = False,
+    ) -> Sent:  # fmt: skip
+        """As `publish`, or `correlate` when it is for now, with all there is to say about what became of it."""
+        body: dict[str, Any] = {"name": name, "key": key, "data": dict(data or {}), "message_id": message_id}
+        if not is_for_now:
+            return await self._transport.post(Sent, "/messages", {**body, "ttl_seconds": ttl_seconds})
+        try:
+            return await self._transport.post(Sent, "/messages/correlate", body)
+        except RejectedError as refused:
+            if (outcome := outcome_of(refused)) is None:
+                raise
+            return Sent(name, key, outcome, message_id, refused.fact)
+
+    async def correlate(
+        self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = ""
+    ) -> MessageOutcome:
+        """As `publish`, but for someone who waits now or for nobody."""
+        return (await self.send(name, key, data, message_id=message_id, is_for_now=True)).outcome
+
+    async def signal(self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "") -> int:
+        """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached."""
+        body = {"name": name, "data": dict(data or {}), "message_id": message_id}
+        return (await self._transport.post(Heard, "/signals", body)).reached
+
+    async def progress(self, key: str, text: str) -> ReceiptView:
+        """Say how it goes: shown, never resumes anything."""
+        return await self._transport.post(ReceiptView, "/progress", {"key": key, "text": text})
+
+    async def dead_letters(self, limit: int = MAX_LISTED) -> list[dict[str, Any]]:
+        """What arrived and could not be delivered."""
+        found: list[dict[str, Any]] = []
+        async for item in pages(self._transport, DeadLetterItem, "/dead-letters", limit):
+            found.append(msgspec.structs.asdict(item))
+        return found
+
+    async def letter(self, message_id: str) -> DeadLetterItem:
+        """A dead letter with all it brings."""
+        async for item in pages(self._transport, DeadLetterItem, "/dead-letters", 10 * MAX_LISTED):
+            if item.message_id == message_id:
+                return item
+        raise RejectedError(Rejection("not_found", "find", "dead letter", message_id, "there is no such one"))
+
+    async def replay(self, message_id: str, *, key: str = "", instance: str = "") -> ReceiptView:
+        """Deliver a dead letter again, perhaps under a corrected key, or to one of several instances that want it."""
+        body = {"message_id": message_id, "key": key, "instance": instance}
+        return await self._transport.post(ReceiptView, "/dead-letters/replay", body)
+
+    async def discard(self, message_id: str, reason: str) -> None:
+        """Close a dead letter without acting on it."""
+        await self._transport.post(
+            type(None), "/dead-letters/discard", {"message_id": message_id, "reason": reason}
+        )  # fmt: skip
+
+    async def wait_token(self, key: str) -> WaitToken:
+        """A token for the outsider who was asked: it ends the wait under this key and nothing else."""
+        return await self._transport.post(WaitToken, "/parked/token", {"key": key})
+
+    # --- lists ---------------------------------------------------------------------------------------------------
+
+    async def parked(self, *, after: int = 0, limit: int = 100) -> list[dict[str, Any]]:
+        """What waits, oldest first; `number` counts from the first. Longer lists go on by `listing.parked`."""
+        if after:
+            fact, hint = "a server's lists go on by cursors", "Use `client.listing.parked(after=…)`."
+            raise RejectedError(Rejection("invalid", "list", "waits after", str(after), fact, hint))
+        found: list[dict[str, Any]] = []
+        async for item in pages(self._transport, ParkedItem, "/parked", limit):
+            told = msgspec.to_builtins(await self._listed(item.id))
+            waiting = msgspec.to_builtins(item.waiting_for)
+            found.append({**told, "number": len(found) + 1, "verb": item.verb, "waiting_for": waiting})
+        return found
+
+    async def find(self, verb: str, /, limit: int = 100, **fields: Any) -> list[CallView]:
+        """Calls by the values of the verb's declared `index`, newest first; several fields must all match."""
+        where = [f"{name}:{index_text(value)}" for name, value in fields.items()]
+        if not where:
+            known = ", ".join((await self.verbs.get(verb)).index) or "none"
+            fact, hint = "no field was given", f"Indexed: {known}."
+            raise RejectedError(Rejection("invalid", "find calls of", "verb", verb, fact, hint))
+        found: list[CallView] = []
+        async for row in pages(self._transport, RunbookRow, "/calls", limit, verb=verb, where=where):
+            found.append(await self._listed(row.id))
+        return found
+
+    async def incidents(self, limit: int = MAX_LISTED) -> list[CallView | InstanceView]:
+        """Calls that need a person, and instances that carry no call and do."""
+        ids: dict[str, None] = {}
+        async for item in pages(self._transport, StuckView, "/incidents", limit):
+            ids[item.concerns or item.id] = None
+        found: list[CallView | InstanceView] = []
+        for id in ids:
+            found.append(await self._shown(id))
+        return found
+
+    async def retry_many(self, ids: Iterable[str]) -> list[RetriedView]:
+        """Try many incidents again: each is authorised and answered by itself."""
+        return (await self._transport.post(RetriedMany, "/incidents/retry", {"ids": list(ids)})).items
+
+    async def overview(self) -> Overview:
+        """How things stand: what needs the principal, what is stuck, what runs, how much went through in a day."""
+        return await self._transport.get(Overview, "/overview")
+
+    # --- people --------------------------------------------------------------------------------------------------
+
+    async def retry(self, id: str, *, seen: int | None = None) -> CallView | InstanceView:
+        """Try again what an incident stopped, in the call itself or in the process that carries it."""
+        return await self._mend(id, "retry", {}, seen)
+
+    async def resolve(
+        self, id: str, result: Any = None, *, error: str | None = None, reason: str = "", seen: int | None = None
+    ) -> CallView | InstanceView:
+        """End by hand what an incident stopped, with a result or an error.
+
+        For a call that a process carries, the stuck task ends with that result, or with an error of that code.
+        """
+        return await self._mend(id, "resolve", {"result": result, "error": error, "reason": reason}, seen)
+
+    async def amend(
+        self, id: str, data: Any = None, *, reason: str = "", target: Literal["input", "result"] = "input",
+        approve: int | None = None, seen: int | None = None,
+    ) -> CallView:  # fmt: skip
+        """Propose a correction of data with a reason, or approve one that someone else proposed."""
+        if approve is not None:
+            return await self._act(id, "approve", {"amendment": approve}, seen)
+        return await self._act(id, "amend", {"data": data, "reason": reason, "target": target}, seen)
+
+    async def erase(self, id: str, reason: str, *, seen: int | None = None) -> CallView:
+        """Erase the data of an ended call by a journalled tombstone; its history stays and still verifies."""
+        return await self._act(id, "erase", {"reason": reason}, seen)
+
+    # --- inside --------------------------------------------------------------------------------------------------
+
+    async def _act(self, id: str, act: str, body: Any, seen: int | None) -> CallView:
+        return await self._transport.post(CallView, place("calls", id, act), body, seen=seen)
+
+    async def _mend(self, id: str, act: str, body: Any, seen: int | None) -> CallView | InstanceView:
+        try:
+            told = await self._transport.post(dict[str, Any], place("calls", id, act), body, seen=seen)
+        except RejectedError as refused:
+            if refused.rejection.code != "not_found" or "instance" not in refused.fact:
+                raise
+            return await self._mend_instance(id, act, body, seen)
+        view = carried(told)
+        assert not isinstance(view, RunbookView)
+        return view
+
+    async def _mend_instance(self, id: str, act: str, body: Any, seen: int | None) -> InstanceView:
+        if act == "retry":
+            return await self.instances.retry(id, seen=seen)
+        given = {"data": body["result"], "error": body["error"] or "", "reason": body["reason"]}
+        return await self.instances.resolve(id, **given, seen=seen)
+
+    async def _shown(self, id: str) -> CallView | InstanceView:
+        try:
+            return await self._listed(id)
+        except RejectedError:
+            return await self.instances.get(id)
+
+    async def _listed(self, id: str) -> CallView:
+        """A call in a list; one that is set aside says so and hides none of the others."""
+        try:
+            return await self.status(id)
+        except QuarantinedError as error:
+            return quarantined_view(id, "", error)

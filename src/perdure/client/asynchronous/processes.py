@@ -1,0 +1,228 @@
+"""Processes and instances on a server."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from perdure.app.instance_views import InstanceView
+from perdure.app.listing_views import InstanceRow
+from perdure.app.paging import Page
+from perdure.app.process_views import ReviewedProcess
+from perdure.app.retracing import DiagramView
+from perdure.app.reviewing import DeployedView, Review
+from perdure.app.views import EventView
+from perdure.client.asynchronous.following import follow_journal, journal, pages, wait_for
+from perdure.client.asynchronous.transport import Transport, place
+from perdure.client.models import in_file, read_model_text
+from perdure.client.views import ProcessVersions, deployment
+from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion
+
+Profile = Literal["hollow", "contract", "open"]
+Until = Literal["committed", "rest", "end"]
+MANY = 10_000
+
+
+class Processes:
+    """What is deployed. Reached as `client.processes`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def deploy(self, model: str | Path, *, process: str = "", profile: Profile = "hollow") -> Deployment:
+        """Check and store a process of a model file. The same content again is the same version."""
+        return (await self.deploy_text(read_model_text(model), process=process, profile=profile, file=str(model)))[0]
+
+    async def deploy_text(
+        self, xml: str, *, process: str = "", profile: Profile = "hollow", file: str = "model"
+    ) -> builtins.list[Deployment]:
+        """Check every executable process of a model, or the one named, and store them: all or none."""
+        body = {"xml": xml, "process": process, "profile": profile}
+        with in_file(file):
+            found = await self._transport.post(DeployedView, "/processes", body)
+        return [deployment(each, file) for each in found.deployments]
+
+    async def check(self, xml: str, *, process: str = "", profile: Profile = "hollow") -> Review:
+        """What lint and a proof say of a model; nothing is deployed. What is no model says so in its findings."""
+        body = {"xml": xml, "process": process, "profile": profile}
+        return await self._transport.post(Review, "/processes/check", body)
+
+    async def list(self) -> Sequence[ProcessVersion]:
+        """Every process in its latest version."""
+        return (await self._transport.get(Page[ProcessVersion], "/processes")).items
+
+    async def get(self, process: str, version: int | None = None) -> ReviewedProcess:
+        """One version in full, the latest unless one is named."""
+        return await self.show(process, version)
+
+    async def show(self, process: str, version: int | None = None) -> ReviewedProcess:
+        """One version in full with what lint and a proof say of it."""
+        if version is None:
+            found = await self.versions(process)
+            version = next((each.version for each in found if each.is_latest), found[-1].version)
+        return await self._transport.get(ReviewedProcess, place("processes", process, "versions", version))
+
+    async def verb(self, process: str, version: int | None = None) -> str:
+        """The verb that a process carries; empty of none."""
+        return (await self.show(process, version)).verb
+
+    async def versions(self, process: str) -> Sequence[ProcessVersion]:
+        """Every version of a process, oldest first."""
+        return (await self._transport.get(ProcessVersions, place("processes", process))).versions
+
+    async def retire(self, process: str, version: int, reason: str = "") -> Sequence[ProcessVersion]:
+        """No instance begins under that version any more; those that run go on."""
+        return await self._act(process, version, "retire", reason)
+
+    async def deprecate(self, process: str, version: int, reason: str = "") -> Sequence[ProcessVersion]:
+        """Instances begin under that version only when it is asked for by its number."""
+        return await self._act(process, version, "deprecate", reason)
+
+    async def _act(self, process: str, version: int, act: str, reason: str) -> Sequence[ProcessVersion]:
+        path = place("processes", process, "versions", version, act)
+        return (await self._transport.post(ProcessVersions, path, {"reason": reason})).versions
+
+
+class InstanceDesk:
+    """Running and ended processes. Reached as `client.instances`; acts take `seen`, as for `client.runbooks`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def start(
+        self,
+        process: str,
+        data: Mapping[str, Any] | None = None,
+        *,
+        version: int | None = None,
+        flags: Flags | None = None,
+        start: str = "",
+        business_key: str = "",
+        idempotency_key: str = "",
+        until: Until = "committed",
+        timeout_seconds: float | None = None,
+    ) -> InstanceView:
+        """Begin an instance, of the latest version unless one is named; under one idempotency key it begins once.
+
+        Returns when that is durable; or, `until` it is at `rest` (only people, messages or time move it on) or at its
+        `end`, as far as it has come when the time is up.
+        """
+        body = {
+            "process": process, "version": version, "data": dict(data or {}), "flags": dict(flags or {}),
+            "start": start, "business_key": business_key,
+        }  # fmt: skip
+        view = await self._transport.post(InstanceView, "/instances", body, key=idempotency_key)
+        return view if until == "committed" else await self.wait(view.id, until, timeout_seconds)
+
+    async def wait(self, id: str, until: Until = "end", timeout_seconds: float | None = None) -> InstanceView:
+        """Until the instance has ended, or is at `rest`, or the time is up; then as `get`."""
+        if until == "committed":
+            return await self.get(id)
+        return await wait_for(self._transport, InstanceView, place("instances", id), until, timeout_seconds)
+
+    async def get(self, id: str, *, at: int | None = None) -> InstanceView:
+        """An instance as it is now, or as it was after so many records."""
+        return await self._transport.get(InstanceView, place("instances", id), at=at)
+
+    async def verb(self, id: str) -> str:
+        """The verb that an instance carries; empty of none."""
+        return (await self.get(id)).verb
+
+    async def diagram(self, id: str, *, at: int | None = None, has_xml: bool = True) -> DiagramView:
+        """The model an instance runs, or ran then, with what is to be shown on it."""
+        path = place("instances", id, "diagram")
+        return await self._transport.get(DiagramView, path, at=at, xml=str(has_xml).lower())
+
+    async def list(
+        self, *, process: str = "", status: str = "", business_key: str = "", after: str = "", limit: int = 100
+    ) -> Sequence[InstanceView]:
+        """Instances without their data, newest first; the id of the last is the `after` of the next page."""
+        found: builtins.list[InstanceView] = []
+        is_after = not after
+        query = {"process": process, "state": status, "business_key": business_key}
+        async for row in pages(self._transport, InstanceRow, "/instances", MANY, **query):
+            if is_after and row.state != "quarantined":
+                found.append(replace(await self.get(row.id), data=None))
+            is_after = is_after or row.id == after
+            if len(found) >= limit:
+                break
+        return found
+
+    async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
+        """The instance's journal, oldest first; with `follow`, what is still to come as well until it ends."""
+        path = place("instances", id)
+        if follow:
+            found = follow_journal(
+                self._transport, InstanceView, path, after, lambda view: view.ended_at is not None
+            )  # fmt: skip
+        else:
+            found = journal(self._transport, path, after)
+        async for event in found:
+            yield event
+
+    async def cancel(
+        self, id: str, reason: str = "", *, compensate: bool = False, seen: int | None = None
+    ) -> InstanceView:  # fmt: skip
+        """Stop an instance; what it did stays done unless it is asked to be undone."""
+        return await self._act(id, "cancel", {"reason": reason, "compensate": compensate}, seen)
+
+    async def suspend(self, id: str, reason: str = "", *, seen: int | None = None) -> InstanceView:
+        """Let nothing happen to an instance until it is resumed."""
+        return await self._act(id, "suspend", {"reason": reason}, seen)
+
+    async def resume(self, id: str, *, shift_timers: bool = False, seen: int | None = None) -> InstanceView:
+        """Go on; what fell due meanwhile fires now, unless every timer is shifted by the time suspended."""
+        return await self._act(id, "resume", {"shift_timers": shift_timers}, seen)
+
+    async def modify(
+        self, id: str, *, cancel: Sequence[int] = (), start: Sequence[str] = (), flags: Flags | None = None,
+        reason: str = "", seen: int | None = None,
+    ) -> InstanceView:  # fmt: skip
+        """Take tokens away by their numbers, put new ones before elements, set flags by hand; one commit."""
+        body = {"cancel": list(cancel), "start": list(start), "flags": dict(flags or {}), "reason": reason}
+        return await self._act(id, "modify", body, seen)
+
+    async def migrate(
+        self, id: str, *, version: int | None = None, process: str = "", mapping: Mapping[str, str] | None = None,
+        flags: Mapping[str, str] | None = None, reason: str = "", dry_run: bool = False, seen: int | None = None,
+    ) -> MigrationPlan:  # fmt: skip
+        """Go on under another version, the latest unless one is named; a dry run only says what would happen."""
+        body = {
+            "version": version, "process": process, "mapping": dict(mapping or {}), "flags": dict(flags or {}),
+            "reason": reason, "dry_run": dry_run,
+        }  # fmt: skip
+        return await self._transport.post(MigrationPlan, place("instances", id, "migrate"), body, seen=seen)
+
+    async def migrate_back(
+        self, id: str, *, reason: str = "", dry_run: bool = False, seen: int | None = None
+    ) -> MigrationPlan:  # fmt: skip
+        """To the version before the last migration, by the inverse of its mapping."""
+        body = {"reason": reason, "dry_run": dry_run}
+        return await self._transport.post(MigrationPlan, place("instances", id, "migrate-back"), body, seen=seen)
+
+    async def retry(
+        self, id: str, token: int | None = None, *, flags: Flags | None = None, reason: str = "",
+        seen: int | None = None,
+    ) -> InstanceView:  # fmt: skip
+        """Try again what an incident stopped; without a token, every incident of the instance."""
+        return await self._act(id, "retry", {"token": token, "flags": dict(flags or {}), "reason": reason}, seen)
+
+    async def resolve(
+        self, id: str, token: int | None = None, *, data: Mapping[str, Any] | None = None, flags: Flags | None = None,
+        error: str = "", reason: str = "", seen: int | None = None,
+    ) -> InstanceView:  # fmt: skip
+        """End by hand what an incident stopped: as if it had completed with these, or with a business error's code."""
+        brought = dict(data) if data is not None else None
+        body = {"token": token, "data": brought, "flags": dict(flags or {}), "error": error, "reason": reason}
+        return await self._act(id, "resolve", body, seen)
+
+    async def erase(self, id: str, reason: str, *, seen: int | None = None) -> InstanceView:
+        """Erase the data of an ended instance by a journalled tombstone; its history stays and still verifies."""
+        return await self._act(id, "erase", {"reason": reason}, seen)
+
+    async def _act(self, id: str, act: str, body: Any, seen: int | None) -> InstanceView:
+        return await self._transport.post(InstanceView, place("instances", id, act), body, seen=seen)

@@ -1,0 +1,86 @@
+# Written from asynchronous/following.py by `python -m tests.client.generate`.
+"""Journals and waiting: what happened to one thing, what is still to come, and until it has come so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import msgspec
+
+from perdure.app.paging import Page
+from perdure.app.views import EventView
+from perdure.client.blocking.transport import Transport
+from perdure.sources import SECOND
+
+T = TypeVar("T")
+SLICE_SECONDS = 20.0
+"""How long one request waits; the next one goes on waiting."""
+MOST = 200
+
+
+def wait_for(transport: Transport, kind: type[T], path: str, until: str, timeout_seconds: float | None) -> T:
+    """Until it has come so far, or the time is up. The server holds the answer back: nobody has to ask often."""
+    now = transport.sources.now
+    began = now()
+    while True:
+        asked = now()
+        left = SLICE_SECONDS
+        if timeout_seconds is not None:
+            left = max(0.0, min(left, timeout_seconds - (asked - began) / SECOND))
+        view = transport.get(kind, path, until=until, timeout_seconds=left)
+        # An answer before its time says that it has come so far.
+        if (now() - asked) / SECOND < left or (
+            timeout_seconds is not None and now() - began >= timeout_seconds * SECOND
+        ):
+            return view
+
+
+def journal(transport: Transport, path: str, after: int, seen: int = 0) -> Iterator[EventView]:
+    """What happened after a record, of which `seen` events are known; oldest first."""
+    index, last, cursor = 0, 0, str(after - 1 if seen else after)
+    while True:
+        page = transport.get(Page[EventView], f"{path}/events", after=cursor, limit=MOST)
+        for event in page.items:
+            index = index + 1 if event.sequence == last else 1
+            last = event.sequence
+            if event.sequence > after or index > seen:
+                yield event
+        if page.next is None:
+            return
+        cursor = page.next
+
+
+def follow_journal(transport: Transport, kind: type[T], path: str, after: int, is_ended: Any) -> Iterator[EventView]:
+    """The journal and what is still to come, until it has ended; through however many connections, each event once."""
+    view: Any = transport.get(kind, path)
+    record, seen = min(after, view.sequence), 0
+    if not is_ended(view):
+        for events in transport.stream(f"{path}/events", str(record)):
+            for sent in events:
+                if not sent.data:
+                    continue
+                event = msgspec.json.decode(sent.data, type=EventView)
+                record, seen = event.sequence, int(sent.id.partition(".")[2] or 0)
+                yield event
+            # Only what is newer than what is known can have ended it.
+            if record >= view.sequence:
+                view = transport.get(kind, path)
+            if is_ended(view):
+                break
+    for event in journal(transport, path, record, seen):
+        yield event
+
+
+def pages(transport: Transport, kind: type[T], path: str, limit: int, /, **query: Any) -> Iterator[T]:
+    """The items of a list, page by page, as many as are wanted."""
+    cursor: str | None = None
+    while limit > 0:
+        page: Page[T] = transport.get(
+            Page[kind], path, limit=min(limit, MOST), after=cursor, **query  # type: ignore[valid-type]
+        )  # fmt: skip
+        yield from page.items
+        limit -= len(page.items)
+        cursor = page.next
+        if cursor is None:
+            return

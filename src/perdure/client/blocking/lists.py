@@ -1,0 +1,112 @@
+# Written from asynchronous/lists.py by `python -m tests.client.generate`.
+"""Lists, a page at a time, and what happens in a tenant as it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from perdure.app.feed import FeedItem
+from perdure.app.listing_views import DeadLetterItem, InstanceRow, ParkedItem, RunbookRow
+from perdure.app.mending import StuckView
+from perdure.app.paging import DEFAULT_LIMIT, Page
+from perdure.app.task_views import TaskView
+from perdure.client.blocking.transport import Transport
+from perdure.client.views import index_text
+
+RunbookKind = Literal["runbooks", "calls", "all"]
+
+
+class Listing:
+    """Reached as `client.listing`. Newest first, except where it says otherwise."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def runbooks(
+        self, *, state: str = "", case: str = "", q: str = "", kind: RunbookKind = "runbooks",
+        limit: int = DEFAULT_LIMIT, after: str | None = None,
+    ) -> Page[RunbookRow]:  # fmt: skip
+        """Runbooks and drafts, calls, or both; `q` is the beginning of a case, an indexed value or an id."""
+        return self._transport.get(
+            Page[RunbookRow], "/runbooks", state=state, case=case, q=q, kind=kind, limit=limit, after=after
+        )
+
+    def calls(
+        self, *, verb: str = "", where: Mapping[str, Any] | None = None, state: str = "", limit: int = DEFAULT_LIMIT,
+        after: str | None = None,
+    ) -> Page[RunbookRow]:  # fmt: skip
+        """Calls of a verb, those with these values of its declared `index`; without values, or a verb, all of them."""
+        fields = [f"{name}:{index_text(value)}" for name, value in (where or {}).items()]
+        return self._transport.get(
+            Page[RunbookRow], "/calls", verb=verb, where=fields, state=state, limit=limit, after=after
+        )
+
+    def instances(
+        self, *, process: str = "", state: str = "", business_key: str = "", limit: int = DEFAULT_LIMIT,
+        after: str | None = None,
+    ) -> Page[InstanceRow]:  # fmt: skip
+        """Instances of one process, in one state, of one business key, or all of them."""
+        return self._transport.get(
+            Page[InstanceRow], "/instances", process=process, state=state, business_key=business_key, limit=limit,
+            after=after,
+        )  # fmt: skip
+
+    def parked(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[ParkedItem]:
+        """What calls and runbooks wait for, oldest first."""
+        return self._transport.get(Page[ParkedItem], "/parked", limit=limit, after=after)
+
+    def incidents(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[StuckView]:
+        """What is stuck, oldest first, with its cause and the actions that whom the key stands for may take."""
+        return self._transport.get(Page[StuckView], "/incidents", limit=limit, after=after)
+
+    def dead_letters(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[DeadLetterItem]:
+        """What could not be delivered, oldest first."""
+        return self._transport.get(Page[DeadLetterItem], "/dead-letters", limit=limit, after=after)
+
+    def tasks(
+        self, *, mine: bool = False, assignee: str = "", group: str = "", unclaimed: bool = False,
+        overdue: bool = False, state: str = "", limit: int = DEFAULT_LIMIT, after: str | None = None,
+    ) -> Page[TaskView]:  # fmt: skip
+        """Open human tasks, oldest first; `state` is open or claimed, the rest as for `client.tasks.list`."""
+        return self._transport.get(
+            Page[TaskView], "/tasks", mine=mine, assignee=assignee, group=group, unclaimed=unclaimed, overdue=overdue,
+            state=state, limit=limit, after=after,
+        )  # fmt: skip
+
+
+class Feed:
+    """The journal of a tenant in the order of commits, entry by entry. Reached as `client.feed`.
+
+    Who goes on from the cursor of the last item seen misses none and meets none twice, also after a crash of either
+    side or of what is between them.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def end(self) -> str:
+        """The cursor of now: who takes it before listing and follows from it misses nothing."""
+        cursor = ""
+        for events in self._transport.stream("/events", ""):
+            cursor = next((each.id for each in events if each.id), "")
+            if cursor:
+                break
+        return cursor
+
+    def read(self, after: str | None = None, limit: int = DEFAULT_LIMIT) -> Page[FeedItem]:
+        """Items after a cursor, without one from the first on. `next` is always there: whoever has all asks again."""
+        return self._transport.get(Page[FeedItem], "/events", after=after, limit=limit)
+
+    def follow(self, after: str | None = None, *, pulse_seconds: float | None = None) -> Iterator[list[FeedItem]]:
+        """What comes after a cursor, from now on without one; through however many connections, each item once.
+
+        With `pulse_seconds` an empty batch comes whenever the server says that nothing has happened; how often is up
+        to the server.
+        """
+        for events in self._transport.stream("/events", after or ""):
+            items = [msgspec.json.decode(each.data, type=FeedItem) for each in events if each.data]
+            if items or (pulse_seconds is not None and not any(each.id for each in events)):
+                yield items

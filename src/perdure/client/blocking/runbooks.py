@@ -1,0 +1,230 @@
+# Written from asynchronous/runbooks.py by `python -m tests.client.generate`.
+"""Runbooks and drafts on a server."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from perdure.app.drafts import DraftView
+from perdure.app.listing_views import RunbookRow
+from perdure.app.runbook_views import PlanDiff, PlanView, RunbookView
+from perdure.app.views import EventView
+from perdure.client.blocking.following import follow_journal, journal, pages, wait_for
+from perdure.client.blocking.transport import Transport, place
+from perdure.client.views import Progress, Runbooks
+from perdure.errors import RejectedError
+
+Form = Literal["auto", "lisp", "let"]
+SETTLED = frozenset({"completed", "failed", "cancelled", "parked", "escalated"})
+LONGEST_WAIT_SECONDS = 20.0
+MANY = 10_000
+
+
+class RunbookDesk:
+    """Plans of several verbs. Reached as `client.runbooks`; a step is named by its name or its number.
+
+    Acts take `seen`, the `sequence` of the view that was looked at: what has changed since is left alone.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def plan(
+        self, program: str, *, variables: Mapping[str, Any] | None = None, form: Form = "auto"
+    ) -> PlanView:  # fmt: skip
+        """What a program would do, without doing any of it: steps in sentences, waves, writes, locks and tier."""
+        return self._transport.post(PlanView, "/runbooks/plan", _composed(program, variables, form))
+
+    def start(
+        self,
+        program: str,
+        *,
+        variables: Mapping[str, Any] | None = None,
+        form: Form = "auto",
+        case: str = "",
+        idempotency_key: str = "",
+        confirmation: str = "",
+        wait: bool = False,
+        sealed: bool = True,
+        timeout_seconds: float | None = None,
+        phrase: str = "",
+    ) -> RunbookView:
+        """Run a program. Returns when its start is durable; with `wait`, when it has ended or come to rest.
+
+        What is grave needs a `confirmation`, the hash of the plan that a person has seen; the gravest a `phrase` too.
+        """
+        left = LONGEST_WAIT_SECONDS if timeout_seconds is None else min(LONGEST_WAIT_SECONDS, timeout_seconds)
+        body = {
+            **_composed(program, variables, form), "case": case, "confirm": confirmation, "phrase": phrase,
+            "wait": wait, "sealed": sealed, "timeout_seconds": left,
+        }  # fmt: skip
+        view = self._transport.post(RunbookView, "/runbooks", body, key=idempotency_key)
+        if not wait or view.state in SETTLED:
+            return view
+        return self.rest(view.id, None if timeout_seconds is None else timeout_seconds - left)
+
+    def rest(self, id: str, timeout_seconds: float | None = None) -> RunbookView:
+        """Once it has gone as far as it goes by itself, or the time is up; it goes on without us."""
+        return wait_for(self._transport, RunbookView, place("runbooks", id), "rest", timeout_seconds)
+
+    def has(self, id: str) -> bool:
+        """Whether an id is that of a plan or a draft, rather than of one call."""
+        try:
+            self.show(id)
+        except RejectedError as error:
+            if error.rejection.code != "not_found" or "single call" not in error.fact:
+                raise
+            return False
+        return True
+
+    def show(self, id: str, *, at: int | None = None) -> RunbookView:
+        """A runbook as it is, or as it was after that many records of its journal."""
+        return self._transport.get(RunbookView, place("runbooks", id), at=at)
+
+    def list(self, *, case: str = "", state: str = "", limit: int = 100, after: str = "") -> builtins.list[RunbookView]:
+        """Runbooks, newest first, of a case or of all; `after` is the id of the last one seen. Steps are left out."""
+        found: builtins.list[RunbookView] = []
+        is_after = not after
+        for row in pages(self._transport, RunbookRow, "/runbooks", MANY, case=case, state=state):
+            if is_after and row.state != "quarantined":
+                found.append(msgspec.structs.replace(self.show(row.id), steps=[]))
+            is_after = is_after or row.id == after
+            if len(found) >= limit:
+                break
+        return found
+
+    def wait(self, id: str, timeout_seconds: float | None = None) -> RunbookView:
+        """Until it has ended, or the time is up."""
+        return wait_for(self._transport, RunbookView, place("runbooks", id), "end", timeout_seconds)
+
+    def progress(self, id: str, *, detailed: bool = False) -> str:
+        """How far it has come: a line, or a line for each step."""
+        return (self._transport.get(Progress, place("runbooks", id, "progress"), detailed=detailed)).text
+
+    def events(self, id: str, *, after: int = 0, follow: bool = False) -> Iterator[EventView]:
+        """Its journal, oldest first; with `follow`, what is still to come as well until it ends."""
+        path = place("runbooks", id)
+        if follow:
+            found = follow_journal(self._transport, RunbookView, path, after, lambda view: view.is_ended)
+        else:
+            found = journal(self._transport, path, after)
+        yield from found
+
+    def diff(self, id: str, *, at: int, to: int | None = None) -> PlanDiff:
+        """What became of its plan between two records, the later one now unless it is named."""
+        return self._transport.get(PlanDiff, place("runbooks", id, "diff"), at=at, to=to)
+
+    def extend(
+        self,
+        id: str,
+        program: str,
+        *,
+        variables: Mapping[str, Any] | None = None,
+        form: Form = "auto",
+        edges: Sequence[tuple[str, str]] = (),
+        confirm: str = "",
+        phrase: str = "",
+        seen: int | None = None,
+    ) -> RunbookView:
+        """Add steps behind those there are. `edges` let a step that has not begun come after another."""
+        body = {
+            **_composed(program, variables, form), "edges": list(edges), "confirm": confirm, "phrase": phrase,
+        }  # fmt: skip
+        return self._act(id, "extend", body, seen)
+
+    def seal(self, id: str, *, seen: int | None = None) -> RunbookView:
+        """No more steps will come."""
+        return self._act(id, "seal", None, seen)
+
+    def retry(self, id: str, step: str | int, reason: str = "", *, seen: int | None = None) -> RunbookView:
+        """Begin a failed step anew, or try again what an incident stopped."""
+        return self._step(id, step, "retry", {"reason": reason}, seen)
+
+    def skip(self, id: str, step: str | int, reason: str, *, seen: int | None = None) -> RunbookView:
+        """Go on without a step; what needs its result is skipped as well."""
+        return self._step(id, step, "skip", {"reason": reason}, seen)
+
+    def cancel(
+        self, id: str, reason: str = "", *, step: str | int = "", compensate: bool = False, seen: int | None = None
+    ) -> RunbookView:
+        """Stop a runbook, or one step of it. Nothing is taken back unless `compensate` says so."""
+        if step:
+            return self._step(id, step, "cancel", {"reason": reason}, seen)
+        return self._act(id, "cancel", {"reason": reason, "compensate": compensate}, seen)
+
+    def compensate(self, id: str, reason: str = "", *, seen: int | None = None) -> RunbookView:
+        """Take back what an ended runbook did, the last first."""
+        return self._act(id, "compensate", {"reason": reason}, seen)
+
+    def cancel_case(self, case: str, reason: str = "") -> builtins.list[RunbookView]:
+        """Stop every runbook of a case, with whatever its steps wait for."""
+        return (self._transport.post(Runbooks, place("cases", case, "cancel"), {"reason": reason})).items
+
+    def answer(
+        self, id: str, step: str | int, agree: bool, *, reason: str = "", seen: int | None = None
+    ) -> RunbookView:  # fmt: skip
+        """Agree, or refuse, that a step with a gate runs, as a member of its group."""
+        return self._step(id, step, "answer", {"agree": agree, "reason": reason}, seen)
+
+    def _act(self, id: str, act: str, body: Any, seen: int | None) -> RunbookView:
+        return self._transport.post(RunbookView, place("runbooks", id, act), body, seen=seen)
+
+    def _step(self, id: str, step: str | int, act: str, body: Any, seen: int | None) -> RunbookView:
+        path = place("runbooks", id, "steps", step, act)
+        return self._transport.post(RunbookView, path, body, seen=seen)
+
+
+class DraftDesk:
+    """Runbooks that somebody still writes, as programs or as calls. Reached as `client.drafts`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def open(
+        self, program: str = "", *, calls: Sequence[Mapping[str, Any]] | None = None,
+        variables: Mapping[str, Any] | None = None, case: str = "",
+    ) -> DraftView:  # fmt: skip
+        """Begin to write; the id stays when it is started."""
+        return self._transport.post(DraftView, "/drafts", {**_written(program, calls, variables), "case": case})
+
+    def get(self, id: str) -> DraftView:
+        """A draft as it reads now, what it would do, and what is still wrong with it."""
+        return self._transport.get(DraftView, place("drafts", id))
+
+    def revise(
+        self, id: str, program: str = "", *, calls: Sequence[Mapping[str, Any]] | None = None,
+        variables: Mapping[str, Any] | None = None, change: str = "", seen: int | None = None,
+    ) -> DraftView:  # fmt: skip
+        """It reads so from now on; `change` says how, in words."""
+        body = {**_written(program, calls, variables), "change": change}
+        return self._transport.put(DraftView, place("drafts", id), body, seen=seen)
+
+    def undo(self, id: str, *, seen: int | None = None) -> DraftView:
+        """Back to how it read before."""
+        return self._transport.post(DraftView, place("drafts", id, "undo"), seen=seen)
+
+    def redo(self, id: str, *, seen: int | None = None) -> DraftView:
+        """Forward to what was undone."""
+        return self._transport.post(DraftView, place("drafts", id, "redo"), seen=seen)
+
+    def start(
+        self, id: str, *, confirm: str = "", phrase: str = "", wait: bool = False, seen: int | None = None
+    ) -> RunbookView:
+        """Run it as it reads now; its id and its history stay."""
+        body = {"confirm": confirm, "phrase": phrase, "wait": wait}
+        return self._transport.post(RunbookView, place("drafts", id, "start"), body, seen=seen)
+
+
+def _composed(program: str, variables: Mapping[str, Any] | None, form: str) -> dict[str, Any]:
+    return {"program": program, "variables": dict(variables or {}), "form": form}
+
+
+def _written(
+    program: str, calls: Sequence[Mapping[str, Any]] | None, variables: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    what: dict[str, Any] = {"program": program} if calls is None else {"calls": list(calls)}
+    return {**what, "variables": dict(variables or {})}

@@ -1,0 +1,201 @@
+# Written from asynchronous/transport.py by `python -m tests.client.generate`.
+"""Asking a server: one request with everything that makes asking again safe, and streams that go on where they were."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn, TypeVar
+from urllib.parse import quote
+
+import httpx
+import msgspec
+
+from perdure.client.refusals import RETRIED, RUNNING, error_of, read_problem
+from perdure.client.retrying import Patience
+from perdure.client.sent_events import Reader, SentEvent
+from perdure.errors import PerdureError, RejectedError, Rejection, StoreSettingError, StoreUnavailableError
+from perdure.sources import SystemSources, id_text
+
+T = TypeVar("T")
+BASE = "/api"
+STREAM = "text/event-stream"
+QUIET_SECONDS = 45.0
+"""Servers pulse three times in so long: a stream that is silent for longer is lost."""
+
+
+class Transport:
+    """A server, and the key that is shown to it."""
+
+    def __init__(self, url: str, key: str, timeout_seconds: float, patience_seconds: float) -> None:
+        self.url = checked_url(url)
+        self.sources = SystemSources()
+        self._patience_seconds = patience_seconds
+        headers = {"Authorization": f"Bearer {checked_key(key)}"} if key else {}
+        timeout = httpx.Timeout(timeout_seconds, connect=10.0)
+        # Certificates take a while to load, and are asked for by nobody where nothing is encrypted.
+        verify = not self.url.startswith("http://")
+        self._http = httpx.Client(
+            headers={**headers, "Accept": "application/json"}, timeout=timeout, verify=verify
+        )  # fmt: skip
+
+    def close(self) -> None:
+        self._http.close()
+
+    def get(self, kind: type[T], path: str, /, **query: Any) -> T:
+        """Look at something; asked again freely."""
+        answer = self._ask("GET", path, query)
+        return self._decoded(kind, answer)
+
+    def text(self, path: str, /, **query: Any) -> bytes:
+        """A document, byte for byte."""
+        return (self._ask("GET", path, query)).content
+
+    def post(
+        self, kind: type[T], path: str, body: Any = None, *, key: str = "", seen: int | None = None
+    ) -> T:  # fmt: skip
+        """Do something, once: however often it has to be asked, it is asked under one key."""
+        headers = {"Idempotency-Key": key or id_text(self.sources.new_id())}
+        answer = self._ask("POST", path, {}, body if body is not None else {}, headers, seen)
+        return self._decoded(kind, answer)
+
+    def put(self, kind: type[T], path: str, body: Any, *, seen: int | None = None) -> T:
+        """Replace something; asked again only where it is certain that nobody heard it."""
+        return self._decoded(kind, self._ask("PUT", path, {}, body, {}, seen))
+
+    def stream(self, path: str, after: str) -> Iterator[list[SentEvent]]:
+        """What is sent after a place and from then on, through however many connections: each event once.
+
+        It gives up when no connection brings anything for as long as patience lasts.
+        """
+        patience = Patience(self.sources, self._patience_seconds)
+        while True:
+            pause: float | None = None
+            try:
+                for events in self._connection(path, after):
+                    patience.renew()
+                    after = next((each.id for each in reversed(events) if each.id), after)
+                    yield events
+                pause = patience.pause()  # it ended: the server stops, or has looked at our key
+            except httpx.TransportError as error:
+                pause = patience.pause()
+                if pause is None:
+                    raise self._unreachable(path, error) from error
+            except _PassingError as error:
+                pause = patience.pause(error.retry_after)
+                if pause is None:
+                    raise error.refusal from None
+            time.sleep(pause or 0.0)
+
+    def _connection(self, path: str, after: str) -> Iterator[list[SentEvent]]:
+        headers = {"Accept": STREAM, **({"Last-Event-ID": after} if after else {})}
+        timeout = httpx.Timeout(QUIET_SECONDS, connect=10.0)
+        with self._http.stream("GET", self._place(path), headers=headers, timeout=timeout) as answer:
+            if not answer.is_success:
+                answer.read()
+                self._refused(path, answer)
+            reader = Reader()
+            for chunk in answer.iter_bytes():
+                if events := reader.read(chunk):
+                    yield events
+
+    def _ask(
+        self, method: str, path: str, query: Mapping[str, Any], body: Any = None,
+        headers: Mapping[str, str] | None = None, seen: int | None = None,
+    ) -> httpx.Response:  # fmt: skip
+        told = dict(headers or {})
+        if seen is not None:
+            told["If-Match"] = f'"{seen}"'
+        content = None
+        if method != "GET":
+            told["Content-Type"] = "application/json"
+            content = msgspec.json.encode(body, enc_hook=str)
+        request = self._http.build_request(
+            method, self._place(path), params=_parameters(query), content=content, headers=told
+        )
+        patience = Patience(self.sources, self._patience_seconds)
+        while True:
+            try:
+                answer = self._http.send(request)
+                if answer.is_success:
+                    return answer
+                self._refused(path, answer)
+            except httpx.TransportError as error:
+                is_heard = method == "PUT" and not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+                pause = None if is_heard or isinstance(error, httpx.UnsupportedProtocol) else patience.pause()
+                if pause is None:
+                    raise self._unreachable(path, error) from error
+            except _PassingError as error:
+                pause = patience.pause(error.retry_after)
+                if pause is None:
+                    raise error.refusal from None
+            time.sleep(pause)
+
+    def _refused(self, path: str, answer: httpx.Response) -> NoReturn:
+        told = read_problem(answer.status_code, answer.content)
+        error = error_of(told, f"{self.url}{path}")
+        if answer.status_code in RETRIED or told.code == RUNNING:
+            raise _PassingError(error, answer.headers.get("Retry-After", ""))
+        raise error
+
+    def _unreachable(self, path: str, error: httpx.TransportError) -> StoreUnavailableError:
+        fact = f"it cannot be reached ({str(error) or type(error).__name__})"
+        return StoreUnavailableError("ask", "server", self.url, fact, "Is it running, and is the address right?")
+
+    def _decoded(self, kind: type[T], answer: httpx.Response) -> T:
+        if kind is type(None):
+            return None
+        try:
+            return msgspec.json.decode(answer.content, type=kind)
+        except (ValueError, RecursionError) as error:
+            fact = f"its answer is not what this client knows ({error})"
+            hint = "Is it a Perdure server, and not much older or newer than this client?"
+            raise StoreSettingError("understand", "server", self.url, fact, hint) from error
+
+    def _place(self, path: str) -> str:
+        return f"{self.url}{BASE}{path}"
+
+
+class _PassingError(Exception):
+    """A refusal that may pass."""
+
+    def __init__(self, refusal: PerdureError, retry_after: str) -> None:
+        super().__init__(str(refusal))
+        self.refusal, self.retry_after = refusal, retry_after
+
+
+def place(*words: str | int) -> str:
+    """A path of words, whatever letters they have."""
+    return "".join(f"/{_quoted(str(word))}" for word in words)
+
+
+def _quoted(word: str) -> str:
+    return quote(word, safe="") if word.strip(".") else word.replace(".", "%2E")
+
+
+def _parameters(query: Mapping[str, Any]) -> httpx.QueryParams:
+    found: list[tuple[str, str | int | float | bool | None]] = []
+    for name, value in query.items():
+        if isinstance(value, bool):
+            found.extend([(name, "true")] if value else [])
+        elif isinstance(value, list | tuple):
+            found.extend((name, str(each)) for each in value)
+        elif value not in (None, ""):
+            found.append((name, str(value)))
+    return httpx.QueryParams(found)
+
+
+def checked_url(url: str) -> str:
+    """The address of a server without its last slash."""
+    if not url.startswith(("http://", "https://")):
+        fact, hint = "it is no address of a server", "Write for example https://perdure.example."
+        raise RejectedError(Rejection("invalid", "reach", "server", url[:200], fact, hint))
+    return url.rstrip("/")
+
+
+def checked_key(key: str) -> str:
+    """A key that can be shown; its text is never told."""
+    text = key.strip()
+    if not text.isascii() or not text.isprintable() or " " in text:
+        raise RejectedError(Rejection("invalid", "show", "key", "…", "it is no key", "Keys begin with perdure_."))
+    return text
