@@ -26,6 +26,10 @@ VERBS = """
   description: Ask for papers
   input_schema: {required: [case], properties: {case: {type: string}}}
   execution: {kind: durable, correlation: {key: "papers-$case"}}
+- name: papers.burn
+  description: Burn papers
+  consequence: requires_confirmation
+  execution: {kind: durable}
 - name: papers.decide
   description: Decide upon papers
   input_schema: {required: [case], properties: {case: {type: string}}}
@@ -133,11 +137,11 @@ async def test_long_ids_that_begin_alike_are_different_messages() -> None:
             assert (await server.perdure.status(call.id)).state == "completed"
 
 
-async def test_a_signed_answer_adds_no_steps_to_a_plan() -> None:
+async def test_a_signed_answer_adds_nothing_grave_to_a_plan() -> None:
     async with serving() as server:
         view = await server.perdure.runbooks.start('(papers.decide :case "1")')
-        body = {"key": "decide-1", "result": {"add": [{"verb": "papers.ask", "args": {"case": "2"}}]}}
-        assert (await sent(server, body)).status_code == 403
+        body = {"key": "decide-1", "result": {"add": [{"verb": "papers.burn"}]}}
+        assert (await sent(server, body)).status_code == 423
         assert len((await server.perdure.runbooks.show(view.id)).steps) == 1
 
 
