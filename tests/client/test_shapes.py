@@ -36,7 +36,7 @@ LACKING = {
     "runbooks.start_draft",  # `client.drafts` speaks programs and calls
     "processes.deploy_all", "processes.propose", "processes.enter",  # models travel as text: `deploy_text`
     "instances.drawing",  # `diagram` says the same as XML
-    "tasks.open_at", "tasks.verb",
+    "tasks.open_at", "tasks.verb", "tasks.proposal", "is_proposed",  # what servers ask of the platform, too
     "access.events", "access.authenticate_key", "access.principal_of_key",
 }  # fmt: skip
 EXTRA = {"seen", "confirm", "phrase"}
