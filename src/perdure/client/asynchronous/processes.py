@@ -18,7 +18,7 @@ from perdure.app.reviewing import DeployedView, Review
 from perdure.app.views import EventView
 from perdure.client.asynchronous.following import follow_journal, journal, pages, wait_for
 from perdure.client.asynchronous.transport import Transport, place
-from perdure.client.models import read_model_text
+from perdure.client.model_files import read_model_text
 from perdure.client.views import ProcessVersions, deployment
 from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion
 

@@ -51,7 +51,7 @@ async def deploy(
     A server takes one file at a time: all of it or nothing.
     """
     from perdure.app.deploying import load_model
-    from perdure.client.models import read_model_text
+    from perdure.client.model_files import read_model_text
 
     opened: Any = open_store(settings, "reader")
     async with opened as perdure:
