@@ -37,6 +37,9 @@ from perdure.app.views import (
     ReceiptView,
     WaitingFor,
 )
+from perdure.client.asynchronous.access import VerbDesk
+from perdure.client.asynchronous.client import AsyncClient
+from perdure.client.asynchronous.runbooks import DraftDesk
 from perdure.engine import Deployment, MigrationPlan, Move, ProcessVersion
 from perdure.runbooks.proposals import Proposal
 from perdure.testing.sandbox import Sandbox
@@ -56,6 +59,8 @@ DESKS = {
     "perdure.runbooks": RunbookDesk, "perdure.access": AccessDesk,
     "perdure.listing": Listing, "perdure.feed": Feed, "perdure.answers": AnswerDesk,
 }  # fmt: skip
+CLIENT_DESKS = {"client.drafts": DraftDesk, "client.verbs": VerbDesk}
+"""Those that only a client has; the others say the same as those of the platform."""
 WIDTH = 110
 
 
@@ -72,7 +77,9 @@ def generated() -> str:
     """The region below the mark."""
     desks = [line for name, kind in DESKS.items() for line in _methods(name, public(kind), kind)]
     sandbox = _methods("Sandbox", public(Sandbox, Perdure), Sandbox)
-    return "\n".join([*_methods("Perdure", public(Perdure), Perdure), *desks, *sandbox, *_views()])
+    client = [*_methods("AsyncClient", public(AsyncClient), AsyncClient)]
+    client += [line for name, kind in CLIENT_DESKS.items() for line in _methods(name, public(kind), kind)]
+    return "\n".join([*_methods("Perdure", public(Perdure), Perdure), *desks, *client, *sandbox, *_views()])
 
 
 def _methods(title: str, functions: dict[str, Any], kind: type) -> Iterator[str]:

@@ -127,5 +127,4 @@ def _definition_error(told: Told) -> DefinitionError:
 
 
 def _violation(found: Mapping[str, Any]) -> dict[str, Any]:
-    told = {"path": found.get("path", ""), "reason": found.get("message", "")}
-    return {**told, "hint": found["hint"]} if found.get("hint") else told
+    return {"path": found.get("path", ""), "reason": found.get("message", ""), "hint": found.get("hint", "")}

@@ -136,3 +136,8 @@ def _problem(finding: FindingView, file: str) -> Problem:
     return Problem(
         finding.code, file, finding.line, finding.column, finding.element, finding.fact, finding.hint, severity
     )
+
+
+def index_text(value: Any) -> str:
+    """A value as an index holds it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Literal
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Literal
 
 import msgspec
 
@@ -13,6 +13,7 @@ from perdure.app.mending import StuckView
 from perdure.app.paging import DEFAULT_LIMIT, Page
 from perdure.app.task_views import TaskView
 from perdure.client.asynchronous.transport import Transport
+from perdure.client.views import index_text
 
 RunbookKind = Literal["runbooks", "calls", "all"]
 
@@ -30,6 +31,16 @@ class Listing:
         """Runbooks and drafts, calls, or both; `q` is the beginning of a case, an indexed value or an id."""
         return await self._transport.get(
             Page[RunbookRow], "/runbooks", state=state, case=case, q=q, kind=kind, limit=limit, after=after
+        )
+
+    async def calls(
+        self, *, verb: str = "", where: Mapping[str, Any] | None = None, state: str = "", limit: int = DEFAULT_LIMIT,
+        after: str | None = None,
+    ) -> Page[RunbookRow]:  # fmt: skip
+        """Calls of a verb, those with these values of its declared `index`; without values, or a verb, all of them."""
+        fields = [f"{name}:{index_text(value)}" for name, value in (where or {}).items()]
+        return await self._transport.get(
+            Page[RunbookRow], "/calls", verb=verb, where=fields, state=state, limit=limit, after=after
         )
 
     async def instances(

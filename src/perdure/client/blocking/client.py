@@ -24,7 +24,7 @@ from perdure.client.blocking.runbooks import SETTLED, DraftDesk, RunbookDesk
 from perdure.client.blocking.tasks import TaskDesk
 from perdure.client.blocking.transport import Transport, place
 from perdure.client.outcomes import dead_letter_of, outcome_of
-from perdure.client.views import Heard, RetriedMany, RetriedView, SessionView, WaitToken, carried
+from perdure.client.views import Heard, RetriedMany, RetriedView, SessionView, WaitToken, carried, index_text
 from perdure.contracts import FailureClass
 from perdure.engine import MessageOutcome
 from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
@@ -269,7 +269,7 @@ class Client:
 
     def find(self, verb: str, /, limit: int = 100, **fields: Any) -> list[CallView]:
         """Calls by the values of the verb's declared `index`, newest first; several fields must all match."""
-        where = [f"{name}:{_indexed(value)}" for name, value in fields.items()]
+        where = [f"{name}:{index_text(value)}" for name, value in fields.items()]
         if not where:
             known = ", ".join((self.verbs.get(verb)).index) or "none"
             fact, hint = "no field was given", f"Indexed: {known}."
@@ -359,7 +359,3 @@ class Client:
             return self.status(id)
         except QuarantinedError as error:
             return quarantined_view(id, "", error)
-
-
-def _indexed(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

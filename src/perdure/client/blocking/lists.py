@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 import msgspec
 
@@ -14,6 +14,7 @@ from perdure.app.mending import StuckView
 from perdure.app.paging import DEFAULT_LIMIT, Page
 from perdure.app.task_views import TaskView
 from perdure.client.blocking.transport import Transport
+from perdure.client.views import index_text
 
 RunbookKind = Literal["runbooks", "calls", "all"]
 
@@ -31,6 +32,16 @@ class Listing:
         """Runbooks and drafts, calls, or both; `q` is the beginning of a case, an indexed value or an id."""
         return self._transport.get(
             Page[RunbookRow], "/runbooks", state=state, case=case, q=q, kind=kind, limit=limit, after=after
+        )
+
+    def calls(
+        self, *, verb: str = "", where: Mapping[str, Any] | None = None, state: str = "", limit: int = DEFAULT_LIMIT,
+        after: str | None = None,
+    ) -> Page[RunbookRow]:  # fmt: skip
+        """Calls of a verb, those with these values of its declared `index`; without values, or a verb, all of them."""
+        fields = [f"{name}:{index_text(value)}" for name, value in (where or {}).items()]
+        return self._transport.get(
+            Page[RunbookRow], "/calls", verb=verb, where=fields, state=state, limit=limit, after=after
         )
 
     def instances(

@@ -19,7 +19,7 @@ from perdure.app.reviewing import DeployedView, Review
 from perdure.app.views import EventView
 from perdure.client.blocking.following import follow_journal, journal, pages, wait_for
 from perdure.client.blocking.transport import Transport, place
-from perdure.client.model_files import read_model_text
+from perdure.client.model_files import in_file, read_model_text
 from perdure.client.views import ProcessVersions, deployment
 from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion
 
@@ -43,7 +43,8 @@ class Processes:
     ) -> builtins.list[Deployment]:
         """Check every executable process of a model, or the one named, and store them: all or none."""
         body = {"xml": xml, "process": process, "profile": profile}
-        found = self._transport.post(DeployedView, "/processes", body)
+        with in_file(file):
+            found = self._transport.post(DeployedView, "/processes", body)
         return [deployment(each, file) for each in found.deployments]
 
     def check(self, xml: str, *, process: str = "", profile: Profile = "hollow") -> Review:

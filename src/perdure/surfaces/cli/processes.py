@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -59,26 +57,11 @@ async def deploy(
         if is_remote(perdure):
             for path in models:
                 text = read_model_text(path)
-                with in_file(str(path)):
-                    found += await perdure.processes.deploy_text(text, process=process, profile=profile, file=str(path))
+                found += await perdure.processes.deploy_text(text, process=process, profile=profile, file=str(path))
         else:
             loaded = [load_model(path) for path in models]
             found += await perdure.processes.deploy_all(loaded, process=process, profile=profile)
         output.show(settings, found, lambda: _pictures().deployments_picture(found))
-
-
-@contextmanager
-def in_file(file: str) -> Iterator[None]:
-    """What a server finds wrong with a model names the file it came from."""
-    import msgspec
-
-    from perdure.errors import DefinitionError
-
-    try:
-        yield
-    except DefinitionError as error:
-        error.problems = [msgspec.structs.replace(each, file=file) for each in error.problems]
-        raise
 
 
 async def list_processes(settings: Settings) -> None:

@@ -1,0 +1,92 @@
+"""The client says what the platform says: the same names, the same parameters, and the blocking half is written."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+from perdure.app import access, feed, listing, packs, processes, runbooks, tasks
+from perdure.app.perdure import Perdure
+from perdure.client import AsyncClient, Client
+from perdure.client.asynchronous import access as client_access
+from perdure.client.asynchronous import lists as client_lists
+from perdure.client.asynchronous import processes as client_processes
+from perdure.client.asynchronous import runbooks as client_runbooks
+from perdure.client.asynchronous import tasks as client_tasks
+from tests.client.generate import TARGET, generated
+
+PAIRS: dict[str, tuple[type, type]] = {
+    "": (Perdure, AsyncClient),
+    "runbooks": (runbooks.RunbookDesk, client_runbooks.RunbookDesk),
+    "processes": (processes.Processes, client_processes.Processes),
+    "instances": (processes.InstanceDesk, client_processes.InstanceDesk),
+    "tasks": (tasks.TaskDesk, client_tasks.TaskDesk),
+    "access": (access.AccessDesk, client_access.AccessDesk),
+    "listing": (listing.Listing, client_lists.Listing),
+    "feed": (feed.Feed, client_lists.Feed),
+    "packs": (packs.PackDesk, client_access.PackDesk),
+}
+LACKING = {
+    "open", "from_config", "acting",  # a server has its store, and a key stands for one principal
+    "verbs_under", "verbs_of", "is_task", "look_up", "metrics",  # what servers ask of the platform
+    "runbooks.compile",  # programs are compiled where the verbs are
+    "runbooks.open_draft", "runbooks.draft", "runbooks.revise", "runbooks.undo", "runbooks.redo",
+    "runbooks.start_draft",  # `client.drafts` speaks programs and calls
+    "processes.deploy_all", "processes.propose", "processes.enter",  # models travel as text: `deploy_text`
+    "instances.drawing",  # `diagram` says the same as XML
+    "tasks.open_at", "tasks.verb",
+    "access.events", "access.authenticate_key", "access.principal_of_key",
+}  # fmt: skip
+EXTRA = {"seen", "confirm", "phrase"}
+"""What only a server asks for: all of it by name, and none of it has to be given."""
+MISSING = {"runbooks.extend": {"file"}, "access.create_key": {"by"}}
+
+
+def operations(kind: type) -> dict[str, Any]:
+    return {
+        name: inspect.unwrap(value)
+        for name, value in inspect.getmembers(kind)
+        if not name.startswith("_") and inspect.isroutine(value)
+    }
+
+
+@pytest.mark.req("P6")
+def test_what_both_have_is_asked_for_in_the_same_words() -> None:
+    compared = 0
+    for room, (ours, theirs) in PAIRS.items():
+        here, there = operations(ours), operations(theirs)
+        for name in here.keys() & there.keys():
+            place = f"{room}.{name}".lstrip(".")
+            platform, client = _parameters(here[name]), _parameters(there[name])
+            for missing in MISSING.get(place, ()):
+                del platform[missing]
+            more = {each: client.pop(each) for each in list(client) if each not in platform}
+            assert client == platform and list(client) == list(platform), place
+            assert more.keys() <= EXTRA, place
+            assert all(kind == inspect.Parameter.KEYWORD_ONLY for kind, _ in more.values()), place
+            assert all(default in (None, "") for _, default in more.values()), place
+            compared += 1
+    assert compared > 80
+
+
+def _parameters(function: Any) -> dict[str, tuple[Any, Any]]:
+    return {name: (each.kind, each.default) for name, each in inspect.signature(function).parameters.items()}
+
+
+@pytest.mark.req("P6")
+def test_what_a_client_lacks_it_lacks_on_purpose() -> None:
+    lacking = {
+        f"{room}.{name}".lstrip(".")
+        for room, (ours, theirs) in PAIRS.items()
+        for name in operations(ours).keys() - operations(theirs).keys()
+    }
+    assert lacking == LACKING
+
+
+@pytest.mark.req("P6")
+def test_the_blocking_client_is_written_from_the_other_one() -> None:
+    found = {path.name: path.read_text(encoding="utf-8") for path in TARGET.glob("*.py")}
+    assert found == generated(), "run python -m tests.client.generate"
+    assert operations(Client).keys() == operations(AsyncClient).keys()
