@@ -19,6 +19,7 @@ from perdure.app.listing import Listing, concerned
 from perdure.app.listing_views import DeadLetterItem, dead_letter
 from perdure.app.lookups import MatchView, look_up
 from perdure.app.messages import Sent, sent_view
+from perdure.app.opening import load_definitions, load_models
 from perdure.app.overview import Glance, Overview
 from perdure.app.packs import PackDesk, pack_places
 from perdure.app.processes import InstanceDesk, Processes, Views
@@ -51,7 +52,7 @@ from perdure.runbooks.state import Failure, Runbook
 from perdure.sources import ID_LENGTH, Id, Sources, SystemSources, id_text, parse_id
 from perdure.store.opening import open_driver
 from perdure.telemetry import TelemetrySettings
-from perdure.verbs import Catalogue, HandlerRegistry, load_catalogue
+from perdure.verbs import Catalogue, HandlerRegistry
 
 MAX_LISTED = 1000
 POLL_SECONDS = 1.0
@@ -208,8 +209,10 @@ class Perdure:
         return view.result
 
     async def status(self, id: str) -> CallView:
-        """A call as it is now."""
-        return await self._view(await self._read(id))
+        """A call as it is now, in a person's words, too."""
+        view = await self._view(await self._read(id))
+        verb = self.catalogue.find(view.verb, view.version) if view.args is not None else None
+        return view if verb is None else msgspec.structs.replace(view, sentence=verb.sentence(view.args))
 
     async def _read(self, id: str) -> Aggregate:
         return await read(self.runtime, self._origin, id)
@@ -582,25 +585,3 @@ def spoken_of(state: Runbook) -> int:
 
 def dead_letter_view(letter: Any) -> dict[str, Any]:
     return msgspec.structs.asdict(dead_letter(letter))
-
-
-def load_models(
-    definitions: Sequence[str | Path] | str | Path | Catalogue, models: Sequence[str | Path] | None
-) -> ProjectModels:
-    """The model files named, or those beside the definitions."""
-    if models is not None:
-        return ProjectModels.load(models)
-    if isinstance(definitions, Catalogue):
-        return ProjectModels([])
-    places = [definitions] if isinstance(definitions, str | Path) else definitions
-    return ProjectModels.load(default_places(places))
-
-
-def load_definitions(
-    definitions: Sequence[str | Path] | str | Path | Catalogue, environment: str | Path | Mapping[str, Any] | None
-) -> Catalogue:
-    if isinstance(definitions, Catalogue):
-        return definitions
-    places = [definitions] if isinstance(definitions, str | Path) else list(definitions)
-    overrides = Path(environment) if isinstance(environment, str) else environment
-    return load_catalogue([Path(place) for place in places], overrides)

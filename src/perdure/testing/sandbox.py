@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from perdure.app.config import Config
-from perdure.app.perdure import Perdure, load_definitions, load_models
+from perdure.app.opening import load_definitions, load_models
+from perdure.app.perdure import Perdure
 from perdure.app.runtime import Runtime
 from perdure.contracts import parse_duration
 from perdure.errors import InvariantBroken
