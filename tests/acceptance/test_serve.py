@@ -39,7 +39,8 @@ def test_a_project_is_served_and_everything_is_there_after_it_stopped(project_on
     with serving(project_on_store) as (client, _):
         assert client.get("/ready").json() == {"status": "ready"}
         assert client.get("/api/session").json()["principal"] == "local"
-        assert "perdure_" in client.get("/metrics").text
+        measured = client.get("/metrics").text  # since the start, and not only since somebody looked
+        assert 'perdure_http_requests_total{method="GET",route="/api/session",status="200"} 1.0' in measured
         made = client.post("/api/verbs/desk.wait/calls", json={"args": {"who": "Ana"}})
         assert made.status_code == 201 and made.json()["state"] == "parked"
         id = made.json()["id"]

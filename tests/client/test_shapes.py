@@ -30,13 +30,13 @@ PAIRS: dict[str, tuple[type, type]] = {
 }
 LACKING = {
     "open", "from_config", "acting",  # a server has its store, and a key stands for one principal
-    "verbs_under", "verbs_of", "is_task", "look_up", "metrics",  # what servers ask of the platform
+    "verbs_under", "verbs_of", "is_task", "is_proposed", "look_up", "metrics",  # what servers ask of the platform
     "runbooks.compile",  # programs are compiled where the verbs are
     "runbooks.open_draft", "runbooks.draft", "runbooks.revise", "runbooks.undo", "runbooks.redo",
     "runbooks.start_draft",  # `client.drafts` speaks programs and calls
     "processes.deploy_all", "processes.propose", "processes.enter",  # models travel as text: `deploy_text`
     "instances.drawing",  # `diagram` says the same as XML
-    "tasks.open_at", "tasks.verb", "tasks.proposal", "is_proposed",  # what servers ask of the platform, too
+    "tasks.open_at", "tasks.proposal", "tasks.verb",
     "access.events", "access.authenticate_key", "access.principal_of_key",
 }  # fmt: skip
 EXTRA = {"seen", "confirm", "phrase"}

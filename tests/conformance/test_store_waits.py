@@ -19,7 +19,7 @@ from perdure.store.queries import load_queries
 from tests.conformance.stores import TENANT, Raw, id_of, lone, opened, store_over, unit_of
 
 INDEXES = {
-    "find_waits": "parked_wait", "newest_wait": "parked_wait", "list_tasks": "parked_task",
+    "find_waits": "parked_wait", "newest_wait": "parked_wait", "list_tasks": "parked_kind",
     "buffered_messages": "inbox_buffered", "buffered_page": "inbox_expiry", "expired_messages": "inbox_expiry",
     "pending_inbox": "inbox_pending", "list_dead": "inbox_dead", "early_letters": "inbox_dead",
     "list_aggregates": "aggregate_kind", "list_aggregates_in": "aggregate_status", "list_parked": "parked_waiting",
