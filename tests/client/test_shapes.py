@@ -36,12 +36,12 @@ LACKING = {
     "runbooks.start_draft",  # `client.drafts` speaks programs and calls
     "processes.deploy_all", "processes.propose", "processes.enter",  # models travel as text: `deploy_text`
     "instances.drawing",  # `diagram` says the same as XML
-    "tasks.open_at", "tasks.proposal", "tasks.verb",
+    "tasks.open_at", "tasks.proposal", "tasks.verb", "runbooks.verb",
     "access.events", "access.authenticate_key", "access.principal_of_key",
 }  # fmt: skip
 EXTRA = {"seen", "confirm", "phrase"}
 """What only a server asks for: all of it by name, and none of it has to be given."""
-MISSING = {"runbooks.extend": {"file"}, "access.create_key": {"by"}}
+MISSING = {"runbooks.extend": {"file"}, "runbooks.cancel_case": {"allow"}, "access.create_key": {"by"}}
 
 
 def operations(kind: type) -> dict[str, Any]:
