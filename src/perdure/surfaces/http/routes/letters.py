@@ -13,6 +13,7 @@ from perdure.app.adding import check_answer
 from perdure.app.listing_views import DeadLetterItem
 from perdure.app.paging import Page
 from perdure.app.views import ReceiptView
+from perdure.errors import RejectedError
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import MAX_TEXT, After, Limit
 from perdure.surfaces.http.reaching import check_reach
@@ -101,7 +102,11 @@ async def _replayed(perdure: Perdure, principal: Principal, message_id: str, dat
 
 
 async def _discarded(perdure: Perdure, principal: Principal, message_id: str, data: Discard) -> None:
-    letter = await perdure.letter(message_id)
+    try:
+        letter = await perdure.letter(message_id)
+    except RejectedError:
+        await perdure.discard(message_id, data.reason)  # which says whether it was dealt with, or never came
+        return
     if letter.kind == COMPLETION:
         named = str(letter.message.get("verb", "")) if isinstance(letter.message, dict) else ""
         await check_reach(perdure, principal, "dead-letter.discard", letter.key, named)
