@@ -29,6 +29,7 @@ from perdure.surfaces.http.repeating import repeating
 from perdure.surfaces.http.routes import API, ROOT
 from perdure.surfaces.http.routes.dashboard import Files
 from perdure.surfaces.http.streams import Streams
+from perdure.surfaces.http.turnstile import Turnstile
 from perdure.surfaces.http.versions import Turns
 
 
@@ -79,8 +80,8 @@ def make_app(
     app.state.update(
         {
             "perdure": perdure, "settings": settings, "secret": secret, "authenticator": who, "streams": streams,
-            "tokens": tokens, "turns": Turns(), "files": Files(), "public_keys": public_keys or {},
-            "failures": failures,
+            "tokens": tokens, "turns": Turns(), "turnstile": Turnstile(), "files": Files(),
+            "failures": failures, "public_keys": public_keys or {},
         }
     )  # fmt: skip
     edge = Edge(app, sources, names_of(settings), settings.public_url, [streams.stop], lambda: runtime.metrics)

@@ -68,10 +68,11 @@ async def start_runbook(
     check_verbs(principal, "runbook.start", plan)
     shown = perdure.runbooks.plan(plan)
     await check_agreed(perdure, shown, principal, data.confirm, data.phrase, what=what, case=data.case)
-    view = await perdure.runbooks.start(
-        plan, case=data.case, idempotency_key=idempotency_key(request), confirmation=data.confirm, wait=data.wait,
-        sealed=data.sealed, timeout_seconds=waited(data.timeout_seconds),
-    )  # fmt: skip
+    async with request.app.state.turnstile.turn():
+        view = await perdure.runbooks.start(
+            plan, case=data.case, idempotency_key=idempotency_key(request), confirmation=data.confirm, wait=data.wait,
+            sealed=data.sealed, timeout_seconds=waited(data.timeout_seconds),
+        )  # fmt: skip
     return tagged(view, 201, location=f"/api/runbooks/{view.id}")
 
 

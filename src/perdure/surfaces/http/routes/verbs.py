@@ -110,10 +110,11 @@ async def call_verb(
         plan = plan_of_call(perdure, verb.name, data.args, data.version)
         what = Composition(calls=[{"verb": verb.name, "args": data.args}])
         await check_agreed(perdure, plan, principal, data.confirm, data.phrase, what=what)
-    view = await perdure.call(
-        name, data.args, version=data.version, idempotency_key=idempotency_key(request), wait=data.wait,
-        timeout_seconds=waited(data.timeout_seconds),
-    )  # fmt: skip
+    async with request.app.state.turnstile.turn():
+        view = await perdure.call(
+            name, data.args, version=data.version, idempotency_key=idempotency_key(request), wait=data.wait,
+            timeout_seconds=waited(data.timeout_seconds),
+        )  # fmt: skip
     return tagged(view, 201, location=f"/api/calls/{view.id}")
 
 
