@@ -19,7 +19,7 @@ export function useRows(filters: Filters): Rows {
   const [known, setKnown] = useState<Known>(NOTHING);
   const [error, setError] = useState<Problem>();
   const [isLoading, setLoading] = useState(true);
-  const now = useRef({ known, filters, isReading: false, stale: new Set<string>(), wantsTop: false, seen: { first: 0, last: 0 } as Span });
+  const now = useRef({ known, filters, isReading: false, stale: new Set<string>(), wantsTop: false, wantsMore: false, seen: { first: 0, last: 0 } as Span });
   now.current.known = known;
   now.current.filters = filters;
   const generation = useRef(0);
@@ -42,6 +42,7 @@ export function useRows(filters: Filters): Rows {
       if (mine === generation.current) {
         now.current.isReading = false;
         setLoading(false);
+        if (now.current.wantsMore) more();
       }
     }
   };
@@ -51,6 +52,7 @@ export function useRows(filters: Filters): Rows {
     setKnown(NOTHING);
     now.current.known = NOTHING;
     now.current.stale.clear();
+    now.current.wantsMore = false;
     setLoading(true);
     void read(TOP);
     return () => clearTimeout(timer.current);
@@ -58,6 +60,8 @@ export function useRows(filters: Filters): Rows {
 
   const more = () => {
     const { known: at, isReading } = now.current;
+    // Whoever wants more while something else is read gets it after that: nothing else would ask again.
+    now.current.wantsMore = isReading;
     if (isReading || at.isWhole || !at.next) return;
     setLoading(true);
     void read({ behind: at.rows.at(-1)?.id ?? "", after: at.next });
