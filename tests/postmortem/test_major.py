@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from perdure.app import server_config
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.xml import read_model
 from perdure.errors import QuarantinedError, RejectedError
@@ -201,7 +202,11 @@ async def test_m9_a_changed_byte_is_found_when_it_is_read(column: str, tmp_path:
 def test_m10_nothing_listens_beyond_this_machine() -> None:
     everywhere = ".".join("0" * 4)
     sources = [path for path in (ROOT / "src").rglob("*.py") if everywhere in path.read_text(encoding="utf-8")]
-    assert sources == []
+    assert sources == [Path(server_config.__file__)]
+    # A server may be told to; without authentication it refuses.
+    with pytest.raises(RejectedError):
+        server_config.check_guarded(server_config.ServerConfig(host=everywhere))
+    server_config.check_guarded(server_config.ServerConfig(host=everywhere, authentication=("keys",)))
     assert "127.0.0.1" in Path(postgres_server.__file__).read_text(encoding="utf-8")
 
 

@@ -209,10 +209,8 @@ class Perdure:
         return view.result
 
     async def status(self, id: str) -> CallView:
-        """A call as it is now, in a person's words, too."""
-        view = await self._view(await self._read(id))
-        verb = self.catalogue.find(view.verb, view.version) if view.args is not None else None
-        return view if verb is None else msgspec.structs.replace(view, sentence=verb.sentence(view.args))
+        """A call as it is now."""
+        return await self._view(await self._read(id))
 
     async def _read(self, id: str) -> Aggregate:
         return await read(self.runtime, self._origin, id)

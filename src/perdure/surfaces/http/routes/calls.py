@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import msgspec
 from litestar import Request, Response
 from litestar.params import Parameter
 
@@ -51,7 +52,9 @@ async def show_call(
     if until:
         wait = perdure.wait if until == "end" else perdure.runbooks.rest
         await patiently(request, principal, wait(id, timeout_seconds))
-    return tagged(await perdure.status(id))
+    view = await perdure.status(id)
+    verb = perdure.catalogue.find(view.verb, view.version) if view.args is not None else None
+    return tagged(view if verb is None else msgspec.structs.replace(view, sentence=verb.sentence(view.args)))
 
 
 @reading("/calls/{id:str}/timeline", "call.read", tags=TAGS)
