@@ -60,7 +60,7 @@ def test_a_parser_stands_fuzzing(target: str, tmp_path: Path) -> None:
     [("crashes", "KeyError", "crash-"), ("hangs", "timeout", "timeout-"), ("swells", "out-of-memory", "oom-")],
 )
 def test_a_broken_parser_is_noticed_and_its_input_kept(target: str, sign: str, kept: str, tmp_path: Path) -> None:
-    done = fuzz(target, 60, tmp_path, f"--timeout={1 if target == 'hangs' else 60}", "--memory=600")
+    done = fuzz(target, 60, tmp_path, f"--timeout={10 if target == 'hangs' else 60}", "--memory=600", "--seed=1")
     assert done.returncode != 0
     assert sign in done.stderr + done.stdout
     (file,) = tmp_path.iterdir()

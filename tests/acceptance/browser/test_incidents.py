@@ -105,7 +105,7 @@ def test_a_dead_letter_is_replayed_under_the_key_it_was_meant_for(eyes: Eyes, se
     letter.get_by_role("button", name="Replay").click()
     page.get_by_label("Under another key").fill("loan/L-1")
     page.get_by_role("dialog").get_by_role("button", name="Replay").click()
-    expect(page.get_by_text("Delivered")).to_be_visible()
+    expect(page.get_by_text("Delivered", exact=True)).to_be_visible()
     expect(letter).to_have_count(0)
     assert server.get(f"/calls/{loan['id']}")["result"] == {"agreed": True}
 
