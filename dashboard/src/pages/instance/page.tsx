@@ -5,7 +5,7 @@ import type { DiagramView, InstanceView } from "../../api/process-shapes";
 import { Diagram } from "../../diagrams/diagram";
 import { type Marks, NO_MARKS } from "../../diagrams/marks";
 import { indexAt, positionsOf } from "../../history/positions";
-import { titleOf } from "../../lists/titles";
+import { titleOf } from "../../parts/titles";
 import { useResource } from "../../live/resource";
 import { StateBadge } from "../../parts/badge";
 import { Identity } from "../../parts/identity";
