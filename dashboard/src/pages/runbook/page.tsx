@@ -15,6 +15,7 @@ import { Undo } from "../../parts/undo";
 import { Link, type PageProps, query, setQuery } from "../../routing";
 import { pageShortcuts } from "../../shortcuts";
 import { Audit } from "./audit";
+import { Corrections } from "./corrections";
 import { PlanGraph } from "./graph";
 import { PlanCard } from "./plan-card";
 import { type DraftView, readRunbook, type Shown, titleOf } from "./reading";
@@ -80,6 +81,7 @@ function Running({ shown, onSelect, onDone }: { shown: Shown; onSelect: (name: s
       <div class="card main-card"><Tabs tabs={tabs} label="Views of the runbook" /></div>
       <div class="stack beside">
         <Waits steps={view.steps} onSelect={onSelect} />
+        {shown.call && shown.call.amendments.length > 0 && <Corrections call={shown.call} onDone={onDone} />}
         <section class="card steps-card" aria-labelledby="steps-head">
           <header><h2 id="steps-head">Steps</h2><span class="push soft">{view.steps.length}</span></header>
           {view.steps.length === 0 ? <Blank title="No steps yet" /> : <Steps shown={shown} selected={selected} onSelect={onSelect} onDone={onDone} />}
