@@ -202,7 +202,7 @@ def test_the_data_of_an_ended_instance_are_erased_with_a_reason(eyes: Eyes, serv
     expect(dialog.get_by_role("button", name="Erase")).to_be_disabled()
     dialog.get_by_label("Type erase to confirm").fill("erase")
     dialog.get_by_role("button", name="Erase").click()
-    expect(page.get_by_text("Data erased")).to_be_visible()
+    expect(page.get_by_text("Data erased", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Erase data")).to_have_count(0)
     eyes.picture(page, "instance-erased")
     assert server.get(f"/instances/{instance}")["data"] is None
