@@ -93,7 +93,7 @@ def test_the_data_of_an_ended_call_are_erased_with_a_reason(eyes: Eyes, server: 
     dialog.get_by_label("Type erase to confirm").fill("erase")
     eyes.picture(page, "erase")
     dialog.get_by_role("button", name="Erase").click()
-    expect(page.get_by_text("its data was erased")).to_be_visible()
+    expect(page.get_by_text("its data was erased", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Correct data")).to_have_count(0)
     assert server.get(f"/calls/{id}")["args"] is None
 
