@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import socket
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from bench.workloads import AT_ONCE, Scale
 DEFINITIONS = Path(__file__).resolve().parent / "definitions"
 CONFIG = "server:\n  rate: {per_second: 1000000, burst: 1000000}\n"
 LOOKS = 1000
+LOOKS_BEFORE = 100
 ROUNDS = 4
 EVENTS = 40
 """How often each stream is told something in one round."""
@@ -151,32 +154,43 @@ async def _calls(server: Server, count: int) -> dict[str, float]:
 
 
 async def _status(server: Server) -> dict[str, float]:
-    async with _open(server, 1) as (looker,):
-        _, body = await looker.ask("POST", "/api/verbs/bench.step/calls", b'{"args":{"payload":{}}}')
-        path = f"/api/calls/{id_in(body)}"
-        await _looks(looker, path, LOOKS // 10)
-        idle = await _looks(looker, path, LOOKS)
-        async with _open(server, AT_ONCE) as connections:
-            loading = asyncio.ensure_future(drive(connections, call_step, 1_000_000))
-            busy = await _looks(looker, path, LOOKS)
-            loading.cancel()
-            await asyncio.gather(loading, return_exceptions=True)
-    return {"idle_p99_ms": _p99(idle), "busy_p99_ms": _p99(busy)}
+    """A look at a call, from a process of its own: who makes the load must not hold up who measures."""
+    async with _open(server, 1) as (caller,):
+        _, body = await caller.ask("POST", "/api/verbs/bench.step/calls", b'{"args":{"payload":{}}}')
+    path = f"/api/calls/{id_in(body)}"
+    idle = await _looks(server, path)
+    async with _open(server, AT_ONCE) as connections:
+        loading = asyncio.ensure_future(drive(connections, call_step, 1_000_000))
+        busy = await _looks(server, path)
+        loading.cancel()
+        await asyncio.gather(loading, return_exceptions=True)
+    return {"idle_p99_ms": idle, "busy_p99_ms": busy}
 
 
-async def _looks(connection: Connection, path: str, count: int) -> list[float]:
-    taken: list[float] = []
-    for _ in range(count):
-        began = time.perf_counter()
-        status, _ = await connection.ask("GET", path)
-        taken.append((time.perf_counter() - began) * 1000)
-        if status != 200:
-            raise RuntimeError(f"status answered {status}")
-    return taken
-
-
-def _p99(taken: list[float]) -> float:
+async def _looks(server: Server, path: str) -> float:
+    command = [sys.executable, "-m", "bench.serving", "look", server.host, str(server.port), path]
+    looker = await asyncio.create_subprocess_exec(*command, env=children.environment(), stdout=subprocess.PIPE)
+    told, _ = await looker.communicate()
+    if looker.returncode:
+        raise children.ChildFailed("whoever looked failed")
+    taken = msgspec.json.decode(told, type=list[float])
     return statistics.quantiles(taken, n=100)[98]
+
+
+def _look_child(host: str, port: int, path: str) -> list[float]:
+    connection = HTTPConnection(host, port)
+    connection.connect()
+    connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    taken: list[float] = []
+    for _ in range(LOOKS_BEFORE + LOOKS):
+        began = time.perf_counter()
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        answer.read()
+        taken.append((time.perf_counter() - began) * 1000)
+        if answer.status != 200:
+            raise RuntimeError(f"status answered {answer.status}")
+    return taken[LOOKS_BEFORE:]
 
 
 async def _streams(server: Server, count: int) -> dict[str, float]:
@@ -214,4 +228,7 @@ def _said(found: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    print(msgspec.json.encode(asyncio.run(_direct_child(sys.argv[1], int(sys.argv[2])))).decode())
+    if sys.argv[1] == "look":
+        print(msgspec.json.encode(_look_child(sys.argv[2], int(sys.argv[3]), sys.argv[4])).decode())
+    else:
+        print(msgspec.json.encode(asyncio.run(_direct_child(sys.argv[1], int(sys.argv[2])))).decode())

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from perdure.errors import StoreSettingError
-from perdure.surfaces.http.joining import JoinedWrites
+from perdure.surfaces.http.joining import JoinedWrites, Outbox
 from perdure.surfaces.http.serving import listening
 
 pytestmark = pytest.mark.req("P2")
@@ -54,7 +54,7 @@ async def test_an_answer_is_sent_at_once_and_never_waits_for_the_reader_to_ackno
 
 async def test_what_is_written_in_one_turn_is_sent_together_and_in_order() -> None:
     transport = Written()
-    joined = JoinedWrites(transport, asyncio.get_running_loop())
+    joined = JoinedWrites(transport, Outbox(asyncio.get_running_loop()))
     joined.write(b"head ")
     joined.write(b"body")
     assert transport.sent == []
@@ -67,7 +67,7 @@ async def test_what_is_written_in_one_turn_is_sent_together_and_in_order() -> No
 
 async def test_what_was_written_before_closing_is_sent() -> None:
     transport = Written()
-    joined = JoinedWrites(transport, asyncio.get_running_loop())
+    joined = JoinedWrites(transport, Outbox(asyncio.get_running_loop()))
     joined.write(b"last words")
     joined.close()
     await asyncio.sleep(0)

@@ -7,7 +7,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from perdure.surfaces.http.joining import JoinedWrites
+from perdure.surfaces.http.joining import JoinedWrites, Outbox
 
 MAX_HEAD_BYTES = 65_536
 HEAD_SECONDS = 30.0
@@ -20,8 +20,12 @@ class BoundedHeads(HttpToolsProtocol):
     _head_bytes = 0
     _late: asyncio.TimerHandle | None = None
 
+    def __init__(self, *, outbox: Outbox, **given: Any) -> None:
+        super().__init__(**given)
+        self._outbox = outbox
+
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(JoinedWrites(transport, self.loop))  # type: ignore[arg-type]
+        super().connection_made(JoinedWrites(transport, self._outbox))  # type: ignore[arg-type]
         self._expect()
 
     def data_received(self, data: bytes) -> None:
