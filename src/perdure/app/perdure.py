@@ -313,6 +313,19 @@ class Perdure:
         """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached."""
         return await self.runtime.engine.signal(name, self._origin, message_id=message_id, data=data)
 
+    async def wait_under(self, key: str) -> str:
+        """The name of what waits under a key now: what waits there later has another. Empty for a human task of a
+        process, whose key is never used again."""
+        return "" if await self._is_task(key) else await self.runtime.intake.name(key, self._origin)
+
+    async def end_wait(self, completion: Completion, message_id: str = "") -> ReceiptView:
+        """As `complete`, of the wait that the completion names and no other."""
+        return await self._receipt(await self.runtime.intake.complete(completion, self._origin, message_id))
+
+    async def tell_wait(self, key: str, text: str, wait: str) -> ReceiptView:
+        """As `progress`, of a wait that has a name."""
+        return await self._receipt(await self.runtime.intake.progress(key, text, self._origin, wait))
+
     async def verbs_under(self, key: str, verb: str = "") -> list[str]:
         """The verbs of what waits or waited under a key; of one verb's waits alone where one is named."""
         return await verbs_under(self.runtime, self._origin, key, verb)
@@ -325,9 +338,9 @@ class Perdure:
         """Whether a key is that of a human task of a process, open or ended."""
         return await self._is_task(key)
 
-    async def is_proposed(self, key: str) -> bool:
-        """Whether somebody is asked under a key to decide upon what an agent proposes."""
-        return await is_proposed(self.runtime, self._origin, key)
+    async def is_proposed(self, key: str, wait: str = "") -> bool:
+        """Whether somebody is asked under a key, or by a wait of a name, to decide upon what an agent proposes."""
+        return await is_proposed(self.runtime, self._origin, key, wait)
 
     async def letter(self, message_id: str) -> DeadLetterItem:
         """A dead letter with all it brings."""

@@ -16,12 +16,12 @@ from perdure.surfaces.http.problems import RefusedRequest
 
 async def check_wait(
     perdure: Perdure, principal: Principal, request: Request[Any, Any, Any], operation: str, key: str, verb: str = ""
-) -> None:
-    """Refuse whoever may not end the wait under a key."""
+) -> WaitName | None:
+    """Refuse whoever may not end the wait under a key. Who shows a wait's token may end that one, and no later one."""
     if principal.via == "wait":
-        _check_token(principal, request, operation, key)
-        return
+        return _check_token(principal, request, operation, key)
     await check_reach(perdure, principal, operation, key, verb)
+    return None
 
 
 async def check_reach(perdure: Perdure, principal: Principal, operation: str, key: str, verb: str = "") -> None:
@@ -44,9 +44,10 @@ async def check_every_verb(perdure: Perdure, principal: Principal, operation: st
         check(principal, operation, verb=verb)
 
 
-def _check_token(principal: Principal, request: Request[Any, Any, Any], operation: str, key: str) -> None:
+def _check_token(principal: Principal, request: Request[Any, Any, Any], operation: str, key: str) -> WaitName:
     check(principal, operation)
     name: WaitName | None = request.scope["state"].get("wait")
     if name is None or (name.tenant, name.key) != (principal.tenant, key):
         detail = "This token is for another wait."
         raise RefusedRequest(403, "access.forbidden", detail, "Use the token that was given for this one.")
+    return name

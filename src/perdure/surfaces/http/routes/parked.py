@@ -65,7 +65,7 @@ async def _token(perdure: Perdure, principal: Principal, request: AnyRequest, ke
     if not secret:
         hint = "Set server.authentication: who needs no credential needs no token either."
         raise RefusedRequest(409, "server.no_secret", "This server signs nothing.", hint)
-    return WaitToken(key, wait_token(secret, principal.tenant, key))
+    return WaitToken(key, wait_token(secret, principal.tenant, key, await perdure.wait_under(key)))
 
 
 ROUTES: tuple[Any, ...] = (list_parked, make_wait_token, make_token_by_key)
