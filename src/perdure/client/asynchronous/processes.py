@@ -105,15 +105,18 @@ class InstanceDesk:
         idempotency_key: str = "",
         until: Until = "committed",
         timeout_seconds: float | None = None,
+        confirm: str = "",
+        phrase: str = "",
     ) -> InstanceView:
         """Begin an instance, of the latest version unless one is named; under one idempotency key it begins once.
 
         Returns when that is durable; or, `until` it is at `rest` (only people, messages or time move it on) or at its
-        `end`, as far as it has come when the time is up.
+        `end`, as far as it has come when the time is up. One that carries a grave verb needs `confirm`, the hash of the
+        plan that a person has seen; the gravest a `phrase` too.
         """
         body = {
             "process": process, "version": version, "data": dict(data or {}), "flags": dict(flags or {}),
-            "start": start, "business_key": business_key,
+            "start": start, "business_key": business_key, "confirm": confirm, "phrase": phrase,
         }  # fmt: skip
         view = await self._transport.post(InstanceView, "/instances", body, key=idempotency_key)
         return view if until == "committed" else await self.wait(view.id, until, timeout_seconds)

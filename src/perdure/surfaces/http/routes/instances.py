@@ -132,7 +132,8 @@ async def start_instance(
     verb = await perdure.processes.verb(data.process, data.version)
     check(principal, "instance.start", verb=verb)
     if verb:
-        await check_confirmed(plan_of_call(perdure, verb, data.data), principal, data.confirm, data.phrase)
+        plan, hint = plan_of_call(perdure, verb, data.data), "A person can start it."
+        await check_confirmed(plan, principal, data.confirm, data.phrase, else_hint=hint)
     view = await perdure.instances.start(
         data.process, data.data, version=data.version, flags=data.flags, start=data.start,
         business_key=data.business_key, idempotency_key=idempotency_key(request), until=data.until,
