@@ -110,6 +110,8 @@ class Perdure:
         nothing. Nothing is measured or traced unless `telemetry` says so; `span_exporter` is any of OpenTelemetry's,
         in place of OTLP over HTTP. `hooks` says who sends signed messages, and whom a worker tells what happened.
         """
+        if hooks is not None:
+            hooks.check()
         catalogue = load_definitions(definitions, environment)
         tells = hooks is not None and bool(hooks.leaving)
         if tells:

@@ -6,11 +6,11 @@ from typing import Any
 
 from litestar import Request
 
-from perdure.access.principal import EVERY_VERB, Principal
+from perdure.access.principal import Principal
 from perdure.access.roles import check
 from perdure.access.tokens import WaitName
 from perdure.app import Perdure
-from perdure.errors import RejectedError, Rejection
+from perdure.app.reaching import check_reach
 from perdure.surfaces.http.problems import RefusedRequest
 
 
@@ -22,20 +22,6 @@ async def check_wait(
         return _check_token(principal, request, operation, key)
     await check_reach(perdure, principal, operation, key, verb)
     return None
-
-
-async def check_reach(perdure: Perdure, principal: Principal, operation: str, key: str, verb: str = "") -> None:
-    """Refuse whose key does not reach every verb that waits under it."""
-    verbs = await perdure.verbs_under(key, verb)
-    for each in verbs:
-        check(principal, operation, verb=each)
-    if verbs or EVERY_VERB[0] in principal.verbs:
-        return
-    # What comes too early is kept and applied when its wait begins: then it must have been for a verb they reach.
-    if not verb:
-        fact, hint = "nothing waits under it yet and your key does not reach every verb", "Name the verb it is for."
-        raise RejectedError(Rejection("forbidden", "complete", "key", key, fact, hint))
-    check(principal, operation, verb=verb)
 
 
 async def check_every_verb(perdure: Perdure, principal: Principal, operation: str, id: str) -> None:

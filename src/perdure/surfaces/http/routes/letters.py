@@ -13,11 +13,11 @@ from perdure.app.adding import check_answer
 from perdure.app.confirming import vetted
 from perdure.app.listing_views import DeadLetterItem
 from perdure.app.paging import Page
+from perdure.app.reaching import check_reach
 from perdure.app.views import ReceiptView
 from perdure.errors import RejectedError
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import MAX_TEXT, After, Limit
-from perdure.surfaces.http.reaching import check_reach
 
 TAGS = ("dead letters",)
 COMPLETION = "completion"
