@@ -36,7 +36,7 @@ LACKING = {
     "runbooks.open_draft", "runbooks.draft", "runbooks.revise", "runbooks.undo", "runbooks.redo",
     "runbooks.start_draft",  # `client.drafts` speaks programs and calls
     "processes.deploy_all", "processes.propose", "processes.enter",  # models travel as text: `deploy_text`
-    "processes.started",
+    "processes.started", "listing.seen_by",
     "instances.drawing",  # `diagram` says the same as XML
     "tasks.open_at", "tasks.proposal", "tasks.verb", "runbooks.verb",
     "access.events", "access.authenticate_key", "access.principal_of_key",

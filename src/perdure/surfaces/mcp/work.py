@@ -335,7 +335,9 @@ async def list_incidents(desk: Desk, asked: ListIncidents) -> IncidentPage:
 
     Mend what the text says, then retry_incident. Do not retry again and again what fails in the same way.
     """
-    page = await desk.perdure.listing.incidents(limit=asked.limit, after=asked.after or None)
+    page = await desk.perdure.listing.seen_by(desk.principal.verbs).incidents(
+        limit=asked.limit, after=asked.after or None
+    )
     return IncidentPage([_incident(desk, each) for each in page.items], page.next or "")
 
 

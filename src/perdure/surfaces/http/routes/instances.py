@@ -9,13 +9,14 @@ from litestar import Request, Response
 from litestar.params import QueryParameter
 
 from perdure.access.principal import Principal
-from perdure.access.roles import check, reaches
+from perdure.access.roles import check
 from perdure.app import Perdure
 from perdure.app.confirming import check_confirmed, plan_of_call
 from perdure.app.instance_views import InstanceView
 from perdure.app.listing_views import InstanceRow
 from perdure.app.paging import Page
 from perdure.app.retracing import DiagramView
+from perdure.app.seeing import seen
 from perdure.app.views import EventView
 from perdure.engine import MigrationPlan
 from perdure.surfaces.http.bodies import NO_REASON, Reason, Why
@@ -154,7 +155,7 @@ async def show_instance(
     """
     if until:
         await patiently(request, principal, perdure.instances.wait(id, until, timeout_seconds))
-    return tagged(_told(principal, await perdure.instances.get(id, at=at)))
+    return tagged(seen(principal, await perdure.instances.get(id, at=at)))
 
 
 @reading("/instances/{id:str}/diagram", "instance.read", tags=TAGS)
@@ -280,15 +281,8 @@ async def _allowed(perdure: Perdure, principal: Principal, operation: str, id: s
     check(principal, operation, verb=await perdure.instances.verb(id))
 
 
-def _told(principal: Principal, view: InstanceView) -> InstanceView:
-    """Without its data and flags where the key of who asks does not reach the verb."""
-    if not view.verb or reaches(principal.verbs, view.verb):
-        return view
-    return msgspec.structs.replace(view, data=None, flags={})
-
-
 def _answered(principal: Principal, view: InstanceView) -> Response[InstanceView]:
-    return tagged(_told(principal, view))
+    return tagged(seen(principal, view))
 
 
 ROUTES: tuple[Any, ...] = (

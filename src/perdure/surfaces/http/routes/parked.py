@@ -38,9 +38,11 @@ class WaitToken(msgspec.Struct, frozen=True):
 
 
 @reading("/parked", "parked.list", tags=TAGS)
-async def list_parked(perdure: Perdure, limit: Limit = 50, after: After = None) -> Page[ParkedItem]:
-    """What calls and runbooks wait for, oldest first."""
-    return await perdure.listing.parked(limit=limit, after=after)
+async def list_parked(
+    perdure: Perdure, principal: Principal, limit: Limit = 50, after: After = None
+) -> Page[ParkedItem]:
+    """What calls and runbooks wait for, oldest first; keys are told to those whose own reaches the verb."""
+    return await perdure.listing.seen_by(principal.verbs).parked(limit=limit, after=after)
 
 
 @acting("/parked/{key:str}/token", "parked.token", repeats="domain", tags=TAGS)

@@ -14,6 +14,7 @@ from perdure.app.composing import extend, extension_of, plan_of
 from perdure.app.listing_views import RunbookRow
 from perdure.app.paging import Page
 from perdure.app.runbook_views import PlanDiff, PlanView, RunbookView
+from perdure.app.seeing import seen
 from perdure.app.timelines import Timeline, timeline_of
 from perdure.surfaces.http.bodies import NO_REASON, CancelRunbook, Composed, Extend, Reason, Start
 from perdure.surfaces.http.confirming import check_agreed, check_extension, check_verbs
@@ -45,11 +46,15 @@ class Runbooks(msgspec.Struct, frozen=True):
 
 @reading("/runbooks", "runbook.list", tags=TAGS)
 async def list_runbooks(
-    perdure: Perdure, in_state: InState = "", case: Word = "", q: Query = "",
+    perdure: Perdure, principal: Principal, in_state: InState = "", case: Word = "", q: Query = "",
     kind: Literal["runbooks", "calls", "all"] = "runbooks", limit: Limit = 50, after: After = None,
 ) -> Page[RunbookRow]:  # fmt: skip
-    """Runbooks, newest first. `q` is the beginning of an id, a case or an indexed value."""
-    return await perdure.listing.runbooks(state=in_state, case=case, q=q, kind=kind, limit=limit, after=after)
+    """Runbooks, newest first. `q` is the beginning of an id, a case or an indexed value.
+
+    Of runbooks with verbs that a key does not reach it sees that they are there, and finds none by `q`.
+    """
+    listing = perdure.listing.seen_by(principal.verbs)
+    return await listing.runbooks(state=in_state, case=case, q=q, kind=kind, limit=limit, after=after)
 
 
 @acting("/runbooks/plan", "runbook.plan", repeats="domain", tags=TAGS)
@@ -83,29 +88,33 @@ async def show_runbook(
 ) -> Response[RunbookView]:  # fmt: skip
     """A runbook as it is, or as it was after that many records of its journal.
 
-    With `until` the answer comes once it has come so far, or the time is up.
+    With `until` the answer comes once it has come so far, or the time is up. What a step is about is told to those
+    whose key reaches its verb; its journal, timeline, progress and diff to those whose key reaches every verb in it.
     """
     if until:
         wait = perdure.runbooks.wait if until == "end" else perdure.runbooks.rest
         await patiently(request, principal, wait(id, timeout_seconds))
-    return tagged(await perdure.runbooks.show(id, at=at))
+    return tagged(seen(principal, await perdure.runbooks.show(id, at=at)))
 
 
 @reading("/runbooks/{id:str}/progress", "runbook.read", tags=TAGS)
-async def show_progress(perdure: Perdure, id: Id, detailed: bool = False) -> Progress:
+async def show_progress(perdure: Perdure, principal: Principal, id: Id, detailed: bool = False) -> Progress:
     """How far it has come: a line, or a line for each step."""
+    await check_every_verb(perdure, principal, "runbook.read", id)
     return Progress(await perdure.runbooks.progress(id, detailed=detailed))
 
 
 @reading("/runbooks/{id:str}/diff", "runbook.read", tags=TAGS)
-async def show_diff(perdure: Perdure, id: Id, at: Sequence = 1, to: Sequence = None) -> PlanDiff:
+async def show_diff(perdure: Perdure, principal: Principal, id: Id, at: Sequence = 1, to: Sequence = None) -> PlanDiff:
     """What became of its plan between two records, the later one now unless it is named."""
+    await check_every_verb(perdure, principal, "runbook.read", id)
     return await perdure.runbooks.diff(id, at=at or 1, to=to)
 
 
 @reading("/runbooks/{id:str}/timeline", "runbook.read", tags=TAGS)
-async def show_timeline(perdure: Perdure, id: Id) -> Timeline:
+async def show_timeline(perdure: Perdure, principal: Principal, id: Id) -> Timeline:
     """When each step ran, waited and ended."""
+    await check_every_verb(perdure, principal, "runbook.read", id)
     return await timeline_of(perdure, id)
 
 
@@ -127,7 +136,7 @@ async def extend_runbook(
         extension = await extension_of(perdure, id, what)
         check_verbs(principal, "runbook.extend", extension.added)
         await check_extension(perdure, extension, principal, data.confirm, data.phrase)
-        return tagged(await extend(perdure, id, what, extension.whole.content_hash, data.edges))
+        return tagged(seen(principal, await extend(perdure, id, what, extension.whole.content_hash, data.edges)))
 
 
 @acting("/runbooks/{id:str}/seal", "runbook.seal", tags=TAGS)
