@@ -113,6 +113,8 @@ async def test_lists_hide_what_rows_are_about_and_pages_go_on_in_order(store_url
         assert all((SECRET in json.dumps(row)) == (row["verb"] == "note.write") for row in rows)
         (row,) = await pages("/api/runbooks")
         assert row["id"] == runbook and (row["title"], row["progress"], row["waiting"]) == ("Runbook", "", [])
+        (whole,) = await pages("/api/runbooks", whole=True)
+        assert (whole["id"], whole["progress"]) == (runbook, "")
         assert [row["verb"] for row in await pages("/api/calls", q=SECRET)] == ["note.write"] * 4
         assert await pages("/api/calls", verb="vault.open", where=f"text:{SECRET}1") == []
         assert len(await pages("/api/calls", verb="note.write", where=f"text:{SECRET}1")) == 1

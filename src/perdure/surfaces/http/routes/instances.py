@@ -23,7 +23,7 @@ from perdure.surfaces.http.bodies import NO_REASON, Reason, Why
 from perdure.surfaces.http.following import journal_answer
 from perdure.surfaces.http.guarding import idempotency_key
 from perdure.surfaces.http.making import acting, reading, streaming
-from perdure.surfaces.http.parameters import After, Id, InState, Limit, Sequence, Word
+from perdure.surfaces.http.parameters import After, Id, InState, Limit, Sequence, Whole, Word
 from perdure.surfaces.http.patience import Goal, Patience, patiently
 from perdure.surfaces.http.versions import tagged, unchanged
 
@@ -116,10 +116,15 @@ NO_MIGRATION, NO_BACK = MigrateInstance(), MigrateBack()
 
 @reading("/instances", "instance.list", tags=TAGS)
 async def list_instances(
-    perdure: Perdure, process: Word = "", in_state: InState = "", business_key: Word = "", limit: Limit = 50,
-    after: After = None,
-) -> Page[InstanceRow]:  # fmt: skip
+    perdure: Perdure, principal: Principal, process: Word = "", in_state: InState = "", business_key: Word = "",
+    limit: Limit = 50, after: After = None, whole: Whole = False,
+) -> Page[InstanceRow] | Page[InstanceView]:  # fmt: skip
     """Instances without their data, newest first; of one process, in one state, or under one business key."""
+    if whole:
+        found = await perdure.instances.list(
+            process=process, status=in_state, business_key=business_key, limit=limit, after=after or ""
+        )  # fmt: skip
+        return Page([seen(principal, each) for each in found], found[-1].id if len(found) == limit else None)
     return await perdure.listing.instances(
         process=process, state=in_state, business_key=business_key, limit=limit, after=after
     )

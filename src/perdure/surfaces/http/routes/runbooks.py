@@ -6,21 +6,23 @@ from typing import Any, Literal
 
 import msgspec
 from litestar import Request, Response
+from msgspec.structs import replace
 
-from perdure.access.principal import Principal
+from perdure.access.principal import EVERY_VERB, Principal
 from perdure.access.roles import check
 from perdure.app import Perdure
 from perdure.app.composing import extend, extension_of, plan_of
 from perdure.app.listing_views import RunbookRow
 from perdure.app.paging import Page
 from perdure.app.runbook_views import PlanDiff, PlanView, RunbookView
-from perdure.app.seeing import seen
+from perdure.app.seeing import seen, sees
 from perdure.app.timelines import Timeline, timeline_of
+from perdure.errors import RejectedError, Rejection
 from perdure.surfaces.http.bodies import NO_REASON, CancelRunbook, Composed, Extend, Reason, Start
 from perdure.surfaces.http.confirming import check_agreed, check_extension, check_verbs
 from perdure.surfaces.http.guarding import idempotency_key
 from perdure.surfaces.http.making import acting, reading
-from perdure.surfaces.http.parameters import After, Id, InState, Limit, Name, Query, Sequence, Word
+from perdure.surfaces.http.parameters import After, Id, InState, Limit, Name, Query, Sequence, Whole, Word
 from perdure.surfaces.http.patience import Goal, Patience, patiently
 from perdure.surfaces.http.reaching import check_every_verb
 from perdure.surfaces.http.routes.audits import Form, document_answer
@@ -48,13 +50,28 @@ class Runbooks(msgspec.Struct, frozen=True):
 async def list_runbooks(
     perdure: Perdure, principal: Principal, in_state: InState = "", case: Word = "", q: Query = "",
     kind: Literal["runbooks", "calls", "all"] = "runbooks", limit: Limit = 50, after: After = None,
-) -> Page[RunbookRow]:  # fmt: skip
+    whole: Whole = False,
+) -> Page[RunbookRow] | Page[RunbookView]:  # fmt: skip
     """Runbooks, newest first. `q` is the beginning of an id, a case or an indexed value.
 
     Of runbooks with verbs that a key does not reach it sees that they are there, and finds none by `q`.
     """
+    if whole:
+        if q or kind != "runbooks":
+            fact, hint = "they are neither searched nor mixed with calls", "Leave out whole, or q and kind."
+            raise RejectedError(Rejection("invalid", "list", "runbooks", "whole", fact, hint))
+        found = await perdure.runbooks.list(case=case, state=in_state, limit=limit, after=after or "")
+        shown = [await _in_list(perdure, principal, each) for each in found]
+        return Page(shown, found[-1].id if len(found) == limit else None)
     listing = perdure.listing.seen_by(principal.verbs)
     return await listing.runbooks(state=in_state, case=case, q=q, kind=kind, limit=limit, after=after)
+
+
+async def _in_list(perdure: Perdure, principal: Principal, view: RunbookView) -> RunbookView:
+    """Its steps are left out, so that their verbs are looked for where they are."""
+    if principal.verbs == EVERY_VERB or sees(principal.verbs, await perdure.verbs_of(view.id)):
+        return view
+    return replace(view, progress="")
 
 
 @acting("/runbooks/plan", "runbook.plan", repeats="domain", tags=TAGS)
