@@ -37,6 +37,7 @@ class Metrics:
         self.registry = CollectorRegistry(auto_describe=False)
         self._verbs = frozenset(verbs)
         self._routes: set[str] = set()
+        self._answered: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._counters = {name: self._made(Counter, name) for name in ABOUT if name.endswith("_total")}
         self._histograms: dict[str, Histogram] = {
             name: Histogram(name, ABOUT[name], LABELS.get(name, ()), registry=self.registry, buckets=buckets)
@@ -117,8 +118,16 @@ class Metrics:
                 route = OTHER
             self._routes.add(route)
         name = method if method in METHODS else OTHER
-        self._counters["perdure_http_requests_total"].labels(name, route, str(status)).inc()
-        self._histograms["perdure_http_request_seconds"].labels(name, route).observe(seconds)
+        place = (name, route, status)
+        found = self._answered.get(place)
+        if found is None:
+            counted = self._counters["perdure_http_requests_total"].labels(name, route, str(status))
+            found = self._answered[place] = (
+                counted,
+                self._histograms["perdure_http_request_seconds"].labels(name, route),
+            )
+        found[0].inc()
+        found[1].observe(seconds)
 
     def stream_opened(self) -> None:
         self._gauges["perdure_sse_streams"].inc()

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from litestar import Litestar, Router
-from litestar.di import Provide
 from litestar.exceptions import LitestarDeprecationWarning
 from litestar.routes import HTTPRoute
 
@@ -21,7 +20,7 @@ from perdure.surfaces.http.authenticating import Authenticator, Open, authentica
 from perdure.surfaces.http.credentials import Credentials, TokenReader
 from perdure.surfaces.http.describing import description_config
 from perdure.surfaces.http.edge import Edge, names_of
-from perdure.surfaces.http.guarding import guard, is_public, operation_of, provide_perdure, provide_principal
+from perdure.surfaces.http.guarding import acting, is_public, operation_of
 from perdure.surfaces.http.limits import FAILURES_BURST, FAILURES_PER_SECOND, Buckets
 from perdure.surfaces.http.problems import answer_problem
 from perdure.surfaces.http.reading import JsonRequest
@@ -59,15 +58,10 @@ def make_app(
                 *agent_routes(perdure, names_of(settings), settings.max_body_bytes),
                 *routes,
             ],
-            guards=[guard],
             middleware=[
                 partial(authenticating, authenticator=who),
                 partial(repeating, book=book, sources=sources, most_bytes=settings.max_body_bytes),
             ],
-            dependencies={
-                "perdure": Provide(provide_perdure, sync_to_thread=False),
-                "principal": Provide(provide_principal, sync_to_thread=False),
-            },
             exception_handlers={Exception: answer_problem},
             request_class=JsonRequest,
             logging_config=None,
@@ -79,7 +73,8 @@ def make_app(
     streams = Streams(metrics=lambda: runtime.metrics)
     app.state.update(
         {
-            "perdure": perdure, "settings": settings, "secret": secret, "authenticator": who, "streams": streams,
+            "perdure": perdure, "acting": acting(perdure),
+            "settings": settings, "secret": secret, "authenticator": who, "streams": streams,
             "tokens": tokens, "turns": Turns(), "turnstile": Turnstile(), "files": Files(),
             "failures": failures, "public_keys": public_keys or {},
         }

@@ -1,4 +1,4 @@
-"""Who asks: the credential of a request, checked before any route is looked at."""
+"""Who asks, and whether they may: checked before the route reads anything of the request."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from perdure.access.principal import Principal, local
+from perdure.surfaces.http.guarding import guard
 
 
 class Authenticator(Protocol):
@@ -28,11 +29,12 @@ class Open:
 
 
 def authenticating(app: ASGIApp, authenticator: Authenticator) -> ASGIApp:
-    """Middleware that leaves the principal in the scope's state."""
+    """Middleware that leaves the principal in the scope's state, and lets through who may do what the route does."""
 
     async def identified(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == ScopeType.HTTP:
             scope["state"]["principal"] = await authenticator.identify(scope)
+            guard(scope)
         await app(scope, receive, send)
 
     return identified

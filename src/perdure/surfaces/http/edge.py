@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -67,6 +69,8 @@ class Edge:
         self._public = _place(public_url)
         self._on_drain = on_drain
         self._metrics = metrics
+        self._name = id_text(sources.new_id())
+        self._numbers = count(1)
         self.is_draining = False
         self.draining = asyncio.Event()
         """Set when the server begins to stop; streams end then, and their readers come back elsewhere."""
@@ -82,7 +86,7 @@ class Edge:
         if scope["type"] != ScopeType.HTTP:
             await self._app(scope, receive, send)
             return
-        begun, request_id = self._sources.now(), id_text(self._sources.new_id())
+        begun, request_id = self._sources.now(), f"{self._name}-{next(self._numbers)}"
         scope.setdefault("state", {})["request_id"] = request_id
         path = scope["path"]
         extra = [*_HEADERS, (b"x-request-id", request_id.encode())]
@@ -113,14 +117,18 @@ class Edge:
         if self.is_draining:
             detail = "The server is stopping and takes nothing new."
             raise RefusedRequest(503, "server.draining", detail, "Ask again.", headers={"Retry-After": "1"})
-        headers = {name: value for name, value in scope["headers"] if name in (b"host", b"origin")}
-        host = headers.get(b"host", b"").decode("latin-1")
+        host = origin = ""
+        for name, value in scope["headers"]:
+            if name == b"host":
+                host = value.decode("latin-1")
+            elif name == b"origin":
+                origin = value.decode("latin-1")
         if not _is_host(host) or (self._hosts is not None and _name(f"//{host}") not in self._hosts):
             hint = "Use the address it was started with, or name this one as server.public_url."
             raise RefusedRequest(400, "request.host", f"This server does not answer to the name '{host[:100]}'.", hint)
-        origin = headers.get(b"origin", b"").decode("latin-1")
-        own = {_place(f"//{host}"), self._public} - {""}
-        if origin and scope["method"] in UNSAFE and _place(origin) not in own:
+        if not origin or scope["method"] not in UNSAFE:
+            return
+        if _place(origin) not in {_place(f"//{host}"), self._public} - {""}:
             raise RefusedRequest(403, "request.origin", "A page of another site may not act here.")
 
 
@@ -137,6 +145,7 @@ def _place(url: str) -> str:
         return ""
 
 
+@lru_cache(256)
 def _is_host(host: str) -> bool:
     """Whether it can be read as host and port, as whoever builds addresses of it must."""
     try:
@@ -146,6 +155,7 @@ def _is_host(host: str) -> bool:
         return False
 
 
+@lru_cache(256)
 def _name(url: str) -> str:
     try:
         return (urlsplit(url).hostname or "").lower()

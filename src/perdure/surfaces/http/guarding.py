@@ -1,8 +1,11 @@
-"""Who asks and what they may: the guard of every route, and what handlers are given."""
+"""Who asks and what they may: the guard before every route, and what its function is given."""
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any, get_type_hints
 
 from litestar import Request
 from litestar.connection import ASGIConnection
@@ -16,13 +19,16 @@ from perdure.telemetry import parse_traceparent, traceparent
 
 AnyConnection = ASGIConnection[Any, Any, Any, Any]
 AnyRequest = Request[Any, Any, Any]
+OFTEN = 256
+"""Of how many who ask the way in is kept."""
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="perdure"'}
 
 
-async def guard(connection: AnyConnection, handler: BaseRouteHandler) -> None:
-    """Refuse whoever may not do what the route does. Asynchronous, or every request would cross a thread for it."""
+def guard(scope: Any) -> None:
+    """Refuse whoever may not do what the route does, before anything of the request is read."""
+    handler: BaseRouteHandler = scope["route_handler"]
     if not is_public(handler):
-        check(principal_of(connection), operation_of(handler))
+        check(_principal_in(scope), operation_of(handler))
 
 
 def operation_of(handler: BaseRouteHandler) -> str:
@@ -38,23 +44,63 @@ def is_public(handler: BaseRouteHandler) -> bool:
 
 def principal_of(connection: AnyConnection) -> Principal:
     """Who asks; refused when nobody is signed in."""
-    principal: Principal | None = connection.scope["state"].get("principal")
+    return _principal_in(connection.scope)
+
+
+def _principal_in(scope: Any) -> Principal:
+    principal: Principal | None = scope["state"].get("principal")
     if principal is None:
         hint = "Send 'Authorization: Bearer <key>', or sign in."
         raise RefusedRequest(401, "access.unauthenticated", "Nobody is signed in.", hint, headers=CHALLENGE)
     return principal
 
 
-def provide_principal(request: AnyRequest) -> Principal:
-    return principal_of(request)
+def given(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """A route's function as the framework sees it: `perdure` and `principal` are given by us, not looked for."""
+    signature = inspect.signature(handler)
+    ours = frozenset(GIVEN) & signature.parameters.keys()
+    if not ours:
+        return handler
+    wants_request = "request" in signature.parameters
+
+    @wraps(handler)
+    async def served(**arguments: Any) -> Any:
+        request: AnyRequest = arguments["request"] if wants_request else arguments.pop("request")
+        for name in ours:
+            arguments[name] = GIVEN[name](request)
+        return await handler(**arguments)
+
+    hints = {**get_type_hints(handler, include_extras=True), "request": AnyRequest}
+    kept = {name: each for name, each in signature.parameters.items() if name not in ours}
+    asked = inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY)
+    parameters = [
+        each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
+        for name, each in {"request": asked, **kept}.items()
+    ]
+    served.__signature__ = inspect.Signature(parameters, return_annotation=hints["return"])  # type: ignore[attr-defined]
+    served.__annotations__ = {**{each.name: each.annotation for each in parameters}, "return": hints["return"]}
+    return served
 
 
-def provide_perdure(request: AnyRequest, principal: Principal) -> Perdure:
-    """The platform on behalf of whoever asks. It follows on the principal: what is found at once costs a task group."""
-    perdure: Perdure = request.app.state.perdure
-    return perdure.acting(
-        tenant=principal.tenant, principal=principal.name, groups=principal.groups, trace=trace_of(request)
-    )
+def perdure_for(request: AnyRequest) -> Perdure:
+    """The platform on behalf of whoever asks."""
+    who = principal_of(request)
+    found: Perdure = request.app.state.acting(who.tenant, who.name, who.groups, trace_of(request))
+    return found
+
+
+def acting(perdure: Perdure) -> Callable[[str, str, tuple[str, ...], str], Perdure]:
+    """The platform on behalf of anybody; for those who ask often it is kept."""
+
+    @lru_cache(OFTEN)
+    def on_behalf(tenant: str, principal: str, groups: tuple[str, ...], trace: str) -> Perdure:
+        return perdure.acting(tenant=tenant, principal=principal, groups=groups, trace=trace)
+
+    return on_behalf
+
+
+GIVEN: dict[str, Callable[[AnyRequest], Any]] = {"perdure": perdure_for, "principal": principal_of}
+"""What the function of a route may name besides the parts of a request."""
 
 
 def trace_of(connection: AnyConnection) -> str:

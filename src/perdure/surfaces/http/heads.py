@@ -7,6 +7,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from perdure.surfaces.http.joining import JoinedWrites
+
 MAX_HEAD_BYTES = 65_536
 HEAD_SECONDS = 30.0
 """How long a client may take to say what it wants; whoever only connects holds nothing for longer."""
@@ -19,7 +21,7 @@ class BoundedHeads(HttpToolsProtocol):
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
+        super().connection_made(JoinedWrites(transport, self.loop))  # type: ignore[arg-type]
         self._expect()
 
     def data_received(self, data: bytes) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from litestar import delete, get, post, put
 from litestar.openapi.datastructures import ResponseSpec
 
+from perdure.surfaces.http.guarding import given
 from perdure.surfaces.http.problems import MEDIA, Problem
 
 Handler = Callable[..., Any]
@@ -86,6 +87,6 @@ def _route(
         return method(
             path, operation=operation, tags=list(tags) or None, responses={**refusals(), **(answers or {})},
             operation_id=name, summary=name.replace("_", " ").capitalize(), **more,
-        )(handler)  # fmt: skip
+        )(given(handler))  # fmt: skip
 
     return made

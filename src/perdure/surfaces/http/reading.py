@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from litestar import Request
+from litestar.types import Receive
 
 from perdure.surfaces.http.problems import RefusedRequest
 
@@ -20,12 +21,35 @@ _OPENING = frozenset({b"[", b"{"})
 class JsonRequest(Request[Any, Any, Any]):
     """A request whose body is JSON; a page elsewhere cannot send one without asking the browser first."""
 
+    _whole: bytes | None = None
+
+    async def body(self) -> bytes:
+        if self._whole is None:
+            self._whole = await read_body(self.receive, self.app.state.settings.max_body_bytes)
+        return self._whole
+
     async def json(self) -> Any:
         media = self.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media != "application/json" and not (media.startswith("application/") and media.endswith("+json")):
             hint = "Send it as application/json."
             raise RefusedRequest(415, "request.media_type", f"A body of type '{media[:80]}' is not read here.", hint)
         return decoded(await self.body())
+
+
+async def read_body(receive: Receive, most_bytes: int) -> bytes:
+    """The whole body, as far as it may be long."""
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise RefusedRequest(400, "request.malformed", "The body did not come to its end.")
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > most_bytes:
+            raise RefusedRequest(413, "request.too_large", f"A body may have {most_bytes:,} bytes.")
+        if not message.get("more_body", False):
+            return b"".join(parts)
 
 
 def decoded(body: bytes) -> Any:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import uvicorn
 
+from perdure.errors import StoreSettingError
 from perdure.surfaces.http.edge import Edge
 from perdure.surfaces.http.heads import BoundedHeads
 
@@ -55,11 +56,19 @@ class _Server(uvicorn.Server):
 
 
 def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens; refused in a sentence where another does, or this machine has no such address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    place = socket.socket(family, socket.SOCK_STREAM)
+    place = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, so that the loop sends at once
     place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    place.bind((host, port))
-    place.listen(2048)
+    try:
+        place.bind((host, port))
+        place.listen(2048)
+    except OSError as error:
+        place.close()
+        raise StoreSettingError(
+            "listen at", "address", f"{host}:{port}", error.strerror.lower() if error.strerror else str(error),
+            "Name another with --host and --port, or with server.bind; port 0 takes a free one.",
+        ) from error  # fmt: skip
     place.setblocking(False)
     return place
 

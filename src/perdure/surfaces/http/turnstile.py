@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-AT_ONCE = 12
+AT_ONCE = 8
 MOMENT_SECONDS = 0.02
 
 
@@ -19,26 +19,47 @@ class Turnstile:
     def __init__(self, at_once: int = AT_ONCE, moment_seconds: float = MOMENT_SECONDS) -> None:
         self._free = at_once
         self._moment = moment_seconds
+        self._inside: dict[Turn, float] = {}
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
 
     def turn(self) -> Turn:
         """`async with turnstile.turn():` around the work."""
-        return Turn(self, self._moment)
+        return Turn(self)
 
-    async def enter(self) -> None:
+    async def enter(self, turn: Turn) -> None:
+        loop = asyncio.get_running_loop()
         if self._free:
             self._free -= 1
-            return
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        else:
+            await self._place(loop)
+        self._inside[turn] = loop.time()
+
+    async def _place(self, loop: asyncio.AbstractEventLoop) -> None:
+        place: asyncio.Future[None] = loop.create_future()
         self._waiting.append(place)
+        if self._timer is None:
+            self._timer = loop.call_later(self._moment, self._look, loop)
         try:
             await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
-                self.leave()  # the turn came when nobody wanted it any more
+                self._next()  # the turn came when nobody wanted it any more
             raise
 
-    def leave(self) -> None:
+    def leave(self, turn: Turn) -> None:
+        """Once for each turn: who was held to take too long has left already."""
+        if self._inside.pop(turn, None) is not None:
+            self._next()
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        """While somebody waits, let go of those who are inside for longer than a moment."""
+        latest = loop.time() - self._moment
+        for turn in [turn for turn, since in self._inside.items() if since <= latest]:
+            self.leave(turn)
+        self._timer = loop.call_later(self._moment, self._look, loop) if self._waiting else None
+
+    def _next(self) -> None:
         while self._waiting:
             place = self._waiting.popleft()
             if not place.done():
@@ -48,23 +69,15 @@ class Turnstile:
 
 
 class Turn:
-    """One turn; given back at its end, or after a moment when the work takes longer."""
+    """One turn; given back at its end, or when the work takes long and others wait."""
 
-    def __init__(self, stile: Turnstile, moment_seconds: float) -> None:
+    __slots__ = ("_stile",)
+
+    def __init__(self, stile: Turnstile) -> None:
         self._stile = stile
-        self._moment = moment_seconds
-        self._timer: asyncio.TimerHandle | None = None
 
     async def __aenter__(self) -> None:
-        await self._stile.enter()
-        self._timer = asyncio.get_running_loop().call_later(self._moment, self._give_back)
+        await self._stile.enter(self)
 
     async def __aexit__(self, *_: object) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._give_back()
-
-    def _give_back(self) -> None:
-        if self._timer is not None:
-            self._timer = None
-            self._stile.leave()
+        self._stile.leave(self)

@@ -12,6 +12,7 @@ from litestar import Request, Response
 
 from perdure.app import Perdure
 from perdure.sources import parse_id
+from perdure.surfaces.http.answering import Answer
 from perdure.surfaces.http.problems import RefusedRequest
 
 _TAG = re.compile(r'(W/)?"([^"]*)"')
@@ -33,10 +34,10 @@ def tag_of(sequence: int) -> str:
 
 def tagged(view: V, status: int = 200, *, location: str = "") -> Response[V]:
     """An answer with the tag of the state it shows."""
-    headers = {"ETag": tag_of(view.sequence)}
+    headers = {b"etag": tag_of(view.sequence)}
     if location:
-        headers["Location"] = location
-    return Response(view, status_code=status, headers=headers)
+        headers[b"location"] = location
+    return Answer(view, status, headers)
 
 
 class Turns:
