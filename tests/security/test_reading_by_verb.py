@@ -12,7 +12,9 @@ from perdure.errors import RejectedError
 from perdure.surfaces.mcp import watching, work
 from perdure.surfaces.mcp.desk import Desk, desk_of
 from perdure.surfaces.mcp.runbooks import PlanRunbook, plan_runbook
+from tests.surfaces.http import house
 from tests.surfaces.http.operating import Server, person, served
+from tests.surfaces.http.test_streams import following
 
 VERBS = """
 - name: note.write
@@ -174,6 +176,18 @@ async def test_an_agent_reads_no_more_over_mcp(store_url: str) -> None:
             with pytest.raises(RejectedError, match="may only act on verbs"):
                 await watching.runbook_events(desk, watching.AskEvents(id))
         assert "mine" in (await watching.read_value(desk, watching.ReadValue(runbook, "args", "1"))).text
+
+
+async def test_a_journal_that_is_followed_ends_when_a_verb_is_added_that_its_reader_does_not_reach() -> None:
+    async with house.served(on_socket=True) as found:
+        key = await found.key("operator", verbs=("desk.*",))
+        view = await found.perdure.runbooks.start("(desk.wait :as @first)", sealed=False)
+        await found.perdure.runbooks.rest(view.id, 10)
+        async with found.client(key) as client, following(client, f"/api/runbooks/{view.id}/events") as events:
+            assert (await anext(events))["event"]
+            await found.perdure.runbooks.extend(view.id, "(vault.open :as @second)")
+            told = [event["data"] async for event in events]
+        assert told and not any("vault.open" in each for each in told)
 
 
 def _wide(principal: Principal) -> Principal:
