@@ -1,17 +1,27 @@
 import { describe, expect, it } from "vitest";
-import { asJson, type Call, freshName, fromDocument, moved, nameFault, pathsOf, programOf, renamed, stepOf } from "../src/pages/compose/model";
-import { fieldOf, Reference } from "../src/parts/form/model";
+import { argsOf, asJson, type Call, freshName, fromDocument, moved, nameFault, pathsOf, renamed, stepOf } from "../src/pages/compose/model";
+import { programOf } from "../src/pages/compose/program";
+import { Reference } from "../src/forms/references";
+import { shapeOf } from "../src/forms/shape";
 
-const call = (name: string, args: Call["args"], more: Partial<Call> = {}): Call => ({ key: 1, verb: `kyc.${name}`, name, args, after: [], on_failure: "stop", gate: "", section: "", ...more });
+const call = (name: string, args: Call["args"], more: Partial<Call> = {}): Call => ({ key: 1, verb: `kyc.${name}`, name, args, draft: null, after: [], on_failure: "stop", gate: "", section: "", ...more });
 const calls = [call("company", { name: "A", note: "" }), call("case", { company: new Reference("company.id"), tags: [new Reference("company.name"), "x"] }, { after: ["company"], gate: "compliance", on_failure: "ask" })];
-const field = fieldOf({ type: "object", required: ["name"], properties: { name: { type: "string" }, note: { type: "string" } } });
+const shape = shapeOf({ type: "object", required: ["name"], properties: { name: { type: "string" }, note: { type: "string" } } });
 
 describe("a composition", () => {
   it("is sent as calls, with references and without what was left empty", () => {
-    expect(asJson(calls, (verb) => (verb === "kyc.company" ? field : undefined))).toEqual([
+    expect(asJson(calls, (verb) => (verb === "kyc.company" ? shape : undefined))).toEqual([
       { verb: "kyc.company", name: "company", args: { name: "A" } },
       { verb: "kyc.case", name: "case", args: { company: { "@": "company.id" }, tags: [{ "@": "company.name" }, "x"] }, after: ["company"], on_failure: "ask", gate: "compliance" },
     ]);
+  });
+  it("says what was typed, and loses nothing of what it was read with", () => {
+    const typed = call("company", { name: "A", unknown: { deep: new Reference("x.y") } }, { draft: { name: new Reference("case.name"), note: "hm" } });
+    expect(asJson([typed], () => shape)[0]).toMatchObject({ args: { name: { "@": "case.name" }, note: "hm", unknown: { deep: { "@": "x.y" } } } });
+    expect(asJson(renamed([typed], "case", "file"), () => shape)[0]).toMatchObject({ args: { name: { "@": "file.name" } } });
+  });
+  it("asks nothing of a verb that declares nothing", () => {
+    expect(argsOf(call("open", {}), shapeOf({}))).toEqual({ value: {}, faults: [] });
   });
   it("comes back from a draft as it went in", () => {
     const document = { entries: [{ name: "case", verb: "kyc.case", args: { company: null, tags: [null, "x"] }, references: [{ at: ["company"], step: "company", path: ["id"] }, { at: ["tags", 0], step: "company", path: ["names", 0] }], after: ["company"], gate: "compliance" }] };

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { answerOf, changed, draftOf } from "../src/forms/draft";
+import { answerOf } from "../src/forms/answers";
+import { changed, draftOf } from "../src/forms/draft";
+import { Reference } from "../src/forms/references";
 import { shapeOf } from "../src/forms/shape";
 
 const REVIEW = shapeOf({
@@ -50,6 +52,10 @@ test.each([
   [{ type: "number" }, "many", "This is no number."],
   [{ type: "string", format: "duration" }, "3 days", "This is no duration."],
   [{ type: "string", minLength: 3 }, "ab", "At least 3 characters are needed."],
+  [{ type: "number", exclusiveMinimum: 2 }, "2", "More than 2."],
+  [{ type: "string", maxLength: 1 }, "🙂🙂", "At most 1 characters fit; these are 2."],
+  [{ type: "string", format: "email" }, "nobody", "Write an address as in ana@example.com."],
+  [{ type: "string", format: "uuid" }, "1", "Write a UUID: 32 hexadecimal digits in five groups."],
   [{}, "{not", "This is no JSON."],
 ])("%j refuses %s", (schema, typed, message) => {
   expect(answerOf(shapeOf(schema), typed).faults[0]?.message).toBe(message);
@@ -81,4 +87,24 @@ test("a change touches nothing beside it", () => {
   const after = changed(before as never, ["contact", "name"], "Ada") as { [name: string]: unknown };
   expect(after.documents).toBe(before.documents);
   expect(before.contact).not.toEqual(after.contact);
+});
+
+test("a result may stand wherever a value may, and has to be named", () => {
+  const draft = changed(changed(draftOf(REVIEW), ["outcome"], new Reference("review.outcome")), ["contact"], new Reference(""));
+  const answer = answerOf(REVIEW, changed(draft, ["agree"], true));
+  expect(answer.value).toEqual({ outcome: { "@": "review.outcome" }, agree: true, score: 3, contact: { "@": "" } });
+  expect(answer.faults.map((fault) => fault.path)).toEqual(["$.contact"]);
+});
+
+test("what does not fit yet is kept, so that it can be put right later", () => {
+  const draft = changed(draftOf(REVIEW), ["score"], "many");
+  const kept = answerOf(REVIEW, draft).value;
+  expect(kept).toEqual({ score: "many" });
+  expect(draftOf(REVIEW, kept)).toEqual(draft);
+});
+
+test("a value chooses the variant that means it", () => {
+  const shape = shapeOf({ oneOf: [{ type: "integer" }, { properties: { name: { type: "string" } }, required: ["name"] }] });
+  expect(draftOf(shape, { name: "Ada" })).toMatchObject({ chosen: "1" });
+  expect(answerOf(shape, draftOf(shape, { name: new Reference("a.b") })).value).toEqual({ name: { "@": "a.b" } });
 });

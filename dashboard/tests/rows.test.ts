@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LiveEvent, RunbookRow } from "../src/api/shapes";
 import { type Known, NOTHING, pageOf, withEvent, withPage } from "../src/pages/runbooks/rows";
-import { scrollToRow, spanInSight } from "../src/parts/virtual";
+import { scrollToRow, spanInSight } from "../src/lists/virtual";
 
 const row = (id: string, state = "executing", sequence = 1): RunbookRow => ({
   id, state, sequence, case: "", title: id, progress: "", steps: 1, done: 0, waiting: [], started_at: null, ended_at: null, principal: "ana",

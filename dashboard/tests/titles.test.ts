@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { capital, titleOf } from "../src/lists/titles";
+import { capital, titleOf } from "../src/parts/titles";
 
 test("a business key is part of the title unless it is only an id", () => {
   expect(titleOf("kyc-open-case", "Allianz 2026")).toBe("kyc-open-case · Allianz 2026");

@@ -9,7 +9,7 @@ import pytest
 
 from perdure import Perdure
 from perdure.access.principal import Kind, Principal
-from perdure.app.confirming import check_confirmed, phrase_of, plan_of_call
+from perdure.app.confirming import check_confirmed, plan_of_call
 from perdure.app.runbook_views import PlanView
 from perdure.errors import ConfirmationRequiredError
 from perdure.surfaces.http.problems import refusal_of
@@ -84,7 +84,7 @@ async def test_a_confirmation_of_another_plan_counts_for_nothing() -> None:
 async def test_no_agent_and_no_service_confirms_itself(kind: Kind) -> None:
     found = await plans()
     for plan in (found["desk.pay"], found["desk.wipe"]):
-        error = await refusal(plan, somebody(kind), plan.plan_hash, phrase_of(plan))
+        error = await refusal(plan, somebody(kind), plan.plan_hash, plan.phrase)
         assert "a person has to confirm it" in error.fact
     told = await refusal(found["desk.pay"], somebody(kind), draft="01draft")
     assert told.data["draft"] == "01draft"
@@ -94,7 +94,7 @@ async def test_no_agent_and_no_service_confirms_itself(kind: Kind) -> None:
 async def test_the_gravest_takes_the_phrase_that_the_plan_names() -> None:
     found = await plans()
     plan = found["program"]
-    assert (plan.tier, phrase_of(plan), phrase_of(found["desk.wipe"])) == (
+    assert (plan.tier, plan.phrase, found["desk.wipe"].phrase) == (
         "requires_authorisation", "authorise 2 steps", "authorise 1 step",
     )  # fmt: skip
     for phrase in ("", "authorise", "authorise 1 step", "Authorise 2 steps"):

@@ -71,7 +71,7 @@ async def test_a_call_of_another_verb_is_there_and_says_nothing_of_what_it_is_ab
         await ada.post("/api/completions", {"key": f"vault-{SECRET}", "error": SECRET, "code": "vault.shut"}, 202)
         view = await writer.get(f"/api/calls/{id}")
         assert view["error"]["code"] == "vault.shut" and SECRET not in json.dumps(view)
-        for part in ("events", "timeline", "export"):
+        for part in ("events", "timeline", "export", "amendments"):
             await writer.get(f"/api/calls/{id}/{part}", 403)
             await ada.get(f"/api/calls/{id}/{part}")
         stream = await writer.ask("GET", f"/api/calls/{id}/events", headers={"Accept": "text/event-stream"})

@@ -87,25 +87,24 @@ async def test_a_key_for_repeating_means_nothing_to_another_tenant_or_principal(
         assert len(seen) == 2 * len(keys)
 
 
-async def lines(found: Served, key: Any, told: list[str], is_open: asyncio.Event) -> None:
+async def lines(found: Served, key: Any, told: asyncio.Queue[str], is_open: asyncio.Event) -> None:
     async with found.client(key, Accept="text/event-stream") as client, client.stream("GET", "/api/events") as stream:
         is_open.set()
         async for line in stream.aiter_lines():
-            told.append(line)
+            told.put_nowait(line)
 
 
 async def test_a_stream_tells_of_its_own_tenant_alone() -> None:
     async with served(on_socket=True) as found:
         mine, eve = await found.key("admin"), await found.key("admin", tenant="other", name="eve")
-        told: list[str] = []
+        told: asyncio.Queue[str] = asyncio.Queue()
         is_open = asyncio.Event()
         listening = asyncio.ensure_future(lines(found, eve, told, is_open))
         await is_open.wait()
         async with found.client(mine) as client, found.client(eve) as other:
             foreign = (await client.post("/api/verbs/desk.note/calls", json={"args": {"text": "x"}})).json()["id"]
             own = (await other.post("/api/verbs/desk.note/calls", json={"args": {"text": "y"}})).json()["id"]
-        while not any(own in line for line in told):
-            await asyncio.sleep(0.01)
+        while own not in (line := await told.get()):
+            assert foreign not in line
         listening.cancel()
         await asyncio.gather(listening, return_exceptions=True)
-        assert not any(foreign in line for line in told)

@@ -47,8 +47,12 @@ export interface PlannedStep {
 export type Tier = "benign" | "reviewable" | "requires_confirmation" | "requires_authorisation";
 export interface PlanView {
   plan_hash: string; steps: PlannedStep[]; waves: string[][]; locks: string[]; tier: Tier; tier_reason: string; decisions: string[];
-  remarks: string[]; phrase?: string;
+  remarks: string[];
+  /** What has to be typed to authorise it; empty for most. */
+  phrase: string;
 }
+export interface AmendmentView { number: number; target: "input" | "result"; reason: string; by: string; at: string | null; approved_by: string }
+export interface Correction { amendment: AmendmentView; data: Json }
 export interface EventView { sequence: number; at: string | null; entry: string; command: string; principal: string; data: Record<string, Json>; trace?: string }
 export interface VerbRow { name: string; version: number; kind: string; description: string; consequence: Tier; sentences: string[]; domain?: string }
 export interface VerbView {

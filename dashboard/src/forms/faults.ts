@@ -1,9 +1,10 @@
 // What is wrong with an answer, each fault beside the field it concerns.
 
-import type { Fault } from "./draft";
-import { above, type Path, pathText } from "./paths";
-import type { Shape } from "./shape";
+import type { Fault } from "./answers";
 import type { Draft } from "./draft";
+import { above, type Path, pathText } from "./paths";
+import { isRecord } from "./references";
+import type { Shape } from "./shape";
 
 /** Faults by the place they are shown at; "$" is the top of the form, for what concerns no field in sight. */
 export function faultsByPlace(faults: readonly Fault[], places: ReadonlySet<string>): Map<string, Fault[]> {
@@ -43,8 +44,4 @@ export function placesOf(shape: Shape, draft: Draft, path: Path = []): Set<strin
     if (variant !== undefined) add(variant.shape, inner, path);
   }
   return found;
-}
-
-function isRecord(draft: Draft): draft is { [name: string]: Draft } {
-  return typeof draft === "object" && draft !== null && !Array.isArray(draft);
 }

@@ -1,7 +1,7 @@
 // What a JSON Schema asks for, as fields that a form can show.
 
-export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
-export type Schema = { [keyword: string]: unknown };
+import type { Json, Schema } from "../api/shapes";
+
 export type TextFormat = "" | "date" | "date-time" | "time" | "duration" | "email" | "uri" | "uuid";
 
 export interface Option {
@@ -17,7 +17,7 @@ interface Common {
 }
 
 export type TextShape = Common & { kind: "text"; format: TextFormat; isLong: boolean; least: number; most: number | null };
-export type NumberShape = Common & { kind: "number"; isInteger: boolean; minimum: number | null; maximum: number | null };
+export type NumberShape = Common & { kind: "number"; isInteger: boolean; minimum: number | null; maximum: number | null; above: number | null; below: number | null };
 export type YesNoShape = Common & { kind: "yes-no" };
 export type ChoiceShape = Common & { kind: "choice"; options: Option[] };
 export type ManyShape = Common & { kind: "many"; options: Option[]; least: number };
@@ -77,6 +77,8 @@ function shapeOfKind(schema: Schema, common: Common, root: Schema, depth: number
         isInteger: schema.type === "integer",
         minimum: number(schema.minimum),
         maximum: number(schema.maximum),
+        above: number(schema.exclusiveMinimum),
+        below: number(schema.exclusiveMaximum),
         ...common,
       };
     case "boolean":
@@ -94,7 +96,7 @@ function textOf(schema: Schema, common: Common): TextShape {
   const format = text(schema.format);
   const most = number(schema.maxLength);
   const known = (FORMATS.has(format) ? format : "") as TextFormat;
-  const isLong = known === "" && (/reason|comment|note|description|text|summary/i.test(common.title) || (most ?? 0) > LONG_TEXT);
+  const isLong = known === "" && (/(reason|comment|note|description|text|summary|message)s?$/i.test(common.title) || (most ?? 0) > LONG_TEXT);
   return { kind: "text", format: known, isLong, least: number(schema.minLength) ?? 0, most, ...common };
 }
 
@@ -174,8 +176,8 @@ function pointed(root: Schema, reference: string): Schema {
 function withoutNull(schema: Schema): { schema: Schema; isNullable: boolean } {
   if (Array.isArray(schema.type) && schema.type.includes("null")) {
     const types = schema.type.filter((type) => type !== "null");
-    const options = Array.isArray(schema.enum) ? { enum: schema.enum.filter((each) => each !== null) } : {};
-    return { schema: { ...schema, ...options, type: types.length === 1 ? types[0] : types }, isNullable: true };
+    const options: Schema = Array.isArray(schema.enum) ? { enum: schema.enum.filter((each) => each !== null) } : {};
+    return { schema: { ...schema, ...options, type: types.length === 1 ? (types[0] as Json) : types }, isNullable: true };
   }
   const branches = branchesOf(schema);
   const kept = branches.filter((branch) => branch.type !== "null" && branch.const !== null);

@@ -37,21 +37,24 @@ export interface ConfirmProps {
   reason?: "required" | "optional" | "none";
   /** Must be typed exactly before the act is possible. */
   phrase?: string;
+  /** What is shown has been read, so that somebody can agree to it. */
+  isReady?: boolean;
+  isWide?: boolean;
   onAct: (reason: string, phrase: string) => Promise<void>;
   onClose: () => void;
 }
 
-export function Confirm({ title, children, act, isDangerous = false, reason = "optional", phrase = "", onAct, onClose }: ConfirmProps) {
+export function Confirm({ title, children, act, isDangerous = false, reason = "optional", phrase = "", isReady = true, isWide = false, onAct, onClose }: ConfirmProps) {
   const [text, setText] = useState("");
   const [typed, setTyped] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const reasonId = useId();
   const phraseId = useId();
-  const isReady = !isBusy && (reason !== "required" || text.trim() !== "") && (!phrase || typed.trim() === phrase);
+  const mayAct = isReady && !isBusy && (reason !== "required" || text.trim() !== "") && (!phrase || typed.trim() === phrase);
   const submit = async (event: Event) => {
     event.preventDefault();
-    if (!isReady) return;
+    if (!mayAct) return;
     setBusy(true);
     setProblem(undefined);
     try {
@@ -63,7 +66,7 @@ export function Confirm({ title, children, act, isDangerous = false, reason = "o
     }
   };
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={onClose} isWide={isWide}>
       <form class="stack" onSubmit={submit}>
         {children}
         {reason !== "none" && (
@@ -75,14 +78,14 @@ export function Confirm({ title, children, act, isDangerous = false, reason = "o
         )}
         {phrase && (
           <div class="field">
-            <label for={phraseId}>Type <code>{phrase}</code> to authorise</label>
+            <label for={phraseId}>Type <code>{phrase}</code> to {isDangerous ? "confirm" : "authorise"}</label>
             <input id={phraseId} class="input mono" autocomplete="off" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
           </div>
         )}
         {problem && <ProblemBox problem={problem} />}
         <footer>
           <button type="button" class="button" onClick={onClose}>Keep as it is</button>
-          <button type="submit" class={`button primary ${isDangerous ? "danger" : ""}`} disabled={!isReady}>{isBusy ? "Working…" : act}</button>
+          <button type="submit" class={`button primary ${isDangerous ? "danger" : ""}`} disabled={!mayAct}>{isBusy ? "Working…" : act}</button>
         </footer>
       </form>
     </Dialog>

@@ -3,7 +3,7 @@ import { Badge, type Tone } from "../parts/badge";
 import { now } from "../parts/time";
 import { exactText } from "../parts/time-text";
 import { clockOf, type Urgency } from "./clocks";
-import "../lists/lists.css";
+import "./clock.css";
 
 const TONES: Record<Urgency, readonly [Tone, string]> = {
   none: ["quiet", ""], calm: ["busy", "◷"], soon: ["wait", "◕"], overdue: ["bad", "!"], done: ["good", "✓"],

@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from perdure.app.confirming import has_to_be_confirmed
 from perdure.app.perdure import Perdure
-from perdure.app.runbook_views import RunbookView
+from perdure.app.runbook_views import PlanView, RunbookView
 from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.draft import Draft, Entry, add, with_sentence
 from perdure.runbooks.drafting import read_entries
@@ -62,6 +63,18 @@ async def extension_of(perdure: Perdure, id: str, what: Composition) -> Extensio
         raise RejectedError(Rejection("wrong_state", "extend", "runbook", id, fact))
     before = await perdure.runtime.conductor.documents.plan(aggregate)
     return Extension(before, plan_of(perdure.catalogue, what, before))
+
+
+def show_extension(perdure: Perdure, extension: Extension) -> PlanView:
+    """What would be added, with the hash of the whole plan: that is what is agreed to.
+
+    The phrase is that of the whole as well; nothing has to be typed when nothing grave is added.
+    """
+    whole, added = perdure.runbooks.plan(extension.whole), perdure.runbooks.plan(extension.added)
+    return msgspec.structs.replace(
+        added, plan_hash=whole.plan_hash, steps=whole.steps[len(extension.before.steps) :],
+        phrase=whole.phrase if has_to_be_confirmed(added) else "",
+    )  # fmt: skip
 
 
 async def extend(

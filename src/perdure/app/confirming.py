@@ -28,11 +28,11 @@ async def check_confirmed(
     `draft` is where the plan is kept for a person to open, when somebody asked who is none; `else_hint` says what they
     can do where no draft can be made of it.
     """
-    needed = phrase_of(plan)
+    needed = plan.phrase
     if confirm and confirm != plan.plan_hash:
         fact, hint = "another plan was confirmed than this one", "Look at the plan again and confirm its hash."
         raise _required(plan, needed, draft, fact, hint)
-    if _gravity(plan) < CONFIRMED_FROM:
+    if not has_to_be_confirmed(plan):
         return
     if not principal.is_person:
         fact = f"a person has to confirm it and '{principal.name}' is {_a(principal.kind)}"
@@ -44,14 +44,6 @@ async def check_confirmed(
     if needed and phrase != needed:
         fact = "its phrase is missing" if not phrase else "its phrase is not the one asked for"
         raise _required(plan, needed, draft, fact, f"Send phrase: {needed}.")
-
-
-def phrase_of(plan: PlanView) -> str:
-    """What has to be typed for the gravest plans; empty for all others."""
-    if plan.tier != "requires_authorisation":
-        return ""
-    count = len(plan.steps)
-    return f"authorise {'1 step' if count == 1 else f'{count} steps'}"
 
 
 def plan_of_call(
@@ -90,8 +82,9 @@ def _step(
     return StepPlan(name=name, verb=found.name, version=found.version, args=given, sentence=sentence)
 
 
-def _gravity(plan: PlanView) -> int:
-    return next(rank for rank, tier in enumerate(CONSEQUENCE_TIERS) if tier == plan.tier)
+def has_to_be_confirmed(plan: PlanView) -> bool:
+    """Whether a person has to agree to it before it starts."""
+    return CONSEQUENCE_TIERS.index(plan.tier) >= CONFIRMED_FROM
 
 
 def _required(plan: PlanView, phrase: str, draft: str, fact: str, hint: str) -> ConfirmationRequiredError:

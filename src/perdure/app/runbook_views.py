@@ -104,7 +104,10 @@ class PlannedStepView(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PlanView(msgspec.Struct, frozen=True):
-    """What a program would do. `waves` run one after another, the steps of one of them together."""
+    """What a program would do. `waves` run one after another, the steps of one of them together.
+
+    `phrase` has to be typed by whoever authorises one of the gravest; it is empty for all others.
+    """
 
     plan_hash: str
     steps: list[PlannedStepView]
@@ -114,6 +117,7 @@ class PlanView(msgspec.Struct, frozen=True):
     tier_reason: str
     decisions: list[str]
     remarks: list[str]
+    phrase: str = ""
 
 
 class PlanDiff(msgspec.Struct, frozen=True):
@@ -237,8 +241,14 @@ def plan_view(plan: Plan, dry: Any) -> PlanView:
     steps = [_planned(number, step, dry) for number, step in enumerate(plan.steps, 1)]
     return PlanView(
         plan.content_hash, steps, [list(wave) for wave in dry.waves], list(dry.locks), dry.tier, dry.tier_reason,
-        list(dry.decisions), list(dry.remarks),
+        list(dry.decisions), list(dry.remarks), _phrase(dry.tier, len(steps)),
     )  # fmt: skip
+
+
+def _phrase(tier: str, count: int) -> str:
+    if tier != "requires_authorisation":
+        return ""
+    return f"authorise {'1 step' if count == 1 else f'{count} steps'}"
 
 
 def _planned(number: int, step: StepPlan, dry: Any) -> PlannedStepView:

@@ -179,7 +179,7 @@ def call_view(
         attempt=attempt_view(step), tenant=aggregate.tenant, principal=state.principal,
         started_at=iso(state.started_at), ended_at=iso(state.ended_at or None),
         definition="sha256:" + step.definition.hex(), flags=step.flags,
-        amendments=[_amendment(each) for each in state.amendments], parent=state.parent,
+        amendments=[amendment_view(each) for each in state.amendments], parent=state.parent,
         erased_at=iso(state.erased_at or None), sequence=aggregate.version, sentence=sentence,
         carrier=carrier, usage=usage_view(state.spent), proposal=proposal,
     )  # fmt: skip
@@ -214,7 +214,7 @@ def attempt_view(step: Step) -> AttemptView | None:
     )
 
 
-def _amendment(each: Amendment) -> AmendmentView:
+def amendment_view(each: Amendment) -> AmendmentView:
     return AmendmentView(each.number, each.target, each.reason, each.by, iso(each.at), each.approved_by)
 
 

@@ -50,6 +50,15 @@ def mend(server: Server) -> None:
 
 def second_version(server: Server) -> int:
     """The same process with another name for its task, deployed."""
-    xml = MODEL.read_text(encoding="utf-8").replace("Approve the claim", "Approve the claim again")
+    return named_version(server, "Approve the claim again")
+
+
+def third_version(server: Server) -> int:
+    """And with yet another one."""
+    return named_version(server, "Approve the claim once more")
+
+
+def named_version(server: Server, name: str) -> int:
+    xml = MODEL.read_text(encoding="utf-8").replace("Approve the claim", name)
     deployed: int = server.post("/processes", {"xml": xml})["deployments"][0]["version"]
     return deployed

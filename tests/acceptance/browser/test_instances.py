@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.acceptance.browser.looking import Eyes
-from tests.acceptance.browser.office import CLAIMS, answer, filed, mend, second_version
+from tests.acceptance.browser.office import CLAIMS, answer, filed, mend, second_version, third_version
 from tests.acceptance.browser.serving import Server
 
 pytestmark = [pytest.mark.req("P4"), pytest.mark.req("V20")]
@@ -169,6 +169,43 @@ def test_a_migration_is_tried_dry_and_then_done(eyes: Eyes, server: Server) -> N
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_text(f", version {version}")).to_be_visible()
     expect(page.locator(".diagram-badge.token")).to_have_attribute("title", "1 token at Approve the claim again")
+
+
+def test_a_migration_is_taken_back_after_it_was_seen_what_that_does(eyes: Eyes, server: Server) -> None:
+    instance = filed(server, "K-12")
+    before = server.get(f"/instances/{instance}")["version"]
+    page = opened(eyes, instance)
+    expect(page.get_by_role("button", name="Migrate back")).to_have_count(0)
+    version = third_version(server)
+    server.post(f"/instances/{instance}/migrate", {"version": version})
+    page.get_by_role("button", name="Migrate back").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(f"Under version {before}:")
+    expect(dialog.get_by_role("button", name="Migrate back")).to_be_disabled()
+    dialog.get_by_label("Reason").fill("the new one was wrong")
+    eyes.picture(page, "instance-migrate-back")
+    dialog.get_by_role("button", name="Migrate back").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_text(f", version {before}")).to_be_visible()
+    assert server.get(f"/instances/{instance}")["version"] == before
+
+
+def test_the_data_of_an_ended_instance_are_erased_with_a_reason(eyes: Eyes, server: Server) -> None:
+    instance = filed(server, "K-13")
+    page = opened(eyes, instance)
+    expect(page.get_by_role("button", name="Erase data")).to_have_count(0)
+    answer(server, instance)
+    state_is(page, "completed")
+    page.get_by_role("button", name="Erase data").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Reason").fill("the client asked for it")
+    expect(dialog.get_by_role("button", name="Erase")).to_be_disabled()
+    dialog.get_by_label("Type erase to confirm").fill("erase")
+    dialog.get_by_role("button", name="Erase").click()
+    expect(page.get_by_text("Data erased", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Erase data")).to_have_count(0)
+    eyes.picture(page, "instance-erased")
+    assert server.get(f"/instances/{instance}")["data"] is None
 
 
 def test_a_migration_that_cannot_be_says_why_and_changes_nothing(eyes: Eyes, server: Server) -> None:

@@ -52,6 +52,25 @@ def test_what_was_done_is_taken_back(eyes: Eyes, server: Server) -> None:
     expect(page.get_by_role("button", name="Recall the letter to a@example.com")).to_be_visible()
 
 
+def test_a_whole_case_is_cancelled_after_what_would_stop_was_shown(eyes: Eyes, server: Server) -> None:
+    program = 'EXEC desk.wait(who: "{}")'
+    ids = [server.run_program(program.replace("{}", who), case="CASE-9")["id"] for who in ("ana", "bo")]
+    page = eyes.open(f"/runbooks/{ids[0]}")
+    page.get_by_role("button", name="Cancel case").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Wait for ana")
+    expect(dialog).to_contain_text("Wait for bo")
+    dialog.get_by_label("Reason").fill("the client left")
+    eyes.picture(page, "case-cancel")
+    dialog.get_by_role("button", name="Cancel all of it").click()
+    expect(page.locator(".page-head .badge").first).to_contain_text("cancelled")
+    assert {server.get(f"/runbooks/{id}")["state"] for id in ids} == {"cancelled"}
+    page.get_by_role("button", name="Cancel case").click()
+    expect(dialog).to_contain_text("Nothing of this case is left to stop.")
+    dialog.get_by_label("Reason").fill("again")
+    expect(dialog.get_by_role("button", name="Cancel all of it")).to_be_disabled()
+
+
 def test_a_waiting_step_is_cancelled(eyes: Eyes, server: Server) -> None:
     id = server.run_program('EXEC desk.wait(who: "ana") ON FAILURE continue\nEXEC desk.wait(who: "bo")')["id"]
     page = eyes.open(f"/runbooks/{id}?step=wait")

@@ -58,6 +58,41 @@ async def test_adding_a_grave_step_to_a_mild_runbook_is_confirmed_as_well() -> N
         assert (await client.post(f"{path}/extend", json=more)).status_code == 200
 
 
+async def test_what_would_be_added_is_shown_with_what_has_to_be_agreed_to() -> None:
+    async with served() as found, found.client(await found.key("operator")) as client:
+        mild = {"calls": [{"verb": "desk.note", "args": {"text": "x"}, "name": "noted"}], "sealed": False}
+        path = (await client.post("/api/runbooks", json={**mild, "wait": True})).headers["location"]
+        version = (await client.get(path)).headers["etag"]
+        again = {"calls": [{"verb": "desk.note", "args": {"text": {"@": "noted.noted"}}, "name": "again"}]}
+        plan = (await client.post(f"{path}/extend/plan", json=again)).json()
+        assert ([each["name"] for each in plan["steps"]], plan["waves"]) == (["again"], [["again"]])
+        assert (plan["steps"][0]["number"], plan["tier"], plan["phrase"]) == (2, "benign", "")
+        grave = (await client.post(f"{path}/extend/plan", json=EMPTY)).json()
+        assert (grave["tier"], grave["phrase"]) == ("requires_authorisation", "authorise 2 steps")
+        assert (await client.get(path)).headers["etag"] == version
+        agreed = {**EMPTY, "confirm": grave["plan_hash"]}
+        assert (await client.post(f"{path}/extend", json=agreed)).status_code == 423
+        grown = await client.post(f"{path}/extend", json={**agreed, "phrase": grave["phrase"]})
+        assert grown.status_code == 200 and len(grown.json()["steps"]) == 2, grown.text
+
+
+async def test_what_is_wrong_with_an_extension_is_told_and_a_plan_of_none_is_refused() -> None:
+    async with served() as found, found.client(await found.key("operator")) as client:
+        mild = {"calls": [{"verb": "desk.note", "args": {"text": "x"}}], "sealed": False}
+        path = (await client.post("/api/runbooks", json=mild)).headers["location"]
+        odd = await client.post(f"{path}/extend/plan", json={"calls": [{"verb": "desk.nosuch"}]})
+        assert odd.status_code == 422 and odd.json()["errors"]
+        draft = (await client.post("/api/drafts", json={"calls": mild["calls"]})).json()["id"]
+        refused = await client.post(f"/api/runbooks/{draft}/extend/plan", json=OPEN)
+        assert refused.status_code == 409, refused.text
+
+
+async def test_a_plan_names_the_phrase_it_wants() -> None:
+    async with served() as found, found.client(await found.key("operator")) as client:
+        plans = [(await client.post("/api/runbooks/plan", json=body)).json() for body in (OPEN, EMPTY)]
+        assert [each["phrase"] for each in plans] == ["", "authorise 1 step"]
+
+
 async def test_every_step_of_a_plan_is_authorised_by_itself() -> None:
     async with served() as found, found.client(await found.key("operator", verbs=("desk.*",))) as client:
         both = {"calls": [{"verb": "desk.note", "args": {"text": "x"}}, {"verb": "vault.open"}]}

@@ -120,6 +120,8 @@ async def test_a_correction_needs_somebody_else() -> None:
             path = (await first.post("/api/verbs/desk.note/calls", json={"args": {"text": "x"}})).headers["location"]
             proposed = await first.post(f"{path}/amend", json={"data": {"text": "y"}, "reason": "typo"})
             assert proposed.status_code == 200, proposed.text
+            shown = (await second.get(f"{path}/amendments")).json()["items"]
+            assert (shown[0]["data"], shown[0]["amendment"]["by"]) == ({"text": "y"}, proposed.json()["principal"])
             own = await first.post(f"{path}/approve", json={"amendment": 1})
             assert own.status_code in (403, 409, 423)
             agreed = await second.post(f"{path}/approve", json={"amendment": 1})

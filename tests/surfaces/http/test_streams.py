@@ -143,7 +143,7 @@ async def test_a_reader_that_leaves_frees_its_place(monkeypatch: pytest.MonkeyPa
 
 async def _until(is_so: Any) -> None:
     while not is_so():
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(0)
 
 
 async def test_a_silent_stream_says_that_it_is_still_there(monkeypatch: pytest.MonkeyPatch) -> None:

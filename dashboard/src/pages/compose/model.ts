@@ -1,8 +1,16 @@
 // A runbook as it is being put together: calls with their arguments, and what may refer to what. Pure.
 import type { Json, Schema } from "../../api/shapes";
-import { cleaned, type Field, fieldOf, Reference, type Value } from "../../parts/form/model";
+import { type Answer, answerOf } from "../../forms/answers";
+import { type Draft, draftOf } from "../../forms/draft";
+import { type Given, isRecord, Reference } from "../../forms/references";
+import { type Shape, shapeOf } from "../../forms/shape";
 
-export interface Call { key: number; verb: string; name: string; args: Value; after: string[]; on_failure: string; gate: string; section: string }
+/** `args` are as they were read; once somebody has typed into its form, `draft` says what they are. */
+export interface Call { key: number; verb: string; name: string; args: Given; draft: Draft | null; after: string[]; on_failure: string; gate: string; section: string }
+
+export function freshCall(key: number, verb: string, taken: string[]): Call {
+  return { key, verb, name: freshName(verb, taken), args: {}, draft: null, after: [], on_failure: "stop", gate: "", section: "" };
+}
 
 const RESERVED = new Set(["let", "exec", "if", "then", "else", "end", "after", "on", "failure", "gate", "and", "or", "not", "in", "true", "false", "null", "nil"]);
 const NAME = /^[A-Za-z][A-Za-z0-9_-]*$/;
@@ -22,12 +30,26 @@ export function nameFault(name: string, others: string[]): string {
   return others.includes(name) ? "Another step has that name." : "";
 }
 
+/** What is typed into the form of a call. */
+export function draftFor(call: Call, shape: Shape): Draft {
+  return call.draft ?? draftOf(shape, shape.kind === "raw" && isRecord(call.args) && Object.keys(call.args).length === 0 ? undefined : call.args);
+}
+
+/** The arguments of a call. What its verb does not declare stays as it was read, until the verb refuses it. */
+export function argsOf(call: Call, shape: Shape): Answer {
+  const answer = answerOf(shape, draftFor(call, shape), shape.kind !== "raw");
+  if (shape.kind !== "group" || !isRecord(call.args)) return { ...answer, value: answer.value ?? {} };
+  const declared = new Set(shape.fields.map((field) => field.name));
+  const others = Object.entries(call.args).filter(([name]) => !declared.has(name));
+  return { ...answer, value: { ...(answer.value as { [name: string]: Json }), ...(plain(Object.fromEntries(others)) as { [name: string]: Json }) } };
+}
+
 /** The calls as the server takes them: `{"@": "case.id"}` stands for a part of a result. */
-export function asJson(calls: Call[], fieldFor: (verb: string) => Field | undefined): Json[] {
+export function asJson(calls: Call[], shapeFor: (verb: string) => Shape | undefined): Json[] {
   return calls.map((call) => {
-    const field = fieldFor(call.verb);
-    const args = field ? cleaned(field, call.args) : call.args;
-    const told: { [key: string]: Json } = { verb: call.verb, name: call.name, args: plain(args ?? {}) };
+    const shape = shapeFor(call.verb);
+    const args = shape ? (argsOf(call, shape).value ?? {}) : plain(call.args ?? {});
+    const told: { [key: string]: Json } = { verb: call.verb, name: call.name, args };
     if (call.after.length) told["after"] = call.after;
     if (call.on_failure !== "stop") told["on_failure"] = call.on_failure;
     if (call.gate) told["gate"] = call.gate;
@@ -36,12 +58,8 @@ export function asJson(calls: Call[], fieldFor: (verb: string) => Field | undefi
   });
 }
 
-function plain(value: Value): Json {
-  if (value instanceof Reference) return { "@": value.path };
-  if (Array.isArray(value)) return value.map((each) => plain(each));
-  if (value === undefined || value === null) return null;
-  if (typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined).map(([name, each]) => [name, plain(each)]));
+function plain(value: Given): Json {
+  return JSON.parse(JSON.stringify(value ?? null)) as Json;
 }
 
 /** A draft's document as calls; null when it holds choices, which forms do not show. */
@@ -49,7 +67,7 @@ export function fromDocument(document: Json): Call[] | null {
   const entries = (document as { entries?: Entry[] } | null)?.entries ?? [];
   if (entries.some((entry) => !entry.verb || entry.condition || entry.branches?.length || entry.alternative)) return null;
   return entries.filter((entry) => entry.status !== "disabled").map((entry, index) => ({
-    key: index + 1, verb: entry.verb, name: entry.name, args: withReferences(entry.args ?? {}, entry.references ?? []), after: entry.after ?? [],
+    key: index + 1, verb: entry.verb, name: entry.name, args: withReferences(entry.args ?? {}, entry.references ?? []), draft: null, after: entry.after ?? [],
     on_failure: entry.on_failure ?? "stop", gate: entry.gate ?? "", section: entry.section ?? "",
   }));
 }
@@ -60,11 +78,11 @@ interface Entry {
   status?: string; on_failure?: string; gate?: string; section?: string;
 }
 
-function withReferences(args: { [key: string]: Json }, references: Place[]): Value {
-  const copy = structuredClone(args) as unknown as { [key: string]: Value };
+function withReferences(args: { [key: string]: Json }, references: Place[]): Given {
+  const copy = structuredClone(args) as { [key: string]: Given };
   for (const { at, step, path } of references) {
-    let inside = copy as unknown as Record<string | number, Value>;
-    for (const part of at.slice(0, -1)) inside = inside[part] as unknown as Record<string | number, Value>;
+    let inside = copy as unknown as Record<string | number, Given>;
+    for (const part of at.slice(0, -1)) inside = inside[part] as unknown as Record<string | number, Given>;
     const last = at.at(-1);
     if (last !== undefined && inside) inside[last] = new Reference([step, ...(path ?? [])].join("."));
   }
@@ -74,22 +92,22 @@ function withReferences(args: { [key: string]: Json }, references: Place[]): Val
 /** What a form may refer to of a step: its whole result, and each part its schema promises. */
 export function pathsOf(name: string, output: Schema | null, depth = 3): string[] {
   if (!output) return [name];
-  const walk = (field: Field, path: string, left: number): string[] => {
-    const inner = left > 0 ? field.fields.flatMap((each) => walk(each, `${path}.${each.name}`, left - 1)) : [];
+  const walk = (shape: Shape, path: string, left: number): string[] => {
+    const inner = left > 0 && shape.kind === "group" ? shape.fields.flatMap((each) => walk(each.shape, `${path}.${each.name}`, left - 1)) : [];
     return [path, ...inner];
   };
-  return walk(fieldOf(output), name, depth);
+  return walk(shapeOf(output), name, depth);
 }
 
 /** A step with another name, and everything that refers to it. */
 export function renamed(calls: Call[], from: string, to: string): Call[] {
-  const change = (value: Value): Value => {
-    if (value instanceof Reference) return value.path === from || value.path.startsWith(`${from}.`) ? new Reference(to + value.path.slice(from.length)) : value;
-    if (Array.isArray(value)) return value.map(change);
-    if (value === null || typeof value !== "object") return value;
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, change(each)]));
+  const change = <T extends Given | Draft>(value: T): T => {
+    if (value instanceof Reference) return (value.path === from || value.path.startsWith(`${from}.`) ? new Reference(to + value.path.slice(from.length)) : value) as T;
+    if (Array.isArray(value)) return value.map(change) as T;
+    return isRecord(value) ? (Object.fromEntries(Object.entries(value).map(([key, each]) => [key, change(each as Given)])) as T) : value;
   };
-  return calls.map((call) => ({ ...call, name: call.name === from ? to : call.name, args: change(call.args), after: call.after.map((each) => (each === from ? to : each)) }));
+  const after = (names: string[]) => names.map((each) => (each === from ? to : each));
+  return calls.map((call) => ({ ...call, name: call.name === from ? to : call.name, args: change(call.args), draft: change(call.draft), after: after(call.after) }));
 }
 
 export function moved(calls: Call[], index: number, step: number): Call[] {
@@ -99,33 +117,6 @@ export function moved(calls: Call[], index: number, step: number): Call[] {
   const [call] = copy.splice(index, 1);
   if (call) copy.splice(target, 0, call);
   return copy;
-}
-
-/** The calls as a program that people read and write. */
-export function programOf(calls: Json[]): string {
-  return (calls as unknown as { verb: string; name: string; args: { [key: string]: Json }; after?: string[]; on_failure?: string; gate?: string }[]).map((call) => {
-    const args = Object.entries(call.args).map(([name, value]) => `    ${name}: ${written(value)}`).join(",\n");
-    const options = [call.after?.length ? ` AFTER ${call.after.join(", ")}` : "", call.on_failure ? ` ON FAILURE ${call.on_failure}` : "", call.gate ? ` GATE ${text(call.gate)}` : ""].join("");
-    return `LET ${call.name} = EXEC ${call.verb}(${args ? `\n${args}\n` : ""})${options}`;
-  }).join("\n\n") + (calls.length ? "\n" : "");
-}
-
-function written(value: Json): string {
-  if (typeof value === "string") return text(value);
-  if (Array.isArray(value)) return `[${value.map(written).join(", ")}]`;
-  if (value === null || typeof value !== "object") return value === null ? "null" : number(value);
-  const reference = value["@"];
-  if (typeof reference === "string" && Object.keys(value).length === 1) return reference.replace(/\.(\d+)(?=\.|$)/g, "[$1]");
-  return `{${Object.entries(value).map(([key, each]) => `${NAME.test(key) && !key.includes("-") ? key : text(key)}: ${written(each)}`).join(", ")}}`;
-}
-
-function text(value: string): string {
-  return JSON.stringify(value).replace(/\\([bf])/g, (_, letter: string) => (letter === "b" ? "\\u0008" : "\\u000c"));
-}
-
-function number(value: boolean | number): string {
-  const shown = String(value);
-  return /e/.test(shown) && typeof value === "number" ? value.toFixed(Math.abs(value) < 1 ? 20 : 0).replace(/0+$/, "").replace(/\.$/, "") : shown;
 }
 
 /** The number of the step that a problem's place names: `<calls>:2:1`. */

@@ -1,15 +1,17 @@
 // One step being filled in: its name, its form, and how it runs.
-import { useId, useState } from "preact/hooks";
-import type { FieldError } from "../../api/shapes";
-import { SchemaForm } from "../../parts/form/form";
+import { useEffect, useId, useState } from "preact/hooks";
+import type { Fault } from "../../forms/answers";
+import { FormFields } from "../../forms/form";
 import { Loading } from "../../parts/states";
-import { type Call, nameFault } from "./model";
+import { type Call, draftFor, nameFault } from "./model";
 import type { KnownVerb } from "./use-verbs";
 
 interface StepCardProps {
-  call: Call; number: number; count: number; verb: KnownVerb | undefined; names: string[]; references: string[]; faults: FieldError[]; told: string[];
-  onChange: (call: Call) => void; onRename: (to: string) => void; onMove: (step: number) => void; onRemove: () => void;
+  call: Call; number: number; count: number; verb: KnownVerb | undefined; names: string[]; references: string[]; faults: Fault[]; told: string[];
+  onChange: (call: Call, mark: string) => void; onRename: (to: string) => void; onMove: (step: number) => void; onRemove: () => void;
 }
+
+const NONE: Fault[] = [];
 
 export function StepCard({ call, number, count, verb, names, references, faults, told, onChange, onRename, onMove, onRemove }: StepCardProps) {
   const [isTouched, setTouched] = useState(false);
@@ -17,6 +19,7 @@ export function StepCard({ call, number, count, verb, names, references, faults,
   const id = useId();
   const others = names.filter((each) => each !== call.name);
   const wrong = nameFault(name, others);
+  useEffect(() => setName(call.name), [call.name]);
   const rename = (text: string) => {
     setName(text);
     if (!nameFault(text, others)) onRename(text);
@@ -34,7 +37,7 @@ export function StepCard({ call, number, count, verb, names, references, faults,
       <div class="inside stack" onFocusOut={() => setTouched(true)}>
         {verb?.view.description && <p class="soft">{verb.view.description}</p>}
         {told.length > 0 && <div class="problem small">{told.map((each) => <span key={each}>{each}</span>)}</div>}
-        {verb ? <SchemaForm field={verb.field} value={call.args} onChange={(args) => onChange({ ...call, args })} errors={isTouched ? faults : []} references={references} /> : <Loading lines={3} />}
+        {verb ? <FormFields form={`step-${call.key}`} shape={verb.shape} draft={draftFor(call, verb.shape)} faults={isTouched ? faults : NONE} references={references} onChange={(draft, place) => onChange({ ...call, draft }, place && `${call.key} ${place}`)} /> : <Loading lines={3} />}
         <details class="how">
           <summary>Name and how it runs</summary>
           <div class="stack">
@@ -47,19 +50,19 @@ export function StepCard({ call, number, count, verb, names, references, faults,
               <fieldset class="field">
                 <legend>Only after</legend>
                 {others.map((each) => (
-                  <label key={each} class="check"><input type="checkbox" checked={call.after.includes(each)} onChange={(event) => onChange({ ...call, after: event.currentTarget.checked ? [...call.after, each] : call.after.filter((one) => one !== each) })} /> {each}</label>
+                  <label key={each} class="check"><input type="checkbox" checked={call.after.includes(each)} onChange={(event) => onChange({ ...call, after: event.currentTarget.checked ? [...call.after, each] : call.after.filter((one) => one !== each) }, "")} /> {each}</label>
                 ))}
               </fieldset>
             )}
             <div class="field">
               <label for={`${id}-failure`}>When it fails</label>
-              <select id={`${id}-failure`} class="input" value={call.on_failure} onChange={(event) => onChange({ ...call, on_failure: event.currentTarget.value })}>
+              <select id={`${id}-failure`} class="input" value={call.on_failure} onChange={(event) => onChange({ ...call, on_failure: event.currentTarget.value }, "")}>
                 <option value="stop">nothing new begins</option><option value="continue">everything else goes on</option><option value="ask">a person decides</option>
               </select>
             </div>
             <div class="field">
               <label for={`${id}-gate`}>Someone of this group must agree first</label>
-              <input id={`${id}-gate`} class="input" value={call.gate} placeholder="no gate" onInput={(event) => onChange({ ...call, gate: event.currentTarget.value.trim() })} />
+              <input id={`${id}-gate`} class="input" value={call.gate} placeholder="no gate" onInput={(event) => onChange({ ...call, gate: event.currentTarget.value.trim() }, `${call.key} gate`)} />
             </div>
           </div>
         </details>

@@ -8,7 +8,7 @@ const REST_MS = 350;
 
 export interface Planned { plan: PlanView | undefined; problem: Problem | undefined; isCurrent: boolean }
 
-export function usePlan(body: unknown, isWanted: boolean): Planned {
+export function usePlan(path: string, body: unknown, isWanted: boolean): Planned {
   const [state, setState] = useState<{ plan?: PlanView; problem?: Problem; of: string }>({ of: "" });
   const text = JSON.stringify(body);
   const latest = useRef(text);
@@ -19,7 +19,7 @@ export function usePlan(body: unknown, isWanted: boolean): Planned {
       return;
     }
     const timer = setTimeout(() => {
-      post<PlanView>("/runbooks/plan", body).then(
+      post<PlanView>(path, body).then(
         (plan) => latest.current === text && setState({ plan, of: text }),
         (error: unknown) => latest.current === text && setState({ problem: asProblem(error), of: text }),
       );

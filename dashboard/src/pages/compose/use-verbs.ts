@@ -2,10 +2,10 @@
 import { useRef, useState } from "preact/hooks";
 import { get, type Problem } from "../../api/client";
 import type { VerbView } from "../../api/shapes";
+import { type Shape, shapeOf } from "../../forms/shape";
 import { asProblem } from "../../live/resource";
-import { type Field, fieldOf } from "../../parts/form/model";
 
-export interface KnownVerb { view: VerbView; field: Field }
+export interface KnownVerb { view: VerbView; shape: Shape }
 
 export function useVerbs(): { find: (name: string) => KnownVerb | undefined; need: (name: string) => Promise<KnownVerb | undefined>; problem: Problem | undefined } {
   const known = useRef(new Map<string, KnownVerb>());
@@ -15,7 +15,7 @@ export function useVerbs(): { find: (name: string) => KnownVerb | undefined; nee
   const read = async (name: string) => {
     try {
       const view = await get<VerbView>(`/verbs/${encodeURIComponent(name)}`);
-      const found = { view, field: fieldOf(view.input_schema) };
+      const found = { view, shape: shapeOf(view.input_schema, "Arguments") };
       known.current.set(name, found);
       setCount((count) => count + 1);
       return found;

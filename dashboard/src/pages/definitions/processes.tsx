@@ -5,7 +5,7 @@ import type { Page } from "../../api/shapes";
 import { useResource } from "../../live/resource";
 import { StateBadge } from "../../parts/badge";
 import { Blank, Loaded } from "../../parts/states";
-import { type Column, Table } from "../../parts/table";
+import { type Column, Table } from "../../lists/table";
 import { Ago } from "../../parts/time";
 import { Link } from "../../routing";
 

@@ -6,7 +6,7 @@ import type { Page } from "../../api/shapes";
 import { useResource } from "../../live/resource";
 import { Badge } from "../../parts/badge";
 import { Blank, Loaded } from "../../parts/states";
-import { type Column, Table } from "../../parts/table";
+import { type Column, Table } from "../../lists/table";
 import { Link, query, setQuery } from "../../routing";
 
 const MOST_SHOWN = 300;

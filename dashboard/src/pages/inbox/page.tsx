@@ -1,15 +1,14 @@
 // The inbox: what people are asked, first of all what is for me and my groups.
 import { mayDo, session } from "../../api/client";
 import type { Task } from "../../api/process-shapes";
-import { More } from "../../lists/more";
+import { List } from "../../lists/list";
 import { usePages } from "../../lists/pages";
-import { capital } from "../../lists/titles";
-import "../../lists/lists.css";
+import { type Column, Table } from "../../lists/table";
 import { Badge } from "../../parts/badge";
 import { PageHead } from "../../parts/page-head";
-import { Blank, Loaded } from "../../parts/states";
-import { type Column, Table } from "../../parts/table";
+import { Blank } from "../../parts/states";
 import { Ago } from "../../parts/time";
+import { capital } from "../../parts/titles";
 import { Link, query, setQuery } from "../../routing";
 import { DueClock } from "../../time/clock";
 import { forWhom } from "./people";
@@ -40,16 +39,9 @@ export default function InboxPage() {
           ))}
         </div>
       </div>
-      <section class="card" aria-label="Tasks">
-        <Loaded from={pages.from} lines={8}>
-          {(page) => page.items.length === 0 ? <None isMine={!group && chosen.name === ""} /> : (
-            <>
-              <Table caption="Tasks, oldest first" columns={COLUMNS} rows={page.items} keyOf={(row) => row.key} />
-              <More of={pages} noun={page.items.length === 1 ? "task" : "tasks"} />
-            </>
-          )}
-        </Loaded>
-      </section>
+      <List of={pages} label="Tasks" nouns={["task", "tasks"]} none={<None isMine={!group && chosen.name === ""} />}>
+        {(rows) => <Table caption="Tasks, oldest first" columns={COLUMNS} rows={rows} keyOf={(row) => row.key} />}
+      </List>
     </>
   );
 }

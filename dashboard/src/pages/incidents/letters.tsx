@@ -2,11 +2,11 @@
 import { useState } from "preact/hooks";
 import { mayDo, post } from "../../api/client";
 import type { DeadLetterItem, Receipt } from "../../api/process-shapes";
-import { More } from "../../lists/more";
+import { List } from "../../lists/list";
 import { usePages } from "../../lists/pages";
 import { Confirm } from "../../parts/dialog";
 import { JsonTree } from "../../parts/json";
-import { Blank, Loaded } from "../../parts/states";
+import { Blank } from "../../parts/states";
 import { Ago } from "../../parts/time";
 import { tell } from "../../parts/toasts";
 import { letterCauseOf } from "./causes";
@@ -14,16 +14,9 @@ import { letterCauseOf } from "./causes";
 export function Letters() {
   const pages = usePages<DeadLetterItem>("/dead-letters", {}, () => true);
   return (
-    <section class="card" aria-label="Dead letters">
-      <Loaded from={pages.from} lines={6}>
-        {(page) => page.items.length === 0 ? <Blank title="Everything was delivered"><p>A message or an answer that nobody waits for is kept here, never dropped.</p></Blank> : (
-          <>
-            <ul class="stuck-list">{page.items.map((each) => <Letter key={each.message_id} letter={each} onDone={pages.from.reload} />)}</ul>
-            <More of={pages} noun={page.items.length === 1 ? "letter" : "letters"} />
-          </>
-        )}
-      </Loaded>
-    </section>
+    <List of={pages} label="Dead letters" nouns={["letter", "letters"]} lines={6} none={<Blank title="Everything was delivered"><p>A message or an answer that nobody waits for is kept here, never dropped.</p></Blank>}>
+      {(letters) => <ul class="stuck-list">{letters.map((each) => <Letter key={each.message_id} letter={each} onDone={pages.from.reload} />)}</ul>}
+    </List>
   );
 }
 

@@ -1,9 +1,11 @@
 // Ending by hand what an incident stopped: with a result, or with the code of an error.
 import { useState } from "preact/hooks";
-import { answerOf, type Draft, draftOf, type Fault } from "../../forms/draft";
-import { FormFields } from "../../forms/form";
-import { type Schema, shapeOf } from "../../forms/shape";
 import { Problem } from "../../api/client";
+import type { Schema } from "../../api/shapes";
+import { answerOf, type Fault } from "../../forms/answers";
+import { type Draft, draftOf } from "../../forms/draft";
+import { FormFields } from "../../forms/form";
+import { shapeOf } from "../../forms/shape";
 import { Confirm } from "../../parts/dialog";
 
 interface ResolveProps {

@@ -2,11 +2,11 @@
 import { useState } from "preact/hooks";
 import { mayDo, post, type Problem } from "../../api/client";
 import type { Retried, StuckView } from "../../api/process-shapes";
-import { More } from "../../lists/more";
+import { List } from "../../lists/list";
 import { usePages } from "../../lists/pages";
 import { asProblem } from "../../live/resource";
 import { Badge } from "../../parts/badge";
-import { Blank, Loaded, ProblemBox } from "../../parts/states";
+import { Blank, ProblemBox } from "../../parts/states";
 import { Ago } from "../../parts/time";
 import { tell } from "../../parts/toasts";
 import { Link } from "../../routing";
@@ -45,31 +45,28 @@ export function Stuck() {
     pages.from.reload();
   };
   return (
-    <section class="card" aria-label="Incidents">
-      <Loaded from={pages.from} lines={8}>
-        {(page) => page.items.length === 0 ? <Fine outcomes={outcomes} /> : (
-          <>
-            {mayDo("incident.retry") && (
-              <header class="bulk">
-                <label class="check">
-                  <input type="checkbox" checked={present.length === page.items.length} indeterminate={present.length > 0 && present.length < page.items.length} onChange={(event) => setChosen(event.currentTarget.checked ? new Set(page.items.map(nameOf)) : new Set())} />
-                  <span>Choose all {page.items.length} shown</span>
-                </label>
-                <button type="button" class="button primary push" disabled={present.length === 0 || isBusy} onClick={() => void retry()}>
-                  {isBusy ? "Trying…" : present.length === 0 ? "Retry chosen" : `Retry ${Math.min(present.length, MOST_AT_ONCE)} chosen`}
-                </button>
-              </header>
-            )}
-            {problem && <div class="inside"><ProblemBox problem={problem} /></div>}
-            <Outcomes outcomes={outcomes} items={page.items} onClose={() => setOutcomes(new Map())} />
-            <ul class="stuck-list">
-              {page.items.map((item) => <Item key={nameOf(item)} item={item} isChosen={chosen.has(nameOf(item))} onChoose={toggle} outcome={outcomes.get(nameOf(item))} onDone={pages.from.reload} />)}
-            </ul>
-            <More of={pages} noun={page.items.length === 1 ? "incident" : "incidents"} />
-          </>
-        )}
-      </Loaded>
-    </section>
+    <List of={pages} label="Incidents" nouns={["incident", "incidents"]} none={<Fine outcomes={outcomes} />}>
+      {(shown) => (
+        <>
+          {mayDo("incident.retry") && (
+            <header class="bulk">
+              <label class="check">
+                <input type="checkbox" checked={present.length === shown.length} indeterminate={present.length > 0 && present.length < shown.length} onChange={(event) => setChosen(event.currentTarget.checked ? new Set(shown.map(nameOf)) : new Set())} />
+                <span>Choose all {shown.length} shown</span>
+              </label>
+              <button type="button" class="button primary push" disabled={present.length === 0 || isBusy} onClick={() => void retry()}>
+                {isBusy ? "Trying…" : present.length === 0 ? "Retry chosen" : `Retry ${Math.min(present.length, MOST_AT_ONCE)} chosen`}
+              </button>
+            </header>
+          )}
+          {problem && <div class="inside"><ProblemBox problem={problem} /></div>}
+          <Outcomes outcomes={outcomes} items={shown} onClose={() => setOutcomes(new Map())} />
+          <ul class="stuck-list">
+            {shown.map((item) => <Item key={nameOf(item)} item={item} isChosen={chosen.has(nameOf(item))} onChoose={toggle} outcome={outcomes.get(nameOf(item))} onDone={pages.from.reload} />)}
+          </ul>
+        </>
+      )}
+    </List>
   );
 }
 

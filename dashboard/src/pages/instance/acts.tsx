@@ -3,40 +3,53 @@ import { useState } from "preact/hooks";
 import { mayDo, post } from "../../api/client";
 import type { InstanceView } from "../../api/process-shapes";
 import { Confirm } from "../../parts/dialog";
+import { Erase } from "../../parts/erase";
 import { tell } from "../../parts/toasts";
 import { Migrate } from "./migrate";
+import { MigrateBack } from "./migrate-back";
 import { Modify } from "./modify";
 
 export const ENDED = new Set(["completed", "failed", "cancelled", "terminated", "compensated"]);
-type Act = "suspend" | "resume" | "cancel" | "retry" | "modify" | "migrate";
+type Act = "suspend" | "resume" | "cancel" | "retry" | "modify" | "migrate" | "migrate-back" | "erase";
 
-interface ActsProps { view: InstanceView; name: (element: string) => string; elements: { id: string; name: string }[]; onChange: (view: InstanceView) => void; onStale: () => void }
+interface ActsProps {
+  view: InstanceView; name: (element: string) => string; elements: { id: string; name: string }[]; onChange: (view: InstanceView) => void; onStale: () => void;
+  /** Whether it was ever migrated, as far as its journal has been read. */
+  hasMigrated: boolean;
+}
 
 export function Acts(props: ActsProps) {
   const [open, setOpen] = useState<Act | null>(null);
   const { view } = props;
   const close = () => setOpen(null);
-  const acts = actsFor(view);
+  const acts = actsFor(view, props.hasMigrated);
   return (
     <>
       {acts.map(([act, label]) => (
-        <button key={act} type="button" class={`button ${act === "cancel" ? "danger" : act === "retry" ? "primary" : ""}`} onClick={() => setOpen(act)}>{label}</button>
+        <button key={act} type="button" class={`button ${act === "cancel" || act === "erase" ? "danger" : act === "retry" ? "primary" : ""}`} onClick={() => setOpen(act)}>{label}</button>
       ))}
       {open === "modify" && <Modify {...props} onClose={close} />}
       {open === "migrate" && <Migrate {...props} onClose={close} />}
-      {open !== null && open !== "modify" && open !== "migrate" && <Simple act={open} {...props} onClose={close} />}
+      {open === "migrate-back" && <MigrateBack {...props} onClose={close} />}
+      {open === "erase" && <Erase path={`/instances/${view.id}`} noun="instance" onDone={props.onStale} onClose={close} />}
+      {isSimple(open) && <Simple act={open} {...props} onClose={close} />}
     </>
   );
 }
 
-function actsFor(view: InstanceView): [Act, string][] {
-  if (ENDED.has(view.state)) return [];
+function isSimple(act: Act | null): act is keyof typeof SIMPLE {
+  return act !== null && act in SIMPLE;
+}
+
+function actsFor(view: InstanceView, hasMigrated: boolean): [Act, string][] {
+  if (ENDED.has(view.state)) return mayDo("instance.erase") && !view.erased_at ? [["erase", "Erase data"]] : [];
   const all: [Act, string, boolean][] = [
     ["retry", view.incidents.length === 1 ? "Retry what is stuck" : `Retry all ${view.incidents.length} that are stuck`, view.incidents.length > 0 && mayDo("instance.retry")],
     ["suspend", "Suspend", view.state === "active" && mayDo("instance.suspend")],
     ["resume", "Resume", view.state === "suspended" && mayDo("instance.resume")],
     ["modify", "Move tokens", mayDo("instance.modify")],
     ["migrate", "Migrate", mayDo("instance.migrate")],
+    ["migrate-back", "Migrate back", hasMigrated && mayDo("instance.migrate")],
     ["cancel", "Cancel", mayDo("instance.cancel")],
   ];
   return all.filter(([, , isPossible]) => isPossible).map(([act, label]) => [act, label]);

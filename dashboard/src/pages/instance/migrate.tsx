@@ -6,6 +6,7 @@ import { asProblem } from "../../live/resource";
 import { Dialog } from "../../parts/dialog";
 import { ProblemBox } from "../../parts/states";
 import { tell } from "../../parts/toasts";
+import { MigrationTold } from "./migration-plan";
 
 interface MigrateProps { view: InstanceView; name: (element: string) => string; elements: { id: string; name: string }[]; onStale: () => void; onClose: () => void }
 
@@ -80,28 +81,12 @@ export function Migrate({ view, name, elements, onStale, onClose }: MigrateProps
         <textarea id="migrate-reason" class="input" rows={2} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
       </div>
       {problem && <ProblemBox problem={problem} />}
-      {plan && <Plan plan={plan} name={name} />}
+      {plan && <MigrationTold plan={plan} name={name} />}
       <footer>
         <button type="button" class="button" onClick={onClose}>Keep as it is</button>
         <button type="button" class={`button ${plan ? "" : "primary"}`} disabled={isBusy} onClick={() => void ask(true)}>See what would happen</button>
         <button type="button" class="button primary" disabled={isBusy || plan === null} onClick={() => void ask(false)}>Migrate</button>
       </footer>
     </Dialog>
-  );
-}
-
-function Plan({ plan, name }: { plan: MigrationPlan; name: (element: string) => string }) {
-  const waits: [string, string[]][] = [
-    ["Timers that keep running", plan.kept_timers], ["Messages still waited for", plan.kept_messages], ["Waits that end", plan.ended_waits], ["Waits that begin", plan.new_waits],
-  ];
-  return (
-    <div class="notice" role="status">
-      <strong>Under version {plan.version}:</strong>
-      <ul>
-        {plan.moves.map((move) => <li key={move.token}>Token {move.token}: {name(move.before)}{move.before === move.after ? " stays" : ` → ${name(move.after)}`}</li>)}
-        {plan.moves.length === 0 && <li>No token moves.</li>}
-        {waits.filter(([, found]) => found.length > 0).map(([label, found]) => <li key={label}>{label}: {found.map(name).join(", ")}</li>)}
-      </ul>
-    </div>
   );
 }

@@ -5,7 +5,7 @@ import type { DiagramView, InstanceView } from "../../api/process-shapes";
 import { Diagram } from "../../diagrams/diagram";
 import { type Marks, NO_MARKS } from "../../diagrams/marks";
 import { indexAt, positionsOf } from "../../history/positions";
-import { titleOf } from "../../lists/titles";
+import { titleOf } from "../../parts/titles";
 import { useResource } from "../../live/resource";
 import { StateBadge } from "../../parts/badge";
 import { Identity } from "../../parts/identity";
@@ -47,6 +47,7 @@ function Instance({ path, view: present, reload, replace }: InstanceProps) {
     return (element: string) => names.get(element) ?? element;
   }, [elements]);
   const positions = useMemo(() => positionsOf(trail.entries, name), [trail.entries, name]);
+  const hasMigrated = useMemo(() => trail.entries.some((each) => each.entry === "InstanceMigrated"), [trail.entries]);
   const isPast = wanted !== null;
   const view = at !== null && past.data ? past.data : present;
   const index = indexAt(positions, wanted);
@@ -56,7 +57,7 @@ function Instance({ path, view: present, reload, replace }: InstanceProps) {
   const shared = { view, name, isPast, onChange: replace, onElement: choose };
   return (
     <>
-      <Head view={present} actions={<Acts view={present} name={name} elements={elements.filter((each) => each.isNode)} onChange={replace} onStale={reload} />} />
+      <Head view={present} actions={<Acts view={present} name={name} elements={elements.filter((each) => each.isNode)} hasMigrated={hasMigrated} onChange={replace} onStale={reload} />} />
       <div class="stack">
         <Incidents {...shared} />
         <section class="card" aria-label="Diagram">

@@ -3,17 +3,16 @@ import { useEffect, useState } from "preact/hooks";
 import { get } from "../../api/client";
 import type { InstanceRow, ProcessVersion } from "../../api/process-shapes";
 import type { Page } from "../../api/shapes";
-import { More } from "../../lists/more";
+import { List } from "../../lists/list";
 import { usePages } from "../../lists/pages";
-import { titleOf } from "../../lists/titles";
-import "../../lists/lists.css";
+import { type Column, Table } from "../../lists/table";
 import { useResource } from "../../live/resource";
 import { Badge, StateBadge } from "../../parts/badge";
 import { shortId } from "../../parts/identity";
 import { PageHead } from "../../parts/page-head";
-import { Blank, Loaded } from "../../parts/states";
-import { type Column, Table } from "../../parts/table";
+import { Blank } from "../../parts/states";
 import { Ago } from "../../parts/time";
+import { titleOf } from "../../parts/titles";
 import { Link, query, setQuery } from "../../routing";
 
 const STATES = ["active", "suspended", "completed", "failed", "cancelled", "compensating", "compensated", "terminated"];
@@ -27,16 +26,9 @@ export default function InstancesPage() {
     <>
       <PageHead title="Instances"><p class="soft">Processes that run, wait or have ended.</p></PageHead>
       <Filters />
-      <section class="card" aria-label="Instances">
-        <Loaded from={pages.from} lines={10}>
-          {(page) => page.items.length === 0 ? <None isFiltered={isFiltered} /> : (
-            <>
-              <Table caption="Instances, newest first" columns={COLUMNS} rows={page.items} keyOf={(row) => row.id} />
-              <More of={pages} noun={page.items.length === 1 ? "instance" : "instances"} />
-            </>
-          )}
-        </Loaded>
-      </section>
+      <List of={pages} label="Instances" nouns={["instance", "instances"]} lines={10} none={<None isFiltered={isFiltered} />}>
+        {(rows) => <Table caption="Instances, newest first" columns={COLUMNS} rows={rows} keyOf={(row) => row.id} />}
+      </List>
     </>
   );
 }

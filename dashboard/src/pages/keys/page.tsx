@@ -8,7 +8,7 @@ import { Badge, type Tone } from "../../parts/badge";
 import { Confirm } from "../../parts/dialog";
 import { PageHead } from "../../parts/page-head";
 import { Blank, Loaded } from "../../parts/states";
-import { type Column, Table } from "../../parts/table";
+import { type Column, Table } from "../../lists/table";
 import { Ago, Left } from "../../parts/time";
 import { tell } from "../../parts/toasts";
 import { CreateKey } from "./create";

@@ -10,7 +10,7 @@ import { Confirm } from "../../parts/dialog";
 import { JsonTree } from "../../parts/json";
 import { PageHead } from "../../parts/page-head";
 import { Loaded } from "../../parts/states";
-import { type Column, Table } from "../../parts/table";
+import { type Column, Table } from "../../lists/table";
 import { Tabs } from "../../parts/tabs";
 import { Ago } from "../../parts/time";
 import { tell } from "../../parts/toasts";

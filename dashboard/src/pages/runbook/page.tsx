@@ -1,8 +1,8 @@
 // One runbook: its plan as a graph and in sentences, its time, its waits, its audit trail, and what can be done.
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { mayDo, post } from "../../api/client";
 import type { RunbookView } from "../../api/shapes";
-import { useResource } from "../../live/resource";
+import { asProblem, useResource } from "../../live/resource";
 import { StateBadge } from "../../parts/badge";
 import { Identity } from "../../parts/identity";
 import { PageHead } from "../../parts/page-head";
@@ -11,12 +11,14 @@ import { type Tab, Tabs } from "../../parts/tabs";
 import { Ago } from "../../parts/time";
 import { durationText } from "../../parts/time-text";
 import { tell } from "../../parts/toasts";
+import { Undo } from "../../parts/undo";
 import { Link, type PageProps, query, setQuery } from "../../routing";
 import { pageShortcuts } from "../../shortcuts";
 import { Audit } from "./audit";
+import { Corrections } from "./corrections";
 import { PlanGraph } from "./graph";
 import { PlanCard } from "./plan-card";
-import { readRunbook, type Shown, titleOf } from "./reading";
+import { type DraftView, readRunbook, type Shown, titleOf } from "./reading";
 import { RunbookActs } from "./runbook-acts";
 import { StartButton } from "./starting";
 import { Steps } from "./steps";
@@ -79,6 +81,7 @@ function Running({ shown, onSelect, onDone }: { shown: Shown; onSelect: (name: s
       <div class="card main-card"><Tabs tabs={tabs} label="Views of the runbook" /></div>
       <div class="stack beside">
         <Waits steps={view.steps} onSelect={onSelect} />
+        {shown.call && shown.call.amendments.length > 0 && <Corrections call={shown.call} onDone={onDone} />}
         <section class="card steps-card" aria-labelledby="steps-head">
           <header><h2 id="steps-head">Steps</h2><span class="push soft">{view.steps.length}</span></header>
           {view.steps.length === 0 ? <Blank title="No steps yet" /> : <Steps shown={shown} selected={selected} onSelect={onSelect} onDone={onDone} />}
@@ -96,10 +99,22 @@ function DraftStart({ shown, onDone }: { shown: Shown; onDone: () => void }) {
   };
   return (
     <>
+      {draft && mayDo("runbook.draft") && <DraftUndo draft={draft} onDone={onDone} />}
       {mayDo("runbook.draft") && <Link class="button" to={`/compose?draft=${shown.view.id}`}>Edit</Link>}
       {draft?.plan && mayDo("runbook.start") && <StartButton plan={draft.plan} start={(confirm, phrase) => post<RunbookView>(`/drafts/${shown.view.id}/start`, { confirm, phrase })} onStarted={started} />}
     </>
   );
+}
+
+/** What was kept can be taken back as well: every revision stays in the journal. */
+function DraftUndo({ draft, onDone }: { draft: DraftView; onDone: () => void }) {
+  const [isBusy, setBusy] = useState(false);
+  const act = (word: "undo" | "redo") => () => {
+    setBusy(true);
+    const done = post(`/drafts/${draft.id}/${word}`, {}, { etag: `"${draft.sequence}"` });
+    void done.catch((error: unknown) => tell(asProblem(error).message, { isBad: true })).then(onDone).then(() => setBusy(false));
+  };
+  return <Undo undo={draft.revision > 1 ? act("undo") : undefined} redo={draft.revision < draft.revisions ? act("redo") : undefined} isDisabled={isBusy} />;
 }
 
 function DraftBody({ shown }: { shown: Shown }) {

@@ -1,32 +1,33 @@
 // A runbook, a draft or a single call: three answers of the server, one page.
 import { get, Problem } from "../../api/client";
-import type { Json, Page, PlanView, RunbookRow, RunbookView, StepView, WaitingFor } from "../../api/shapes";
+import type { AmendmentView, Json, Page, PlanView, RunbookRow, RunbookView, StepView, WaitingFor } from "../../api/shapes";
 
 export interface Fault { step: number; code: string; message: string; hint?: string }
 export interface DraftView {
   id: string; state: string; case: string; document: Json; program: string; plan: PlanView | null; problems: Fault[]; revision: number; revisions: number;
   sequence: number; principal: string; started_at: string | null;
 }
-interface CallView {
+export interface CallView {
   id: string; verb: string; version: number; state: string; result?: Json; error?: StepView["error"]; waiting_for?: WaitingFor | null; args?: Json; progress: string;
   attempt?: StepView["attempt"]; tenant: string; principal: string; started_at: string | null; ended_at: string | null; sequence: number; sentence: string;
   carrier?: StepView["carrier"]; proposal?: Json; erased_at?: string | null;
+  amendments: AmendmentView[];
 }
 
-export interface Shown { kind: "runbook" | "call"; base: string; view: RunbookView; draft: DraftView | null }
+export interface Shown { kind: "runbook" | "call"; base: string; view: RunbookView; draft: DraftView | null; call: CallView | null }
 
 export async function readRunbook(id: string, signal: AbortSignal): Promise<Shown> {
   const path = `/runbooks/${encodeURIComponent(id)}`;
   try {
     const view = await get<RunbookView>(path, { signal });
     const draft = view.state === "draft" ? await get<DraftView>(`/drafts/${encodeURIComponent(id)}`, { signal }) : null;
-    return { kind: "runbook", base: path, view, draft };
+    return { kind: "runbook", base: path, view, draft, call: null };
   } catch (error) {
     if (!(error instanceof Problem) || error.status !== 404) throw error;
     const base = `/calls/${encodeURIComponent(id)}`;
     const call = await get<CallView>(base, { signal }).catch(() => Promise.reject(error));
     const title = call.sentence || (await titleInList(call.id, signal));
-    return { kind: "call", base, view: asRunbook({ ...call, sentence: title }), draft: null };
+    return { kind: "call", base, view: asRunbook({ ...call, sentence: title }), draft: null, call };
   }
 }
 

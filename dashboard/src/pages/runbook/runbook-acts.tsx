@@ -2,16 +2,19 @@
 import { useState } from "preact/hooks";
 import { address, mayDo, post } from "../../api/client";
 import { Confirm } from "../../parts/dialog";
+import { Erase } from "../../parts/erase";
 import { tell } from "../../parts/toasts";
 import { Link } from "../../routing";
+import { Amend } from "./amend";
+import { CancelCase } from "./cancel-case";
 import { ENDED, type Shown } from "./reading";
 
-type Act = "cancel" | "compensate" | "seal";
+type Act = "cancel" | "cancel-case" | "compensate" | "seal" | "amend" | "erase";
 
 export function RunbookActs({ shown, onDone }: { shown: Shown; onDone: () => void }) {
   const [asked, setAsked] = useState<Act>();
   const [takesBack, setTakesBack] = useState(false);
-  const { view, kind, base } = shown;
+  const { view, kind, base, call } = shown;
   const isEnded = ENDED.has(view.state);
   const isDraft = view.state === "draft";
   const isRunbook = kind === "runbook" && !isDraft;
@@ -27,6 +30,9 @@ export function RunbookActs({ shown, onDone }: { shown: Shown; onDone: () => voi
       {isRunbook && !view.is_sealed && !isEnded && mayDo("runbook.seal") && <button type="button" class="button" onClick={() => setAsked("seal")}>Seal</button>}
       {isRunbook && isEnded && mayDo("runbook.compensate") && <button type="button" class="button" onClick={() => setAsked("compensate")}>Compensate</button>}
       {!isEnded && mayDo(kind === "call" ? "call.cancel" : "runbook.cancel") && <button type="button" class="button danger" onClick={() => setAsked("cancel")}>{isDraft ? "Discard draft" : "Cancel"}</button>}
+      {isRunbook && view.case && mayDo("case.cancel") && <button type="button" class="button danger" onClick={() => setAsked("cancel-case")}>Cancel case</button>}
+      {call && !call.erased_at && mayDo("call.amend") && <button type="button" class="button" onClick={() => setAsked("amend")}>Correct data</button>}
+      {call && isEnded && !call.erased_at && mayDo("call.erase") && <button type="button" class="button danger" onClick={() => setAsked("erase")}>Erase data</button>}
       {!isDraft && mayDo("audit.export") && (
         <details class="menu">
           <summary class="button">Export</summary>
@@ -36,6 +42,9 @@ export function RunbookActs({ shown, onDone }: { shown: Shown; onDone: () => voi
           </div>
         </details>
       )}
+      {asked === "cancel-case" && <CancelCase name={view.case} onDone={onDone} onClose={close} />}
+      {asked === "amend" && call && <Amend call={call} onDone={onDone} onClose={close} />}
+      {asked === "erase" && <Erase path={base} noun="call" onDone={onDone} onClose={close} />}
       {asked === "seal" && <Confirm title="Seal the runbook" act="Seal" reason="none" onAct={act("seal", "Sealed", () => ({}))} onClose={close}><p>No more steps can be added; it completes when those there are have ended.</p></Confirm>}
       {asked === "compensate" && <Confirm title="Compensate the runbook" act="Compensate" reason="required" isDangerous onAct={act("compensate", "Compensation has begun", (reason) => ({ reason }))} onClose={close}><p>What its steps did is taken back, the last first, as far as their verbs say how.</p></Confirm>}
       {asked === "cancel" && (

@@ -1,6 +1,5 @@
 // "Confirm and run": binds the very plan that is on the page, with a phrase to type where it is grave.
 import { useState } from "preact/hooks";
-import { Problem } from "../../api/client";
 import type { PlanView, RunbookView } from "../../api/shapes";
 import { Badge, type Tone } from "../../parts/badge";
 import { Confirm } from "../../parts/dialog";
@@ -14,35 +13,27 @@ export function TierBadge({ tier }: { tier: PlanView["tier"] }) {
   return <Badge tone={tone} sign={tone === "good" ? "✓" : "!"}>{words}</Badge>;
 }
 
-/** What the server asks to be typed for the gravest plans. */
-export function phraseOf(plan: PlanView): string {
-  if (plan.tier !== "requires_authorisation") return "";
-  if (plan.phrase) return plan.phrase;
-  const count = plan.steps.filter((step) => step.verb).length || plan.steps.length;
-  return `authorise ${count === 1 ? "1 step" : `${count} steps`}`;
+interface StartProps {
+  plan: PlanView;
+  /** Whether its steps come to a runbook that runs already. */
+  adds?: boolean;
+  start: (confirm: string, phrase: string) => Promise<RunbookView>;
+  onStarted: (view: RunbookView) => void;
+  isDisabled?: boolean;
 }
 
-interface StartProps { plan: PlanView; start: (confirm: string, phrase: string) => Promise<RunbookView>; onStarted: (view: RunbookView) => void; isDisabled?: boolean }
+const GRAVE: readonly string[] = ["requires_confirmation", "requires_authorisation"];
 
-export function StartButton({ plan, start, onStarted, isDisabled = false }: StartProps) {
+export function StartButton({ plan, adds = false, start, onStarted, isDisabled = false }: StartProps) {
   const [isAsked, setAsked] = useState(false);
-  const [phrase, setPhrase] = useState("");
-  const needed = phrase || phraseOf(plan);
-  const isGrave = plan.tier === "requires_confirmation" || plan.tier === "requires_authorisation";
-  const act = async (_: string, typed: string) => {
-    try {
-      onStarted(await start(plan.plan_hash, typed));
-    } catch (error) {
-      const wanted = error instanceof Problem ? error.members["phrase"] : undefined;
-      if (typeof wanted === "string" && wanted) setPhrase(wanted);
-      throw error;
-    }
-  };
+  const isGrave = GRAVE.includes(plan.tier);
+  const [run, title] = adds ? ["Add", "Add these steps"] : ["Run", "Run this plan"];
+  const act = async (_: string, typed: string) => onStarted(await start(plan.plan_hash, typed));
   return (
     <>
-      <button type="button" class="button primary" disabled={isDisabled} onClick={() => setAsked(true)}>{isGrave ? "Confirm and run" : "Run"}</button>
+      <button type="button" class="button primary" disabled={isDisabled} onClick={() => setAsked(true)}>{isGrave ? `Confirm and ${run.toLowerCase()}` : adds ? title : run}</button>
       {isAsked && (
-        <Confirm title={isGrave ? "Confirm and run" : "Run this plan"} act="Run" reason="none" phrase={needed} onAct={act} onClose={() => setAsked(false)}>
+        <Confirm title={isGrave ? `Confirm and ${run.toLowerCase()}` : title} act={run} reason="none" phrase={plan.phrase} onAct={act} onClose={() => setAsked(false)}>
           <p class="row"><TierBadge tier={plan.tier} /> {plan.steps.length} {plan.steps.length === 1 ? "step" : "steps"}</p>
           {plan.tier_reason && <p>{plan.tier_reason}</p>}
           <ol class="sentences">{plan.steps.slice(0, 12).map((step) => <li key={step.name}>{step.sentence || step.verb || step.name}</li>)}</ol>

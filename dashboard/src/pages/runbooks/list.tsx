@@ -5,7 +5,7 @@ import type { RunbookRow } from "../../api/shapes";
 import { StateBadge } from "../../parts/badge";
 import { shortId } from "../../parts/identity";
 import { Ago } from "../../parts/time";
-import { scrollToRow, spanInSight } from "../../parts/virtual";
+import { scrollToRow, spanInSight } from "../../lists/virtual";
 import { Link, navigate } from "../../routing";
 import { isTyping } from "../../shortcuts";
 import type { Rows } from "./use-rows";

@@ -4,7 +4,7 @@ import { get, type Problem } from "../../api/client";
 import type { Page, RunbookRow } from "../../api/shapes";
 import { liveSince, liveState, onEvent } from "../../live/live";
 import { asProblem } from "../../live/resource";
-import type { Span } from "../../parts/virtual";
+import type { Span } from "../../lists/virtual";
 import { type Known, NOTHING, pageOf, type Start, withEvent, withPage } from "./rows";
 
 const LIMIT = 200;

@@ -2,7 +2,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { mayDo, post, Problem } from "../../api/client";
 import type { Task } from "../../api/process-shapes";
-import { answerOf, type Draft, draftOf, type Fault } from "../../forms/draft";
+import { answerOf, type Fault } from "../../forms/answers";
+import { type Draft, draftOf } from "../../forms/draft";
 import { FormFields } from "../../forms/form";
 import { shapeOf } from "../../forms/shape";
 import { asProblem } from "../../live/resource";

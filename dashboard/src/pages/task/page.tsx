@@ -2,7 +2,7 @@
 import { useRef, useState } from "preact/hooks";
 import { get, mayDo, post, Problem, session } from "../../api/client";
 import type { Task } from "../../api/process-shapes";
-import { capital } from "../../lists/titles";
+import { capital } from "../../parts/titles";
 import { useResource } from "../../live/resource";
 import { Badge, StateBadge } from "../../parts/badge";
 import { PageHead } from "../../parts/page-head";

@@ -1,8 +1,8 @@
 // One verb: its sentences, what it takes and gives, how it is carried out and what can go wrong.
 import { get, mayDo } from "../../api/client";
 import type { VerbDetail } from "../../api/process-shapes";
-import type { Json } from "../../api/shapes";
-import { type Field, type Schema, shapeOf } from "../../forms/shape";
+import type { Json, Schema } from "../../api/shapes";
+import { type Field, shapeOf } from "../../forms/shape";
 import { useResource } from "../../live/resource";
 import { Badge } from "../../parts/badge";
 import { JsonTree } from "../../parts/json";

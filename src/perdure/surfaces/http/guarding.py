@@ -15,6 +15,7 @@ from perdure.access.principal import Principal, own_key
 from perdure.access.roles import check
 from perdure.app import Perdure
 from perdure.surfaces.http.problems import RefusedRequest
+from perdure.surfaces.http.reading import header_of
 from perdure.telemetry import parse_traceparent, traceparent
 
 AnyConnection = ASGIConnection[Any, Any, Any, Any]
@@ -105,11 +106,11 @@ GIVEN: dict[str, Callable[[AnyRequest], Any]] = {"perdure": perdure_for, "princi
 
 def trace_of(connection: AnyConnection) -> str:
     """The trace a request belongs to, as the journal keeps it; what is none is as if nothing had been sent."""
-    given = connection.headers.get("traceparent", "")
+    given = header_of(connection.scope, b"traceparent")
     context = parse_traceparent(given) if given else None
     return traceparent(context) if context is not None else ""
 
 
 def idempotency_key(request: AnyRequest) -> str:
     """The key as operations are handed it: one that two principals chose alike is not the same."""
-    return own_key(principal_of(request), request.headers.get("idempotency-key", ""))
+    return own_key(principal_of(request), header_of(request.scope, b"idempotency-key"))

@@ -29,11 +29,16 @@ class JsonRequest(Request[Any, Any, Any]):
         return self._whole
 
     async def json(self) -> Any:
-        media = self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        media = header_of(self.scope, b"content-type").partition(";")[0].strip().lower()
         if media != "application/json" and not (media.startswith("application/") and media.endswith("+json")):
             hint = "Send it as application/json."
             raise RefusedRequest(415, "request.media_type", f"A body of type '{media[:80]}' is not read here.", hint)
         return decoded(await self.body())
+
+
+def header_of(scope: Any, wanted: bytes) -> str:
+    """The first header of that name, without making a mapping of them all; empty when there is none."""
+    return next((value for name, value in scope["headers"] if name == wanted), b"").decode("latin-1")
 
 
 async def read_body(receive: Receive, most_bytes: int) -> bytes:

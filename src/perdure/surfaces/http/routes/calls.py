@@ -11,6 +11,7 @@ from litestar.params import Parameter
 from perdure.access.principal import Principal
 from perdure.app import Perdure
 from perdure.app.adding import check_added
+from perdure.app.amending import Correction, corrections_of
 from perdure.app.instance_views import InstanceView
 from perdure.app.listing_views import RunbookRow
 from perdure.app.paging import Page
@@ -104,6 +105,13 @@ async def resolve_call(
         return tagged(await perdure.resolve(id, data.result, error=data.error, reason=data.reason))
 
 
+@reading("/calls/{id:str}/amendments", "call.read", tags=TAGS)
+async def list_amendments(perdure: Perdure, principal: Principal, id: Id) -> Page[Correction]:
+    """Corrections of its data, oldest first, with what each of them proposes."""
+    await check_every_verb(perdure, principal, "call.read", id)
+    return Page(await corrections_of(perdure, id))
+
+
 @acting("/calls/{id:str}/amend", "call.amend", tags=TAGS)
 async def amend_call(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, data: Amend
@@ -149,6 +157,6 @@ def _fields(verb: str, where: list[str]) -> dict[str, str]:
 
 
 ROUTES: tuple[Any, ...] = (
-    list_calls, show_call, show_call_timeline, cancel_call, retry_call, resolve_call, amend_call, approve_amendment,
-    erase_call,
+    list_calls, show_call, show_call_timeline, cancel_call, retry_call, resolve_call, list_amendments, amend_call,
+    approve_amendment, erase_call,
 )  # fmt: skip

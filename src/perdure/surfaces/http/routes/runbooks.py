@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from perdure.access.principal import EVERY_VERB, Principal
 from perdure.access.roles import check
 from perdure.app import Perdure
-from perdure.app.composing import extend, extension_of, plan_of
+from perdure.app.composing import extend, extension_of, plan_of, show_extension
 from perdure.app.listing_views import RunbookRow
 from perdure.app.paging import Page
 from perdure.app.runbook_views import PlanDiff, PlanView, RunbookView
@@ -143,6 +143,12 @@ async def export_runbook(
     return await document_answer(perdure, principal, request, id, format)
 
 
+@acting("/runbooks/{id:str}/extend/plan", "runbook.plan", repeats="domain", tags=TAGS)
+async def plan_extension(perdure: Perdure, id: Id, data: Composed) -> PlanView:
+    """What would be added to a runbook, without adding it; `plan_hash` is that of the whole, to confirm with."""
+    return show_extension(perdure, await extension_of(perdure, id, data.composition()))
+
+
 @acting("/runbooks/{id:str}/extend", "runbook.extend", tags=TAGS)
 async def extend_runbook(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, data: Extend
@@ -201,5 +207,5 @@ async def cancel_case(perdure: Perdure, principal: Principal, case: Name, data: 
 
 ROUTES: tuple[Any, ...] = (
     list_runbooks, plan_runbook, start_runbook, show_runbook, show_progress, show_diff, show_timeline, export_runbook,
-    extend_runbook, seal_runbook, cancel_runbook, compensate_runbook, cancel_case,
+    plan_extension, extend_runbook, seal_runbook, cancel_runbook, compensate_runbook, cancel_case,
 )  # fmt: skip
