@@ -32,26 +32,26 @@ def session(**words: object) -> t.Session:
 # --- waits ------------------------------------------------------------------------------------------------------------
 
 
-@given(st.text(min_size=1, max_size=50), st.text(min_size=1, max_size=50))
-def test_a_wait_token_names_its_wait_and_only_the_same_secret_reads_it(tenant: str, key: str) -> None:
+@given(st.text(min_size=1, max_size=50), st.text(min_size=1, max_size=50), st.text(max_size=50))
+def test_a_wait_token_names_its_wait_and_only_the_same_secret_reads_it(tenant: str, key: str, wait: str) -> None:
     try:
-        token = t.wait_token(SECRET, tenant, key)
+        token = t.wait_token(SECRET, tenant, key, wait)
     except UnicodeEncodeError:
         return
-    assert t.read_wait_token(SECRET, token) == t.WaitName(tenant, key)
+    assert t.read_wait_token(SECRET, token) == t.WaitName(tenant, key, wait)
     assert t.read_wait_token(OTHER, token) is None
 
 
 def test_a_wait_token_cannot_be_turned_into_that_of_another_wait() -> None:
-    token = t.wait_token(SECRET, "acme", "case-7")
+    token = t.wait_token(SECRET, "acme", "case-7", "w")
     *_, signature = token.rpartition(".")
-    for tenant, key in (("acme", "case-8"), ("globex", "case-7"), ("acme", "")):
-        forged = f"wait_{to_letters(tenant.encode())}.{to_letters(key.encode())}.{signature}"
+    for names in (("acme", "case-8", "w"), ("globex", "case-7", "w"), ("acme", "", "w"), ("acme", "case-7", "v")):
+        forged = f"wait_{'.'.join(to_letters(each.encode()) for each in names)}.{signature}"
         assert t.read_wait_token(SECRET, forged) is None
 
 
 def test_a_wait_token_that_differs_in_any_letter_is_nothing() -> None:
-    token = t.wait_token(SECRET, "acme", "case-7")
+    token = t.wait_token(SECRET, "acme", "case-7", "w")
     for place in range(len(token)):
         for other in {"A", "B", ".", "é"} - {token[place]}:
             assert t.read_wait_token(SECRET, token[:place] + other + token[place + 1 :]) is None

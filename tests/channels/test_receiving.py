@@ -25,7 +25,7 @@ VERBS = """
   output_schema: {properties: {ok: {type: boolean}}}
   execution: {kind: durable, correlation: {key: "papers-$case"}}
 """
-BANK = HookIn("bank", Secret(("HOOK_SECRET",)), principal="hook:bank")
+BANK = HookIn("bank", Secret(("HOOK_SECRET",)), principal="hook:bank", verbs=("papers.ask",))
 UPLOADS = HookIn(
     "uploads", Secret(("HOOK_SECRET",)), "acme", "hook:uploads", message="uploaded", key="case.id", ttl_seconds=60
 )

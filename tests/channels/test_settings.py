@@ -14,7 +14,7 @@ GOOD = """
 egress: {allow: [hooks.internal]}
 in:
   - {name: uploads, secret_env: [UPLOADS], message: documents.uploaded, key: case.id, ttl: P1D, window: PT1M}
-  - {name: bank, tenant: acme, secret_file: bank.secret}
+  - {name: bank, tenant: acme, secret_file: bank.secret, verbs: [papers.*]}
 out:
   - {name: crm, url: "https://crm.example/in", secret_env: [CRM], events: [runbook_completed, "step_*"]}
 """
@@ -33,6 +33,7 @@ def test_hooks_are_read_as_written() -> None:
     assert hooks.arriving_as("uploads") == HookIn(
         "uploads", Secret(("UPLOADS",)), "default", "hook:uploads", 60, "documents.uploaded", "case.id", 86_400.0
     )
+    assert hooks.arriving[1].verbs == ("papers.*",)
     assert hooks.arriving[1].secret == Secret((), Path("/project/bank.secret"))
     assert hooks.leaving_as("crm", "default") == hooks.leaving[0]
     assert hooks.leaving_as("crm", "acme") is None
@@ -47,6 +48,10 @@ def test_hooks_are_read_as_written() -> None:
         ("in: [{name: a, secret: hunter2}]", "secret"),
         ("in: [{name: a, secret_env: [X], key: 'a[0]'}]", "is no path"),
         ("in: {name: a}", "expected a list"),
+        ("in: [{name: a, secret_env: [X]}]", "Add message: <name>"),
+        ("in: [{name: a, secret_env: [X], verbs: ['*']}]", "names no verbs in particular"),
+        ("in: [{name: a, secret_env: [X], verbs: ['pap*']}]", "names no verbs in particular"),
+        ("in: [{name: a, secret_env: [X], message: m, verbs: [papers.*]}]", "both message and verbs"),
         ("in: [{name: a, secret_env: [X]}, {name: a, secret_env: [Y]}]", "several hooks 'a'"),
         ("out: [{name: a, secret_env: [X], url: 'ftp://x'}]", "no http or https address"),
         ("out: [{name: a, secret_env: [X], url: 'https://u:p@x'}]", "no http or https address"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -11,6 +12,7 @@ from perdure.app.instance_views import InstanceView
 from perdure.app.views import CallView
 from perdure.bpmn.xml import write_model
 from perdure.client import AsyncClient
+from perdure.client.asynchronous.transport import Transport
 from perdure.errors import (
     CallFailedError,
     ConfirmationRequiredError,
@@ -248,3 +250,37 @@ async def test_a_key_that_is_wrong_expired_or_missing_opens_nothing(sqlite_url: 
             AsyncClient(house.proxy.url, "no key")
         with pytest.raises(RejectedError):
             AsyncClient("localhost:8321")
+
+
+@pytest.mark.req("P6")
+async def test_lists_are_asked_for_page_by_page_and_say_what_the_platform_says(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    get = Transport.get
+
+    async def counted(self: Transport, kind: Any, path: str, **query: Any) -> Any:
+        asked.append(path)
+        return await get(self, kind, path, **query)
+
+    async with housed(store_url) as house, house.client(await house.key("admin")) as client:
+        await client.processes.deploy_text(write_model(line("p", user("t"))))
+        for _ in range(3):
+            await client.instances.start("p")
+            await client.runbooks.start(PROGRAM, case="C")
+        assert house.served is not None
+        perdure = house.served.perdure
+        monkeypatch.setattr(Transport, "get", counted)
+        for ours, theirs in ((client.runbooks, perdure.runbooks), (client.instances, perdure.instances)):
+            desk, platform = cast("Any", ours), cast("Any", theirs)
+            asked.clear()
+            found = await desk.list()
+            assert len(found) == 3 and len(asked) == 1
+            assert found == list(await platform.list())
+            assert await desk.list(limit=2) == found[:2]
+            assert await desk.list(after=found[0].id) == found[1:]
+            assert await desk.list(after=found[-1].id) == []
+            assert len(asked) == 4
+        assert len(await client.runbooks.list(case="C", state="parked")) == 3
+        with pytest.raises(RejectedError):
+            await client.runbooks.list(after="nonsense")

@@ -29,12 +29,14 @@ PAIRS: dict[str, tuple[type, type]] = {
     "packs": (packs.PackDesk, client_access.PackDesk),
 }
 LACKING = {
-    "open", "from_config", "acting",  # a server has its store, and a key stands for one principal
+    "open", "from_config", "acting", "vetting",  # a server has its store, and a key stands for one principal
+    "wait_under", "end_wait", "tell_wait",
     "verbs_under", "verbs_of", "is_task", "is_proposed", "look_up", "metrics",  # what servers ask of the platform
     "runbooks.compile",  # programs are compiled where the verbs are
     "runbooks.open_draft", "runbooks.draft", "runbooks.revise", "runbooks.undo", "runbooks.redo",
     "runbooks.start_draft",  # `client.drafts` speaks programs and calls
     "processes.deploy_all", "processes.propose", "processes.enter",  # models travel as text: `deploy_text`
+    "processes.started", "listing.seen_by",
     "instances.drawing",  # `diagram` says the same as XML
     "tasks.open_at", "tasks.proposal", "tasks.verb", "runbooks.verb",
     "access.events", "access.authenticate_key", "access.principal_of_key",

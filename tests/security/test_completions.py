@@ -30,15 +30,18 @@ async def test_a_forged_token_ends_no_wait(store_url: str) -> None:
     async with served(store_url) as server:
         id = await asked(server, "case-1")
         good = (await server.of("ada").post("/api/parked/case-1/token"))["token"]
-        tenant, key, signature = good.removeprefix("wait_").split(".")
+        tenant, key, wait, signature = good.removeprefix("wait_").split(".")
         forged = [
-            f"wait_{tenant}.{letters('case-2')}.{signature}",
-            f"wait_{letters('other')}.{key}.{signature}",
-            f"wait_{tenant}.{key}.",
-            f"wait_{tenant}.{key}.{signature[:-2]}AA",
-            f"wait_{tenant}.{key}.{'A' * len(signature)}",
-            f"wait_{tenant}.{key}",
-            f"{tenant}.{key}.{signature}",
+            f"wait_{tenant}.{letters('case-2')}.{wait}.{signature}",
+            f"wait_{letters('other')}.{key}.{wait}.{signature}",
+            f"wait_{tenant}.{key}.{letters('#9')}.{signature}",
+            f"wait_{tenant}.{key}..{signature}",
+            f"wait_{tenant}.{key}.{signature}",
+            f"wait_{tenant}.{key}.{wait}.",
+            f"wait_{tenant}.{key}.{wait}.{signature[:-2]}AA",
+            f"wait_{tenant}.{key}.{wait}.{'A' * len(signature)}",
+            f"wait_{tenant}.{key}.{wait}",
+            f"{tenant}.{key}.{wait}.{signature}",
             wait_token(b"another server's secret, long enough", "default", "case-1"),
             "wait_", "wait_..", "wait_%C3%A4.%C3%A4.%C3%A4", "A" * 5000,
         ]  # fmt: skip
@@ -60,7 +63,63 @@ async def test_a_token_of_one_tenant_ends_no_wait_of_another_under_the_same_key(
             "answer"
         ] == "applied"
         assert (await state(server, ours), await state(server, theirs, "eve")) == ("parked", "completed")
-        assert wait_token(SECRET, "other", "case-1") == token
+        name = await server.sandbox.acting(tenant="other").wait_under("case-1")
+        assert wait_token(SECRET, "other", "case-1", name) == token
+
+
+@pytest.mark.req("P3")
+async def test_a_token_is_worth_nothing_to_the_next_wait_under_the_same_key(store_url: str) -> None:
+    async with served(store_url) as server:
+        olga, first = server.of("olga"), await asked(server, "case-1")
+        outsider = server.waiting((await olga.post("/api/parked/case-1/token"))["token"])
+        body, other = {"key": "case-1", **DONE}, {"key": "case-1", "result": {"answer": "no"}}
+        await olga.post("/api/completions", body, 202)
+        over = await outsider.post("/api/completions", other, 200)
+        silent = await outsider.post("/api/progress", {"key": "case-1", "text": "soon"}, 409)
+        second = await asked(server, "case-1")
+        later = await outsider.post("/api/completions", {**other, "message_id": "m-9"}, 200)
+        assert (later["answer"], later["reason"]) == (over["answer"], over["reason"])
+        assert (await outsider.post("/api/progress", {"key": "case-1", "text": "soon"}, 409))["code"] == silent["code"]
+        assert (await state(server, first), await state(server, second)) == ("completed", "parked")
+        assert not (await olga.get(f"/api/calls/{second}"))["progress"]
+        good = server.waiting((await olga.post("/api/parked/case-1/token"))["token"])
+        await good.post("/api/progress", {"key": "case-1", "text": "soon"})
+        assert (await good.post("/api/completions", other, 202))["answer"] == "applied"
+        assert (await olga.get(f"/api/calls/{second}"))["result"] == {"answer": "no"}
+
+
+SHARED = """
+- name: w.all
+  execution: {kind: durable, correlation: {key: $case, fanout: true}}
+  input_schema: {type: object, required: [case], properties: {case: {type: string}}}
+"""
+
+
+@pytest.mark.req("P3")
+async def test_a_token_of_shared_waits_ends_those_there_were_and_none_that_came_later(store_url: str) -> None:
+    async with served(store_url, SHARED) as server:
+        ada = server.of("ada")
+
+        async def wait() -> str:
+            return str((await ada.post("/api/verbs/w.all/calls", {"args": {"case": "news"}}, 201))["id"])
+
+        early = [await wait(), await wait()]
+        outsider = server.waiting((await ada.post("/api/parked/news/token"))["token"])
+        late = await wait()
+        await outsider.post("/api/completions", {"key": "news"}, 202)
+        assert [await state(server, each) for each in (*early, late)] == ["completed", "completed", "parked"]
+        await outsider.post("/api/completions", {"key": "news", "message_id": "again"}, 404)
+        assert await state(server, late) == "parked"
+
+
+@pytest.mark.req("P3")
+async def test_a_token_of_a_call_s_own_key_ends_the_wait_it_was_made_for_alone(store_url: str) -> None:
+    async with served(store_url) as server:
+        ada, id = server.of("ada"), await asked(server, "case-1")
+        outsider = server.waiting((await ada.post(f"/api/parked/{id}/token"))["token"])
+        await ada.post("/api/completions", {"key": id, "error": "no"}, 202)
+        await outsider.post("/api/completions", {"key": id, **DONE}, 200)
+        assert await state(server, id) == "failed"
 
 
 @pytest.mark.req("P2", "V6")

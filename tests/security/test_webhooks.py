@@ -12,8 +12,10 @@ import pytest
 
 from perdure import Perdure
 from perdure.app.server_config import ServerConfig
+from perdure.bpmn.xml import read_model
 from perdure.channels.settings import HookIn, HookOut, Hooks, Secret
 from perdure.channels.signatures import SIGNATURE, sign
+from perdure.errors import StoreSettingError
 from perdure.sources import SECOND
 from perdure.surfaces.http.application import make_app
 from perdure.verbs.loader import load_text
@@ -26,6 +28,10 @@ VERBS = """
   description: Ask for papers
   input_schema: {required: [case], properties: {case: {type: string}}}
   execution: {kind: durable, correlation: {key: "papers-$case"}}
+- name: vault.ask
+  description: Ask for the vault
+  input_schema: {required: [case], properties: {case: {type: string}}}
+  execution: {kind: durable, correlation: {key: "vault-$case"}}
 - name: papers.burn
   description: Burn papers
   consequence: requires_confirmation
@@ -35,8 +41,14 @@ VERBS = """
   input_schema: {required: [case], properties: {case: {type: string}}}
   execution: {kind: durable, decision: true, correlation: {key: "decide-$case"}}
 """
+TASK = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="x">
+<process id="p" isExecutable="true"><startEvent id="s"/><sequenceFlow id="f" sourceRef="s" targetRef="t"/>
+<userTask id="t" name="Look"/><sequenceFlow id="g" sourceRef="t" targetRef="e"/><endEvent id="e"/></process>
+</definitions>"""
 BANK, REGISTER = "the bank's secret, sixteen bytes and more", "the register's secret, sixteen bytes and more"
-HOOKS = Hooks(tuple(HookIn(name, Secret((name.upper(),))) for name in ("bank", "register", "lost")))
+HOOKS = Hooks(
+    tuple(HookIn(name, Secret((name.upper(),)), verbs=("papers.*",)) for name in ("bank", "register", "lost"))
+)
 DONE = {"key": "papers-c-1", "result": {"ok": True}}
 pytestmark = pytest.mark.req("P3")
 
@@ -137,9 +149,45 @@ async def test_long_ids_that_begin_alike_are_different_messages() -> None:
             assert (await server.perdure.status(call.id)).state == "completed"
 
 
+async def test_a_hook_ends_waits_of_its_verbs_alone(store_url: str) -> None:
+    async with serving(store_url) as server:
+        call = await server.perdure.call("vault.ask", {"case": "c-1"})
+        papers = await server.perdure.call("papers.ask", {"case": "c-1"})
+        for body in (
+            {"key": "vault-c-1", "result": {}}, {"key": "vault-c-1", "verb": "vault.ask", "result": {}},
+            {"key": "vault-c-1", "error": "no"}, {"key": call.id, "result": {}}, {"key": f"{call.id}:1", "result": {}},
+            {"key": "nobody", "result": {}},
+        ):  # fmt: skip
+            assert (await sent(server, body)).status_code == 403, body
+        raw = json.dumps({"key": "vault-c-1", "verb": "papers.ask", "result": {}}).encode()
+        assert (await sent(server, raw, signed(server, raw, "m-9"))).json()["outcome"] == "dead_letter"
+        assert (await server.perdure.status(call.id)).state == "parked"
+        assert (await sent(server, DONE)).json()["outcome"] == "applied"
+        assert (await server.perdure.status(papers.id)).state == "completed"
+
+
+async def test_a_hook_completes_no_task_of_a_process_without_a_verb_of_its_own() -> None:
+    async with serving() as server:
+        await server.perdure.processes.deploy(read_model(TASK))
+        id = (await server.perdure.instances.start("p", until="rest")).id
+        (task,) = await server.perdure.tasks.list()
+        for body in ({"key": task.key, "result": {}}, {"key": task.key, "verb": "papers.ask", "result": {}}):
+            assert (await sent(server, body)).status_code == 403
+        assert (await server.perdure.instances.get(id)).state not in ("completed", "ended")
+        assert len(await server.perdure.tasks.list()) == 1
+
+
+@pytest.mark.parametrize("verbs", [(), ("*",)])
+async def test_a_hook_that_might_end_any_wait_does_not_start(verbs: tuple[str, ...]) -> None:
+    with pytest.raises(StoreSettingError, match=r"Add message: .* or verbs: "):
+        async with serving(hooks=Hooks((HookIn("bank", Secret(("BANK",)), verbs=verbs),))):
+            pass
+
+
 async def test_a_signed_answer_adds_nothing_grave_to_a_plan() -> None:
     async with serving() as server:
         view = await server.perdure.runbooks.start('(papers.decide :case "1")')
+        await server.perdure.runbooks.rest(view.id, 10)
         body = {"key": "decide-1", "result": {"add": [{"verb": "papers.burn"}]}}
         assert (await sent(server, body)).status_code == 423
         assert len((await server.perdure.runbooks.show(view.id)).steps) == 1

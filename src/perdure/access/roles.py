@@ -21,8 +21,8 @@ def _table(*groups: tuple[frozenset[Role], str]) -> dict[str, frozenset[Role]]:
 
 OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_EVERYONE, """
-        audit.export call.list call.read case.read dead-letter.list dead-letter.read draft.list draft.read event.read
-        incident.list incident.read instance.list instance.read message.read metrics.read overview.read pack.list
+        audit.export call.list call.read case.read dead-letter.list dead-letter.read draft.list draft.read
+        event.read incident.list incident.read instance.list instance.read message.read overview.read pack.list
         pack.read parked.list parked.read process.list process.read runbook.list runbook.read session.read task.list
         task.read verb.list verb.read
     """),
@@ -30,8 +30,8 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_roles("operator"), """
         call.amend call.cancel call.resolve call.retry case.cancel completion.send dead-letter.discard
         dead-letter.replay incident.retry instance.cancel instance.migrate instance.modify instance.resolve
-        instance.resume instance.retry instance.start instance.suspend message.correlate message.publish parked.token
-        progress.send runbook.cancel runbook.compensate runbook.retry runbook.seal runbook.skip signal.send
+        instance.resume instance.retry instance.start instance.suspend message.correlate message.publish metrics.read
+        parked.token progress.send runbook.cancel runbook.compensate runbook.retry runbook.seal runbook.skip signal.send
         task.reassign
     """),
     (_roles("reviewer"), "call.approve runbook.answer"),

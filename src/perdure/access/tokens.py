@@ -18,7 +18,7 @@ from perdure.access.principal import Principal
 from perdure.errors import RejectedError, Rejection
 from perdure.sources import SECOND, Micros
 
-WAIT: Final = b"perdure wait 1"
+WAIT: Final = b"perdure wait 2"
 SESSION: Final = b"perdure session 1"
 CSRF: Final = b"perdure csrf 1"
 LOGIN: Final = b"perdure login 1"
@@ -58,14 +58,16 @@ class WaitName(msgspec.Struct, frozen=True):
 
     tenant: str
     key: str
+    wait: str = ""
+    """The name of the wait itself: a later one under the same key is another. Empty where the key is never reused."""
 
 
 # --- waits ------------------------------------------------------------------------------------------------------------
 
 
-def wait_token(secret: bytes, tenant: str, key: str) -> str:
+def wait_token(secret: bytes, tenant: str, key: str, wait: str = "") -> str:
     """What an outsider shows to end one wait, or to say how it goes; worth nothing once the wait is over."""
-    body = f"{to_letters(tenant.encode())}.{to_letters(key.encode())}"
+    body = ".".join(to_letters(each.encode()) for each in (tenant, key, wait))
     return f"{WAIT_PREFIX}{body}.{_signature(secret, WAIT, body)}"
 
 
@@ -76,9 +78,8 @@ def read_wait_token(secret: bytes, token: str) -> WaitName | None:
     body, _, signature = token.removeprefix(WAIT_PREFIX).rpartition(".")
     if not _is_signed(secret, WAIT, body, signature):
         return None
-    tenant, _, key = body.partition(".")
-    names = from_letters(tenant), from_letters(key)
-    return WaitName(names[0].decode(), names[1].decode()) if names[0] is not None and names[1] is not None else None
+    names = [read.decode() for each in body.split(".") if (read := from_letters(each)) is not None]
+    return WaitName(*names) if len(names) == 3 else None
 
 
 def wait_principal(name: WaitName) -> Principal:

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from perdure.access.principal import Principal
+from perdure.access.roles import check
 from perdure.app.perdure import Perdure
 from perdure.app.runbook_views import PlanView
 from perdure.contracts import CONSEQUENCE_TIERS
 from perdure.errors import ConfirmationRequiredError, Rejection
+from perdure.kernel.ports import WaitFound
 from perdure.runbooks.plan import Plan, StepPlan
 from perdure.verbs.sentences import render
 
 CONFIRMED_FROM = CONSEQUENCE_TIERS.index("requires_confirmation")
 MAX_SENTENCES = 50
+KEEP_IT = "Keep it as a draft: a person can start that."
 
 
 async def check_confirmed(
-    plan: PlanView, principal: Principal, confirm: str = "", phrase: str = "", *, draft: str = ""
+    plan: PlanView, principal: Principal, confirm: str = "", phrase: str = "", *, draft: str = "", else_hint: str = ""
 ) -> None:
     """Nothing when the plan may start; else ConfirmationRequiredError with all that a person needs to confirm it.
 
-    `draft` is where the plan is kept for a person to open, when somebody asked who is none.
+    `draft` is where the plan is kept for a person to open, when somebody asked who is none; `else_hint` says what they
+    can do where no draft can be made of it.
     """
     needed = plan.phrase
     if confirm and confirm != plan.plan_hash:
@@ -32,7 +36,7 @@ async def check_confirmed(
         return
     if not principal.is_person:
         fact = f"a person has to confirm it and '{principal.name}' is {_a(principal.kind)}"
-        hint = f"A person can start the draft {draft}." if draft else "Keep it as a draft: a person can start that."
+        hint = f"A person can start the draft {draft}." if draft else else_hint or KEEP_IT
         raise _required(plan, needed, draft, fact, hint)
     if not confirm:
         fact = f"it has to be confirmed because {plan.tier_reason or f'it is of tier {plan.tier}'}"
@@ -46,12 +50,36 @@ def plan_of_call(
     perdure: Perdure, verb: str, args: Mapping[str, Any] | None = None, version: int | None = None
 ) -> PlanView:
     """A single call as a plan of one step, so that it is confirmed the same way."""
-    found = perdure.catalogue.get(verb, version)
-    given = dict(args or {})
-    step = StepPlan(
-        name="call", verb=found.name, version=found.version, args=given, sentence=render(found.definition, given)
-    )
-    return perdure.runbooks.plan(Plan(steps=(step,)))
+    return perdure.runbooks.plan(Plan(steps=(_step(perdure, "call", verb, args, version),)))
+
+
+def vetted(
+    perdure: Perdure, principal: Principal, operation: str, data: Mapping[str, Any] | None, confirm: str = "",
+    phrase: str = "",
+) -> Perdure:  # fmt: skip
+    """The platform for who sends a message or a signal: the processes it would begin are held to the same rules as
+    starting them. Every verb they carry must be reached, and what is grave confirmed, all of it as one plan."""
+
+    async def vet(starts: Sequence[WaitFound]) -> None:
+        verbs = await perdure.processes.started([each.aggregate for each in starts])
+        for verb in verbs:
+            check(principal, operation, verb=verb)
+        if not verbs:
+            return
+        names = ["call"] if len(verbs) == 1 else [f"call-{number}" for number in range(1, len(verbs) + 1)]
+        steps = [_step(perdure, name, verb, data) for name, verb in zip(names, verbs, strict=True)]
+        plan = perdure.runbooks.plan(Plan(steps=tuple(steps)))
+        await check_confirmed(plan, principal, confirm, phrase, else_hint="A person can send it.")
+
+    return perdure.vetting(vet)
+
+
+def _step(
+    perdure: Perdure, name: str, verb: str, args: Mapping[str, Any] | None, version: int | None = None
+) -> StepPlan:
+    found, given = perdure.catalogue.get(verb, version), dict(args or {})
+    sentence = render(found.definition, given)
+    return StepPlan(name=name, verb=found.name, version=found.version, args=given, sentence=sentence)
 
 
 def has_to_be_confirmed(plan: PlanView) -> bool:

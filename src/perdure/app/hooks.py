@@ -10,6 +10,7 @@ import msgspec
 
 from perdure.access.principal import Principal
 from perdure.app.adding import check_answer
+from perdure.app.reaching import check_reach
 from perdure.channels.settings import HookIn, Hooks
 from perdure.channels.signatures import MAX_ID, Signed, verify
 from perdure.errors import PerdureError, RejectedError, Rejection
@@ -75,10 +76,15 @@ async def _deliver(perdure: Perdure, hook: HookIn, data: dict[str, Any], message
         )  # fmt: skip
         return HookReceipt(outcome, message_id)
     key, error, result = _at(data, hook.key or "key"), data.get("error"), data.get("result")
-    sender = Principal(hook.tenant, hook.principal, "service", frozenset({"operator"}))
-    await check_answer(perdure, sender, key, "", result)
+    sender = Principal(hook.tenant, hook.principal, "service", frozenset({"operator"}), verbs=hook.verbs)
+    verb = str(data.get("verb") or hook.only_verb)
+    await check_reach(perdure, sender, "completion.send", key, verb)
+    if await perdure.is_task(key) and not await perdure.verbs_under(key):
+        fact = "it is a person's task and of no verb that the hook may complete"
+        raise RejectedError(Rejection("forbidden", "complete", "task", key[:200], fact))
+    await check_answer(perdure, sender, key, verb, result)
     receipt = await perdure.complete(
-        key, result, error=str(error) if error is not None else None, message_id=message_id
+        key, result, error=str(error) if error is not None else None, message_id=message_id, verb=verb
     )
     return HookReceipt(receipt.answer, message_id, receipt.reason)
 

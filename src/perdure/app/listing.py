@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
+from perdure.access.principal import EVERY_VERB
 from perdure.app.listing_views import DeadLetterItem, IncidentItem, InstanceRow, ParkedItem, RunbookRow, dead_letter
 from perdure.app.paging import DEFAULT_LIMIT, Page, checked_limit, cursor_of, place_of
 from perdure.app.processes import Views
 from perdure.app.rows import QUARANTINED, Rows, quarantined_instance, quarantined_row
 from perdure.app.runtime import Runtime
 from perdure.app.searching import Search, Stand
+from perdure.app.seeing import hidden_incident, hidden_row, hidden_wait, sees
 from perdure.app.task_views import TaskView
 from perdure.app.tasks import TaskDesk, Wanted
 from perdure.app.views import waiting_view
@@ -70,6 +73,14 @@ class Listing:
         self._tenant = origin.tenant
         self._tasks = tasks
         self._rows = Rows(runtime, views)
+        self._verbs: tuple[str, ...] = EVERY_VERB
+
+    def seen_by(self, verbs: tuple[str, ...]) -> Listing:
+        """The same for whose key reaches some verbs only: of what others do they see that it is there, not what it is
+        about, and find nothing by its values."""
+        made = copy(self)
+        made._verbs = verbs
+        return made
 
     async def runbooks(
         self, *, state: str = "", case: str = "", q: str = "", kind: RunbookKind = "runbooks",
@@ -84,7 +95,7 @@ class Listing:
         scope = ("runbooks", self._tenant, kind, state, case, q)
 
         async def row(candidate: Candidate) -> RunbookRow | None:
-            found = await self._runbook(candidate.what)
+            found = await self._runbook(candidate.what, is_found=bool(q))
             if found is None or found.state == QUARANTINED:
                 return found
             is_wanted = _is_of(found, kind) and state in ("", found.state) and case in ("", found.case)
@@ -119,7 +130,7 @@ class Listing:
             id: Id | None = candidate.what
             if id and len(wanted) > 1 and not set(wanted) <= set(await self._lists.index_of(id)):
                 return None
-            found = await self._runbook(id)
+            found = await self._runbook(id, is_found=bool(wanted))
             if found is None or found.state == QUARANTINED:
                 return found
             is_wanted = state in ("", found.state) and (bool(wanted) or verb in ("", found.verb))
@@ -168,9 +179,15 @@ class Listing:
 
         return fetch
 
-    async def _runbook(self, id: Id | None) -> RunbookRow | None:
+    async def _runbook(self, id: Id | None, is_found: bool = False) -> RunbookRow | None:
+        """`is_found`: by its values, which only those may look for who may see them."""
         try:
-            return await self._rows.runbook(await self._runtime.kernel.read(id, self._origin)) if id else None
+            if not id:
+                return None
+            aggregate = await self._runtime.kernel.read(id, self._origin)
+            if aggregate.kind != RUNBOOK or sees(self._verbs, (step.verb for step in aggregate.state.steps)):
+                return await self._rows.runbook(aggregate)
+            return None if is_found else hidden_row(await self._rows.runbook(aggregate))
         except QuarantinedError:
             return quarantined_row(id) if id else None
         except RejectedError:
@@ -233,7 +250,8 @@ class Listing:
         shown = await self._rows.runbook(aggregate)
         step = aggregate.state.steps[row.step - 1]
         waiting = waiting_view(letters, step, await self._rows.carrier(aggregate, row.step), row.step)
-        return ParkedItem(row.key, letters, row.step, step.verb, shown.state, shown.title, shown.case, waiting)
+        item = ParkedItem(row.key, letters, row.step, step.verb, shown.state, shown.title, shown.case, waiting)
+        return item if sees(self._verbs, [step.verb]) else hidden_wait(item)
 
     async def incidents(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[IncidentItem]:
         """What is stuck, oldest first."""
@@ -260,16 +278,21 @@ class Listing:
             cause = step.incident.text if step.incident is not None else step.error.message if step.error else ""
             title = await self._rows.title(aggregate)
             name = step.links.name if step.links is not None else step.verb
-            return IncidentItem(
+            item = IncidentItem(
                 letters, RUNBOOK, row.step, row.code, since, cause, name, title, letters, state.status
             )  # fmt: skip
+            return item if sees(self._verbs, [step.verb]) else hidden_incident(item)
         node = state.nodes.get(row.step)
         text = node.incident.text if node is not None and node.incident is not None else ""
         stopped = id_text(await concerned(self._runtime, self._origin, row.aggregate))
         element = node.element if node is not None else ""
-        return IncidentItem(
+        item = IncidentItem(
             letters, aggregate.kind, row.step, row.code, since, text, element, state.process, stopped, state.status
         )  # fmt: skip
+        if self._verbs == EVERY_VERB:
+            return item
+        carried = (await self._runtime.engine.instances.loaded(aggregate)).deployed.verb
+        return item if sees(self._verbs, [carried]) else hidden_incident(item)
 
     async def dead_letters(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[DeadLetterItem]:
         """What could not be delivered, oldest first."""

@@ -37,6 +37,7 @@ from perdure.app.waits import is_proposed, letter_of, verbs_of, verbs_under
 from perdure.channels.settings import Hooks
 from perdure.contracts import FailureClass, check_key
 from perdure.engine import MessageOutcome
+from perdure.engines.embedded.delivery import Vet
 from perdure.engines.embedded.instances import KIND as INSTANCE
 from perdure.engines.embedded.instances import child_id
 from perdure.engines.embedded.letters import MESSAGE, SIGNAL
@@ -76,6 +77,7 @@ class Perdure:
         self.packs: PackDesk = runtime.packs
         self.answers = AnswerDesk(runtime, origin)
         self.listing = Listing(runtime, origin, self.tasks, self._views)
+        self._messages = runtime.engine.messages
 
     @classmethod
     @asynccontextmanager
@@ -108,6 +110,8 @@ class Perdure:
         nothing. Nothing is measured or traced unless `telemetry` says so; `span_exporter` is any of OpenTelemetry's,
         in place of OTLP over HTTP. `hooks` says who sends signed messages, and whom a worker tells what happened.
         """
+        if hooks is not None:
+            hooks.check()
         catalogue = load_definitions(definitions, environment)
         tells = hooks is not None and bool(hooks.leaving)
         if tells:
@@ -171,6 +175,12 @@ class Perdure:
             tuple(groups) if groups is not None else before.groups if principal is None else (),
         )
         return type(self)(self.runtime, origin)
+
+    def vetting(self, vet: Vet) -> Self:
+        """The same; what is sent begins processes only when `vet` says nothing against it."""
+        made = self.acting()
+        made._messages = self.runtime.engine.messages.vetted(vet)
+        return made
 
     # --- calls ---------------------------------------------------------------------------------------------------
 
@@ -285,20 +295,17 @@ class Perdure:
 
         Under one message id it counts once. With a time to live it is kept until someone waits.
         """
-        return await self.runtime.engine.publish(
-            name, key, self._origin, message_id=message_id, ttl_seconds=ttl_seconds, data=data
-        )
+        return (await self.send(name, key, data, message_id=message_id, ttl_seconds=ttl_seconds)).outcome
 
     async def send(
         self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = "",
         ttl_seconds: float = 0, is_for_now: bool = False,
     ) -> Sent:  # fmt: skip
         """As `publish`, or `correlate` when it is for now, with all there is to say about what became of it."""
-        messages = self.runtime.engine.messages
         if is_for_now:
-            receipt = await messages.correlate(name, key, self._origin, message_id=message_id, data=data)
+            receipt = await self._messages.correlate(name, key, self._origin, message_id=message_id, data=data)
         else:
-            receipt = await messages.publish(
+            receipt = await self._messages.publish(
                 name, key, self._origin, message_id=message_id, ttl_seconds=ttl_seconds, data=data
             )  # fmt: skip
         return sent_view(name, key, receipt)
@@ -307,11 +314,24 @@ class Perdure:
         self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = ""
     ) -> MessageOutcome:
         """As `publish`, but for someone who waits now or for nobody."""
-        return await self.runtime.engine.correlate(name, key, self._origin, message_id=message_id, data=data)
+        return (await self.send(name, key, data, message_id=message_id, is_for_now=True)).outcome
 
     async def signal(self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "") -> int:
         """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached."""
-        return await self.runtime.engine.signal(name, self._origin, message_id=message_id, data=data)
+        return (await self._messages.signal(name, self._origin, message_id=message_id, data=data)).reached
+
+    async def wait_under(self, key: str) -> str:
+        """The name of what waits under a key now: what waits there later has another. Empty for a human task of a
+        process, whose key is never used again."""
+        return "" if await self._is_task(key) else await self.runtime.intake.name(key, self._origin)
+
+    async def end_wait(self, completion: Completion, message_id: str = "") -> ReceiptView:
+        """As `complete`, of the wait that the completion names and no other."""
+        return await self._receipt(await self.runtime.intake.complete(completion, self._origin, message_id))
+
+    async def tell_wait(self, key: str, text: str, wait: str) -> ReceiptView:
+        """As `progress`, of a wait that has a name."""
+        return await self._receipt(await self.runtime.intake.progress(key, text, self._origin, wait))
 
     async def verbs_under(self, key: str, verb: str = "") -> list[str]:
         """The verbs of what waits or waited under a key; of one verb's waits alone where one is named."""
@@ -325,9 +345,9 @@ class Perdure:
         """Whether a key is that of a human task of a process, open or ended."""
         return await self._is_task(key)
 
-    async def is_proposed(self, key: str) -> bool:
-        """Whether somebody is asked under a key to decide upon what an agent proposes."""
-        return await is_proposed(self.runtime, self._origin, key)
+    async def is_proposed(self, key: str, wait: str = "") -> bool:
+        """Whether somebody is asked under a key, or by a wait of a name, to decide upon what an agent proposes."""
+        return await is_proposed(self.runtime, self._origin, key, wait)
 
     async def letter(self, message_id: str) -> DeadLetterItem:
         """A dead letter with all it brings."""
@@ -352,7 +372,7 @@ class Perdure:
         if letter is None or letter.kind not in (MESSAGE, SIGNAL):
             return await self._receipt(await self.runtime.intake.replay(message_id, self._origin, key))
         chosen = parse_id(instance, "instance") if instance else None
-        told = await self.runtime.engine.messages.replay(message_id, self._origin, key=key, instance=chosen)
+        told = await self._messages.replay(message_id, self._origin, key=key, instance=chosen)
         return ReceiptView(told.outcome, message_id, told.reason)
 
     async def discard(self, message_id: str, reason: str) -> None:

@@ -19,6 +19,7 @@ from perdure.app.reviewing import DeployedView, Proposed, Review, deployment_vie
 from perdure.app.runtime import Runtime
 from perdure.app.views import CarrierView, EventView
 from perdure.bpmn.machine.definition import Deployed, Profile
+from perdure.bpmn.machine.process import ProcessState
 from perdure.bpmn.machine.state import ENDED
 from perdure.bpmn.model import Model
 from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion
@@ -30,7 +31,7 @@ from perdure.kernel.kernel import Aggregate
 from perdure.payload import parse_digest
 from perdure.runbooks.machine import carried_as
 from perdure.runbooks.state import Pin
-from perdure.sources import id_text, parse_id
+from perdure.sources import Id, id_text, parse_id
 
 if TYPE_CHECKING:
     from perdure.app.process_views import ProcessView, ReviewedProcess
@@ -118,6 +119,15 @@ class Processes:
     async def verb(self, process: str, version: int | None = None) -> str:
         """The verb that a process carries; empty of none."""
         return (await self._deployed(process, version))[1].verb
+
+    async def started(self, processes: Sequence[Id]) -> Sequence[str]:
+        """The verbs that processes carry which would begin now, each once."""
+        found: dict[str, None] = {}
+        for id in processes:
+            state: ProcessState = (await self._engine.instances.kernel.read(id, self._origin)).state
+            if (version := state.latest()) is not None and version.verb:
+                found[version.verb] = None
+        return list(found)
 
     async def _deployed(self, process: str, version: int | None) -> tuple[ProcessVersion, Deployed]:
         versions = await self.versions(process)

@@ -13,7 +13,9 @@ from perdure.kernel.ports import DEAD
 from perdure.runbooks.conductor import KIND as RUNBOOK
 from perdure.runbooks.intake import own_tokens
 from perdure.runbooks.ports import DeadLetter
+from perdure.runbooks.state import WAITING
 from perdure.runbooks.tasks import waiting_task
+from perdure.runbooks.wait_names import read_name
 from perdure.sources import ID_LENGTH, Id, parse_id
 from perdure.verbs.definition import same_verb_name
 
@@ -39,12 +41,16 @@ async def verbs_under(runtime: Runtime, origin: Origin, key: str, verb: str = ""
     return [name for name in found if name]
 
 
-async def is_proposed(runtime: Runtime, origin: Origin, key: str) -> bool:
+async def is_proposed(runtime: Runtime, origin: Origin, key: str, wait: str = "") -> bool:
     """Whether a person is to decide there upon what an agent proposes; such a wait has no key but its own."""
     aggregate = await _named(runtime, origin, key)
     if aggregate is None or aggregate.kind != RUNBOOK:
         return False
-    steps = [aggregate.state.steps[each.step - 1] for each in own_tokens(aggregate, key)]
+    tokens = own_tokens(aggregate, key)
+    if wait:
+        places = {(each.step, each.token) for each in read_name(wait).places}
+        tokens = [each for each in tokens if (each.step, each.token) in places and each.status == WAITING]
+    steps = [aggregate.state.steps[each.step - 1] for each in tokens]
     return any(step.proposal and waiting_task(step) is not None for step in steps)
 
 

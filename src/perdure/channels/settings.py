@@ -10,17 +10,21 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from perdure.access.roles import is_pattern
 from perdure.channels.signatures import MIN_SECRET_BYTES, WINDOW_SECONDS, secret_bytes
 from perdure.errors import StoreSettingError
 from perdure.verbs.fields import Fields
 from perdure.verbs.nodes import Node
 
 HOOKS_KEYS = frozenset({"in", "out", "egress"})
-IN_KEYS = frozenset({"name", "tenant", "principal", "secret_env", "secret_file", "window", "message", "key", "ttl"})
+IN_KEYS = frozenset(
+    {"name", "tenant", "principal", "secret_env", "secret_file", "window", "message", "verbs", "key", "ttl"}
+)
 OUT_KEYS = frozenset({"name", "tenant", "url", "secret_env", "secret_file", "events"})
 EGRESS_KEYS = frozenset({"allow"})
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*){0,9}")
+NARROW = "Add message: <name> to make messages of what it sends, or verbs: [papers.*] for the waits it may end."
 _EVENT = re.compile(r"\*|[A-Za-z_.-]{1,64}\*?")
 
 
@@ -50,7 +54,7 @@ class Secret(msgspec.Struct, frozen=True):
 
 
 class HookIn(msgspec.Struct, frozen=True):
-    """Someone who sends. What they send becomes a message, or, without `message`, ends the wait it names."""
+    """Someone who sends. What they send becomes a message, or ends the wait it names, of one of `verbs`."""
 
     name: str
     secret: Secret
@@ -60,6 +64,25 @@ class HookIn(msgspec.Struct, frozen=True):
     message: str = ""
     key: str = ""
     ttl_seconds: float = 0.0
+    verbs: tuple[str, ...] = ()
+    """Patterns of the verbs whose waits it may end: `papers.ask`, `papers.*`."""
+
+    @property
+    def only_verb(self) -> str:
+        """The one verb it is for; empty when that may be several."""
+        return self.verbs[0] if len(self.verbs) == 1 and not self.verbs[0].endswith("*") else ""
+
+    def fault(self) -> tuple[str, str] | None:
+        """What it lacks or has too much of, and what to do about it."""
+        if self.message and self.verbs:
+            return (
+                "it has both message and verbs",
+                "Verbs are those whose waits it ends; what sends a message ends none.",
+            )
+        if not self.message and not self.verbs:
+            return "nothing says which waits it may end", NARROW
+        wrong = next((each for each in self.verbs if each == "*" or not is_pattern(each)), None)
+        return (f"'{wrong}' names no verbs in particular", NARROW) if wrong is not None else None
 
 
 class HookOut(msgspec.Struct, frozen=True):
@@ -81,6 +104,12 @@ class Hooks(msgspec.Struct, frozen=True):
     arriving: tuple[HookIn, ...] = ()
     leaving: tuple[HookOut, ...] = ()
     allowed: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """Raise StoreSettingError when one that arrives might do anything."""
+        for each in self.arriving:
+            if (fault := each.fault()) is not None:
+                raise StoreSettingError("take in", "hook", each.name, *fault)
 
     def arriving_as(self, name: str) -> HookIn | None:
         return next((each for each in self.arriving if each.name == name), None)
@@ -117,10 +146,14 @@ def _read_in(fields: Fields, folder: Path) -> HookIn:
     key = fields.text("key")
     if key and not _PATH.fullmatch(key):
         fields.wrong(fields.get("key"), "wrong_value", f"'{key}' is no path", "Write names with dots: case.id")
-    return HookIn(
+    hook = HookIn(
         name, _secret(fields, folder), fields.text("tenant", "default"), fields.text("principal", f"hook:{name}"),
         int(fields.duration("window") or WINDOW_SECONDS), fields.text("message"), key, fields.duration("ttl") or 0.0,
+        tuple(fields.texts("verbs")),
     )  # fmt: skip
+    if (fault := hook.fault()) is not None:
+        fields.wrong(fields.get("verbs") or fields.get("name"), "wrong_value", *fault)
+    return hook
 
 
 def _read_out(fields: Fields, folder: Path) -> HookOut:

@@ -55,6 +55,14 @@ class FanOut:
         """The wait that opened last; 0 when nobody waits."""
         return max([await self._store.newest_wait(tenant, SHARED, name, key) for name in names], default=0)
 
+    async def has_any(self, names: list[str], key: str, tenant: str, upto: int) -> bool:
+        """Whether one still waits of those that began no later than that."""
+        for name in names:
+            oldest = await self._store.find_waits(tenant, SHARED, name, key, 0, 1)
+            if oldest and oldest[0].number <= upto:
+                return True
+        return False
+
     async def send(
         self, key: str, body: bytes, names: list[str], upto: int, origin: Origin, message_id: str
     ) -> int | None:

@@ -38,6 +38,7 @@ from perdure.runbooks.machine import NOTICE, token_key
 from perdure.runbooks.ports import DeadLetter
 from perdure.runbooks.running import MAX_TRIES
 from perdure.runbooks.state import WAITING, Failure, Runbook, Step, has_step
+from perdure.runbooks.wait_names import name_of, read_name
 from perdure.sources import ID_LENGTH, Id, Sources, id_text, parse_id
 
 CompletionStatus = Literal["completed", "failed", "expired"]
@@ -58,6 +59,8 @@ class Completion(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why an administrator answers a human task for others."""
     accepts: bool = False
     """It is what an agent proposed there."""
+    wait: str = ""
+    """The name of the wait it is for; empty for whichever the key stands for."""
 
 
 class Planned(msgspec.Struct, frozen=True):
@@ -134,6 +137,9 @@ class Intake:
         verbs = self.fan_out.verbs(completion.verb)
         names = sorted({verb.name for verb in verbs})
         upto = await self.fan_out.upto(names, completion.key, origin.tenant) if names else 0
+        if upto and completion.wait:
+            upto = min(upto, read_name(completion.wait).upto)
+            upto = upto if await self.fan_out.has_any(names, completion.key, origin.tenant, upto) else 0
         if not upto:
             return None
         if completion.status == "completed":
@@ -186,8 +192,7 @@ class Intake:
         return Planned(known)
 
     async def _find(self, completion: Completion, origin: Origin) -> tuple[Found | None, str]:
-        tokens = await self._own_tokens(completion.key, origin)
-        tokens = tokens or list(await self._store.find_tokens(origin.tenant, completion.key))
+        tokens = await (self._named(completion, origin) if completion.wait else self.tokens(completion.key, origin))
         if completion.verb:
             tokens = [token for token in tokens if _same(token.name, completion.verb)]
         waiting = [token for token in tokens if token.status == WAITING]
@@ -197,6 +202,31 @@ class Intake:
         if not tokens:
             return None, "unknown_key: nothing waits or ever waited under it"
         return (waiting or tokens)[0], ""
+
+    async def name(self, key: str, origin: Origin) -> str:
+        """The name of what waits under a key now; of what waited last where nothing does."""
+        tokens = await self.tokens(key, origin)
+        waiting = [token for token in tokens if token.status == WAITING]
+        names = sorted({verb.name for verb in self.fan_out.verbs("")})
+        upto = await self.fan_out.upto(names, key, origin.tenant) if names else 0
+        return name_of(waiting or tokens[:1], upto)
+
+    async def tokens(self, key: str, origin: Origin) -> list[Found]:
+        """What waits or waited under a key."""
+        return await self._own_tokens(key, origin) or list(await self._store.find_tokens(origin.tenant, key))
+
+    async def _named(self, completion: Completion, origin: Origin) -> list[Found]:
+        """The waits a completion is for, whatever waits under its key by now."""
+        found: list[Found] = []
+        for place in read_name(completion.wait).places:
+            try:
+                state: Runbook = (await self._kernel.read(place.aggregate, origin)).state
+            except RejectedError:
+                continue
+            tokens = state.steps[place.step - 1].tokens if place.step <= len(state.steps) else ()
+            for token in tokens[place.token - 1 : place.token]:
+                found.append(Found(place.aggregate, place.step, place.token, token.name, token.status))
+        return found
 
     async def _own_tokens(self, key: str, origin: Origin) -> list[Found]:
         """Tokens under a call's own id or a step's: found without looking the key up."""
@@ -316,16 +346,18 @@ class Intake:
         except PerdureError:
             return  # it stays among the dead letters, where a person finds it
 
-    async def progress(self, key: str, text: str, origin: Origin) -> Receipt:
-        """Say how it goes; shown, never resumes."""
+    async def progress(self, key: str, text: str, origin: Origin, wait: str = "") -> Receipt:
+        """Say how it goes; shown, never resumes. A named wait must not be over."""
         text = text.strip()
         if not text or len(text) > MAX_TEXT:
             fact = "it is empty" if not text else f"it has {len(text)} characters and may have {MAX_TEXT}"
             raise RejectedError(Rejection("invalid", "post progress to", "key", key, fact))
         check_key("post progress to", "key", key)
-        found, trouble = await self._find(Completion(key), origin)
+        found, trouble = await self._find(Completion(key, wait=wait), origin)
         if found is None:
             raise RejectedError(Rejection("not_found", "post progress to", "key", key, trouble))
+        if wait and found.status != WAITING:
+            raise RejectedError(Rejection("wrong_state", "post progress to", "key", key, "its wait is over"))
         answer = await self._kernel.ask(KIND, found.aggregate, origin, Prepared(c.PostProgress(found.step, text)))
         return Receipt(answer.answer, "", answer.aggregate)
 
@@ -337,7 +369,7 @@ class Intake:
         completion = read_completion(message_id, await self._dead(message_id, origin, "replay"))
         if key:
             check_key("replay to", "key", key)
-            completion = msgspec.structs.replace(completion, key=key)
+            completion = msgspec.structs.replace(completion, key=key, wait="")
         return await self._deliver(completion, origin, message_id, is_replay=True)
 
     async def discard(self, message_id: str, reason: str, origin: Origin) -> None:
@@ -411,7 +443,7 @@ def own_tokens(aggregate: Aggregate, key: str) -> list[Found]:
 
 def _place(aggregate: Aggregate, completion: Completion, found: Found) -> Found:
     """The wait as it is now: a call addressed by its own id may have come to another one since it was looked up."""
-    if len(completion.key) != ID_LENGTH:
+    if completion.wait or len(completion.key) != ID_LENGTH:
         return found
     waiting = [each for each in own_tokens(aggregate, completion.key) if each.status == WAITING]
     named = [each for each in waiting if not completion.verb or _same(each.name, completion.verb)]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from perdure.sources import Micros
 from perdure.store.ports import Driver
-from perdure.work.ports import Answered
+from perdure.work.ports import Answered, Claim
 
 FORGOTTEN_AT_ONCE = 1000
+CLAIMED = 0
+"""The status of an answer that is yet to be given."""
+MAX_CLAIMS = 20
 
 
 class Answers:
@@ -16,8 +21,37 @@ class Answers:
         self._driver = driver
 
     async def find(self, tenant: str, principal: str, key: str) -> Answered | None:
+        found = await self._read(tenant, principal, key)
+        return found if found is not None and found.status != CLAIMED else None
+
+    async def _read(self, tenant: str, principal: str, key: str) -> Answered | None:
         rows = await self._driver.fetch("read_answer", tenant=tenant, principal=principal, key=key)
         return Answered(bytes(rows[0][0]), rows[0][1], bytes(rows[0][2]), rows[0][3]) if rows else None
+
+    async def claim(self, tenant: str, principal: str, key: str, claim: Claim) -> Answered | Literal["running"] | None:
+        for _ in range(MAX_CLAIMS):
+            if await self._driver.write(
+                "claim_answer", tenant=tenant, principal=principal, key=key, **claim._asdict()
+            ):  # fmt: skip
+                return None
+            if (found := await self._read(tenant, principal, key)) is not None:
+                return found if found.status != CLAIMED else "running"
+        return "running"  # others claim and release it faster than we can look
+
+    async def renew(self, tenant: str, principal: str, key: str, owner: bytes, at: Micros) -> bool:
+        return bool(
+            await self._driver.write("renew_claim", tenant=tenant, principal=principal, key=key, owner=owner, at=at)
+        )
+
+    async def release(self, tenant: str, principal: str, key: str, owner: bytes) -> None:
+        await self._driver.write("release_claim", tenant=tenant, principal=principal, key=key, owner=owner)
+
+    async def settle(self, tenant: str, principal: str, key: str, owner: bytes, answered: Answered) -> bool:
+        return bool(
+            await self._driver.write(
+                "settle_claim", tenant=tenant, principal=principal, key=key, owner=owner, **answered._asdict()
+            )
+        )
 
     async def keep(self, tenant: str, principal: str, key: str, answered: Answered) -> Answered:
         written = await self._driver.write(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from perdure.sources import Id, Micros
 
@@ -49,12 +49,38 @@ class Answered(NamedTuple):
     at: Micros
 
 
+class Claim(NamedTuple):
+    """Who is about to answer. `owner` is like no other's; a claim made before `stale` that nobody renewed is over."""
+
+    request: bytes
+    owner: bytes
+    at: Micros
+    stale: Micros
+
+
 class AnswerBook(Protocol):
     """Answers to requests that may come again, by tenant, principal and the key of the request; kept for a day."""
 
     async def find(self, tenant: str, principal: str, key: str) -> Answered | None: ...
     async def keep(self, tenant: str, principal: str, key: str, answered: Answered) -> Answered:
         """Remember an answer; what comes back is the one that stands, the first under its key."""
+        ...
+
+    async def claim(self, tenant: str, principal: str, key: str, claim: Claim) -> Answered | Literal["running"] | None:
+        """The right to answer under a key. None when it is ours now: the first to ask has it, or the next one once
+        nobody renewed it for long. Otherwise what was answered, or that somebody is about to."""
+        ...
+
+    async def renew(self, tenant: str, principal: str, key: str, owner: bytes, at: Micros) -> bool:
+        """Still at it; False when the claim is no longer ours."""
+        ...
+
+    async def release(self, tenant: str, principal: str, key: str, owner: bytes) -> None:
+        """Nothing is answered under the key: the next one who asks may."""
+        ...
+
+    async def settle(self, tenant: str, principal: str, key: str, owner: bytes, answered: Answered) -> bool:
+        """Remember the answer of who has the claim; False when another one took it over, and then nothing is kept."""
         ...
 
     async def forget(self, before: Micros) -> int:

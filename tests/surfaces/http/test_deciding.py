@@ -39,7 +39,7 @@ VERBS = """
   consequence: benign
   execution: {kind: sync, effects: none}
 """
-HOOKS = Hooks((HookIn("bank", Secret(("HOOK_SECRET",)), principal="hook:bank"),))
+HOOKS = Hooks((HookIn("bank", Secret(("HOOK_SECRET",)), principal="hook:bank", verbs=("d.*",)),))
 SECRET = "a secret of sixteen bytes and more"
 ROBOT = person("robot", "operator", "reviewer", "author", kind="service", groups=("seniors",))
 SMALL = person("small", "operator", "reviewer", "author", verbs=("d.*",), groups=("seniors",))

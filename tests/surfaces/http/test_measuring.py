@@ -38,6 +38,14 @@ async def test_answers_are_counted_by_the_pattern_of_their_route_and_never_by_th
         assert not any("secret-name" in each or made["id"] in each for each in routes)
 
 
+@pytest.mark.req("X21", "P3")
+async def test_by_a_key_metrics_are_for_operators_and_administrators() -> None:
+    async with served() as place:
+        for role, status in (("viewer", 403), ("author", 403), ("reviewer", 403), ("operator", 200), ("admin", 200)):
+            async with place.client(await place.key(role)) as client:
+                assert (await client.get("/metrics")).status_code == status, role
+
+
 @pytest.mark.req("X21", "P2")
 async def test_open_streams_are_counted_until_they_end() -> None:
     async with served(authentication=(), on_socket=True) as place, place.client() as client:

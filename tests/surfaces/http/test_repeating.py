@@ -7,6 +7,11 @@ from typing import Any
 
 import pytest
 
+from perdure.app.runbooks import RunbookDesk
+from perdure.sources import SECOND
+from perdure.surfaces.http.repeating import CLAIM_SECONDS
+from perdure.work.ports import Answered, Claim
+from tests.surfaces.http import operating
 from tests.surfaces.http.house import served
 
 pytestmark = pytest.mark.req("P2")
@@ -59,14 +64,14 @@ async def test_while_the_first_still_runs_the_second_is_told_so(monkeypatch: pyt
     async with served(authentication=()) as found, found.client(**{"Idempotency-Key": "k"}) as client:
         book = found.perdure.runtime.store.answers
         is_asked, may_go_on = asyncio.Event(), asyncio.Event()
-        find = book.find
+        claim = book.claim
 
         async def slow(*name: Any) -> Any:
             is_asked.set()
             await may_go_on.wait()
-            return await find(*name)
+            return await claim(*name)
 
-        monkeypatch.setattr(book, "find", slow)
+        monkeypatch.setattr(book, "claim", slow)
         first = asyncio.ensure_future(client.post("/api/drafts", json=CALLS))
         await is_asked.wait()
         second = await client.post("/api/drafts", json=CALLS)
@@ -81,3 +86,118 @@ async def test_a_key_that_cannot_be_one_is_refused(key: bytes) -> None:
     async with served(authentication=()) as found, found.client() as client:
         answer = await client.post("/api/drafts", json=CALLS, headers=[(b"Idempotency-Key", key)])
         assert (answer.status_code, answer.json()["code"]) == (422, "idempotency.invalid")
+
+
+# --- several servers --------------------------------------------------------------------------------------------------
+
+
+class Beside:
+    """A draft opens only when it may, so that a request can be caught in the midst of it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.has_begun, self.may_end, self.count = asyncio.Event(), asyncio.Event(), 0
+        before, beside = RunbookDesk.open_draft, self
+
+        async def slow(desk: RunbookDesk, *args: Any, **more: Any) -> str:
+            beside.count += 1
+            beside.has_begun.set()
+            await beside.may_end.wait()
+            return await before(desk, *args, **more)
+
+        monkeypatch.setattr(RunbookDesk, "open_draft", slow)
+
+
+KEY = {"Idempotency-Key": "k"}
+
+
+async def test_of_two_servers_asked_at_once_under_one_key_one_acts(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = Beside(monkeypatch)
+    async with served(store_url) as one, served(store_url) as two:
+        key = await one.key("operator")
+        async with one.client(key, **KEY) as first, two.client(key, **KEY) as second:
+            asked = asyncio.ensure_future(first.post("/api/drafts", json=CALLS))
+            await beside.has_begun.wait()
+            refused = await second.post("/api/drafts", json=CALLS)
+            assert (refused.status_code, refused.json()["code"]) == (409, "idempotency.running")
+            assert refused.headers["retry-after"] == "1"
+            beside.may_end.set()
+            done = await asked
+            again = await second.post("/api/drafts", json=CALLS)
+            assert (done.status_code, again.status_code, beside.count) == (201, 201, 1)
+            assert again.json() == done.json() and again.headers["idempotency-replayed"] == "true"
+
+
+async def test_many_at_once_on_two_servers_act_once(store_url: str) -> None:
+    async with served(store_url) as one, served(store_url) as two:
+        key = await one.key("operator")
+        async with one.client(key, **KEY) as first, two.client(key, **KEY) as second:
+            asked = [client.post("/api/drafts", json=CALLS) for client in (first, second) * 6]
+            answers = await asyncio.gather(*asked)
+            ids = {each.json()["id"] for each in answers if each.status_code == 201}
+            assert len(ids) == 1 and {each.status_code for each in answers} <= {201, 409}
+
+
+async def test_what_was_refused_gives_its_key_back(store_url: str) -> None:
+    async with served(store_url) as one, served(store_url) as two:
+        key = await one.key("operator")
+        async with one.client(key, **KEY) as first, two.client(key, **KEY) as second:
+            assert (await first.post("/api/drafts", json={})).status_code == 422
+            assert (await second.post("/api/drafts", json=CALLS)).status_code == 201
+
+
+async def test_a_claim_left_by_a_killed_server_is_over_after_a_while_and_taken_once(store_url: str) -> None:
+    async with served(store_url) as found:
+        book, now = found.perdure.runtime.store.answers, found.perdure.runtime.sources.now
+        key = await found.key("operator")
+        name = ("default", "operator-person", "k")
+        async with found.client(key, **KEY) as client:
+            fresh = now() - (CLAIM_SECONDS - 5) * SECOND
+            assert await book.claim(*name, Claim(b"", b"killed", fresh, 0)) is None
+            assert (await client.post("/api/drafts", json=CALLS)).status_code == 409
+            assert await book.renew(*name, b"killed", now() - CLAIM_SECONDS * SECOND)
+            assert (await client.post("/api/drafts", json=CALLS)).status_code == 201
+
+
+async def test_who_was_thought_dead_neither_keeps_nor_gives_back_what_another_took_over(store_url: str) -> None:
+    async with served(store_url) as found:
+        book, name = found.perdure.runtime.store.answers, ("default", "ana", "k")
+        assert await book.claim(*name, Claim(b"asked", b"slow", 10, 0)) is None
+        assert await book.claim(*name, Claim(b"asked", b"next", 20, 9)) == "running"
+        taken = await asyncio.gather(*(book.claim(*name, Claim(b"asked", b"%d" % n, 20, 10)) for n in range(4)))
+        assert sorted(map(str, taken)) == ["None", "running", "running", "running"]
+        owner = b"%d" % taken.index(None)
+        assert await book.find(*name) is None, "a claim is no answer"
+        assert not await book.renew(*name, b"slow", 30)
+        await book.release(*name, b"slow")
+        assert not await book.settle(*name, b"slow", Answered(b"asked", 201, b"late", 30))
+        theirs = Answered(b"asked", 201, b"theirs", 31)
+        assert await book.settle(*name, owner, theirs)
+        assert await book.find(*name) == theirs
+        assert await book.claim(*name, Claim(b"asked", b"more", 10**17, 10**16)) == theirs
+
+
+async def test_a_long_act_keeps_its_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = Beside(monkeypatch)
+    async with operating.served() as server:
+        book, name = server.sandbox.runtime.store.answers, ("default", "olga", "k")
+        body = {"calls": [{"verb": "w.ask", "name": "a", "args": {"case": "C"}}]}
+        asked = asyncio.ensure_future(server.of("olga").post("/api/drafts", body, 201, headers=KEY))
+        await beside.has_begun.wait()
+        renew, is_renewed = book.renew, asyncio.Event()
+
+        async def told(*args: Any) -> bool:
+            is_ours = await renew(*args)
+            is_renewed.set()
+            return is_ours
+
+        monkeypatch.setattr(book, "renew", told)
+        for _ in range(5):
+            is_renewed.clear()
+            await server.sandbox.advance(f"PT{CLAIM_SECONDS - 1}S")
+            await is_renewed.wait()
+            now = server.sandbox.runtime.sources.now()
+            assert await book.claim(*name, Claim(b"", b"other", now, now - CLAIM_SECONDS * SECOND)) == "running"
+        beside.may_end.set()
+        assert (await asked)["id"]

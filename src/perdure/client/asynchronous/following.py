@@ -73,9 +73,10 @@ async def follow_journal(
         yield event
 
 
-async def pages(transport: Transport, kind: type[T], path: str, limit: int, /, **query: Any) -> AsyncIterator[T]:
+async def pages(
+    transport: Transport, kind: type[T], path: str, limit: int, /, cursor: str | None = None, **query: Any
+) -> AsyncIterator[T]:
     """The items of a list, page by page, as many as are wanted."""
-    cursor: str | None = None
     while limit > 0:
         page: Page[T] = await transport.get(
             Page[kind], path, limit=min(limit, MOST), after=cursor, **query  # type: ignore[valid-type]

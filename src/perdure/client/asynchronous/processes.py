@@ -7,10 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from msgspec.structs import replace
-
 from perdure.app.instance_views import InstanceView
-from perdure.app.listing_views import InstanceRow
 from perdure.app.paging import Page
 from perdure.app.process_views import ReviewedProcess
 from perdure.app.retracing import DiagramView
@@ -105,15 +102,18 @@ class InstanceDesk:
         idempotency_key: str = "",
         until: Until = "committed",
         timeout_seconds: float | None = None,
+        confirm: str = "",
+        phrase: str = "",
     ) -> InstanceView:
         """Begin an instance, of the latest version unless one is named; under one idempotency key it begins once.
 
         Returns when that is durable; or, `until` it is at `rest` (only people, messages or time move it on) or at its
-        `end`, as far as it has come when the time is up.
+        `end`, as far as it has come when the time is up. One that carries a grave verb needs `confirm`, the hash of the
+        plan that a person has seen; the gravest a `phrase` too.
         """
         body = {
             "process": process, "version": version, "data": dict(data or {}), "flags": dict(flags or {}),
-            "start": start, "business_key": business_key,
+            "start": start, "business_key": business_key, "confirm": confirm, "phrase": phrase,
         }  # fmt: skip
         view = await self._transport.post(InstanceView, "/instances", body, key=idempotency_key)
         return view if until == "committed" else await self.wait(view.id, until, timeout_seconds)
@@ -142,14 +142,9 @@ class InstanceDesk:
     ) -> Sequence[InstanceView]:
         """Instances without their data, newest first; the id of the last is the `after` of the next page."""
         found: builtins.list[InstanceView] = []
-        is_after = not after
-        query = {"process": process, "state": status, "business_key": business_key}
-        async for row in pages(self._transport, InstanceRow, "/instances", MANY, **query):
-            if is_after and row.state != "quarantined":
-                found.append(replace(await self.get(row.id), data=None))
-            is_after = is_after or row.id == after
-            if len(found) >= limit:
-                break
+        query = {"process": process, "state": status, "business_key": business_key, "whole": True}
+        async for view in pages(self._transport, InstanceView, "/instances", limit, cursor=after or None, **query):
+            found.append(view)
         return found
 
     async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:

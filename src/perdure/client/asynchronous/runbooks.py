@@ -6,10 +6,7 @@ import builtins
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Literal
 
-import msgspec
-
 from perdure.app.drafts import DraftView
-from perdure.app.listing_views import RunbookRow
 from perdure.app.runbook_views import PlanDiff, PlanView, RunbookView
 from perdure.app.views import EventView
 from perdure.client.asynchronous.following import follow_journal, journal, pages, wait_for
@@ -89,13 +86,9 @@ class RunbookDesk:
     ) -> builtins.list[RunbookView]:
         """Runbooks, newest first, of a case or of all; `after` is the id of the last one seen. Steps are left out."""
         found: builtins.list[RunbookView] = []
-        is_after = not after
-        async for row in pages(self._transport, RunbookRow, "/runbooks", MANY, case=case, state=state):
-            if is_after and row.state != "quarantined":
-                found.append(msgspec.structs.replace(await self.show(row.id), steps=[]))
-            is_after = is_after or row.id == after
-            if len(found) >= limit:
-                break
+        query = {"case": case, "state": state, "whole": True}
+        async for view in pages(self._transport, RunbookView, "/runbooks", limit, cursor=after or None, **query):
+            found.append(view)
         return found
 
     async def wait(self, id: str, timeout_seconds: float | None = None) -> RunbookView:

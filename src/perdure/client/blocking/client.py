@@ -187,19 +187,26 @@ class Client:
         *,
         message_id: str = "",
         ttl_seconds: float = 0,
+        confirm: str = "",
+        phrase: str = "",
     ) -> MessageOutcome:
         """Send a message to the instance that waits for it under a key, or to the processes that start by it.
 
-        Under one message id it counts once. With a time to live it is kept until someone waits.
+        Under one message id it counts once. With a time to live it is kept until someone waits. What begins something
+        grave needs `confirm`, the hash of the plan that a person has seen; the gravest a `phrase` too.
         """
-        return (self.send(name, key, data, message_id=message_id, ttl_seconds=ttl_seconds)).outcome
+        sent = self.send(
+            name, key, data, message_id=message_id, ttl_seconds=ttl_seconds, confirm=confirm, phrase=phrase
+        )  # fmt: skip
+        return sent.outcome
 
     def send(
         self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = "",
-        ttl_seconds: float = 0, is_for_now: bool = False,
+        ttl_seconds: float = 0, is_for_now: bool = False, confirm: str = "", phrase: str = "",
     ) -> Sent:  # fmt: skip
         """As `publish`, or `correlate` when it is for now, with all there is to say about what became of it."""
-        body: dict[str, Any] = {"name": name, "key": key, "data": dict(data or {}), "message_id": message_id}
+        agreed = {"confirm": confirm, "phrase": phrase}
+        body: dict[str, Any] = {"name": name, "key": key, "data": dict(data or {}), "message_id": message_id, **agreed}
         if not is_for_now:
             return self._transport.post(Sent, "/messages", {**body, "ttl_seconds": ttl_seconds})
         try:
@@ -210,14 +217,22 @@ class Client:
             return Sent(name, key, outcome, message_id, refused.fact)
 
     def correlate(
-        self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = ""
-    ) -> MessageOutcome:
+        self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = "",
+        confirm: str = "", phrase: str = "",
+    ) -> MessageOutcome:  # fmt: skip
         """As `publish`, but for someone who waits now or for nobody."""
-        return (self.send(name, key, data, message_id=message_id, is_for_now=True)).outcome
+        sent = self.send(
+            name, key, data, message_id=message_id, is_for_now=True, confirm=confirm, phrase=phrase
+        )  # fmt: skip
+        return sent.outcome
 
-    def signal(self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "") -> int:
+    def signal(
+        self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", confirm: str = "",
+        phrase: str = "",
+    ) -> int:  # fmt: skip
         """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached."""
-        body = {"name": name, "data": dict(data or {}), "message_id": message_id}
+        agreed = {"confirm": confirm, "phrase": phrase}
+        body = {"name": name, "data": dict(data or {}), "message_id": message_id, **agreed}
         return (self._transport.post(Heard, "/signals", body)).reached
 
     def progress(self, key: str, text: str) -> ReceiptView:
@@ -238,9 +253,12 @@ class Client:
                 return item
         raise RejectedError(Rejection("not_found", "find", "dead letter", message_id, "there is no such one"))
 
-    def replay(self, message_id: str, *, key: str = "", instance: str = "") -> ReceiptView:
+    def replay(
+        self, message_id: str, *, key: str = "", instance: str = "", confirm: str = "", phrase: str = ""
+    ) -> ReceiptView:
         """Deliver a dead letter again, perhaps under a corrected key, or to one of several instances that want it."""
-        body = {"message_id": message_id, "key": key, "instance": instance}
+        agreed = {"confirm": confirm, "phrase": phrase}
+        body = {"message_id": message_id, "key": key, "instance": instance, **agreed}
         return self._transport.post(ReceiptView, "/dead-letters/replay", body)
 
     def discard(self, message_id: str, reason: str) -> None:

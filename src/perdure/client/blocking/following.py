@@ -72,9 +72,10 @@ def follow_journal(transport: Transport, kind: type[T], path: str, after: int, i
         yield event
 
 
-def pages(transport: Transport, kind: type[T], path: str, limit: int, /, **query: Any) -> Iterator[T]:
+def pages(
+    transport: Transport, kind: type[T], path: str, limit: int, /, cursor: str | None = None, **query: Any
+) -> Iterator[T]:
     """The items of a list, page by page, as many as are wanted."""
-    cursor: str | None = None
     while limit > 0:
         page: Page[T] = transport.get(
             Page[kind], path, limit=min(limit, MOST), after=cursor, **query  # type: ignore[valid-type]

@@ -44,7 +44,13 @@ class TaskDesk:
         due date has passed.
         """
         found: builtins.list[TaskView] = []
-        query = {"assignee": assignee, "group": group, "mine": mine, "unclaimed": unclaimed, "overdue": overdue}
+        query: dict[str, Any] = {
+            "assignee": assignee,
+            "group": group,
+            "mine": mine,
+            "unclaimed": unclaimed,
+            "overdue": overdue,
+        }
         for view in pages(self._transport, TaskView, "/tasks", MANY, **query):
             found.extend([view] if view.number > after else [])
             if len(found) >= limit:

@@ -20,12 +20,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 from msgspec.structs import replace
 
 from perdure.bpmn.machine import entries as e
-from perdure.engines.embedded.delivery import Ask, Delivery, Failed, Merge, Start, TooLate, WaitOver
+from perdure.engines.embedded.delivery import Ask, Delivery, Failed, Merge, Start, TooLate, Vet, WaitOver
 from perdure.engines.embedded.letters import (
     MESSAGE,
     SIGNAL,
@@ -66,6 +67,7 @@ class Messages:
         self._sources = sources
         self._delivery = Delivery(store, machine, sources, ask, merge, start)
         self._signals = Signals(self._delivery)
+        self._vet: Vet | None = None
         self._claims: dict[tuple[bytes, int, str, str], asyncio.Task[None]] = {}
         self._swept: tuple[Micros, int] = (0, 0)
         kernel.hear((e.Armed, e.InstanceResumed, e.InstanceMigrated), self._on_entry)
@@ -73,6 +75,12 @@ class Messages:
     def listen(self, listener: Failed) -> None:
         """Be told of every message that becomes a dead letter."""
         self._delivery.listen(listener)
+
+    def vetted(self, vet: Vet) -> Messages:
+        """The same for one sender, who is asked first whether processes may begin by what is sent."""
+        made = copy(self)
+        made._vet = vet
+        return made
 
     # --- arriving ------------------------------------------------------------------------------------------------
 
@@ -114,7 +122,7 @@ class Messages:
         """Tell everyone of the tenant who waits for the signal, and begin the processes that start by it."""
         letter = self._letter(name, "", origin, message_id, data, flags, "")
         check_letter(letter, 0, is_own=is_own)
-        return await self._signals.send(letter, origin)
+        return await self._signals.send(letter, origin, self._vet)
 
     def _letter(
         self, name: str, key: str, origin: Origin, message_id: str, data: Mapping[str, Any] | None,
@@ -180,6 +188,8 @@ class Messages:
         if not found:
             fact = f"nothing waits for '{letter.name}' under '{letter.correlation_key}', and no process starts by it"
             return Receipt("no_subscription", letter.message_id, (), fact)
+        if self._vet is not None:
+            await self._vet(found)
         if settles:
             ids = await self._delivery.begin(letter, origin, found, settles=False)
             await self._delivery.settle(origin.tenant, letter.message_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from perdure.engines.embedded.delivery import Delivery, WaitOver
+from perdure.engines.embedded.delivery import Delivery, Vet, WaitOver
 from perdure.engines.embedded.letters import SIGNAL, Broadcast, Letter, body_of, reached_id
 from perdure.errors import QuarantinedError, RejectedError
 from perdure.journal import Origin
@@ -24,8 +24,10 @@ class Signals:
         self._delivery = delivery
         self._store = delivery.store
 
-    async def send(self, letter: Letter, origin: Origin) -> Broadcast:
+    async def send(self, letter: Letter, origin: Origin, vet: Vet | None = None) -> Broadcast:
         starts = await self._delivery.starts(origin.tenant, "signal_start", letter.name)
+        if starts and vet is not None:
+            await vet(starts)
         upto = await self._store.newest_wait(origin.tenant, SIGNAL, letter.name)
         names = tuple(id_text(each.aggregate) for each in starts)
         letter = _bounded(letter, upto, names)

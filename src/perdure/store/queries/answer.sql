@@ -1,6 +1,28 @@
 -- name: read_answer
--- What was answered to a principal under a key.
+-- What was answered to a principal under a key; status 0 is a claim of who is about to.
 SELECT request, status, body, at FROM answer WHERE tenant = :tenant AND principal = :principal AND key = :key;
+
+-- name: claim_answer
+-- The right to answer under a key: to the first, or to the next once its claim is stale. Nothing comes back to others.
+INSERT INTO answer (tenant, principal, key, request, status, body, at)
+VALUES (:tenant, :principal, :key, :request, 0, :owner, :at)
+ON CONFLICT (tenant, principal, key) DO UPDATE SET request = excluded.request, body = excluded.body, at = excluded.at
+WHERE answer.status = 0 AND answer.at <= :stale RETURNING key;
+
+-- name: renew_claim
+-- Whoever has a claim is still at it.
+UPDATE answer SET at = :at
+WHERE tenant = :tenant AND principal = :principal AND key = :key AND status = 0 AND body = :owner RETURNING key;
+
+-- name: release_claim
+-- Whoever had a claim has nothing to answer with.
+DELETE FROM answer
+WHERE tenant = :tenant AND principal = :principal AND key = :key AND status = 0 AND body = :owner RETURNING key;
+
+-- name: settle_claim
+-- The answer of whoever has the claim; nothing comes back when it was taken over.
+UPDATE answer SET request = :request, status = :status, body = :body, at = :at
+WHERE tenant = :tenant AND principal = :principal AND key = :key AND status = 0 AND body = :owner RETURNING key;
 
 -- name: add_answer
 -- The first answer under a key; nothing comes back when there is one already.

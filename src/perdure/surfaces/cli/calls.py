@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import typer
@@ -118,17 +119,21 @@ async def _asking(
 async def _call(
     settings: Settings, perdure: Any, verb: str, args: dict[str, Any], *, confirm: str, phrase: str, **how: Any
 ) -> Any:
-    """The call; what a server wants confirmed is agreed to at a terminal, or by --confirm."""
+    return await agreed(settings, perdure, partial(perdure.call, verb, args, **how), confirm, phrase)
+
+
+async def agreed(settings: Settings, perdure: Any, act: Callable[..., Any], confirm: str, phrase: str) -> Any:
+    """What it comes to; what a server wants confirmed is agreed to at a terminal, or by --confirm."""
     if not is_remote(perdure):
-        return await perdure.call(verb, args, **how)
+        return await act()
     from perdure.errors import ConfirmationRequiredError
 
     try:
-        return await perdure.call(verb, args, confirm=confirm, phrase=phrase, **how)
+        return await act(confirm=confirm, phrase=phrase)
     except ConfirmationRequiredError as required:
-        if confirm or (agreed := agreement(settings, required.data)) is None:
+        if confirm or (said := agreement(settings, required.data)) is None:
             raise
-        return await perdure.call(verb, args, confirm=required.data["plan_hash"], phrase=agreed, **how)
+        return await act(confirm=required.data["plan_hash"], phrase=said)
 
 
 def agreement(settings: Settings, asked: dict[str, Any]) -> str | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from perdure.surfaces.cli import output
+from perdure.surfaces.cli.calls import Confirm, Phrase, agreed
 from perdure.surfaces.cli.exits import FAILED
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.processes import PANEL
@@ -43,29 +45,38 @@ async def publish(
     data: DataWord = None,
     message_id: IdWord = "",
     ttl: Annotated[str | None, typer.Option("--ttl", metavar="DURATION", help="Keep it so long, e.g. PT1H.")] = None,
+    confirm: Confirm = "",
+    phrase: Phrase = "",
 ) -> None:
     """Send a message; with --ttl it waits for someone who will want it."""
     brought, seconds = json_object("--data", data), duration("--ttl", ttl) or 0
     async with open_store(settings, "caller") as perdure:
-        told = await perdure.publish(name, key, brought, message_id=message_id, ttl_seconds=seconds)
+        send = partial(perdure.publish, name, key, brought, message_id=message_id, ttl_seconds=seconds)
+        told = await agreed(settings, perdure, send, confirm, phrase)
     _show(settings, name, key, told)
 
 
 async def correlate(
-    settings: Settings, name: NameWord, key: KeyWord, data: DataWord = None, message_id: IdWord = ""
-) -> None:
+    settings: Settings, name: NameWord, key: KeyWord, data: DataWord = None, message_id: IdWord = "",
+    confirm: Confirm = "", phrase: Phrase = "",
+) -> None:  # fmt: skip
     """Send a message to who waits for it now, or to nobody."""
     brought = json_object("--data", data)
     async with open_store(settings, "caller") as perdure:
-        told = await perdure.correlate(name, key, brought, message_id=message_id)
+        send = partial(perdure.correlate, name, key, brought, message_id=message_id)
+        told = await agreed(settings, perdure, send, confirm, phrase)
     _show(settings, name, key, told)
 
 
-async def signal(settings: Settings, name: NameWord, data: DataWord = None, message_id: IdWord = "") -> None:
+async def signal(
+    settings: Settings, name: NameWord, data: DataWord = None, message_id: IdWord = "", confirm: Confirm = "",
+    phrase: Phrase = "",
+) -> None:  # fmt: skip
     """Tell everyone who waits for a signal, and begin the processes that start by it."""
     brought = json_object("--data", data)
     async with open_store(settings, "caller") as perdure:
-        reached = await perdure.signal(name, brought, message_id=message_id)
+        send = partial(perdure.signal, name, brought, message_id=message_id)
+        reached = await agreed(settings, perdure, send, confirm, phrase)
     told = {"name": name, "reached": reached}
     heard = f"✓ {output.counted(reached, 'instance')} heard '{name}'" if reached else f"… nobody waits for '{name}'"
     output.show(settings, told, lambda: heard)

@@ -102,6 +102,9 @@ def _tell(handler: Any, operation: dict[str, Any]) -> None:
     for status in list(answers):
         if int(status) in REFUSALS:
             answers[status] = {"$ref": f"#/components/responses/Refused{status}"}
+    for content in answers["200"].get("content", {}).values() if "200" in answers else ():
+        if (several := content.get("schema", {}).pop("oneOf", None)) is not None:
+            content["schema"]["anyOf"] = several  # an empty page is one of any kind
     for status in answers.keys() & {"204", "303"}:
         answers[status].pop("content", None)
     for status in answers.keys() & {"200", "202"} if opt.get("twofold") else ():

@@ -15,6 +15,10 @@ Query = Annotated[str, Parameter(max_length=MAX_TEXT, description="Words to look
 Word = Annotated[str, Parameter(max_length=MAX_TEXT)]
 Long = Annotated[str, Parameter(max_length=4000)]
 Version = Annotated[int | None, Parameter(ge=1, le=BIGGEST, description="A version, else the newest.")]
+Whole = Annotated[
+    bool,
+    Parameter(description="Each as if it were read alone, without its steps or data; `after` is the id of the last."),
+]
 Limit = Annotated[int, Parameter(ge=1, le=200, description="How many items a page holds at most.")]
 After = Annotated[str | None, Parameter(max_length=2000, description="The `next` of the page before.")]
 Sequence = Annotated[int | None, Parameter(ge=1, le=BIGGEST, description="A record of its journal, else now.")]

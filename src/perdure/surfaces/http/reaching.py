@@ -6,36 +6,22 @@ from typing import Any
 
 from litestar import Request
 
-from perdure.access.principal import EVERY_VERB, Principal
+from perdure.access.principal import Principal
 from perdure.access.roles import check
 from perdure.access.tokens import WaitName
 from perdure.app import Perdure
-from perdure.errors import RejectedError, Rejection
+from perdure.app.reaching import check_reach
 from perdure.surfaces.http.problems import RefusedRequest
 
 
 async def check_wait(
     perdure: Perdure, principal: Principal, request: Request[Any, Any, Any], operation: str, key: str, verb: str = ""
-) -> None:
-    """Refuse whoever may not end the wait under a key."""
+) -> WaitName | None:
+    """Refuse whoever may not end the wait under a key. Who shows a wait's token may end that one, and no later one."""
     if principal.via == "wait":
-        _check_token(principal, request, operation, key)
-        return
+        return _check_token(principal, request, operation, key)
     await check_reach(perdure, principal, operation, key, verb)
-
-
-async def check_reach(perdure: Perdure, principal: Principal, operation: str, key: str, verb: str = "") -> None:
-    """Refuse whose key does not reach every verb that waits under it."""
-    verbs = await perdure.verbs_under(key, verb)
-    for each in verbs:
-        check(principal, operation, verb=each)
-    if verbs or EVERY_VERB[0] in principal.verbs:
-        return
-    # What comes too early is kept and applied when its wait begins: then it must have been for a verb they reach.
-    if not verb:
-        fact, hint = "nothing waits under it yet and your key does not reach every verb", "Name the verb it is for."
-        raise RejectedError(Rejection("forbidden", "complete", "key", key, fact, hint))
-    check(principal, operation, verb=verb)
+    return None
 
 
 async def check_every_verb(perdure: Perdure, principal: Principal, operation: str, id: str) -> None:
@@ -44,9 +30,10 @@ async def check_every_verb(perdure: Perdure, principal: Principal, operation: st
         check(principal, operation, verb=verb)
 
 
-def _check_token(principal: Principal, request: Request[Any, Any, Any], operation: str, key: str) -> None:
+def _check_token(principal: Principal, request: Request[Any, Any, Any], operation: str, key: str) -> WaitName:
     check(principal, operation)
     name: WaitName | None = request.scope["state"].get("wait")
     if name is None or (name.tenant, name.key) != (principal.tenant, key):
         detail = "This token is for another wait."
         raise RefusedRequest(403, "access.forbidden", detail, "Use the token that was given for this one.")
+    return name

@@ -1,11 +1,14 @@
 """Asked again under the same `Idempotency-Key`: the same answer is given, and nothing is done twice.
 
-Operations that know keys themselves (starts) are handed the key; the answers of all others are kept. Only what was done
-is kept: a refusal changed nothing, and the next request is looked at anew.
+Operations that know keys themselves (starts) are handed the key; the answers of all others are kept. Who acts has
+claimed the key in the store before: of several servers one does, and the others say that it is running. Only what was
+done is kept: a refusal changed nothing, and the next request is looked at anew.
 """
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
@@ -14,11 +17,15 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from perdure.access.principal import Principal
-from perdure.sources import Sources
+from perdure.errors import PerdureError
+from perdure.sources import SECOND, Sources
 from perdure.surfaces.http.problems import REUSED, REUSED_HINT, RefusedRequest
-from perdure.work.ports import AnswerBook, Answered
+from perdure.work.ports import AnswerBook, Answered, Claim
 
 LONGEST_KEY = 200
+CLAIM_SECONDS = 15
+"""How long a claim holds that nobody renews: then its server was killed, and the next one who asks acts."""
+RENEWED_SECONDS = 4
 _KEPT_HEADERS = frozenset({b"content-type", b"etag", b"location"})
 
 
@@ -41,26 +48,75 @@ def repeating(app: ASGIApp, book: AnswerBook, sources: Sources, most_bytes: int)
             return
         name = (principal.tenant, principal.name, key)
         if name in running:
-            hint = "Wait for it, then ask again under the same key."
-            detail = "The request with this Idempotency-Key is still running."
-            raise RefusedRequest(409, "idempotency.running", detail, hint, headers={"Retry-After": "1"})
+            raise _running()
         running.add(name)
         try:
             body = await _read(receive, most_bytes)
-            known = await book.find(*name)
+            turn = _Turn(book, sources, name, _digest(scope, body))
+            known = await turn.begin()
             if known is not None:
-                await _answer_again(send, known, _digest(scope, body))
+                await _answer_again(send, known, turn.request)
                 return
             answer = _Answer(send)
-            await app(scope, _again(body, receive), answer.hear)
-            if 200 <= answer.status < 300:
-                kept = Answered(_digest(scope, body), answer.status, answer.whole(), sources.now())
-                await book.keep(*name, kept)
+            async with turn:
+                await app(scope, _again(body, receive), answer.hear)
+                if 200 <= answer.status < 300:
+                    await turn.keep(answer.status, answer.whole())
             await answer.tell()
         finally:
             running.discard(name)
 
     return repeated
+
+
+class _Turn:
+    """The right to act under a key, of one server among all that share a store: claimed first, renewed while it lasts,
+    and given back where nothing was done. Of a server that was killed it is over after `CLAIM_SECONDS`."""
+
+    def __init__(self, book: AnswerBook, sources: Sources, name: tuple[str, str, str], request: bytes) -> None:
+        self._book = book
+        self._sources = sources
+        self._name = name
+        self.request = request
+        self._owner = bytes(sources.new_id())
+        self._is_kept = False
+
+    async def begin(self) -> Answered | None:
+        """None when we are to act; else what was answered before. Refused while another one acts."""
+        now = self._sources.now()
+        claim = Claim(self.request, self._owner, now, now - CLAIM_SECONDS * SECOND)
+        known = await self._book.claim(*self._name, claim)
+        if known == "running":
+            raise _running()
+        return known
+
+    async def keep(self, status: int, body: bytes) -> None:
+        """Remember the answer, unless we were thought dead and somebody else acts or has acted: then theirs stands."""
+        answered = Answered(self.request, status, body, self._sources.now())
+        await self._book.settle(*self._name, self._owner, answered)
+        self._is_kept = True
+
+    async def __aenter__(self) -> None:
+        self._renewing = asyncio.ensure_future(self._renew())
+
+    async def __aexit__(self, *_: object) -> None:
+        self._renewing.cancel()
+        if not self._is_kept:
+            with suppress(PerdureError):  # what cannot be given back now is over by itself
+                await self._book.release(*self._name, self._owner)
+
+    async def _renew(self) -> None:
+        while True:
+            await self._sources.sleep_until(self._sources.now() + RENEWED_SECONDS * SECOND)
+            with suppress(PerdureError):
+                if not await self._book.renew(*self._name, self._owner, self._sources.now()):
+                    return
+
+
+def _running() -> RefusedRequest:
+    hint = "Wait for it, then ask again under the same key."
+    detail = "The request with this Idempotency-Key is still running."
+    return RefusedRequest(409, "idempotency.running", detail, hint, headers={"Retry-After": "1"})
 
 
 class _Answer:

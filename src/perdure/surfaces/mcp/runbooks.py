@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from perdure.app.runbook_views import PlannedStepView, RunbookView
+from perdure.app.seeing import seen
 from perdure.contracts import is_grave
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.runbooks.draft import Draft
@@ -242,7 +243,7 @@ async def extend_runbook(desk: Desk, asked: ExtendRunbook) -> RunAnswer:
         return plan
 
     view = await desk.perdure.runbooks.extend(asked.id, grow)
-    return run_answer(await desk.perdure.runbooks.rest(view.id, asked.wait_seconds))
+    return run_answer(seen(desk.principal, await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
 
 
 class _LookedAt(Exception):

@@ -58,7 +58,9 @@ async def plan_of(desk: Desk, source: Source) -> Plan:
     """The plan of whatever was given; ProgramError tells everything that is wrong with it."""
     _require_one(source)
     if source.draft:
-        return compile_draft(await draft_of(desk, source.draft), desk.perdure.catalogue)
+        plan = compile_draft(await draft_of(desk, source.draft), desk.perdure.catalogue)
+        check_verbs(desk, "draft.read", plan.steps)
+        return plan
     return compiled(desk, source)
 
 

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from perdure.app.listing_views import RunbookRow
 from perdure.app.runbook_views import RunbookView, StepView
+from perdure.app.seeing import seen
 from perdure.app.views import CallView, EventView
 from perdure.errors import RejectedError, Rejection
 from perdure.surfaces.mcp.desk import Desk, Tool
@@ -195,7 +196,7 @@ async def runbook_status(desk: Desk, asked: AskStatus) -> RunbookStatus:
     """
     if asked.wait_seconds and asked.seen:
         await _happened(desk.perdure.runbooks.events(asked.id, after=asked.seen, follow=True), asked.wait_seconds)
-    view = await desk.perdure.runbooks.show(asked.id)
+    view = seen(desk.principal, await desk.perdure.runbooks.show(asked.id))
     if asked.step:
         return msgspec.structs.replace(brief_status(view), steps=[_step(view.id, _named(view, asked.step), ALONE)])
     if asked.detail == "brief":
@@ -208,7 +209,7 @@ async def runbook_status(desk: Desk, asked: AskStatus) -> RunbookStatus:
 
 async def list_runbooks(desk: Desk, asked: ListRunbooks) -> RunbookPage:
     """List runbooks and drafts, newest first, of one case or in one state, without their steps."""
-    page = await desk.perdure.listing.runbooks(
+    page = await desk.perdure.listing.seen_by(desk.principal.verbs).runbooks(
         case=asked.case, state=asked.state, limit=asked.limit, after=asked.after or None
     )  # fmt: skip
     return RunbookPage([_item(each) for each in page.items], page.next or "")
@@ -235,9 +236,9 @@ async def workflow_status(desk: Desk, asked: AskWorkflow) -> WorkflowStatus:
         return await _instance(desk, asked.id)
     if is_runbook:
         desk.check("runbook.read")
-        return _runbook(await desk.perdure.runbooks.show(asked.id))
+        return _runbook(seen(desk.principal, await desk.perdure.runbooks.show(asked.id)))
     desk.check("call.read")
-    return _call(await desk.perdure.status(asked.id))
+    return _call(seen(desk.principal, await desk.perdure.status(asked.id)))
 
 
 async def _instance(desk: Desk, id: str) -> WorkflowStatus:
@@ -302,7 +303,9 @@ async def _journal(desk: Desk, id: str, after: int, seconds: float) -> AsyncIter
     """What there is, after waiting for something where there is nothing."""
     perdure = desk.perdure
     try:
-        await perdure.runbooks.has(id)
+        operation = "runbook.read" if await perdure.runbooks.has(id) else "call.read"
+        for verb in await perdure.verbs_of(id):
+            desk.check(operation, verb)
         events = perdure.runbooks.events
     except RejectedError as error:
         if error.rejection.code != "not_found":
@@ -345,9 +348,12 @@ async def _value(desk: Desk, asked: ReadValue) -> Any:
         desk.check("instance.read", view.verb)
         return view.data
     if asked.step:
-        return getattr(_named(await desk.perdure.runbooks.show(asked.id), asked.step), asked.of)
-    desk.check("call.read")
-    return getattr(await desk.perdure.status(asked.id), asked.of)
+        step = _named(await desk.perdure.runbooks.show(asked.id), asked.step)
+        desk.check("runbook.read", step.verb)
+        return getattr(step, asked.of)
+    call = await desk.perdure.status(asked.id)
+    desk.check("call.read", call.verb)
+    return getattr(call, asked.of)
 
 
 def brief_status(view: RunbookView) -> RunbookStatus:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from perdure.app.adding import check_answer, for_people
+from perdure.app.confirming import vetted
 from perdure.app.instance_views import InstanceView
 from perdure.app.listing_views import IncidentItem
 from perdure.app.runbook_views import RunbookView
@@ -18,7 +19,7 @@ from perdure.errors import RejectedError, Rejection
 from perdure.sources import ID_LENGTH
 from perdure.surfaces.mcp.desk import Desk, Tool
 from perdure.surfaces.mcp.fitting import IN_LISTS, fitted, short
-from perdure.surfaces.mcp.shapes import Id, Limit, MessageId, Reason, TaskKey, Wait, waiting
+from perdure.surfaces.mcp.shapes import Agreement, Id, Limit, MessageId, Phrase, Reason, TaskKey, Wait, waiting
 
 NO_FURTHER = "See workflow_status with this id for what it does now."
 WAITS = ("completion", "escalation")
@@ -116,6 +117,8 @@ class PublishMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     data: dict[str, Any] = {}
     message_id: MessageId = ""
     ttl_seconds: Annotated[float, Meta(description="Keep it so long when nobody waits yet.", ge=0, le=31_536_000)] = 0
+    confirm: Agreement = ""
+    phrase: Phrase = ""
 
 
 class ListIncidents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -317,9 +320,11 @@ async def publish_message(desk: Desk, asked: PublishMessage) -> Done:
     """Send a message to the process instance that waits for it under a key, or to processes that start by it.
 
     Outcomes: 'correlated' (taken), 'started' (it began an instance), 'buffered' (kept for its time to live),
-    'no_subscription' (nobody wants it), 'ambiguous' (several do, none got it), 'duplicate' (known already).
+    'no_subscription' (nobody wants it), 'ambiguous' (several do, none got it), 'duplicate' (known already). What would
+    begin a process that carries something grave is refused as confirmation.required: ask a person to send it.
     """
-    outcome = await desk.perdure.publish(
+    perdure = vetted(desk.perdure, desk.principal, "message.publish", asked.data, asked.confirm, asked.phrase)
+    outcome = await perdure.publish(
         asked.name, asked.key, asked.data, message_id=asked.message_id, ttl_seconds=asked.ttl_seconds
     )  # fmt: skip
     return Done(outcome, "Nothing more is to be done.")
@@ -330,7 +335,9 @@ async def list_incidents(desk: Desk, asked: ListIncidents) -> IncidentPage:
 
     Mend what the text says, then retry_incident. Do not retry again and again what fails in the same way.
     """
-    page = await desk.perdure.listing.incidents(limit=asked.limit, after=asked.after or None)
+    page = await desk.perdure.listing.seen_by(desk.principal.verbs).incidents(
+        limit=asked.limit, after=asked.after or None
+    )
     return IncidentPage([_incident(desk, each) for each in page.items], page.next or "")
 
 

@@ -15,6 +15,7 @@ from perdure.app.amending import Correction, corrections_of
 from perdure.app.instance_views import InstanceView
 from perdure.app.listing_views import RunbookRow
 from perdure.app.paging import Page
+from perdure.app.seeing import seen
 from perdure.app.timelines import Timeline, timeline_of
 from perdure.app.views import CallView
 from perdure.errors import RejectedError, Rejection
@@ -34,14 +35,18 @@ Where = Annotated[
 
 @reading("/calls", "call.list", tags=TAGS)
 async def list_calls(
-    perdure: Perdure, verb: Word = "", where: Where = None, in_state: InState = "", q: Query = "", limit: Limit = 50,
-    after: After = None,
+    perdure: Perdure, principal: Principal, verb: Word = "", where: Where = None, in_state: InState = "",
+    q: Query = "", limit: Limit = 50, after: After = None,
 ) -> Page[RunbookRow]:  # fmt: skip
-    """Calls, newest first; with `verb` and `where`, those whose indexed values fit."""
+    """Calls, newest first; with `verb` and `where`, those whose indexed values fit.
+
+    Of calls whose verb a key does not reach it sees that they are there, and finds none by its values.
+    """
+    listing = perdure.listing.seen_by(principal.verbs)
     if q:
-        return await perdure.listing.runbooks(state=in_state, q=q, kind="calls", limit=limit, after=after)
+        return await listing.runbooks(state=in_state, q=q, kind="calls", limit=limit, after=after)
     fields = _fields(verb, where) if where else None
-    return await perdure.listing.calls(verb=verb, where=fields, state=in_state, limit=limit, after=after)
+    return await listing.calls(verb=verb, where=fields, state=in_state, limit=limit, after=after)
 
 
 @reading("/calls/{id:str}", "call.read", tags=TAGS)
@@ -49,18 +54,23 @@ async def show_call(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, until: Goal = "",
     timeout_seconds: Patience = 10.0,
 ) -> Response[CallView]:  # fmt: skip
-    """A call as it is now, or once it has come so far as `until` says or the time is up."""
+    """A call as it is now, or once it has come so far as `until` says or the time is up.
+
+    What it is about is told to those whose key reaches its verb.
+    """
     if until:
         wait = perdure.wait if until == "end" else perdure.runbooks.rest
         await patiently(request, principal, wait(id, timeout_seconds))
     view = await perdure.status(id)
     verb = perdure.catalogue.find(view.verb, view.version) if view.args is not None else None
-    return tagged(view if verb is None else msgspec.structs.replace(view, sentence=verb.sentence(view.args)))
+    told = view if verb is None else msgspec.structs.replace(view, sentence=verb.sentence(view.args))
+    return tagged(seen(principal, told))
 
 
 @reading("/calls/{id:str}/timeline", "call.read", tags=TAGS)
-async def show_call_timeline(perdure: Perdure, id: Id) -> Timeline:
+async def show_call_timeline(perdure: Perdure, principal: Principal, id: Id) -> Timeline:
     """When a call ran, waited and ended."""
+    await check_every_verb(perdure, principal, "call.read", id)
     return await timeline_of(perdure, id)
 
 
@@ -96,8 +106,9 @@ async def resolve_call(
 
 
 @reading("/calls/{id:str}/amendments", "call.read", tags=TAGS)
-async def list_amendments(perdure: Perdure, id: Id) -> Page[Correction]:
+async def list_amendments(perdure: Perdure, principal: Principal, id: Id) -> Page[Correction]:
     """Corrections of its data, oldest first, with what each of them proposes."""
+    await check_every_verb(perdure, principal, "call.read", id)
     return Page(await corrections_of(perdure, id))
 
 

@@ -15,6 +15,7 @@ from perdure.app.adding import check_answer
 from perdure.app.views import ReceiptView
 from perdure.contracts import FailureClass
 from perdure.errors import RejectedError
+from perdure.runbooks.intake import Completion
 from perdure.surfaces.http.making import acting
 from perdure.surfaces.http.problems import RefusedRequest, answer_problem, refusal_of
 from perdure.surfaces.http.reaching import check_wait
@@ -65,14 +66,11 @@ async def send_completion(
     makes no sense.
     """
     try:
-        await check_wait(perdure, principal, request, "completion.send", data.key, data.verb)
-        if principal.via != "wait" and await perdure.is_task(data.key):
+        named = await check_wait(perdure, principal, request, "completion.send", data.key, data.verb)
+        if named is None and await perdure.is_task(data.key):
             check(principal, "task.complete")
-        await check_answer(perdure, principal, data.key, data.verb, data.result)
-        receipt = await perdure.complete(
-            data.key, data.result, error=data.error, status=data.status, code=data.code,
-            failure_class=data.failure_class, message_id=data.message_id, verb=data.verb,
-        )  # fmt: skip
+        await check_answer(perdure, principal, data.key, data.verb, data.result, named.wait if named else "")
+        receipt = await (_end(perdure, data, named.wait) if named and named.wait else _complete(perdure, data))
     except RejectedError as error:
         if error.rejection.code != "invalid":
             raise
@@ -83,8 +81,26 @@ async def send_completion(
 @acting("/progress", "progress.send", tags=TAGS)
 async def send_progress(perdure: Perdure, principal: Principal, request: AnyRequest, data: ProgressBody) -> ReceiptView:
     """Say how a wait goes."""
-    await check_wait(perdure, principal, request, "progress.send", data.key)
-    return _told(principal, await perdure.progress(data.key, data.text))
+    named = await check_wait(perdure, principal, request, "progress.send", data.key)
+    if named is None or not named.wait:
+        return _told(principal, await perdure.progress(data.key, data.text))
+    return _told(principal, await perdure.tell_wait(data.key, data.text, named.wait))
+
+
+async def _complete(perdure: Perdure, data: CompletionBody) -> ReceiptView:
+    return await perdure.complete(
+        data.key, data.result, error=data.error, status=data.status, code=data.code,
+        failure_class=data.failure_class, message_id=data.message_id, verb=data.verb,
+    )  # fmt: skip
+
+
+async def _end(perdure: Perdure, data: CompletionBody, wait: str) -> ReceiptView:
+    """Of one wait alone, whatever waits under its key by now."""
+    status = data.status or ("failed" if data.error is not None else "completed")
+    completion = Completion(
+        data.key, status, data.result, data.error or "", data.code, data.failure_class, data.verb, wait=wait
+    )
+    return await perdure.end_wait(completion, data.message_id)
 
 
 def _told(principal: Principal, receipt: ReceiptView) -> ReceiptView:

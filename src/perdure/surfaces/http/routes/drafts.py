@@ -7,6 +7,7 @@ from typing import Any
 from litestar import Request, Response
 
 from perdure.access.principal import Principal
+from perdure.access.roles import check
 from perdure.app import Perdure
 from perdure.app.composing import draft_of
 from perdure.app.drafts import DraftView, draft_plan, revise_draft, show_draft
@@ -30,9 +31,16 @@ async def open_draft(perdure: Perdure, data: Draft) -> Response[DraftView]:
 
 
 @reading("/drafts/{id:str}", "draft.read", tags=TAGS)
-async def read_draft(perdure: Perdure, id: Id) -> Response[DraftView]:
-    """A draft as it reads now, what it would do, and what is still wrong with it."""
-    return tagged(await show_draft(perdure, id))
+async def read_draft(perdure: Perdure, principal: Principal, id: Id) -> Response[DraftView]:
+    """A draft as it reads now, what it would do, and what is still wrong with it.
+
+    It is told to those whose key reaches every verb in it.
+    """
+    view = await show_draft(perdure, id)
+    for named in view.verbs():
+        verb = perdure.catalogue.find(named)
+        check(principal, "draft.read", verb=verb.name if verb is not None else named)
+    return tagged(view)
 
 
 @replacing("/drafts/{id:str}", "runbook.draft", tags=TAGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 from litestar import Request, Response
@@ -14,6 +15,7 @@ from perdure.app.views import EventView
 from perdure.surfaces.http.following import feed_chunks, journal_answer, seen_before, stream_of, wants_stream
 from perdure.surfaces.http.making import streaming
 from perdure.surfaces.http.parameters import After, Id, Limit
+from perdure.surfaces.http.reaching import check_every_verb
 
 TAGS = ("events",)
 AnyRequest = Request[Any, Any, Any]
@@ -38,9 +40,14 @@ async def follow_runbook(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, after: After = None, limit: Limit = 50
 ) -> Response[Any]:
     """The journal of a runbook, oldest first; as `text/event-stream` with what is still to come."""
-    return await journal_answer(
-        request, perdure, principal, id, lambda record: perdure.runbooks.events(id, after=record), after, limit
-    )
+
+    async def journal(record: int) -> AsyncIterator[EventView]:
+        # Each time anew: verbs that the key does not reach may be added while somebody follows.
+        await check_every_verb(perdure, principal, "runbook.read", id)
+        async for event in perdure.runbooks.events(id, after=record):
+            yield event
+
+    return await journal_answer(request, perdure, principal, id, journal, after, limit)
 
 
 @streaming("/calls/{id:str}/events", "call.read", Page[EventView], tags=TAGS)
@@ -48,9 +55,13 @@ async def follow_call(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, after: After = None, limit: Limit = 50
 ) -> Response[Any]:
     """The journal of a call, oldest first; as `text/event-stream` with what is still to come."""
-    return await journal_answer(
-        request, perdure, principal, id, lambda record: perdure.events(id, after=record), after, limit
-    )
+
+    async def journal(record: int) -> AsyncIterator[EventView]:
+        await check_every_verb(perdure, principal, "call.read", id)
+        async for event in perdure.events(id, after=record):
+            yield event
+
+    return await journal_answer(request, perdure, principal, id, journal, after, limit)
 
 
 ROUTES: tuple[Any, ...] = (follow_events, follow_runbook, follow_call)

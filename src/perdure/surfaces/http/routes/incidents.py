@@ -12,6 +12,7 @@ from perdure.access.roles import check, refusal
 from perdure.app import Perdure
 from perdure.app.mending import ActionView, StuckView, place_of_incident, retry_at, stuck_view, verbs_at
 from perdure.app.paging import Page
+from perdure.app.seeing import hidden_incident, sees
 from perdure.errors import PerdureError
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import After, Limit
@@ -47,7 +48,7 @@ async def list_incidents(
     perdure: Perdure, principal: Principal, limit: Limit = 50, after: After = None
 ) -> Page[StuckView]:
     """What is stuck, oldest first, with its cause and the actions that who asks may take."""
-    page = await perdure.listing.incidents(limit=limit, after=after)
+    page = await perdure.listing.seen_by(principal.verbs).incidents(limit=limit, after=after)
     found = [await stuck_view(perdure, item) for item in page.items]
     return Page([_for(principal, view) for view in found], page.next)
 
@@ -73,6 +74,8 @@ async def _retried(perdure: Perdure, principal: Principal, named: str, request_i
 
 
 def _for(principal: Principal, view: StuckView) -> StuckView:
+    if not sees(principal.verbs, view.verbs):
+        view = msgspec.structs.replace(hidden_incident(view), cause="")
     return msgspec.structs.replace(view, actions=[each for each in view.actions if _may(principal, each, view.verbs)])
 
 

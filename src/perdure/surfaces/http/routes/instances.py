@@ -9,20 +9,21 @@ from litestar import Request, Response
 from litestar.params import QueryParameter
 
 from perdure.access.principal import Principal
-from perdure.access.roles import check, reaches
+from perdure.access.roles import check
 from perdure.app import Perdure
 from perdure.app.confirming import check_confirmed, plan_of_call
 from perdure.app.instance_views import InstanceView
 from perdure.app.listing_views import InstanceRow
 from perdure.app.paging import Page
 from perdure.app.retracing import DiagramView
+from perdure.app.seeing import seen
 from perdure.app.views import EventView
 from perdure.engine import MigrationPlan
 from perdure.surfaces.http.bodies import NO_REASON, Reason, Why
 from perdure.surfaces.http.following import journal_answer
 from perdure.surfaces.http.guarding import idempotency_key
 from perdure.surfaces.http.making import acting, reading, streaming
-from perdure.surfaces.http.parameters import After, Id, InState, Limit, Sequence, Word
+from perdure.surfaces.http.parameters import After, Id, InState, Limit, Sequence, Whole, Word
 from perdure.surfaces.http.patience import Goal, Patience, patiently
 from perdure.surfaces.http.versions import tagged, unchanged
 
@@ -115,10 +116,15 @@ NO_MIGRATION, NO_BACK = MigrateInstance(), MigrateBack()
 
 @reading("/instances", "instance.list", tags=TAGS)
 async def list_instances(
-    perdure: Perdure, process: Word = "", in_state: InState = "", business_key: Word = "", limit: Limit = 50,
-    after: After = None,
-) -> Page[InstanceRow]:  # fmt: skip
+    perdure: Perdure, principal: Principal, process: Word = "", in_state: InState = "", business_key: Word = "",
+    limit: Limit = 50, after: After = None, whole: Whole = False,
+) -> Page[InstanceRow] | Page[InstanceView]:  # fmt: skip
     """Instances without their data, newest first; of one process, in one state, or under one business key."""
+    if whole:
+        found = await perdure.instances.list(
+            process=process, status=in_state, business_key=business_key, limit=limit, after=after or ""
+        )  # fmt: skip
+        return Page([seen(principal, each) for each in found], found[-1].id if len(found) == limit else None)
     return await perdure.listing.instances(
         process=process, state=in_state, business_key=business_key, limit=limit, after=after
     )
@@ -132,7 +138,8 @@ async def start_instance(
     verb = await perdure.processes.verb(data.process, data.version)
     check(principal, "instance.start", verb=verb)
     if verb:
-        await check_confirmed(plan_of_call(perdure, verb, data.data), principal, data.confirm, data.phrase)
+        plan, hint = plan_of_call(perdure, verb, data.data), "A person can start it."
+        await check_confirmed(plan, principal, data.confirm, data.phrase, else_hint=hint)
     view = await perdure.instances.start(
         data.process, data.data, version=data.version, flags=data.flags, start=data.start,
         business_key=data.business_key, idempotency_key=idempotency_key(request), until=data.until,
@@ -153,7 +160,7 @@ async def show_instance(
     """
     if until:
         await patiently(request, principal, perdure.instances.wait(id, until, timeout_seconds))
-    return tagged(_told(principal, await perdure.instances.get(id, at=at)))
+    return tagged(seen(principal, await perdure.instances.get(id, at=at)))
 
 
 @reading("/instances/{id:str}/diagram", "instance.read", tags=TAGS)
@@ -279,15 +286,8 @@ async def _allowed(perdure: Perdure, principal: Principal, operation: str, id: s
     check(principal, operation, verb=await perdure.instances.verb(id))
 
 
-def _told(principal: Principal, view: InstanceView) -> InstanceView:
-    """Without its data and flags where the key of who asks does not reach the verb."""
-    if not view.verb or reaches(principal.verbs, view.verb):
-        return view
-    return msgspec.structs.replace(view, data=None, flags={})
-
-
 def _answered(principal: Principal, view: InstanceView) -> Response[InstanceView]:
-    return tagged(_told(principal, view))
+    return tagged(seen(principal, view))
 
 
 ROUTES: tuple[Any, ...] = (

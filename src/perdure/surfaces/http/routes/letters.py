@@ -10,13 +10,14 @@ from litestar.params import Parameter
 from perdure.access.principal import EVERY_VERB, Principal
 from perdure.app import Perdure
 from perdure.app.adding import check_answer
+from perdure.app.confirming import vetted
 from perdure.app.listing_views import DeadLetterItem
 from perdure.app.paging import Page
+from perdure.app.reaching import check_reach
 from perdure.app.views import ReceiptView
 from perdure.errors import RejectedError
 from perdure.surfaces.http.making import acting, reading
 from perdure.surfaces.http.parameters import MAX_TEXT, After, Limit
-from perdure.surfaces.http.reaching import check_reach
 
 TAGS = ("dead letters",)
 COMPLETION = "completion"
@@ -24,10 +25,15 @@ MessageId = Annotated[str, Parameter(max_length=MAX_TEXT, description="The id of
 
 
 class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Under a corrected `key`, or to one of several instances that want it."""
+    """Under a corrected `key`, or to one of several instances that want it.
+
+    A message that would begin processes that carry grave verbs is confirmed as calls of them are.
+    """
 
     key: str = ""
     instance: str = ""
+    confirm: str = ""
+    phrase: str = ""
 
 
 class ReplayNamed(Replay, frozen=True, kw_only=True):
@@ -93,11 +99,16 @@ async def discard_named_letter(perdure: Perdure, principal: Principal, data: Dis
 
 async def _replayed(perdure: Perdure, principal: Principal, message_id: str, data: Replay) -> ReceiptView:
     letter = await perdure.letter(message_id)
+    message = letter.message if isinstance(letter.message, dict) else {}
     if letter.kind == COMPLETION:
-        message = letter.message if isinstance(letter.message, dict) else {}
         named, key = str(message.get("verb", "")), data.key or letter.key
         await check_reach(perdure, principal, "dead-letter.replay", key, named)
         await check_answer(perdure, principal, key, named, message.get("result"))
+    brought = message.get("data")
+    perdure = vetted(
+        perdure, principal, "dead-letter.replay", brought if isinstance(brought, dict) else None, data.confirm,
+        data.phrase,
+    )  # fmt: skip
     return await perdure.replay(message_id, key=data.key, instance=data.instance)
 
 

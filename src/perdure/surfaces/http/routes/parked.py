@@ -38,9 +38,11 @@ class WaitToken(msgspec.Struct, frozen=True):
 
 
 @reading("/parked", "parked.list", tags=TAGS)
-async def list_parked(perdure: Perdure, limit: Limit = 50, after: After = None) -> Page[ParkedItem]:
-    """What calls and runbooks wait for, oldest first."""
-    return await perdure.listing.parked(limit=limit, after=after)
+async def list_parked(
+    perdure: Perdure, principal: Principal, limit: Limit = 50, after: After = None
+) -> Page[ParkedItem]:
+    """What calls and runbooks wait for, oldest first; keys are told to those whose own reaches the verb."""
+    return await perdure.listing.seen_by(principal.verbs).parked(limit=limit, after=after)
 
 
 @acting("/parked/{key:str}/token", "parked.token", repeats="domain", tags=TAGS)
@@ -65,7 +67,7 @@ async def _token(perdure: Perdure, principal: Principal, request: AnyRequest, ke
     if not secret:
         hint = "Set server.authentication: who needs no credential needs no token either."
         raise RefusedRequest(409, "server.no_secret", "This server signs nothing.", hint)
-    return WaitToken(key, wait_token(secret, principal.tenant, key))
+    return WaitToken(key, wait_token(secret, principal.tenant, key, await perdure.wait_under(key)))
 
 
 ROUTES: tuple[Any, ...] = (list_parked, make_wait_token, make_token_by_key)

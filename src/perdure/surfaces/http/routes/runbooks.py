@@ -6,20 +6,23 @@ from typing import Any, Literal
 
 import msgspec
 from litestar import Request, Response
+from msgspec.structs import replace
 
-from perdure.access.principal import Principal
+from perdure.access.principal import EVERY_VERB, Principal
 from perdure.access.roles import check
 from perdure.app import Perdure
 from perdure.app.composing import extend, extension_of, plan_of, show_extension
 from perdure.app.listing_views import RunbookRow
 from perdure.app.paging import Page
 from perdure.app.runbook_views import PlanDiff, PlanView, RunbookView
+from perdure.app.seeing import seen, sees
 from perdure.app.timelines import Timeline, timeline_of
+from perdure.errors import RejectedError, Rejection
 from perdure.surfaces.http.bodies import NO_REASON, CancelRunbook, Composed, Extend, Reason, Start
 from perdure.surfaces.http.confirming import check_agreed, check_extension, check_verbs
 from perdure.surfaces.http.guarding import idempotency_key
 from perdure.surfaces.http.making import acting, reading
-from perdure.surfaces.http.parameters import After, Id, InState, Limit, Name, Query, Sequence, Word
+from perdure.surfaces.http.parameters import After, Id, InState, Limit, Name, Query, Sequence, Whole, Word
 from perdure.surfaces.http.patience import Goal, Patience, patiently
 from perdure.surfaces.http.reaching import check_every_verb
 from perdure.surfaces.http.routes.audits import Form, document_answer
@@ -45,11 +48,30 @@ class Runbooks(msgspec.Struct, frozen=True):
 
 @reading("/runbooks", "runbook.list", tags=TAGS)
 async def list_runbooks(
-    perdure: Perdure, in_state: InState = "", case: Word = "", q: Query = "",
+    perdure: Perdure, principal: Principal, in_state: InState = "", case: Word = "", q: Query = "",
     kind: Literal["runbooks", "calls", "all"] = "runbooks", limit: Limit = 50, after: After = None,
-) -> Page[RunbookRow]:  # fmt: skip
-    """Runbooks, newest first. `q` is the beginning of an id, a case or an indexed value."""
-    return await perdure.listing.runbooks(state=in_state, case=case, q=q, kind=kind, limit=limit, after=after)
+    whole: Whole = False,
+) -> Page[RunbookRow] | Page[RunbookView]:  # fmt: skip
+    """Runbooks, newest first. `q` is the beginning of an id, a case or an indexed value.
+
+    Of runbooks with verbs that a key does not reach it sees that they are there, and finds none by `q`.
+    """
+    if whole:
+        if q or kind != "runbooks":
+            fact, hint = "they are neither searched nor mixed with calls", "Leave out whole, or q and kind."
+            raise RejectedError(Rejection("invalid", "list", "runbooks", "whole", fact, hint))
+        found = await perdure.runbooks.list(case=case, state=in_state, limit=limit, after=after or "")
+        shown = [await _in_list(perdure, principal, each) for each in found]
+        return Page(shown, found[-1].id if len(found) == limit else None)
+    listing = perdure.listing.seen_by(principal.verbs)
+    return await listing.runbooks(state=in_state, case=case, q=q, kind=kind, limit=limit, after=after)
+
+
+async def _in_list(perdure: Perdure, principal: Principal, view: RunbookView) -> RunbookView:
+    """Its steps are left out, so that their verbs are looked for where they are."""
+    if principal.verbs == EVERY_VERB or sees(principal.verbs, await perdure.verbs_of(view.id)):
+        return view
+    return replace(view, progress="")
 
 
 @acting("/runbooks/plan", "runbook.plan", repeats="domain", tags=TAGS)
@@ -83,29 +105,33 @@ async def show_runbook(
 ) -> Response[RunbookView]:  # fmt: skip
     """A runbook as it is, or as it was after that many records of its journal.
 
-    With `until` the answer comes once it has come so far, or the time is up.
+    With `until` the answer comes once it has come so far, or the time is up. What a step is about is told to those
+    whose key reaches its verb; its journal, timeline, progress and diff to those whose key reaches every verb in it.
     """
     if until:
         wait = perdure.runbooks.wait if until == "end" else perdure.runbooks.rest
         await patiently(request, principal, wait(id, timeout_seconds))
-    return tagged(await perdure.runbooks.show(id, at=at))
+    return tagged(seen(principal, await perdure.runbooks.show(id, at=at)))
 
 
 @reading("/runbooks/{id:str}/progress", "runbook.read", tags=TAGS)
-async def show_progress(perdure: Perdure, id: Id, detailed: bool = False) -> Progress:
+async def show_progress(perdure: Perdure, principal: Principal, id: Id, detailed: bool = False) -> Progress:
     """How far it has come: a line, or a line for each step."""
+    await check_every_verb(perdure, principal, "runbook.read", id)
     return Progress(await perdure.runbooks.progress(id, detailed=detailed))
 
 
 @reading("/runbooks/{id:str}/diff", "runbook.read", tags=TAGS)
-async def show_diff(perdure: Perdure, id: Id, at: Sequence = 1, to: Sequence = None) -> PlanDiff:
+async def show_diff(perdure: Perdure, principal: Principal, id: Id, at: Sequence = 1, to: Sequence = None) -> PlanDiff:
     """What became of its plan between two records, the later one now unless it is named."""
+    await check_every_verb(perdure, principal, "runbook.read", id)
     return await perdure.runbooks.diff(id, at=at or 1, to=to)
 
 
 @reading("/runbooks/{id:str}/timeline", "runbook.read", tags=TAGS)
-async def show_timeline(perdure: Perdure, id: Id) -> Timeline:
+async def show_timeline(perdure: Perdure, principal: Principal, id: Id) -> Timeline:
     """When each step ran, waited and ended."""
+    await check_every_verb(perdure, principal, "runbook.read", id)
     return await timeline_of(perdure, id)
 
 
@@ -133,7 +159,7 @@ async def extend_runbook(
         extension = await extension_of(perdure, id, what)
         check_verbs(principal, "runbook.extend", extension.added)
         await check_extension(perdure, extension, principal, data.confirm, data.phrase)
-        return tagged(await extend(perdure, id, what, extension.whole.content_hash, data.edges))
+        return tagged(seen(principal, await extend(perdure, id, what, extension.whole.content_hash, data.edges)))
 
 
 @acting("/runbooks/{id:str}/seal", "runbook.seal", tags=TAGS)

@@ -10,6 +10,7 @@ from perdure.access.principal import Principal
 from perdure.access.roles import check
 from perdure.app import Perdure
 from perdure.app.runbook_views import RunbookView
+from perdure.app.seeing import seen
 from perdure.surfaces.http.bodies import NO_REASON, AnswerGate, Reason, Why
 from perdure.surfaces.http.making import acting
 from perdure.surfaces.http.parameters import Id, Step
@@ -26,7 +27,7 @@ async def retry_step(
     """Begin a failed step anew, or try again what an incident stopped."""
     await _allowed(perdure, principal, "runbook.retry", id, step)
     async with unchanged(request, perdure, id):
-        return tagged(await perdure.runbooks.retry(id, step, data.reason))
+        return tagged(seen(principal, await perdure.runbooks.retry(id, step, data.reason)))
 
 
 @acting("/runbooks/{id:str}/steps/{step:str}/skip", "runbook.skip", tags=TAGS)
@@ -36,7 +37,7 @@ async def skip_step(
     """Go on without a step; what needs its result is skipped as well."""
     await _allowed(perdure, principal, "runbook.skip", id, step)
     async with unchanged(request, perdure, id):
-        return tagged(await perdure.runbooks.skip(id, step, data.reason))
+        return tagged(seen(principal, await perdure.runbooks.skip(id, step, data.reason)))
 
 
 @acting("/runbooks/{id:str}/steps/{step:str}/cancel", "runbook.cancel", tags=TAGS)
@@ -46,7 +47,7 @@ async def cancel_step(
     """Stop one step."""
     await _allowed(perdure, principal, "runbook.cancel", id, step)
     async with unchanged(request, perdure, id):
-        return tagged(await perdure.runbooks.cancel(id, data.reason, step=step))
+        return tagged(seen(principal, await perdure.runbooks.cancel(id, data.reason, step=step)))
 
 
 @acting("/runbooks/{id:str}/steps/{step:str}/answer", "runbook.answer", tags=TAGS)
@@ -56,7 +57,7 @@ async def answer_gate(
     """Agree, or refuse, that a step with a gate runs, as a member of its group."""
     await _allowed(perdure, principal, "runbook.answer", id, step)
     async with unchanged(request, perdure, id):
-        return tagged(await perdure.runbooks.answer(id, step, data.agree, reason=data.reason))
+        return tagged(seen(principal, await perdure.runbooks.answer(id, step, data.agree, reason=data.reason)))
 
 
 async def _allowed(perdure: Perdure, principal: Principal, operation: str, id: str, step: str) -> None:

@@ -14,6 +14,7 @@ from perdure.app.adding import check_answer
 from perdure.app.instance_views import InstanceView
 from perdure.app.paging import Page
 from perdure.app.runbook_views import RunbookView
+from perdure.app.seeing import seen
 from perdure.app.task_views import TaskView
 from perdure.app.views import CallView
 from perdure.surfaces.http.making import acting, reading
@@ -110,7 +111,8 @@ async def complete_task(perdure: Perdure, principal: Principal, key: Key, data: 
     """
     await _allowed(perdure, principal, "task.complete", key)
     await check_answer(perdure, principal, key, "", data.data)
-    return await perdure.tasks.complete(key, data.data, message_id=data.message_id, override=data.override)
+    done = await perdure.tasks.complete(key, data.data, message_id=data.message_id, override=data.override)
+    return seen(principal, done)
 
 
 @acting("/tasks/{key:str}/accept", "task.accept", tags=TAGS)
@@ -121,7 +123,7 @@ async def accept_task(
     await _allowed(perdure, principal, "task.accept", key)
     proposal = await perdure.tasks.proposal(key)
     await check_answer(perdure, principal, key, "", proposal.result if proposal is not None else None)
-    return await perdure.tasks.accept(key, override=data.override)
+    return seen(principal, await perdure.tasks.accept(key, override=data.override))
 
 
 async def _allowed(perdure: Perdure, principal: Principal, operation: str, key: str) -> None:
