@@ -17,7 +17,7 @@ from perdure.app.access import NewKey
 from perdure.app.server_config import ServerConfig
 from perdure.surfaces.http.application import make_app
 from perdure.surfaces.http.edge import Edge
-from perdure.surfaces.http.heads import BoundedHeads
+from perdure.surfaces.http.heads import bounded_heads
 from perdure.surfaces.http.serving import listening
 from perdure.verbs import Catalogue, load_text
 
@@ -123,7 +123,7 @@ async def served(
 async def _listening(served: Served) -> AsyncIterator[None]:
     with listening("127.0.0.1", 0) as place:
         config = uvicorn.Config(
-            served.edge, http=BoundedHeads, lifespan="off", log_level="error", timeout_graceful_shutdown=5
+            served.edge, http=bounded_heads(), lifespan="off", log_level="error", timeout_graceful_shutdown=5
         )
         server = uvicorn.Server(config)
         server.capture_signals = _nothing  # type: ignore[method-assign]

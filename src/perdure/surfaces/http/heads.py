@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -12,6 +13,11 @@ from perdure.surfaces.http.joining import JoinedWrites, Outbox
 MAX_HEAD_BYTES = 65_536
 HEAD_SECONDS = 30.0
 """How long a client may take to say what it wants; whoever only connects holds nothing for longer."""
+
+
+def bounded_heads() -> Any:
+    """What uvicorn makes of each connection; all of them send together."""
+    return partial(BoundedHeads, outbox=Outbox(asyncio.get_running_loop()))
 
 
 class BoundedHeads(HttpToolsProtocol):

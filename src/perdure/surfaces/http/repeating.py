@@ -20,6 +20,7 @@ from perdure.access.principal import Principal
 from perdure.errors import PerdureError
 from perdure.sources import SECOND, Sources
 from perdure.surfaces.http.problems import REUSED, REUSED_HINT, RefusedRequest
+from perdure.surfaces.http.reading import header_of, read_body
 from perdure.work.ports import AnswerBook, Answered, Claim
 
 LONGEST_KEY = 200
@@ -51,7 +52,7 @@ def repeating(app: ASGIApp, book: AnswerBook, sources: Sources, most_bytes: int)
             raise _running()
         running.add(name)
         try:
-            body = await _read(receive, most_bytes)
+            body = await read_body(receive, most_bytes)
             turn = _Turn(book, sources, name, _digest(scope, body))
             known = await turn.begin()
             if known is not None:
@@ -155,22 +156,6 @@ async def _answer_again(send: Any, known: Answered, request: bytes) -> None:
     await send({"type": "http.response.body", "body": whole.body, "more_body": False})
 
 
-async def _read(receive: Any, most_bytes: int) -> bytes:
-    """The whole body, as far as it may be long."""
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise RefusedRequest(400, "request.malformed", "The body did not come to its end.")
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > most_bytes:
-            raise RefusedRequest(413, "request.too_large", f"A body may have {most_bytes:,} bytes.")
-        if not message.get("more_body", False):
-            return b"".join(parts)
-
-
 def _again(body: bytes, receive: Any) -> Any:
     """The body once more, for whoever reads it behind us."""
     is_given = False
@@ -188,7 +173,7 @@ def _again(body: bytes, receive: Any) -> Any:
 def _key_of(scope: Any) -> str:
     if scope["type"] != ScopeType.HTTP or scope["method"] != "POST":
         return ""
-    key = next((value for name, value in scope["headers"] if name == b"idempotency-key"), b"").decode("latin-1")
+    key = header_of(scope, b"idempotency-key")
     if len(key) > LONGEST_KEY or not key.isprintable() or not key.isascii():
         detail = f"An Idempotency-Key has at most {LONGEST_KEY} letters of ASCII."
         raise RefusedRequest(422, "idempotency.invalid", detail)

@@ -7,15 +7,12 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import Any
 
 import uvicorn
 
 from perdure.errors import StoreSettingError
 from perdure.surfaces.http.edge import Edge
-from perdure.surfaces.http.heads import BoundedHeads
-from perdure.surfaces.http.joining import Outbox
+from perdure.surfaces.http.heads import bounded_heads
 
 DRAIN_SECONDS = 20
 """How long requests that have begun may take to end."""
@@ -28,9 +25,8 @@ async def serve(
 
     Probes are answered at once; `ready` is told the port when what others left behind was looked through.
     """
-    heads: Any = partial(BoundedHeads, outbox=Outbox(asyncio.get_running_loop()))
     config = uvicorn.Config(
-        app, host=host, port=port, http=heads, lifespan="off", log_level="warning", access_log=False,
+        app, host=host, port=port, http=bounded_heads(), lifespan="off", log_level="warning", access_log=False,
         server_header=False, date_header=True, timeout_graceful_shutdown=DRAIN_SECONDS, timeout_keep_alive=30,
         proxy_headers=False,
     )  # fmt: skip
