@@ -66,3 +66,22 @@ async def test_a_turn_is_given_back_when_the_work_breaks_or_nobody_waits_for_it_
             raise ZeroDivisionError
     async with asyncio.timeout(30), stile.turn():
         pass
+
+
+async def test_while_somebody_looks_fewer_are_let_in_and_those_inside_go_on() -> None:
+    stile, inside, done = Turnstile(4, watched=1, moment_seconds=60), [], asyncio.Event()
+
+    async def work(number: int) -> None:
+        async with stile.turn():
+            inside.append(number)
+            await done.wait()
+
+    first = [asyncio.create_task(work(number)) for number in range(2)]
+    await settle()
+    stile.looked()
+    more = [asyncio.create_task(work(number)) for number in range(2, 4)]
+    await settle()
+    assert inside == [0, 1]
+    done.set()
+    await asyncio.gather(*first, *more)
+    assert inside == [0, 1, 2, 3]

@@ -17,8 +17,8 @@ class Answer(Response[T]):
     """A value as JSON: no cookies, no other media type, nothing to be done afterwards."""
 
     def __init__(self, content: T, status: int = 200, headers: Mapping[bytes, str] | None = None) -> None:
-        super().__init__(content, status_code=status)
-        self._more = headers or {}
+        # What else an answer can have costs a good part of making one, and this one has none of it.
+        self.content, self.status_code, self._more = content, status, headers or {}
 
     def to_asgi_response(self, app: Any, request: Request[Any, Any, Any], **_: Any) -> ASGIResponse:
         return _Told(self.status_code or 200, encode_json(self.content), self._more)

@@ -70,16 +70,20 @@ def make_app(
         )
     _require_operations(app)
     runtime = perdure.runtime
+    turnstile = Turnstile()
     streams = Streams(metrics=lambda: runtime.metrics)
     app.state.update(
         {
             "perdure": perdure, "acting": acting(perdure),
             "settings": settings, "secret": secret, "authenticator": who, "streams": streams,
-            "tokens": tokens, "turns": Turns(), "turnstile": Turnstile(), "files": Files(),
+            "tokens": tokens, "turns": Turns(), "turnstile": turnstile, "files": Files(),
             "failures": failures, "public_keys": public_keys or {},
         }
     )  # fmt: skip
-    edge = Edge(app, sources, names_of(settings), settings.public_url, [streams.stop], lambda: runtime.metrics)
+    edge = Edge(
+        app, sources, names_of(settings), settings.public_url, [streams.stop], lambda: runtime.metrics,
+        turnstile.looked,
+    )  # fmt: skip
     app.state.edge = edge
     return edge
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
+from types import coroutine
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -58,10 +59,11 @@ class Edge:
     def __init__(
         self, app: ASGIApp, sources: Sources, hosts: frozenset[str] | None, public_url: str = "",
         on_drain: Sequence[Callable[[], None]] = (), metrics: Callable[[], Metrics | None] = lambda: None,
+        on_look: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         """`hosts` are the names this server answers to; None answers to any, for those who must sign in.
 
-        `metrics` gives what answers are counted with, once somebody measures.
+        `metrics` gives what answers are counted with, once somebody measures; `on_look` is told when somebody reads.
         """
         self._app = app
         self._sources = sources
@@ -69,6 +71,7 @@ class Edge:
         self._public = _place(public_url)
         self._on_drain = on_drain
         self._metrics = metrics
+        self._on_look = on_look
         self._name = id_text(sources.new_id())
         self._numbers = count(1)
         self.is_draining = False
@@ -92,6 +95,8 @@ class Edge:
         extra = [*_HEADERS, (b"x-request-id", request_id.encode())]
         if path.lstrip("/").startswith("api"):  # as routes are found, however many slashes it begins with
             extra.append(_NO_STORE)
+            if scope["method"] == "GET":
+                self._on_look()
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -178,18 +183,35 @@ def _patient(receive: Receive) -> Receive:
         nonlocal is_over, until
         if is_over:
             return await receive()  # waits for the client to leave; a stream may stay for days
-        until = until or asyncio.get_running_loop().time() + BODY_SECONDS
+        coming: Any = receive()
         try:
-            async with asyncio.timeout_at(until):
-                message = await receive()
-        except TimeoutError:
-            is_over = True
-            detail = f"The body did not come within {BODY_SECONDS:.0f} seconds."
-            raise RefusedRequest(408, "request.too_slow", detail, headers={"Connection": "close"}) from None
+            pending = coming.send(None)
+        except StopIteration as come:  # it was there already, and needs no clock
+            message = come.value
+        else:
+            until = until or asyncio.get_running_loop().time() + BODY_SECONDS
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await _resumed(coming, pending)
+            except TimeoutError:
+                is_over = True
+                detail = f"The body did not come within {BODY_SECONDS:.0f} seconds."
+                raise RefusedRequest(408, "request.too_slow", detail, headers={"Connection": "close"}) from None
         is_over = message["type"] != "http.request" or not message.get("more_body", False)
         return message
 
     return wait
+
+
+@coroutine
+def _resumed(coming: Any, pending: Any) -> Generator[Any, Any, Any]:
+    """Goes on with a coroutine from what it was found waiting for."""
+    try:
+        yield pending
+    except BaseException:
+        coming.close()
+        raise
+    return (yield from coming)
 
 
 async def _refuse(send: Callable[[Any], Any], error: RefusedRequest, path: str, request_id: str) -> None:

@@ -38,7 +38,10 @@ class JsonRequest(Request[Any, Any, Any]):
 
 def header_of(scope: Any, wanted: bytes) -> str:
     """The first header of that name, without making a mapping of them all; empty when there is none."""
-    return next((value for name, value in scope["headers"] if name == wanted), b"").decode("latin-1")
+    for name, value in scope["headers"]:
+        if name == wanted:
+            return str(value, "latin-1")
+    return ""
 
 
 async def read_body(receive: Receive, most_bytes: int) -> bytes:

@@ -1,7 +1,7 @@
-"""A turnstile before what costs a server most: a few at once, so that whoever only looks is soon answered.
+"""A turnstile before what costs a server most: while somebody looks, few at once, so that they are soon answered.
 
-Asking is not slowed by it: what is let through together is committed together, and who has waited for a handler longer
-than a moment lets the next one in.
+Asking is hardly slowed by it: what is let through together is committed together, who has waited for a handler longer
+than a moment lets the next one in, and while nobody looks there is room for many.
 """
 
 from __future__ import annotations
@@ -9,31 +9,43 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-AT_ONCE = 8
+AT_ONCE = 32
+AT_ONCE_WATCHED = 8
+WATCHED_SECONDS = 0.5
+"""For how long after a look others are expected to follow."""
 MOMENT_SECONDS = 0.02
 
 
 class Turnstile:
     """Lets so many in at once, in the order they came."""
 
-    def __init__(self, at_once: int = AT_ONCE, moment_seconds: float = MOMENT_SECONDS) -> None:
-        self._free = at_once
+    def __init__(
+        self, at_once: int = AT_ONCE, watched: int = AT_ONCE_WATCHED, moment_seconds: float = MOMENT_SECONDS
+    ) -> None:
+        self._at_once = at_once
+        self._watched = watched
         self._moment = moment_seconds
+        self._watched_until = 0.0
         self._inside: dict[Turn, float] = {}
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._promised = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def turn(self) -> Turn:
         """`async with turnstile.turn():` around the work."""
         return Turn(self)
 
+    def looked(self) -> None:
+        """Somebody looks: for a while, fewer at once."""
+        self._watched_until = asyncio.get_running_loop().time() + WATCHED_SECONDS
+
     async def enter(self, turn: Turn) -> None:
         loop = asyncio.get_running_loop()
-        if self._free:
-            self._free -= 1
-        else:
+        now = loop.time()
+        if self._waiting or not self._has_room(now):
             await self._place(loop)
-        self._inside[turn] = loop.time()
+            now = loop.time()
+        self._inside[turn] = now
 
     async def _place(self, loop: asyncio.AbstractEventLoop) -> None:
         place: asyncio.Future[None] = loop.create_future()
@@ -44,28 +56,34 @@ class Turnstile:
             await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
-                self._next()  # the turn came when nobody wanted it any more
+                self._promised -= 1  # the turn came when nobody wanted it any more
+                self._admit(loop.time())
             raise
+        self._promised -= 1
 
     def leave(self, turn: Turn) -> None:
         """Once for each turn: who was held to take too long has left already."""
-        if self._inside.pop(turn, None) is not None:
-            self._next()
+        if self._inside.pop(turn, None) is not None and self._waiting:
+            self._admit(asyncio.get_running_loop().time())
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         """While somebody waits, let go of those who are inside for longer than a moment."""
-        latest = loop.time() - self._moment
-        for turn in [turn for turn, since in self._inside.items() if since <= latest]:
-            self.leave(turn)
+        now = loop.time()
+        for turn in [turn for turn, since in self._inside.items() if since <= now - self._moment]:
+            del self._inside[turn]
+        self._admit(now)
         self._timer = loop.call_later(self._moment, self._look, loop) if self._waiting else None
 
-    def _next(self) -> None:
-        while self._waiting:
+    def _admit(self, now: float) -> None:
+        while self._waiting and self._has_room(now):
             place = self._waiting.popleft()
             if not place.done():
+                self._promised += 1
                 place.set_result(None)
-                return
-        self._free += 1
+
+    def _has_room(self, now: float) -> bool:
+        most = self._watched if now < self._watched_until else self._at_once
+        return len(self._inside) + self._promised < most
 
 
 class Turn:
