@@ -127,7 +127,7 @@ def _crowd_rows(results: Results) -> Iterator[list[str]]:
 def _serving_rows(results: Results) -> Iterator[list[str]]:
     yield [
         "store", "calls by the Python API", "through HTTP", "processor time of a call", "through HTTP",
-        "status, p99, idle", "under load", "streams", "memory", "more after four times as much",
+        "status, p99, idle", "under load", "streams", "memory", "more after eight more rounds",
     ]  # fmt: skip
     for found in results.servings:
         if "streams" not in found:
