@@ -10,8 +10,8 @@ import asyncio
 from collections import deque
 
 AT_ONCE = 32
-AT_ONCE_WATCHED = 8
-WATCHED_SECONDS = 0.5
+AT_ONCE_WATCHED = 4
+WATCHED_SECONDS = 0.1
 """For how long after a look others are expected to follow."""
 MOMENT_SECONDS = 0.02
 
