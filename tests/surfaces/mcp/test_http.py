@@ -8,7 +8,7 @@ import pytest
 
 from tests.surfaces.mcp.office import Refused
 from tests.surfaces.mcp.serving import served
-from tests.surfaces.mcp.test_tools import READING
+from tests.surfaces.mcp.world import READING
 
 pytestmark = [pytest.mark.req("P5")]
 CALL = {
