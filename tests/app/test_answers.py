@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -11,34 +10,45 @@ from perdure.app.perdure import Perdure
 from perdure.app.runtime import ANSWERS_KEPT
 from perdure.store import answers as store_answers
 from perdure.testing.sandbox import Sandbox
+from perdure.work.ports import Answered, Claim
+
+
+async def keep(perdure: Perdure, key: str, *, tenant: str = "default", principal: str = "ana") -> Answered:
+    """Claim a key and settle it; what comes back is the answer that stands."""
+    book, now = perdure.runtime.store.answers, perdure.runtime.sources.now()
+    owner = bytes(perdure.runtime.sources.new_id())
+    known = await book.claim(tenant, principal, key, Claim(b"asked", owner, now, now - 1))
+    if known is None:
+        await book.settle(tenant, principal, key, owner, Answered(b"asked", 200, owner, now))
+        known = await book.find(tenant, principal, key)
+    assert isinstance(known, Answered)
+    return known
 
 
 @pytest.mark.req("P2", "V31")
 async def test_the_first_answer_under_a_key_stands_for_its_principal_alone(store_url: str) -> None:
     async with Perdure.open(store_url) as perdure:
-        assert await perdure.answers.find("k") is None
-        kept = await asyncio.gather(*(perdure.answers.keep("k", b"asked", 200 + n, b"%d" % n) for n in range(5)))
-        assert len(set(kept)) == 1
-        again = await perdure.answers.find("k")
-        assert again == kept[0] and again is not None and again.request == b"asked"
-        for other in (perdure.acting(tenant="other"), perdure.acting(principal="other")):
-            assert await other.answers.find("k") is None
-            assert (await other.answers.keep("k", b"", 404, b"")).status == 404
-        assert await perdure.answers.find("k") == kept[0]
+        first = await keep(perdure, "k")
+        assert await keep(perdure, "k") == first
+        others = [await keep(perdure, "k", tenant="other"), await keep(perdure, "k", principal="ben")]
+        assert len({first, *others}) == 3
+        assert await perdure.runtime.store.answers.find("default", "ana", "k") == first
 
 
 @pytest.mark.req("P2")
 async def test_answers_are_forgotten_after_a_day(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_answers, "FORGOTTEN_AT_ONCE", 2)
     async with Sandbox.open(store_url) as sandbox:
+        book = sandbox.runtime.store.answers
         for n in range(5):
-            await sandbox.answers.keep(f"old-{n}", b"", 200, b"")
+            await keep(sandbox, f"old-{n}")
         await sandbox.advance("PT23H")
-        await sandbox.answers.keep("new", b"", 200, b"")
+        await keep(sandbox, "new")
         assert await sandbox.runtime.forget() == 0
         await sandbox.advance("PT2H")
         assert await sandbox.runtime.forget() == 5
-        assert await sandbox.answers.find("old-1") is None and await sandbox.answers.find("new") is not None
+        assert await book.find("default", "ana", "old-1") is None
+        assert await book.find("default", "ana", "new") is not None
         assert ANSWERS_KEPT == 24 * 3600 * 1_000_000
 
 

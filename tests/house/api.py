@@ -11,7 +11,6 @@ import msgspec
 
 from perdure.access.principal import Principal
 from perdure.app.access import AccessDesk, KeyView, NewKey
-from perdure.app.answers import AnswerDesk
 from perdure.app.feed import Feed, FeedItem
 from perdure.app.instance_views import InstanceView, TokenView, WaitView
 from perdure.app.listing import Listing
@@ -57,7 +56,7 @@ VIEWS = (
 DESKS = {
     "perdure.processes": Processes, "perdure.instances": InstanceDesk, "perdure.tasks": TaskDesk,
     "perdure.runbooks": RunbookDesk, "perdure.access": AccessDesk,
-    "perdure.listing": Listing, "perdure.feed": Feed, "perdure.answers": AnswerDesk,
+    "perdure.listing": Listing, "perdure.feed": Feed,
 }  # fmt: skip
 CLIENT_DESKS = {"client.drafts": DraftDesk, "client.verbs": VerbDesk}
 """Those that only a client has; the others say the same as those of the platform."""

@@ -10,7 +10,6 @@ from typing import Any, Literal, Self
 import msgspec
 
 from perdure.app.access import AccessDesk
-from perdure.app.answers import AnswerDesk
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.deploying import ProjectModels, default_places
 from perdure.app.feed import Feed
@@ -75,7 +74,6 @@ class Perdure:
         self.feed = Feed(runtime, origin)
         self.access = AccessDesk(runtime, origin)
         self.packs: PackDesk = runtime.packs
-        self.answers = AnswerDesk(runtime, origin)
         self.listing = Listing(runtime, origin, self.tasks, self._views)
         self._messages = runtime.engine.messages
 

@@ -53,15 +53,6 @@ class Answers:
             )
         )
 
-    async def keep(self, tenant: str, principal: str, key: str, answered: Answered) -> Answered:
-        written = await self._driver.write(
-            "add_answer", tenant=tenant, principal=principal, key=key, request=answered.request,
-            status=answered.status, body=answered.body, at=answered.at,
-        )  # fmt: skip
-        if written:
-            return answered
-        return await self.find(tenant, principal, key) or answered
-
     async def forget(self, before: Micros) -> int:
         """Forget answers given before a time, some at once; how many were."""
         if not await self._driver.fetch("has_old_answers", before=before):

@@ -61,9 +61,8 @@ class Claim(NamedTuple):
 class AnswerBook(Protocol):
     """Answers to requests that may come again, by tenant, principal and the key of the request; kept for a day."""
 
-    async def find(self, tenant: str, principal: str, key: str) -> Answered | None: ...
-    async def keep(self, tenant: str, principal: str, key: str, answered: Answered) -> Answered:
-        """Remember an answer; what comes back is the one that stands, the first under its key."""
+    async def find(self, tenant: str, principal: str, key: str) -> Answered | None:
+        """What was answered under a key; a claim is no answer."""
         ...
 
     async def claim(self, tenant: str, principal: str, key: str, claim: Claim) -> Answered | Literal["running"] | None:

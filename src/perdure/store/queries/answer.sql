@@ -24,12 +24,6 @@ WHERE tenant = :tenant AND principal = :principal AND key = :key AND status = 0 
 UPDATE answer SET request = :request, status = :status, body = :body, at = :at
 WHERE tenant = :tenant AND principal = :principal AND key = :key AND status = 0 AND body = :owner RETURNING key;
 
--- name: add_answer
--- The first answer under a key; nothing comes back when there is one already.
-INSERT INTO answer (tenant, principal, key, request, status, body, at)
-VALUES (:tenant, :principal, :key, :request, :status, :body, :at)
-ON CONFLICT (tenant, principal, key) DO NOTHING RETURNING key;
-
 -- name: has_old_answers
 -- Whether some answer was given before a time.
 SELECT 1 FROM answer WHERE at < :before LIMIT 1;
