@@ -36,6 +36,7 @@ from perdure.app.views import (
     ReceiptView,
     WaitingFor,
 )
+from perdure.app.waits import WaitDesk
 from perdure.client.asynchronous.access import VerbDesk
 from perdure.client.asynchronous.client import AsyncClient
 from perdure.client.asynchronous.runbooks import DraftDesk
@@ -56,7 +57,7 @@ VIEWS = (
 DESKS = {
     "perdure.processes": Processes, "perdure.instances": InstanceDesk, "perdure.tasks": TaskDesk,
     "perdure.runbooks": RunbookDesk, "perdure.access": AccessDesk,
-    "perdure.listing": Listing, "perdure.feed": Feed,
+    "perdure.listing": Listing, "perdure.feed": Feed, "perdure.waits": WaitDesk,
 }  # fmt: skip
 CLIENT_DESKS = {"client.drafts": DraftDesk, "client.verbs": VerbDesk}
 """Those that only a client has; the others say the same as those of the platform."""

@@ -63,7 +63,7 @@ async def test_a_token_of_one_tenant_ends_no_wait_of_another_under_the_same_key(
             "answer"
         ] == "applied"
         assert (await state(server, ours), await state(server, theirs, "eve")) == ("parked", "completed")
-        name = await server.sandbox.acting(tenant="other").wait_under("case-1")
+        name = await server.sandbox.acting(tenant="other").waits.name_under("case-1")
         assert wait_token(SECRET, "other", "case-1", name) == token
 
 

@@ -23,10 +23,10 @@ async def check_answer(
     perdure: Perdure, principal: Principal, key: str, verb: str, result: Any, wait: str = ""
 ) -> None:
     """Nothing when they may end the waits under a key so; else a rejection, and the waits go on."""
-    if not principal.is_person and await perdure.is_proposed(key, wait):
+    if not principal.is_person and await perdure.waits.is_proposed(key, wait):
         raise for_people(key)
     if adds(result):
-        check_added(perdure.catalogue, principal, await perdure.verbs_under(key, verb), result)
+        check_added(perdure.catalogue, principal, await perdure.waits.verbs_under(key, verb), result)
 
 
 def for_people(key: str) -> RejectedError:

@@ -32,12 +32,11 @@ from perdure.app.telling import replay as deliver_again
 from perdure.app.views import CallView, EventView, ReceiptView, call_view, quarantined_view
 from perdure.app.waiting import follow as follow_events
 from perdure.app.waiting import is_ended, read, wait_for
-from perdure.app.waits import is_proposed, letter_of, verbs_of, verbs_under
+from perdure.app.waits import WaitDesk, letter_of
 from perdure.channels.settings import Hooks
 from perdure.contracts import FailureClass, check_key
 from perdure.engine import MessageOutcome
 from perdure.engines.embedded.delivery import Vet
-from perdure.engines.embedded.instances import KIND as INSTANCE
 from perdure.engines.embedded.instances import child_id
 from perdure.engines.embedded.letters import MESSAGE, SIGNAL
 from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
@@ -49,7 +48,7 @@ from perdure.runbooks.conductor import KIND, SETTLED, index_text
 from perdure.runbooks.intake import Completion, CompletionStatus, Receipt
 from perdure.runbooks.machine import carried_as, is_asked
 from perdure.runbooks.state import Failure, Runbook
-from perdure.sources import ID_LENGTH, Id, Sources, SystemSources, id_text, parse_id
+from perdure.sources import Id, Sources, SystemSources, id_text, parse_id
 from perdure.store.opening import open_driver
 from perdure.telemetry import TelemetrySettings
 from perdure.verbs import Catalogue, HandlerRegistry
@@ -71,6 +70,7 @@ class Perdure:
         self.instances = InstanceDesk(runtime, origin, self._views)
         self.tasks = TaskDesk(runtime, origin, self._views)
         self.runbooks = RunbookDesk(runtime, origin, self._views)
+        self.waits = WaitDesk(runtime, origin)
         self.feed = Feed(runtime, origin)
         self.access = AccessDesk(runtime, origin)
         self.packs: PackDesk = runtime.packs
@@ -257,21 +257,11 @@ class Perdure:
 
         The key of a human task completes the task.
         """
-        if await self._is_task(key):
+        if await self.waits.is_task(key):
             return await self._complete_task(key, result, error, message_id)
         kind: CompletionStatus = status or ("failed" if error is not None else "completed")
         completion = Completion(key, kind, result, error or "", code, failure_class, verb)
         return await self._receipt(await self.runtime.intake.complete(completion, self._origin, message_id))
-
-    async def _is_task(self, key: str) -> bool:
-        """Whether a key is that of a token of an instance."""
-        letters, _, number = key.partition(":")
-        if len(letters) != ID_LENGTH or not number.isdigit():
-            return False
-        try:
-            return (await self.runtime.kernel.recall(parse_id(letters), self._origin)).kind == INSTANCE
-        except RejectedError:
-            return False
 
     async def _complete_task(self, key: str, result: Any, error: str | None, message_id: str) -> ReceiptView:
         if error is not None:
@@ -318,11 +308,6 @@ class Perdure:
         """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached."""
         return (await self._messages.signal(name, self._origin, message_id=message_id, data=data)).reached
 
-    async def wait_under(self, key: str) -> str:
-        """The name of what waits under a key now: what waits there later has another. Empty for a human task of a
-        process, whose key is never used again."""
-        return "" if await self._is_task(key) else await self.runtime.intake.name(key, self._origin)
-
     async def end_wait(self, completion: Completion, message_id: str = "") -> ReceiptView:
         """As `complete`, of the wait that the completion names and no other."""
         return await self._receipt(await self.runtime.intake.complete(completion, self._origin, message_id))
@@ -330,22 +315,6 @@ class Perdure:
     async def tell_wait(self, key: str, text: str, wait: str) -> ReceiptView:
         """As `progress`, of a wait that has a name."""
         return await self._receipt(await self.runtime.intake.progress(key, text, self._origin, wait))
-
-    async def verbs_under(self, key: str, verb: str = "") -> list[str]:
-        """The verbs of what waits or waited under a key; of one verb's waits alone where one is named."""
-        return await verbs_under(self.runtime, self._origin, key, verb)
-
-    async def verbs_of(self, id: str) -> list[str]:
-        """The verbs of a call, of every step of a runbook, or the one an instance carries."""
-        return await verbs_of(self.runtime, self._origin, id)
-
-    async def is_task(self, key: str) -> bool:
-        """Whether a key is that of a human task of a process, open or ended."""
-        return await self._is_task(key)
-
-    async def is_proposed(self, key: str, wait: str = "") -> bool:
-        """Whether somebody is asked under a key, or by a wait of a name, to decide upon what an agent proposes."""
-        return await is_proposed(self.runtime, self._origin, key, wait)
 
     async def letter(self, message_id: str) -> DeadLetterItem:
         """A dead letter with all it brings."""

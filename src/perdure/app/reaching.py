@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 async def check_reach(perdure: Perdure, principal: Principal, operation: str, key: str, verb: str = "") -> None:
     """Refuse whose key does not reach every verb that waits under it."""
-    verbs = await perdure.verbs_under(key, verb)
+    verbs = await perdure.waits.verbs_under(key, verb)
     for each in verbs:
         check(principal, operation, verb=each)
     if verbs or EVERY_VERB[0] in principal.verbs:

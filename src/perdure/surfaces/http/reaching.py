@@ -26,7 +26,7 @@ async def check_wait(
 
 async def check_every_verb(perdure: Perdure, principal: Principal, operation: str, id: str) -> None:
     """Refuse whose key does not reach every verb of a call, a runbook or an instance."""
-    for verb in await perdure.verbs_of(id):
+    for verb in await perdure.waits.verbs_of(id):
         check(principal, operation, verb=verb)
 
 

@@ -304,7 +304,7 @@ async def _journal(desk: Desk, id: str, after: int, seconds: float) -> AsyncIter
     perdure = desk.perdure
     try:
         operation = "runbook.read" if await perdure.runbooks.has(id) else "call.read"
-        for verb in await perdure.verbs_of(id):
+        for verb in await perdure.waits.verbs_of(id):
             desk.check(operation, verb)
         events = perdure.runbooks.events
     except RejectedError as error:

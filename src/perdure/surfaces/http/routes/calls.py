@@ -100,7 +100,7 @@ async def resolve_call(
 ) -> Response[CallView | InstanceView]:
     """End by hand what an incident stopped, with a result or an error."""
     await _allowed(perdure, principal, "call.resolve", id)
-    check_added(perdure.catalogue, principal, await perdure.verbs_of(id), data.result)
+    check_added(perdure.catalogue, principal, await perdure.waits.verbs_of(id), data.result)
     async with unchanged(request, perdure, id):
         return tagged(await perdure.resolve(id, data.result, error=data.error, reason=data.reason))
 

@@ -67,7 +67,7 @@ async def send_completion(
     """
     try:
         named = await check_wait(perdure, principal, request, "completion.send", data.key, data.verb)
-        if named is None and await perdure.is_task(data.key):
+        if named is None and await perdure.waits.is_task(data.key):
             check(principal, "task.complete")
         await check_answer(perdure, principal, data.key, data.verb, data.result, named.wait if named else "")
         receipt = await (_end(perdure, data, named.wait) if named and named.wait else _complete(perdure, data))

@@ -58,8 +58,8 @@ async def make_token_by_key(perdure: Perdure, principal: Principal, request: Any
 
 
 async def _token(perdure: Perdure, principal: Principal, request: AnyRequest, key: str) -> WaitToken:
-    verbs = await perdure.verbs_under(key)
-    if not verbs and not await perdure.is_task(key):
+    verbs = await perdure.waits.verbs_under(key)
+    if not verbs and not await perdure.waits.is_task(key):
         raise RejectedError(Rejection("not_found", "make a token for", "wait", key[:200], "nothing waits under it"))
     for verb in verbs:
         check(principal, "parked.token", verb=verb)
@@ -67,7 +67,7 @@ async def _token(perdure: Perdure, principal: Principal, request: AnyRequest, ke
     if not secret:
         hint = "Set server.authentication: who needs no credential needs no token either."
         raise RefusedRequest(409, "server.no_secret", "This server signs nothing.", hint)
-    return WaitToken(key, wait_token(secret, principal.tenant, key, await perdure.wait_under(key)))
+    return WaitToken(key, wait_token(secret, principal.tenant, key, await perdure.waits.name_under(key)))
 
 
 ROUTES: tuple[Any, ...] = (list_parked, make_wait_token, make_token_by_key)

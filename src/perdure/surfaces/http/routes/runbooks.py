@@ -69,7 +69,7 @@ async def list_runbooks(
 
 async def _in_list(perdure: Perdure, principal: Principal, view: RunbookView) -> RunbookView:
     """Its steps are left out, so that their verbs are looked for where they are."""
-    if principal.verbs == EVERY_VERB or sees(principal.verbs, await perdure.verbs_of(view.id)):
+    if principal.verbs == EVERY_VERB or sees(principal.verbs, await perdure.waits.verbs_of(view.id)):
         return view
     return replace(view, progress="")
 
