@@ -30,8 +30,7 @@ PAIRS: dict[str, tuple[type, type]] = {
 }
 LACKING = {
     "open", "from_config", "acting", "vetting",  # a server has its store, and a key stands for one principal
-    "wait_under", "end_wait", "tell_wait",
-    "verbs_under", "verbs_of", "is_task", "is_proposed", "look_up", "metrics",  # what servers ask of the platform
+    "end_wait", "tell_wait", "look_up", "metrics",  # what servers ask of the platform
     "runbooks.compile",  # programs are compiled where the verbs are
     "runbooks.open_draft", "runbooks.draft", "runbooks.revise", "runbooks.undo", "runbooks.redo",
     "runbooks.start_draft",  # `client.drafts` speaks programs and calls
