@@ -5,16 +5,20 @@ import type { FieldError, Session } from "./shapes";
 export const session = signal<Session | null>(null);
 
 export class Problem extends Error {
+  /** What to do next; empty where the sentence ends with it. */
+  readonly hint: string;
+
   constructor(
     readonly status: number,
     readonly code: string,
     readonly title: string,
     detail: string,
-    readonly hint = "",
+    hint = "",
     readonly errors: FieldError[] = [],
     readonly members: Record<string, unknown> = {},
   ) {
     super(detail);
+    this.hint = detail.endsWith(hint) ? "" : hint;
   }
 }
 
