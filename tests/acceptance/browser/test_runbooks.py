@@ -55,6 +55,7 @@ def test_filters_and_search_stand_in_the_address(eyes: Eyes, server: Server) -> 
     page.keyboard.press("/")
     expect(page.get_by_label("Search runbooks")).to_be_focused()
     page.keyboard.type("FILTER-2")
+    page.wait_for_url("**/runbooks?q=FILTER-2")
     expect(page.locator(f'[data-id="{parked}"]')).to_have_count(0)
     expect(page.locator(f'[data-id="{done}"]')).to_be_visible()
     page.reload()
