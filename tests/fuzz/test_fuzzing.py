@@ -38,7 +38,7 @@ def atheris() -> None:
 
 
 def fuzz(target: str, seconds: int, found: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    # By a shell: what a process starts itself counts the memory of its starter as its own peak, and the fuzzer bounds it.
+    # By a shell: whatever we start ourselves counts our memory as its own peak, and the fuzzer bounds that.
     command = ["sh", "-c", '"$@"; exit $?', "sh", sys.executable, "-m", "tests.fuzz"]
     command += [target, f"--seconds={seconds}", f"--found={found}", *more]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False, timeout=200)
