@@ -1,4 +1,5 @@
 // Incidents: the list, choosing many of them, trying those again and seeing what came of each.
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { mayDo, post, type Problem } from "../../api/client";
 import type { Retried, StuckView } from "../../api/process-shapes";
@@ -33,19 +34,20 @@ export function Stuck() {
     setProblem(undefined);
     try {
       const ids = present.map(nameOf).slice(0, MOST_AT_ONCE);
-      const told = outcomesOf((await post<{ items: Retried[] }>("/incidents/retry", { ids })).items);
-      setOutcomes(told);
-      const done = [...told.values()].filter((each) => each.isDone).length;
+      const came = outcomesOf((await post<{ items: Retried[] }>("/incidents/retry", { ids })).items);
+      setOutcomes(came);
+      const done = [...came.values()].filter((each) => each.isDone).length;
       tell(`${done} of ${ids.length} tried again`, { isBad: done < ids.length });
-      setChosen(new Set([...chosen].filter((name) => told.get(name)?.isDone !== true)));
+      setChosen(new Set([...chosen].filter((name) => came.get(name)?.isDone !== true)));
     } catch (error) {
       setProblem(asProblem(error));
     }
     setBusy(false);
     pages.from.reload();
   };
+  const told = (shown: StuckView[]) => <Outcomes outcomes={outcomes} items={shown} onClose={() => setOutcomes(new Map())} />;
   return (
-    <List of={pages} label="Incidents" nouns={["incident", "incidents"]} none={<Fine outcomes={outcomes} />}>
+    <List of={pages} label="Incidents" nouns={["incident", "incidents"]} none={<Fine told={told([])} />}>
       {(shown) => (
         <>
           {mayDo("incident.retry") && (
@@ -60,7 +62,7 @@ export function Stuck() {
             </header>
           )}
           {problem && <div class="inside"><ProblemBox problem={problem} /></div>}
-          <Outcomes outcomes={outcomes} items={shown} onClose={() => setOutcomes(new Map())} />
+          {told(shown)}
           <ul class="stuck-list">
             {shown.map((item) => <Item key={nameOf(item)} item={item} isChosen={chosen.has(nameOf(item))} onChoose={toggle} outcome={outcomes.get(nameOf(item))} onDone={pages.from.reload} />)}
           </ul>
@@ -108,10 +110,11 @@ function placeOf(item: StuckView): string {
   return item.kind === "instance" ? `/instances/${item.id}` : `/runbooks/${item.id}`;
 }
 
-function Fine({ outcomes }: { outcomes: ReadonlyMap<string, Outcome> }) {
+/** Nothing is left; what came of those that were tried last is still said. */
+function Fine({ told }: { told: ComponentChildren }) {
   return (
     <Blank title="Nothing is stuck">
-      {outcomes.size > 0 && <p role="status">{[...outcomes.values()].filter((each) => each.isDone).length} of {outcomes.size} tried again.</p>}
+      {told}
       <p>When something cannot go on without a person it appears here, with why and what helps.</p>
     </Blank>
   );
