@@ -39,6 +39,14 @@ class Written(asyncio.Transport):
         self.is_closed = True
 
 
+async def turn_over() -> None:
+    """Until whatever was put off to the end of this turn of the loop is done."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+    loop.call_soon(done.set_result, None)
+    await done
+
+
 async def test_an_answer_is_sent_at_once_and_never_waits_for_the_reader_to_acknowledge_its_head() -> None:
     loop = asyncio.get_running_loop()
     found: asyncio.Future[asyncio.BaseTransport] = loop.create_future()
@@ -58,9 +66,9 @@ async def test_what_is_written_in_one_turn_is_sent_together_and_in_order() -> No
     joined.write(b"head ")
     joined.write(b"body")
     assert transport.sent == []
-    await asyncio.sleep(0)
+    await turn_over()
     joined.write(b"more")
-    await asyncio.sleep(0)
+    await turn_over()
     assert transport.sent == [b"head body", b"more"]
     assert joined.get_extra_info("peername") == ("127.0.0.1", 1)
 
@@ -70,7 +78,7 @@ async def test_what_was_written_before_closing_is_sent() -> None:
     joined = JoinedWrites(transport, Outbox(asyncio.get_running_loop()))
     joined.write(b"last words")
     joined.close()
-    await asyncio.sleep(0)
+    await turn_over()
     assert (transport.sent, transport.is_closed) == ([b"last words"], True)
 
 

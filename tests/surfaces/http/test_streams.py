@@ -132,18 +132,21 @@ async def test_a_stream_ends_when_its_key_is_revoked(monkeypatch: pytest.MonkeyP
 
 async def test_a_reader_that_leaves_frees_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     async with served(authentication=(), on_socket=True) as found, found.client() as client:
-        found.state.streams._most_each = 2
+        streams, is_empty = found.state.streams, asyncio.Event()
+        end, streams._most_each = streams.end, 2
+
+        def ended(*given: Any) -> None:
+            end(*given)
+            if not len(streams):
+                is_empty.set()
+
+        monkeypatch.setattr(streams, "end", ended)
         async with following(client, "/api/events"), following(client, "/api/events"):
             full = await client.get("/api/events", headers=STREAM)
             assert (full.status_code, full.json()["code"]) == (429, "request.too_many_streams")
-        await _until(lambda: len(found.state.streams) == 0)
+        await is_empty.wait()
         async with following(client, "/api/events"):
             assert len(found.state.streams) == 1
-
-
-async def _until(is_so: Any) -> None:
-    while not is_so():
-        await asyncio.sleep(0)
 
 
 async def test_a_silent_stream_says_that_it_is_still_there(monkeypatch: pytest.MonkeyPatch) -> None:

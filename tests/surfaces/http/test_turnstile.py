@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from perdure.surfaces.http.turnstile import Turnstile
+from tests.surfaces.http.house import served
 
 
 async def settle() -> None:
@@ -14,15 +15,17 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
+async def work(stile: Turnstile, inside: list[int], done: asyncio.Event, number: int) -> None:
+    """Goes in, says so, and stays until all may leave."""
+    async with stile.turn():
+        inside.append(number)
+        await done.wait()
+
+
 async def test_so_many_are_let_in_at_once_and_the_others_in_their_order() -> None:
     stile, inside, done = Turnstile(2, moment_seconds=60), [], asyncio.Event()
 
-    async def work(number: int) -> None:
-        async with stile.turn():
-            inside.append(number)
-            await done.wait()
-
-    tasks = [asyncio.create_task(work(number)) for number in range(5)]
+    tasks = [asyncio.create_task(work(stile, inside, done, number)) for number in range(5)]
     await settle()
     assert inside == [0, 1]
     done.set()
@@ -71,17 +74,22 @@ async def test_a_turn_is_given_back_when_the_work_breaks_or_nobody_waits_for_it_
 async def test_while_somebody_looks_fewer_are_let_in_and_those_inside_go_on() -> None:
     stile, inside, done = Turnstile(4, watched=1, moment_seconds=60), [], asyncio.Event()
 
-    async def work(number: int) -> None:
-        async with stile.turn():
-            inside.append(number)
-            await done.wait()
-
-    first = [asyncio.create_task(work(number)) for number in range(2)]
+    first = [asyncio.create_task(work(stile, inside, done, number)) for number in range(2)]
     await settle()
     stile.looked()
-    more = [asyncio.create_task(work(number)) for number in range(2, 4)]
+    more = [asyncio.create_task(work(stile, inside, done, number)) for number in range(2, 4)]
     await settle()
     assert inside == [0, 1]
     done.set()
     await asyncio.gather(*first, *more)
     assert inside == [0, 1, 2, 3]
+
+
+@pytest.mark.req("P2", "P3")
+async def test_who_may_read_narrows_it_and_a_stranger_does_not() -> None:
+    async with served() as found, found.client() as stranger, found.client(await found.key("viewer")) as reader:
+        stile = found.state.turnstile
+        assert (await stranger.get("/api/verbs")).status_code == 401
+        assert stile._watched_until == 0
+        assert (await reader.get("/api/verbs")).status_code == 200
+        assert stile._watched_until > 0

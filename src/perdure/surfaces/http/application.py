@@ -47,7 +47,7 @@ def make_app(
     who: Authenticator = Credentials(perdure.access, settings, secret, sources, failures, tokens)
     if not settings.authentication:
         who = Open(who)
-    book = perdure.runtime.store.answers
+    book, turnstile = perdure.runtime.store.answers, Turnstile()
     with warnings.catch_warnings():
         # Handlers are given what they name; Litestar 3 will want that marked, and is kept out until then.
         warnings.simplefilter("ignore", LitestarDeprecationWarning)
@@ -59,7 +59,7 @@ def make_app(
                 *routes,
             ],
             middleware=[
-                partial(authenticating, authenticator=who),
+                partial(authenticating, authenticator=who, on_look=turnstile.looked),
                 partial(repeating, book=book, sources=sources, most_bytes=settings.max_body_bytes),
             ],
             exception_handlers={Exception: answer_problem},
@@ -70,7 +70,6 @@ def make_app(
         )
     _require_operations(app)
     runtime = perdure.runtime
-    turnstile = Turnstile()
     streams = Streams(metrics=lambda: runtime.metrics)
     app.state.update(
         {
@@ -80,10 +79,7 @@ def make_app(
             "failures": failures, "public_keys": public_keys or {},
         }
     )  # fmt: skip
-    edge = Edge(
-        app, sources, names_of(settings), settings.public_url, [streams.stop], lambda: runtime.metrics,
-        turnstile.looked,
-    )  # fmt: skip
+    edge = Edge(app, sources, names_of(settings), settings.public_url, [streams.stop], lambda: runtime.metrics)
     app.state.edge = edge
     return edge
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from litestar.enums import ScopeType
@@ -28,13 +29,18 @@ class Open:
         return await self._credentials.identify(scope) if is_shown else local()
 
 
-def authenticating(app: ASGIApp, authenticator: Authenticator) -> ASGIApp:
-    """Middleware that leaves the principal in the scope's state, and lets through who may do what the route does."""
+def authenticating(app: ASGIApp, authenticator: Authenticator, on_look: Callable[[], None]) -> ASGIApp:
+    """Middleware that leaves the principal in the scope's state, and lets through who may do what the route does.
+
+    `on_look` is told when one of them reads: strangers narrow nothing for others.
+    """
 
     async def identified(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == ScopeType.HTTP:
-            scope["state"]["principal"] = await authenticator.identify(scope)
+            principal = scope["state"]["principal"] = await authenticator.identify(scope)
             guard(scope)
+            if principal is not None and scope["method"] == "GET":
+                on_look()
         await app(scope, receive, send)
 
     return identified

@@ -59,11 +59,10 @@ class Edge:
     def __init__(
         self, app: ASGIApp, sources: Sources, hosts: frozenset[str] | None, public_url: str = "",
         on_drain: Sequence[Callable[[], None]] = (), metrics: Callable[[], Metrics | None] = lambda: None,
-        on_look: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         """`hosts` are the names this server answers to; None answers to any, for those who must sign in.
 
-        `metrics` gives what answers are counted with, once somebody measures; `on_look` is told when somebody reads.
+        `metrics` gives what answers are counted with, once somebody measures.
         """
         self._app = app
         self._sources = sources
@@ -71,7 +70,6 @@ class Edge:
         self._public = _place(public_url)
         self._on_drain = on_drain
         self._metrics = metrics
-        self._on_look = on_look
         self._name = id_text(sources.new_id())
         self._numbers = count(1)
         self.is_draining = False
@@ -95,8 +93,6 @@ class Edge:
         extra = [*_HEADERS, (b"x-request-id", request_id.encode())]
         if path.lstrip("/").startswith("api"):  # as routes are found, however many slashes it begins with
             extra.append(_NO_STORE)
-            if scope["method"] == "GET":
-                self._on_look()
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
