@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,10 +21,10 @@ from tests.audit.world import MACHINES, fill, open_world
 @pytest.mark.req("P7")
 async def test_nothing_new_is_not_sealed(store_url: str) -> None:
     async with open_world(store_url) as world:
-        assert await world.sealer.seal_once() is None
+        assert await world.sealer.seal_all() == 0
         await world.start("one", None)
-        assert await world.sealer.seal_once() is not None
-        assert await world.sealer.seal_once() is None
+        assert await world.sealer.seal_all() == 1
+        assert await world.sealer.seal_all() == 0
 
 
 @pytest.mark.req("P7")
@@ -31,8 +32,8 @@ async def test_two_sealers_at_once_write_one_chain(store_url: str) -> None:
     async with open_world(store_url) as world, open_world(store_url, world.key) as other:
         for round in range(5):
             await world.start(f"call {round}", None)
-            written = await asyncio.gather(*[each.sealer.seal_once() for each in (world, other, world, other)])
-            assert len([seal for seal in written if seal is not None]) == 1
+            written = await asyncio.gather(*[each.sealer.seal_all() for each in (world, other, world, other)])
+            assert sum(written) == 1
         report = await world.verify(require_sealed=True)
         assert (report.findings, report.seals) == ([], 5)
 
@@ -46,6 +47,27 @@ async def test_more_records_than_one_seal_takes_get_several(store_url: str, monk
         report = await world.verify(require_sealed=True)
         assert (report.findings, report.seals) == ([], written)
         assert written == -(-report.records // 4)
+
+
+@pytest.mark.req("P7")
+async def test_what_is_written_while_it_seals_waits_for_the_next_time(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Work that never pauses does not make a seal, and a commit, of every few records."""
+    async with open_world(store_url) as world:
+        write, rounds = world.store.driver.write, iter(range(10))
+
+        async def busy(name: str, /, **given: Any) -> Any:
+            if (round := next(rounds, None)) is not None:
+                await world.start(f"meanwhile {round}", None)
+            return await write(name, **given)
+
+        monkeypatch.setattr(world.store.driver, "write", busy)
+        await world.start("first", None)
+        assert [await world.sealer.seal_all() for _ in range(3)] == [1, 1, 1]
+        monkeypatch.undo()
+        assert await world.sealer.seal_all() == 1
+        assert (await world.verify(require_sealed=True)).findings == []
 
 
 @pytest.mark.req("P7")

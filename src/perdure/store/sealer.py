@@ -33,22 +33,26 @@ class Sealer:
             await self._sources.sleep_until(self._sources.now() + self._every)
 
     async def seal_all(self) -> int:
-        """Seal until nothing new is left or another process seals as well; returns how many seals were written."""
+        """Seal what there is, or until another process seals as well; returns how many seals were written.
+
+        What is written meanwhile is left for the next time, since under load there is always something new.
+        """
         written = 0
-        while await self.seal_once() is not None:
+        while (covered := await self._seal_next()) is not None:
             written += 1
+            if covered < RECORDS_AT_ONCE:
+                break
             await asyncio.sleep(0)
         return written
 
-    async def seal_once(self) -> Seal | None:
-        """One more seal; None when nothing is new, or when another process took the number first."""
+    async def _seal_next(self) -> int | None:
+        """One more seal, and over how many records; None when nothing is new, or another took the number first."""
         number, after, previous = await self._last()
         rows = await self._driver.fetch("journal_since", after=after, most=RECORDS_AT_ONCE)
         if not rows:
             return None
         seal = self._make(number + 1, previous, rows[-1][0], rows)
-        written = await self._driver.write("add_seal", **seal._asdict())
-        return seal if written else None
+        return len(rows) if await self._driver.write("add_seal", **seal._asdict()) else None
 
     async def _last(self) -> tuple[int, int, bytes]:
         rows = await self._driver.fetch("last_seal")
