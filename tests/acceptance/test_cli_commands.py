@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,10 @@ def test_a_new_project_works_and_overwrites_nothing(tmp_path: Path) -> None:
     for line in told["next"]:
         inside.run(*shlex.split(line)[1:])
     assert inside.json("verbs", "lint") == {"verbs": 2, "problems": []}
+
+
+def test_the_release_is_told_wherever_one_stands(tmp_path: Path) -> None:
+    assert Shell(tmp_path).run("--version").out.strip() == f"perdure {version('perdure')}"
 
 
 def test_verbs_are_listed_shown_and_searched_without_a_store(project: Shell) -> None:

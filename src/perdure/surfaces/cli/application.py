@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -35,7 +35,7 @@ from perdure.surfaces.cli import (
 )
 from perdure.surfaces.cli.exits import INTERRUPTED
 from perdure.surfaces.cli.failures import usage_error
-from perdure.surfaces.cli.options import group
+from perdure.surfaces.cli.options import Settings, group, with_options
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 ROOMS = (
@@ -48,10 +48,29 @@ ROOMS = (
 def application() -> typer.Typer:
     """A fresh application with every command."""
     app = group(HELP)
+    app.callback()(with_options(_any_command))
     app._add_completion = True
     for room in ROOMS:
         room.register(app)
     return app
+
+
+def _tell_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        typer.echo(f"perdure {version('perdure')}")
+        raise typer.Exit
+
+
+def _any_command(
+    settings: Settings,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Say which release this is.", callback=_tell_version, is_eager=True),
+    ] = False,
+) -> None:
+    return None
 
 
 def run(words: list[str]) -> int:

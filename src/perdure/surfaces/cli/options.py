@@ -79,7 +79,7 @@ def command(
     """Register a function `(settings, …)` as a command; coroutines are run, errors are shown."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        app.command(name, rich_help_panel=panel, no_args_is_help=_needs_words(function))(_with_options(function))
+        app.command(name, rich_help_panel=panel, no_args_is_help=_needs_words(function))(with_options(function))
         return function
 
     return register
@@ -88,7 +88,7 @@ def command(
 def group(help: str) -> typer.Typer:
     """A group of commands that takes the options of every command as well."""
     app = typer.Typer(help=help, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
-    app.callback()(_with_options(_nothing))
+    app.callback()(with_options(_nothing))
     return app
 
 
@@ -102,7 +102,8 @@ def _needs_words(function: Callable[..., Any]) -> bool:
     return bool(first) and first[0].default is inspect.Parameter.empty
 
 
-def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function `(settings, …)` with the options of every command, as typer takes it."""
     hints = get_type_hints(function, include_extras=True)
     own = [
         parameter.replace(annotation=hints[parameter.name])
