@@ -70,7 +70,9 @@ def _new_keys(unit: Unit) -> list[tuple[str, str, str]]:
 
 def _new_locks(unit: Unit) -> list[tuple[str, str]]:
     """What a unit wants to hold that its aggregate did not hold before, in the order locks are taken."""
-    after = {row.key for row in unit.after.parked if row.kind == LOCK} if unit.after.parked else set()
+    if not unit.after.parked:
+        return []
+    after = {row.key for row in unit.after.parked if row.kind == LOCK}
     return [(unit.tenant, key) for key in sorted(after - {row.key for row in unit.before.parked if row.kind == LOCK})]
 
 
