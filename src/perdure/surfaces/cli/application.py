@@ -45,14 +45,23 @@ ROOMS = (
 )  # fmt: skip
 
 
-def application() -> typer.Typer:
-    """A fresh application with every command."""
+def application(word: str = "") -> typer.Typer:
+    """A fresh application with every command; with the one of that name alone, where there is such a command."""
     app = group(HELP)
     app.callback()(with_options(_any_command))
     app._add_completion = True
     for room in ROOMS:
         room.register(app)
+    _narrow(app, word)
     return app
+
+
+def _narrow(app: typer.Typer, word: str) -> None:
+    """A line that begins with a command does not wait until all the others are built."""
+    groups = [each for each in app.registered_groups if each.name == word]
+    commands = [each for each in app.registered_commands if each.name == word]
+    if groups or commands:
+        app.registered_groups, app.registered_commands = groups, commands
 
 
 def _tell_version(is_asked: bool) -> None:
@@ -75,10 +84,11 @@ def _any_command(
 
 def run(words: list[str]) -> int:
     """Run one line; returns its exit code."""
+    app = application(words[0] if words else "")
     if "--json" not in words:
-        return _ended(application(), words, standalone_mode=True)
+        return _ended(app, words, standalone_mode=True)
     try:
-        return _ended(application(), words, standalone_mode=False)
+        return _ended(app, words, standalone_mode=False)
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
