@@ -18,7 +18,7 @@ from perdure.errors import (
 )
 from perdure.journal import NO_ROWS, Machine, Notice, Origin, PartedMachine, genesis
 from perdure.kernel.deciding import Aggregate, Answer, Committing, Decider, Preparation, Prepared, Submission, twin
-from perdure.kernel.ports import Conflict, Loaded, Unit, Units
+from perdure.kernel.ports import Conflict, Loaded, Told, Units, Verdict
 from perdure.sources import Id, Sources, id_text
 
 __all__ = ["Aggregate", "Answer", "Kernel", "Preparation", "Prepared"]
@@ -50,7 +50,8 @@ class Kernel:
         self._waiting: dict[bytes, Queue] = {}
         self._due: list[Id] = []
         self._tasks: set[asyncio.Task[None]] = set()
-        self._commits: set[asyncio.Future[Conflict | None]] = set()
+        self._commits = 0
+        self._quiet: asyncio.Future[None] | None = None
         self._listeners: list[Listener] = []
         self._hearing: dict[type, list[EntryListener]] = {}
         self._noticing: list[NoticeListener] = []
@@ -91,18 +92,18 @@ class Kernel:
             raise decided
         # A caller may give up waiting at any moment; what it began is committed and told all the same.
         committing = self._decider.unit(machine, empty, [decided])
-        self._commit(committing.unit, partial(self._begun, committing))
+        self._submit(committing, partial(self._begun, committing))
         return await submission.future
 
-    def _begun(self, committing: Committing, future: asyncio.Future[Conflict | None]) -> None:
-        self._commits.discard(future)
+    def _begun(self, committing: Committing, verdict: Verdict) -> None:
+        self._ended()
         submission = committing.decided[0].submission
-        if (error := _error(future)) is not None:
-            self._refuse(submission, error)
-        elif (conflict := future.result()) is not None:
-            self._settle(submission, Answer(None, "conflict", (), conflict))
-        else:
+        if verdict is None:
             self._committed(committing)
+        elif isinstance(verdict, BaseException):
+            self._refuse(submission, verdict)
+        else:
+            self._settle(submission, Answer(None, "conflict", (), verdict))
 
     def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> asyncio.Future[Answer]:
         """Put a command to an aggregate; answers when its effect is durable, raises a rejection otherwise.
@@ -151,7 +152,10 @@ class Kernel:
     async def drain(self) -> None:
         """Wait until nothing is under way."""
         while self._waiting or self._commits or self._tasks:
-            await asyncio.gather(*self._tasks, *self._commits, return_exceptions=True)
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            if self._commits:
+                self._quiet = self._quiet or asyncio.get_running_loop().create_future()
+                await asyncio.shield(self._quiet)
             await asyncio.sleep(0)
 
     def forget(self) -> None:
@@ -178,7 +182,7 @@ class Kernel:
             if committing is None:
                 self._spawn(self._serve_slowly(id, queue, folded))
             else:
-                self._commit(committing.unit, partial(self._served, id, queue, committing))
+                self._submit(committing, partial(self._served, id, queue, committing))
         except Exception as error:
             self._fail(id, queue, folded, error)
 
@@ -196,23 +200,32 @@ class Kernel:
             return None
         return self._decider.unit(machine, current, made.decided)
 
-    def _commit(self, unit: Unit, settled: Callable[[asyncio.Future[Conflict | None]], None]) -> None:
-        future = asyncio.ensure_future(self._store.commit(unit))
-        self._commits.add(future)
-        future.add_done_callback(settled)
-
-    def _served(self, id: Id, queue: Queue, committing: Committing, future: asyncio.Future[Conflict | None]) -> None:
-        self._commits.discard(future)
-        if (error := _error(future)) is not None:
-            self._fail(id, queue, [each.submission for each in committing.decided], error)
-        elif future.result() is not None:
-            self._cache.pop(id, None)
-            self._spawn(self._serve_slowly(id, queue, [each.submission for each in committing.decided]))
-        else:
+    def _served(self, id: Id, queue: Queue, committing: Committing, verdict: Verdict) -> None:
+        self._ended()
+        if verdict is None:
             try:
                 self._committed(committing)
             finally:
                 self._go_on(id, queue)
+        elif isinstance(verdict, BaseException):
+            self._fail(id, queue, [each.submission for each in committing.decided], verdict)
+        else:
+            self._cache.pop(id, None)
+            self._spawn(self._serve_slowly(id, queue, [each.submission for each in committing.decided]))
+
+    def _submit(self, committing: Committing, told: Told) -> None:
+        self._commits += 1
+        try:
+            self._store.submit(committing.unit, told)
+        except BaseException:
+            self._ended()
+            raise
+
+    def _ended(self) -> None:
+        self._commits -= 1
+        if self._quiet is not None and not self._commits:
+            self._quiet.set_result(None)
+            self._quiet = None
 
     def _fail(self, id: Id, queue: Queue, submissions: list[Submission], error: BaseException) -> None:
         for submission in submissions:
@@ -397,7 +410,3 @@ class Kernel:
     def _tell_refusal(self, error: BaseException) -> None:
         for listener in self._refusing:
             listener(error)
-
-
-def _error(future: asyncio.Future[Conflict | None]) -> BaseException | None:
-    return asyncio.CancelledError() if future.cancelled() else future.exception()
