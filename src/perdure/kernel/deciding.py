@@ -51,14 +51,31 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     conflict: Conflict | None = None
 
 
-class Submission(msgspec.Struct):
-    """A command that someone waits for."""
+class Submission(msgspec.Struct, frozen=True):
+    """A command, and who is to be told of its answer: once, by a future or a function."""
 
     origin: Origin
     prepare: Preparation | Prepared
-    future: asyncio.Future[Answer]
+    told: asyncio.Future[Answer] | Callable[[Answer | BaseException], None]
     kind: str
-    is_alone: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody waits for the answer any more."""
+        return isinstance(self.told, asyncio.Future) and self.told.done()
+
+    def settle(self, answer: Answer | BaseException) -> None:
+        told = self.told
+        if not isinstance(told, asyncio.Future):
+            told(answer)
+        elif told.done():
+            return
+        elif isinstance(answer, asyncio.CancelledError):
+            told.cancel()
+        elif isinstance(answer, BaseException):
+            told.set_exception(answer)
+        else:
+            told.set_result(answer)
 
 
 class Decided(msgspec.Struct, frozen=True, gc=False):

@@ -17,7 +17,17 @@ from perdure.errors import (
     UnreadableFormError,
 )
 from perdure.journal import NO_ROWS, Machine, Notice, Origin, PartedMachine, genesis
-from perdure.kernel.deciding import Aggregate, Answer, Committing, Decider, Preparation, Prepared, Submission, twin
+from perdure.kernel.deciding import (
+    Aggregate,
+    Answer,
+    Committing,
+    Decided,
+    Decider,
+    Preparation,
+    Prepared,
+    Submission,
+    twin,
+)
 from perdure.kernel.ports import Conflict, Loaded, Told, Units, Verdict
 from perdure.sources import Id, Sources, id_text
 
@@ -33,6 +43,7 @@ Listener = Callable[[Aggregate, tuple[Any, ...]], None]
 EntryListener = Callable[[Aggregate, Any], None]
 NoticeListener = Callable[[Aggregate, Sequence[Notice]], None]
 RefusalListener = Callable[[BaseException], None]
+Listening = Callable[[Answer | BaseException], None]
 
 
 class Kernel:
@@ -85,7 +96,8 @@ class Kernel:
         """Begin an aggregate with its first command, in one commit."""
         machine = self._machines[kind]
         empty = Aggregate(id, origin.tenant, kind, 0, None, genesis(origin.tenant, kind, id), NO_ROWS)
-        submission = Submission(origin, prepared, asyncio.get_running_loop().create_future(), kind)
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        submission = Submission(origin, prepared, future, kind)
         decided = self._decider.decide(machine, empty, submission)
         if isinstance(decided, PerdureError):
             self._tell_refusal(decided)
@@ -93,7 +105,7 @@ class Kernel:
         # A caller may give up waiting at any moment; what it began is committed and told all the same.
         committing = self._decider.unit(machine, empty, [decided])
         self._submit(committing, partial(self._begun, committing))
-        return await submission.future
+        return await future
 
     def _begun(self, committing: Committing, verdict: Verdict) -> None:
         self._ended()
@@ -103,21 +115,28 @@ class Kernel:
         elif isinstance(verdict, BaseException):
             self._refuse(submission, verdict)
         else:
-            self._settle(submission, Answer(None, "conflict", (), verdict))
+            submission.settle(Answer(None, "conflict", (), verdict))
 
     def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> asyncio.Future[Answer]:
         """Put a command to an aggregate; answers when its effect is durable, raises a rejection otherwise.
 
         Who gives up waiting does not take the command back.
         """
-        submission = Submission(origin, prepare, asyncio.get_running_loop().create_future(), kind)
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._queue(id, Submission(origin, prepare, future, kind))
+        return future
+
+    def tell(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared, told: Listening) -> None:
+        """Like `ask`, for whoever does not wait: `told` is called once with the answer, or with why there is none."""
+        self._queue(id, Submission(origin, prepare, told, kind))
+
+    def _queue(self, id: Id, submission: Submission) -> None:
         queue = self._waiting.get(id)
         if queue is None:
             self._waiting[id] = deque((submission,))
             self._serve_soon(id)
         else:
             queue.append(submission)
-        return submission.future
 
     async def read(self, id: Id, origin: Origin, *, keeps: bool = False) -> Aggregate:
         """The aggregate as last committed; another tenant's is not found. Who reads it often `keeps` it in memory."""
@@ -192,13 +211,26 @@ class Kernel:
         if current is None:
             return None
         for each in submissions:
-            if each.future.done() or each.kind != current.kind or each.origin.tenant != current.tenant:
+            if each.is_over or each.kind != current.kind or each.origin.tenant != current.tenant:
                 return None
         machine = self._machines[current.kind]
+        if len(submissions) == 1:
+            alone = self._decided(machine, current, submissions[0])
+            return self._decider.unit(machine, current, [alone]) if alone is not None else None
         made = self._decider.decisions(machine, current, submissions)
         if made.quiet or made.refused or (len(made.decided) > 1 and twin(made.decided)):
             return None
         return self._decider.unit(machine, current, made.decided)
+
+    def _decided(self, machine: Machine[Any, Any, Any], current: Aggregate, submission: Submission) -> Decided | None:
+        """What a command leads to; None when it changes nothing or cannot be decided: never refused from memory."""
+        try:
+            decided = self._decider.decide(machine, current, submission)
+        except Exception:
+            return None
+        if isinstance(decided, PerdureError) or not (decided.entries or decided.brought is not None):
+            return None
+        return decided
 
     def _served(self, id: Id, queue: Queue, committing: Committing, verdict: Verdict) -> None:
         self._ended()
@@ -242,7 +274,7 @@ class Kernel:
         after = committing.after
         self._remember(after)
         for each in committing.decided:
-            self._settle(each.submission, Answer(after, each.answer, each.entries))
+            each.submission.settle(Answer(after, each.answer, each.entries))
         self._tell(committing)
 
     # --- serving the long way ------------------------------------------------------------------------------------
@@ -267,12 +299,12 @@ class Kernel:
         finally:
             del self._waiting[id]
             for submission in queue:
-                submission.future.cancel()
+                submission.settle(asyncio.CancelledError())
 
     @staticmethod
     def _take(queue: Queue) -> list[Submission]:
         folded = [queue.popleft()]
-        while queue and len(folded) < MAX_FOLDED and not (folded[0].is_alone or queue[0].is_alone):
+        while queue and len(folded) < MAX_FOLDED:
             folded.append(queue.popleft())
         return folded
 
@@ -290,7 +322,7 @@ class Kernel:
             if conflict.what == "version":
                 continue
             if len(submissions) == 1:
-                self._settle(submissions[0], Answer(current, "conflict", (), conflict))
+                submissions[0].settle(Answer(current, "conflict", (), conflict))
                 return
             for submission in submissions:
                 await self._run(id, [submission])
@@ -298,7 +330,7 @@ class Kernel:
         raise InvariantBroken("commit", "call", id_text(id), f"it changed {MAX_REDECISIONS} times while deciding")
 
     def _is_open(self, id: Id, submission: Submission, current: Aggregate | None) -> bool:
-        if submission.future.done():
+        if submission.is_over:
             return False
         if current is None or current.tenant != submission.origin.tenant:
             missing = Rejection("not_found", "find", "call", id_text(id), "there is no such call")
@@ -323,7 +355,7 @@ class Kernel:
             after = committing.after
             self._remember(after)
         for each in (*decided, *quiet):
-            self._settle(each.submission, Answer(after, each.answer, each.entries))
+            each.submission.settle(Answer(after, each.answer, each.entries))
         for submission, error in refused:
             self._refuse(submission, error)
         if committing is not None:
@@ -397,14 +429,9 @@ class Kernel:
             for notices in self._noticing:
                 notices(after, committing.unit.notices)
 
-    @staticmethod
-    def _settle(submission: Submission, answer: Answer) -> None:
-        if not submission.future.done():
-            submission.future.set_result(answer)
-
     def _refuse(self, submission: Submission, error: BaseException) -> None:
-        if not submission.future.done():
-            submission.future.set_exception(error)
+        if not submission.is_over:
+            submission.settle(error)
             self._tell_refusal(error)
 
     def _tell_refusal(self, error: BaseException) -> None:
