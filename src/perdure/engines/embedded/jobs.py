@@ -12,8 +12,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -45,6 +47,7 @@ from perdure.usage import Budget
 from perdure.verbs import Verb
 from perdure.verbs.definition import same_verb_name
 from perdure.work.agents.budgets import UNSURE
+from perdure.work.crew import JobName
 from perdure.work.patience import insist
 from perdure.work.ports import JobFound
 from perdure.work.router import MAX_MESSAGE, Failed, Produced, Router, classify
@@ -53,6 +56,8 @@ from perdure.work.turns import Turns
 PLATFORM = "perdure"
 MISSING = "definition.missing"
 MAX_WORKS = 10_000
+
+Made = Produced | Failed
 
 log = logging.getLogger("perdure")
 
@@ -99,46 +104,42 @@ class Jobs:
         if started.worker == self._conductor.lease.number:
             # By its commit: an attempt that was cut off and is leased again has the same number.
             name = (aggregate.id, started.number, aggregate.version, started.worker)
-            self._conductor.employ(name, lambda: self._execute(aggregate, started))
+            self._conductor.crew.enqueue(name, partial(self._execute, name, aggregate, started))
 
     # --- executing -----------------------------------------------------------------------------------------------
 
-    async def _execute(self, aggregate: Aggregate, started: JobStarted) -> None:
-        node = aggregate.state.nodes.get(started.number)
-        if node is None or node.job is None or (node.job.attempt, node.job.worker) != (started.attempt, started.worker):
-            return  # ended again by a later command of the same commit
+    async def _execute(
+        self, name: JobName, aggregate: Aggregate, started: JobStarted
+    ) -> asyncio.Future[Answer] | None:  # fmt: skip
+        """Run a job and hand its result over. The job goes on until that is settled; what is left is given back."""
         state: Instance = aggregate.state
-        origin = Origin(aggregate.tenant, state.principal, state.trace)
+        node = state.nodes.get(started.number)
+        job = node.job if node is not None else None
+        if node is None or job is None or (job.attempt, job.worker) != (started.attempt, started.worker):
+            return None  # ended again by a later command of the same commit
         try:
-            try:
-                definition = self._instances.known_definition(aggregate) or await self._definition(aggregate)
-                key = job_key(id_text(aggregate.id), node.element, node.job.run)
-                await self._run(Leased(aggregate, node, node.job, definition, origin, key))
-            except (FencedError, QuarantinedError):
-                raise
-            except Exception as error:
-                if not is_gone(error):
-                    await self._raise_unrecorded(aggregate, node, node.job, error)
-        except (FencedError, QuarantinedError):
+            definition = self._instances.known_definition(aggregate) or await self._definition(aggregate)
+            key = job_key(id_text(aggregate.id), node.element, job.run)
+            origin = Origin(aggregate.tenant, state.principal, state.trace)
+            leased = Leased(aggregate, node, job, definition, origin, key)
+            work = self._work(leased)
+            if work.verb is None:
+                await insist(lambda: self.raise_missing(leased.id, node, origin), self._instances.sources)
+                return None
+            return self._hand_over(name, leased, work, work.refusal or await self._attempt(leased, work, work.verb))
+        except Exception as error:
+            await self._give_up(aggregate, node, job, error)
+        return None
+
+    async def _give_up(self, aggregate: Aggregate, node: Node, job: Job, error: Exception) -> None:
+        """See to what a job ended with, unless nothing is left to do for this process."""
+        if isinstance(error, FencedError | QuarantinedError) or is_gone(error):
             return  # another worker has taken over, or the instance is set aside: recorded where it is found
+        with suppress(FencedError, QuarantinedError):
+            await self._raise_unrecorded(aggregate, node, job, error)
 
     async def _definition(self, aggregate: Aggregate) -> Definition:
         return await insist(lambda: self._instances.loaded(aggregate), self._instances.sources)
-
-    async def _run(self, leased: Leased) -> None:
-        work = self._work(leased)
-        if work.verb is None:
-            await insist(lambda: self.raise_missing(leased.id, leased.node, leased.origin), self._instances.sources)
-            return
-        answer = await self._record(leased, work, work.refusal or await self._attempt(leased, work, work.verb))
-        for _ in range(MAX_ENTITY_CONFLICTS - 1):
-            if answer.conflict is None:
-                return
-            async with self._turns.at(f"{leased.origin.tenant}/{answer.conflict.key}"):
-                answer = await self._record(leased, work, await self._attempt(leased, work, work.verb))
-        if answer.conflict is not None:
-            crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
-            await self._record(leased, work, crowded)
 
     def _work(self, leased: Leased) -> Work:
         """Looked up once: what a definition binds, and the verbs a process knows, never change."""
@@ -176,7 +177,7 @@ class Jobs:
                 return Failed("permanent_contract", "job.forbidden", text)
         return None
 
-    async def _attempt(self, leased: Leased, work: Work, verb: Verb) -> Produced | Failed:
+    async def _attempt(self, leased: Leased, work: Work, verb: Verb) -> Made:
         try:
             args = await self._arguments(leased, verb, work.is_ample)
         except (SchemaViolationError, PayloadTooLargeError, PayloadIntegrityError) as error:
@@ -215,19 +216,60 @@ class Jobs:
 
     # --- recording -----------------------------------------------------------------------------------------------
 
-    async def _record(self, leased: Leased, work: Work, made: Produced | Failed) -> Answer:
+    def _hand_over(self, name: JobName, leased: Leased, work: Work, made: Made) -> asyncio.Future[Answer]:
+        """Ask for the result to be recorded, and wait for it without a task: nearly always that is all."""
+        self._require_lease(leased)
+        asked = self._instances.put(leased.id, leased.origin, partial(self._recording, leased, work, made))
+        asked.add_done_callback(partial(self._settled, name, leased, work, made))
+        return asked
+
+    def _settled(
+        self, name: JobName, leased: Leased, work: Work, made: Made, asked: asyncio.Future[Answer]
+    ) -> None:  # fmt: skip
+        if asked.cancelled() or (asked.exception() is None and asked.result().conflict is None):
+            self._conductor.crew.dismiss(name)
+        else:
+            self._conductor.crew.go_on(name, self._go_on(leased, work, made, asked))
+
+    async def _go_on(self, leased: Leased, work: Work, made: Made, asked: asyncio.Future[Answer]) -> None:
+        """The record met something unusual: what was asked is asked again, or the job is done again."""
+        try:
+            await self._record_in_turn(leased, work, await self._record(leased, work, made, asked))
+        except Exception as error:
+            await self._give_up(leased.aggregate, leased.node, leased.job, error)
+
+    async def _record_in_turn(self, leased: Leased, work: Work, answer: Answer) -> None:
+        assert work.verb is not None
+        for _ in range(MAX_ENTITY_CONFLICTS - 1):
+            if answer.conflict is None:
+                return
+            async with self._turns.at(f"{leased.origin.tenant}/{answer.conflict.key}"):
+                answer = await self._record(leased, work, await self._attempt(leased, work, work.verb))
+        if answer.conflict is not None:
+            crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
+            await self._record(leased, work, crowded)
+
+    async def _record(
+        self, leased: Leased, work: Work, made: Made, asked: asyncio.Future[Answer] | None = None
+    ) -> Answer:  # fmt: skip
         make = partial(self._recording, leased, work, made)
 
         def record() -> Awaitable[Answer]:
-            if leased.job.worker != self._conductor.lease.number:
-                fact = "this process has another one now"
-                raise FencedError("record a job under", "lease", str(leased.job.worker), fact)
-            return self._instances.ask(leased.id, leased.origin, make)
+            nonlocal asked
+            first, asked = asked, None
+            if first is None:
+                self._require_lease(leased)
+            return self._instances.ask(leased.id, leased.origin, make, first)
 
         # The handler has run: forgetting that because the store is out of reach would leave the job leased for ever.
         return await insist(record, self._instances.sources)
 
-    def _recording(self, leased: Leased, work: Work, made: Produced | Failed, aggregate: Aggregate) -> Prepared:
+    def _require_lease(self, leased: Leased) -> None:
+        if leased.job.worker != self._conductor.lease.number:
+            fact = "this process has another one now"
+            raise FencedError("record a job under", "lease", str(leased.job.worker), fact)
+
+    def _recording(self, leased: Leased, work: Work, made: Made, aggregate: Aggregate) -> Prepared:
         brought, job = Attachments(), leased.job
         outcome = self._outcome(aggregate, leased, work, made, brought)
         command = RecordJob(
@@ -237,7 +279,7 @@ class Jobs:
         return Prepared(command, brought)
 
     def _outcome(
-        self, aggregate: Aggregate, leased: Leased, work: Work, made: Produced | Failed, brought: Attachments
+        self, aggregate: Aggregate, leased: Leased, work: Work, made: Made, brought: Attachments
     ) -> JobDone | JobFault:
         if not isinstance(made, Produced):
             return JobFault(Failure(made.kind, made.code, made.message), made.after_seconds)
@@ -333,7 +375,7 @@ def is_gone(error: Exception) -> bool:
     )
 
 
-def sure(made: Produced | Failed) -> Produced | Failed:
+def sure(made: Made) -> Made:
     """What an agent is not sure of is a business error of its job: the model says who is asked then."""
     if isinstance(made, Failed) or not made.doubt:
         return made
@@ -341,7 +383,7 @@ def sure(made: Produced | Failed) -> Produced | Failed:
     return Failed("permanent_business", UNSURE, text, used=made.used)
 
 
-def budget_for(verb: Verb | None, made: Produced | Failed) -> Budget | None:
+def budget_for(verb: Verb | None, made: Made) -> Budget | None:
     """What the agents of the process may use, where this was one of them."""
     contract = verb.execution.agent if verb is not None else None
     return contract.budget if contract is not None and made.used is not None else None
