@@ -27,7 +27,7 @@ from perdure.runbooks.vetting import Vetting, carried, propose
 from perdure.sources import Id, Micros, Sources, id_text
 from perdure.usage import Used, after
 from perdure.verbs import Catalogue, Verb
-from perdure.verbs.handlers import Decide, ResumptionContext
+from perdure.verbs.handlers import Call, Decide, ResumptionContext
 from perdure.verbs.tasks import filled
 from perdure.work.crew import Crew, JobName, Work
 from perdure.work.lease import Lease
@@ -189,15 +189,18 @@ class Conductor:
         escalation = execution.escalation or ""
         return c.Park(verb.name, key, execution.timeout_seconds, escalation, carrier, is_shared, task)
 
-    def _handed(self, verb: Verb, args: Any, origin: Origin, id: Id, step: int, attempt: int) -> dict[str, Any]:
+    @staticmethod
+    def _handed(
+        verb: Verb, args: Any, origin: Origin, id: Id, step: int, attempt: int,
+        context: ResumptionContext | None = None,
+    ) -> Call:  # fmt: skip
         letters = id_text(id)
         own = step_id(letters, step)
-        return {
-            "verb": verb.name, "version": verb.version, "args": args, "call_id": letters, "step_id": own,
-            "tenant": origin.tenant, "principal": origin.principal,
-            "trace": {"traceparent": origin.trace} if origin.trace else None,
-            "idempotency_key": own, "attempt": attempt,
-        }  # fmt: skip
+        return Call(
+            verb=verb.name, version=verb.version, args=args, call_id=letters, step_id=own, tenant=origin.tenant,
+            principal=origin.principal, trace={"traceparent": origin.trace} if origin.trace else None,
+            idempotency_key=own, attempt=attempt, context=context,
+        )  # fmt: skip
 
     # --- what launching needs ------------------------------------------------------------------------------------
 
@@ -370,13 +373,14 @@ class Conductor:
         if args is None:
             data = await insist(lambda: self.store.payload(id, current.input), self._sources)
             args = parse(data) if data is not None else {}
-        handed = self._handed(verb, args, origin, id, step, attempt)
+        context: ResumptionContext | None = None
         if verb.execution.decision and current.links is not None:
-            handed["context"] = await insist(lambda: self._context(id, origin, step), self._sources)
+            context = await insist(lambda: self._context(id, origin, step), self._sources)
         contested, is_planned = "", current.links is not None
         used: Used | None = None
         for _ in range(MAX_ENTITY_CONFLICTS):
             async with self._turns.at(contested):
+                handed = self._handed(verb, args, origin, id, step, attempt, context)
                 made = carried(await self._run(verb, handed, id, origin, used), used)
                 used = made.used
                 answer = await self._record(verb, made, args, id, origin, step, attempt, worker, is_planned)
@@ -392,15 +396,13 @@ class Conductor:
         crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
         await self._record(verb, crowded, args, id, origin, step, attempt, worker, is_planned)
 
-    async def _run(
-        self, verb: Verb, handed: dict[str, Any], id: Id, origin: Origin, used: Used | None
-    ) -> Produced | Failed:
+    async def _run(self, verb: Verb, handed: Call, id: Id, origin: Origin, used: Used | None) -> Produced | Failed:
         """One run of the handler; an agent is told what is spent, and what it says is vetted."""
         if not self.router.is_agent(verb):
             return await self.router.run(verb, handed)
         before = await insist(lambda: self.kernel.read(id, origin), self._sources)
         spent = before.state.spent if used is None else after(before.state.spent, used.uses, used.duration)
-        made = await self.router.run(verb, {**handed, "spent": spent})
+        made = await self.router.run(verb, handed, spent=spent)
         return await insist(lambda: self._vetted(verb, made, id, origin), self._sources)
 
     async def _vetted(self, verb: Verb, made: Produced | Failed, id: Id, origin: Origin) -> Produced | Failed:

@@ -46,6 +46,7 @@ from perdure.sources import Id, id_text, iso
 from perdure.usage import Budget
 from perdure.verbs import Verb
 from perdure.verbs.definition import same_verb_name
+from perdure.verbs.handlers import Call
 from perdure.work.agents.budgets import UNSURE
 from perdure.work.crew import JobName
 from perdure.work.patience import insist
@@ -56,6 +57,8 @@ from perdure.work.turns import Turns
 PLATFORM = "perdure"
 MISSING = "definition.missing"
 MAX_WORKS = 10_000
+
+CONTAINERS = (dict, list)
 
 Made = Produced | Failed
 
@@ -72,6 +75,7 @@ class Work(msgspec.Struct, frozen=True, gc=False):
     refusal: Failed | None = None
     budget: int = 0
     is_ample: bool = False
+    is_agent: bool = False
 
 
 class Leased(msgspec.Struct, frozen=True, gc=False):
@@ -160,7 +164,8 @@ class Jobs:
         carrier = self._conductor.catalogue.find(carrying) if carrying else None
         budget = budget_of(carrier)
         is_ample = verb.execution.max_bytes >= budget and not verb.input.has_defaults
-        return Work(verb, self._refused(leased, verb, carrier), budget, is_ample)
+        is_agent = self._conductor.router.is_agent(verb)
+        return Work(verb, self._refused(leased, verb, carrier), budget, is_ample, is_agent)
 
     @staticmethod
     def _refused(leased: Leased, verb: Verb, carrier: Verb | None) -> Failed | None:
@@ -179,40 +184,50 @@ class Jobs:
 
     async def _attempt(self, leased: Leased, work: Work, verb: Verb) -> Made:
         try:
-            args = await self._arguments(leased, verb, work.is_ample)
+            data, is_ample = self._seen(leased), work.is_ample
+            if data is None:
+                data, is_ample = await self._gathered(leased), is_ample and not leased.job.message
+            args = checked_args(self._conductor.router, verb, declared(verb, data), is_ample=is_ample)
         except (SchemaViolationError, PayloadTooLargeError, PayloadIntegrityError) as error:
             return classify(verb, error)
-        deployed = leased.definition.deployed
-        call = self._handed(leased, verb, args)
-        if self._conductor.router.is_agent(verb):
+        call, spent = self._handed(leased, verb, args), None
+        if work.is_agent:
             current = await insist(lambda: self._instances.read(leased.id, leased.origin), self._instances.sources)
-            call["spent"] = current.state.spent
-        return sure(await self._conductor.router.run(verb, call, deployed.flags, deployed.is_loose))
+            spent = current.state.spent
+        deployed = leased.definition.deployed
+        return sure(await self._conductor.router.run(verb, call, deployed.flags, deployed.is_loose, spent))
 
-    async def _arguments(self, leased: Leased, verb: Verb, is_ample: bool) -> dict[str, Any]:
-        """What the sub-verb declares of the data; all of it when it declares nothing."""
-        job = leased.job
-        hash, payloads = job.base or leased.aggregate.state.head, self._instances.payloads
-        head = payloads.find(leased.id, hash) or await self._payload(leased.id, hash)
-        data = seen_from(head.data, place_of(leased.aggregate.state, leased.node))
+    def _seen(self, leased: Leased) -> dict[str, Any] | None:
+        """The data as the job sees it, where that is one payload in memory."""
+        job, state = leased.job, leased.aggregate.state
+        if job.message and job.purpose == "intake":
+            return None
+        head = self._instances.payloads.find(leased.id, job.base or state.head)
+        return None if head is None else seen_from(head.data, place_of(state, leased.node))
+
+    async def _gathered(self, leased: Leased) -> dict[str, Any]:
+        """The same from the store; an intake sees what arrived lie over it."""
+        job, state = leased.job, leased.aggregate.state
+        data = seen_from((await self._payload(leased.id, job.base or state.head)).data, place_of(state, leased.node))
         if job.purpose == "intake" and job.message:
-            data, is_ample = {**data, **(await self._payload(leased.id, job.message)).data}, False
-        return checked_args(self._conductor.router, verb, declared(verb, data), is_ample=is_ample)
+            return {**data, **(await self._payload(leased.id, job.message)).data}
+        return data
 
     async def _payload(self, id: Id, hash: bytes) -> Envelope:
         return await insist(lambda: self._instances.payloads.open(id, hash), self._instances.sources)
 
     @staticmethod
-    def _handed(leased: Leased, verb: Verb, args: dict[str, Any]) -> dict[str, Any]:
-        letters, origin = id_text(leased.id), leased.origin
-        kind, _, step = leased.aggregate.state.parent.partition(":")
-        call, step = (step.partition(":")[0], step) if kind == "step" else (letters, leased.key)
-        return {
-            "verb": verb.name, "version": verb.version, "args": args, "call_id": call, "step_id": step,
-            "tenant": origin.tenant, "principal": origin.principal,
-            "trace": {"traceparent": origin.trace} if origin.trace else None,
-            "idempotency_key": leased.key, "attempt": leased.job.attempt, "iteration": leased.node.iteration,
-        }  # fmt: skip
+    def _handed(leased: Leased, verb: Verb, args: dict[str, Any]) -> Call:
+        origin, parent, key = leased.origin, leased.aggregate.state.parent, leased.key
+        call, step = id_text(leased.id), key
+        if parent.startswith("step:"):
+            step = parent.removeprefix("step:")
+            call = step.partition(":")[0]
+        return Call(
+            verb=verb.name, version=verb.version, args=args, call_id=call, step_id=step, tenant=origin.tenant,
+            principal=origin.principal, trace={"traceparent": origin.trace} if origin.trace else None,
+            idempotency_key=key, attempt=leased.job.attempt, iteration=leased.node.iteration,
+        )  # fmt: skip
 
     # --- recording -----------------------------------------------------------------------------------------------
 
@@ -385,8 +400,10 @@ def sure(made: Made) -> Made:
 
 def budget_for(verb: Verb | None, made: Made) -> Budget | None:
     """What the agents of the process may use, where this was one of them."""
-    contract = verb.execution.agent if verb is not None else None
-    return contract.budget if contract is not None and made.used is not None else None
+    if verb is None or made.used is None:
+        return None
+    contract = verb.execution.agent
+    return contract.budget if contract is not None else None
 
 
 def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:
@@ -401,11 +418,13 @@ def checked_args(router: Router, verb: Verb, args: dict[str, Any], *, is_ample: 
     They are the handler's own: changing them in place changes nothing of the payload they come from. `is_ample` when
     they are of a payload, and what fits into that fits the verb.
     """
-    if not any(isinstance(value, dict | list) for value in args.values()):
-        if not verb.input.properties:
-            return args
-        checked: dict[str, Any] = verb.check_input(args) if is_ample else router.incoming(verb, args).value
-        return checked
-    data = router.incoming(verb, args).data if verb.input.properties else canonical(args)
-    own: dict[str, Any] = value_of(data)
-    return own
+    for value in args.values():
+        if isinstance(value, CONTAINERS):
+            data = router.incoming(verb, args).data if verb.input.properties else canonical(args)
+            own: dict[str, Any] = value_of(data)
+            return own
+    if not verb.input.properties:
+        return args
+    # Those of a payload are under their declared names already: `declared` has looked for no others.
+    checked: dict[str, Any] = verb.input.check(args) if is_ample else router.incoming(verb, args).value
+    return checked
