@@ -26,6 +26,8 @@ _FROM_LETTERS = str.maketrans(_ALPHABET, "0123456789abcdefghijklmnopqrstuv")
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _SHIFTS = tuple(range(120, -1, -10))
 ID_LENGTH = 26
+IDS_AT_ONCE = 256
+_VERSION, _CHANCE = 0x7000_8000 << 48, 0x0FFF_3FFF << 48 | 0xFFFF_FFFF_FFFF
 
 
 class Sources(Protocol):
@@ -42,12 +44,27 @@ class SystemSources:
 
     def __init__(self) -> None:
         self.offset: Micros = 0
+        self._drawn: list[bytes] = []
+        self._drawn_in = 0
 
     def now(self) -> Micros:
         return time.time_ns() // 1000 + self.offset
 
     def new_id(self) -> Id:
-        return make_id(self.now(), os.urandom(10))
+        return make_id(self.now(), self._chance())
+
+    def _chance(self) -> bytes:
+        """Ten bytes of the system's randomness, drawn for many ids at once: asking for it stops the thread."""
+        if self._drawn_in == os.getpid():  # a fork must not give out what its parent holds
+            try:
+                return self._drawn.pop()
+            except IndexError:
+                pass
+        block = os.urandom(IDS_AT_ONCE * 10)
+        drawn = [block[at : at + 10] for at in range(0, len(block), 10)]
+        chance = drawn.pop()
+        self._drawn, self._drawn_in = drawn, os.getpid()
+        return chance
 
     def random(self) -> float:
         return random.random()
@@ -64,10 +81,8 @@ def fresh_secret(size: int = 32) -> bytes:
 
 def make_id(now: Micros, entropy: bytes) -> Id:
     """A version 7 UUID's bytes from a time and ten bytes of chance."""
-    tail = bytearray(entropy)
-    tail[0] = 0x70 | (tail[0] & 0x0F)
-    tail[2] = 0x80 | (tail[2] & 0x3F)
-    return Id((now // 1000).to_bytes(6, "big") + bytes(tail))
+    tail = int.from_bytes(entropy, "big") & _CHANCE | _VERSION
+    return Id((now // 1000 << 80 | tail).to_bytes(16, "big"))
 
 
 @lru_cache(4096)

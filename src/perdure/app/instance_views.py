@@ -85,9 +85,9 @@ def instance_view(aggregate: Aggregate, definition: Definition, past: Past, data
     failure, waits = state.failure, waits_of(state, definition)
     return InstanceView(
         id=id_text(aggregate.id), process=state.process, version=state.process_version,
-        definition=digest_text(state.definition), state=state.status,
+        definition=definition.digest, state=state.status,
         progress=progress_of(state, definition, past, waits),
-        flags=state.flags, data=data, tokens=[_token(each, definition) for each in _shown(state)],
+        flags=state.flags, data=data, tokens=[_token(node, definition) for node in state.nodes.values() if node.parent],
         waits=waits, incidents=incidents_of(state),
         completed=list(past.verbs),
         error=ErrorView(failure.kind, failure.code, failure.message) if failure is not None else None,
@@ -102,17 +102,17 @@ def instance_view(aggregate: Aggregate, definition: Definition, past: Past, data
 def carrier_view(aggregate: Aggregate, definition: Definition, past: Past) -> CarrierView:
     state: Instance = aggregate.state
     return CarrierView(
-        state.process, state.process_version, digest_text(state.definition), id_text(aggregate.id), state.status,
+        state.process, state.process_version, definition.digest, id_text(aggregate.id), state.status,
         progress_of(state, definition, past, waits_of(state, definition)), list(past.verbs), incidents_of(state),
     )  # fmt: skip
 
 
 def progress_of(state: Instance, definition: Definition, past: Past, waits: list[WaitView]) -> str:
     """`3 of 5 steps complete, waiting for document upload`."""
-    done = len(definition.steps & past.elements.keys())
+    done = len(definition.steps.intersection(past.elements))
     text = f"{done} of {len(definition.steps)} steps complete"
     if state.status == "active":
-        waiting = list(dict.fromkeys(wait.text.removeprefix("wait for ") for wait in waits))
+        waiting = dict.fromkeys([wait.text.removeprefix("wait for ") for wait in waits])
         return f"{text}, waiting for {', '.join(waiting)}" if waiting else text
     return text if state.status == "completed" else f"{text}, {state.status.replace('_', ' ')}"
 
@@ -120,8 +120,9 @@ def progress_of(state: Instance, definition: Definition, past: Past, waits: list
 def waits_of(state: Instance, definition: Definition) -> list[WaitView]:
     """What would move the instance on, boundary events left out: they are exceptions, not what it waits for."""
     found = [_node_wait(node, definition) for node in state.nodes.values() if node.kind in ("job", "task", "call")]
-    own = [watch for watch in state.watches.values() if _is_own(watch, state.nodes[watch.node])]
-    found.extend(_watch_wait(watch, definition) for watch in own)
+    for watch in state.watches.values():
+        if _is_own(watch, state.nodes[watch.node]):
+            found.append(_watch_wait(watch, definition))
     return found
 
 
@@ -133,11 +134,11 @@ def _node_wait(node: Node, definition: Definition) -> WaitView:
     job = node.job
     due = iso(job.retry_at or None) if job is not None else None
     kind = "retry" if due else node.kind
-    return WaitView(kind, node.element, _name(node.element, definition), due_at=due)
+    return WaitView(kind, node.element, definition.name(node.element), due_at=due)
 
 
 def _watch_wait(watch: Watch, definition: Definition) -> WaitView:
-    text, due = _name(watch.event, definition), iso(watch.due or None)
+    text, due = definition.name(watch.event), iso(watch.due or None)
     return WaitView(watch.kind, watch.event, text, watch.key, due, watch.name)
 
 
@@ -157,7 +158,7 @@ def task_view(
     assert task is not None
     return TaskView(
         f"{letters}:{node.number}", letters, node.number, aggregate.state.process, node.element,
-        _name(node.element, definition), since=iso(node.at), number=number, form=form,
+        definition.name(node.element), since=iso(node.at), number=number, form=form,
         verb=definition.deployed.verb, **of_task(task, now),
     )  # fmt: skip
 
@@ -183,22 +184,9 @@ def _plain(name: str, value: Any) -> Any:
     return [_plain("", each) for each in value] if isinstance(value, tuple) else value
 
 
-def _shown(state: Instance) -> list[Node]:
-    return [node for node in state.nodes.values() if node.parent]
-
-
 def _token(node: Node, definition: Definition) -> TokenView:
     job, task = node.job, node.task
-    return TokenView(
-        node.number, node.element, _name(node.element, definition), node.kind, iso(node.at), node.iteration,
-        job.type if job is not None else "", job.attempt if job is not None else 0,
-        task.assignee if task is not None else "", ", ".join(task.groups) if task is not None else "",
-        task.claimed_by if task is not None else "",
-    )  # fmt: skip
-
-
-def _name(element: str, definition: Definition) -> str:
-    """The name of an element in a sentence: as it is written, its first letter small unless it is an abbreviation."""
-    node = definition.elements.get(element)
-    name = (node.name if node is not None else "") or element
-    return name[0].lower() + name[1:] if len(name) > 1 and name[1:2].islower() else name
+    where = (node.number, node.element, definition.name(node.element), node.kind, iso(node.at), node.iteration)
+    work = (job.type, job.attempt) if job is not None else ("", 0)
+    who = (task.assignee, ", ".join(task.groups), task.claimed_by) if task is not None else ()
+    return TokenView(*where, *work, *who)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -354,8 +354,8 @@ class InstanceDesk:
         await self._engine.changes.erase(id, self._origin, reason)
         return await self.get(id)
 
-    async def _view(self, aggregate: Aggregate) -> InstanceView:
-        return await self._views.instance(aggregate)
+    def _view(self, aggregate: Aggregate) -> Awaitable[InstanceView]:
+        return self._views.instance(aggregate)
 
 
 def stuck_tokens(aggregate: Aggregate, token: int | None) -> list[int]:

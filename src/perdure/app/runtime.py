@@ -115,6 +115,7 @@ class Runtime:
         self._wake = asyncio.Event()
         self.recovered = asyncio.Event()
         """Set once what others left behind was looked through, where that is a duty of this process."""
+        self._announces = driver.dialect == "postgres"
         self._announcing: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._renewal = asyncio.Lock()
@@ -330,16 +331,18 @@ class Runtime:
                 await insist(self.upkeep.publish_definitions, self.sources)
 
     def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
-        for timer in aggregate.rows.timers:
+        rows = aggregate.rows
+        for timer in rows.timers:
             self.timers.arm(TimerFound(timer.due, aggregate.id, timer.step, timer.kind, aggregate.tenant))
-        if aggregate.kind != RunbookMachine.kind:
-            if any(job.worker == 0 for job in aggregate.rows.jobs):
+        if aggregate.kind == RunbookMachine.kind:
+            awaited = _AWAITED_OF_CHILDREN if aggregate.state.parent else _AWAITED
+            if not awaited.isdisjoint(map(type, entries)):
                 self._wake.set()
         else:
-            awaited = _AWAITED | _ENDS if aggregate.state.parent else _AWAITED
-            if any(type(entry) in awaited for entry in entries):
-                self._wake.set()
-        if self.driver.dialect == "postgres" and (self._announcing is None or self._announcing.done()):
+            for job in rows.jobs:
+                if job.worker == 0:
+                    self._wake.set()
+        if self._announces and (self._announcing is None or self._announcing.done()):
             self._announcing = asyncio.ensure_future(self._announce())
 
     async def _announce(self) -> None:
@@ -349,5 +352,5 @@ class Runtime:
             log.debug("others were not told and will see it at their next look: %s", error)
 
 
-_AWAITED = frozenset({Escalated, StepReady})
-_ENDS = frozenset({StepCompleted, StepFailed, CallCancelled})
+_AWAITED: frozenset[type] = frozenset({Escalated, StepReady})
+_AWAITED_OF_CHILDREN = _AWAITED | {StepCompleted, StepFailed, CallCancelled}

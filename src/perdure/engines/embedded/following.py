@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from typing import Any, Literal
 
 from perdure.bpmn.machine.state import ENDED, Instance
@@ -15,6 +16,7 @@ Until = Literal["committed", "rest", "end"]
 """How long a caller waits: until it is durable, until only people, messages or time move it on, until it has ended."""
 
 LOOK_SECONDS = 1.0
+"""So long at most until somebody who waits is told what another process did."""
 Told = asyncio.Future[Aggregate | None]
 """The instance when this process brought it that far; None when it is time to look what others did."""
 
@@ -24,58 +26,72 @@ class Followers:
 
     def __init__(self, instances: Instances) -> None:
         self._instances = instances
-        self._waiting: dict[bytes, list[tuple[Until, Told]]] = {}
+        self._kernel = instances.kernel
+        self._waiting: dict[bytes, dict[Told, Until]] = {}
+        self._seen: set[Told] = set()
         self._look: asyncio.TimerHandle | None = None
         instances.kernel.listen(self._on_commit)
 
-    async def follow(self, aggregate: Aggregate, until: Until, timeout_seconds: float | None = None) -> Aggregate:
+    def follow(self, aggregate: Aggregate, until: Until, timeout_seconds: float | None = None) -> Awaitable[Aggregate]:
         """The instance once it has come that far, or as it is when the time is up."""
+        if timeout_seconds is None:
+            return self._reached(aggregate, until)
+        return self._reached_in_time(aggregate, until, timeout_seconds)
+
+    async def _reached_in_time(self, aggregate: Aggregate, until: Until, timeout_seconds: float) -> Aggregate:
         if has_reached(aggregate.state, until):
             return aggregate
-        origin = Origin(aggregate.tenant)
-        if timeout_seconds is None:
-            return await self._reached(aggregate.id, origin, until)
         try:
             async with asyncio.timeout(timeout_seconds):
-                return await self._reached(aggregate.id, origin, until)
+                return await self._reached(aggregate, until)
         except TimeoutError:
-            return await self._instances.read(aggregate.id, origin)
+            return await self._read(aggregate)
 
-    async def _reached(self, id: Id, origin: Origin, until: Until) -> Aggregate:
-        known = await self._instances.read_or_recall(id, origin)
+    async def _reached(self, known: Aggregate, until: Until) -> Aggregate:
+        if not has_reached(known.state, until):
+            known = self._kernel.remembered(known.id) or await self._read(known)
         while not has_reached(known.state, until):
-            known = await self._later(id, until) or await self._instances.read(id, origin)
+            told = self._later(known.id, until)
+            try:
+                known = await told or await self._read(known)
+            finally:
+                self._forget(known.id, told)
         return known
 
-    async def _later(self, id: Id, until: Until) -> Aggregate | None:
-        loop = asyncio.get_running_loop()
-        told: Told = loop.create_future()
-        self._waiting.setdefault(id, []).append((until, told))
-        if self._look is None:
-            self._look = loop.call_later(LOOK_SECONDS, self._look_again)
-        try:
-            return await told
-        finally:
-            self._forget(id, told)
+    async def _read(self, known: Aggregate) -> Aggregate:
+        return await self._instances.read(known.id, Origin(known.tenant))
+
+    def _later(self, id: Id, until: Until) -> Told:
+        told: Told = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(id, {})[told] = until
+        self._plan_look()
+        return told
 
     def _look_again(self) -> None:
+        """Those that were seen waiting the last time look for themselves: most are told long before that."""
         self._look = None
-        for waiting in self._waiting.values():
-            for _, told in waiting:
-                if not told.done():
-                    told.set_result(None)
+        waiting = {told for each in self._waiting.values() for told in each if not told.done()}
+        for told in waiting & self._seen:
+            told.set_result(None)
+        self._seen = waiting - self._seen
+        self._plan_look()
+
+    def _plan_look(self) -> None:
+        if self._look is None and self._waiting:
+            self._look = asyncio.get_running_loop().call_later(LOOK_SECONDS / 2, self._look_again)
 
     def _forget(self, id: Id, told: Told) -> None:
-        left = [each for each in self._waiting.pop(id, ()) if each[1] is not told]
-        if left:
-            self._waiting[id] = left
+        waiting = self._waiting[id]
+        del waiting[told]
+        if not waiting:
+            del self._waiting[id]
 
     def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
-        if aggregate.id not in self._waiting:
-            return
-        for until, told in self._waiting[aggregate.id]:
-            if not told.done() and has_reached(aggregate.state, until):
-                told.set_result(aggregate)
+        waiting = self._waiting.get(aggregate.id)
+        if waiting is not None:
+            for told, until in waiting.items():
+                if not told.done() and has_reached(aggregate.state, until):
+                    told.set_result(aggregate)
 
 
 def has_reached(state: Instance, until: Until) -> bool:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from perdure.bpmn.machine.definition import Binding, Deployed
 from perdure.bpmn.machine.plan import Plan, plan_of
 from perdure.bpmn.model import CallActivity, Node, Task, nodes
+from perdure.payload import digest_text
 
 MAX_PLANS = 512
 
@@ -30,6 +31,14 @@ class Definition(NamedTuple):
     elements: Mapping[str, Node]
     steps: frozenset[str]
     """The tasks and calls among them, those that only undo left out: what progress is counted in."""
+    names: Mapping[str, str]
+    """Of the elements, as they stand in a sentence."""
+    digest: str
+    """The hash as people see it."""
+
+    def name(self, element: str) -> str:
+        """An element in a sentence; one that the definition does not know goes by its id."""
+        return self.names.get(element) or _in_a_sentence(element)
 
     def binding(self, type: str) -> Binding | None:
         return self.deployed.bindings.get(type)
@@ -42,7 +51,13 @@ def definition_of(deployed: Deployed, hash: bytes) -> Definition:
         for id, node in elements.items()
         if isinstance(node, Task | CallActivity) and not node.is_for_compensation
     )  # fmt: skip
-    return Definition(hash, deployed, plan_of(deployed, hash), elements, steps)
+    names = {id: _in_a_sentence(node.name or id) for id, node in elements.items()}
+    return Definition(hash, deployed, plan_of(deployed, hash), elements, steps, names, digest_text(hash))
+
+
+def _in_a_sentence(name: str) -> str:
+    """As it is written, its first letter small unless it is an abbreviation."""
+    return name[0].lower() + name[1:] if len(name) > 1 and name[1:2].islower() else name
 
 
 class Plans(Mapping[bytes, Plan]):
