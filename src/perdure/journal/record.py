@@ -40,7 +40,9 @@ class RecordCodec(Generic[E]):
         self._version = version
         self._upcasters = upcasters
         self._encoder = msgspec.msgpack.Encoder()
-        self._decoder = msgspec.msgpack.Decoder(Record[entry_type])
+        self._decoder: msgspec.msgpack.Decoder[Record[E]] = msgspec.msgpack.Decoder(Record[entry_type])
+        self.read = self._decoder.decode
+        """The record behind bytes that are known to be of the newest version."""
 
     def encode(self, at: int, command: str, origin: Origin, entries: tuple[E, ...]) -> bytes:
         return self._encoder.encode((self._version, at, command, origin.principal, origin.trace, entries))

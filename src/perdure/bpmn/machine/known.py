@@ -66,6 +66,8 @@ class Known:
 
     def __init__(self, board: Board) -> None:
         self._board = board
+        # What is filled in is of the newest form: nothing of it has to be lifted.
+        self._read_state = msgspec.msgpack.Decoder(Instance).decode
         self._beginnings: dict[bytes, Shape] = {}
         self._shapes: dict[tuple[bytes, tuple[int, ...], tuple[Blank, ...]], Shape] = {}
         self._count = 0
@@ -73,7 +75,7 @@ class Known:
     def decide(self, state: Instance | None, command: Any, origin: Origin, now: int) -> Decision | None:
         """What a known move gives; None when the game must be played."""
         read = READERS.get(type(command))
-        stands = self._stands(state, command) if read is not None else None
+        stands = (standing(state) if state is not None else self._beginning(command)) if read is not None else None
         brought = read(command, origin, now) if read is not None and stands is not None else None
         if stands is None or brought is None:
             return None
@@ -85,9 +87,7 @@ class Known:
                 return None
         return self._made(move, (*before, *map(_pack, brought.values)))
 
-    def _stands(self, state: Instance | None, command: Any) -> tuple[Shape, Packed] | None:
-        if state is not None:
-            return standing(state)
+    def _beginning(self, command: Any) -> tuple[Shape, Packed] | None:
         if type(command) is not c.StartInstance:
             return None
         shape = self._beginnings.get(command.definition)
@@ -96,13 +96,14 @@ class Known:
         return shape, ()
 
     def _made(self, move: Move, values: Packed) -> Decision:
-        record = move.record.filled(values)
-        shape, after = move.shape, move.carry(values)
-        written = shape.template.filled(after)
-        state = self._board.decode(written)
+        shape, carry, (text, pick, _), answer, is_notable = move
+        record, after = text % pick(values), carry(values)
+        text, pick, _ = shape.template
+        written = text % pick(after)
+        state = self._read_state(written)
         stand(state, shape, after)
-        entries = self._board.records.decode(record).entries
-        return Decision(entries, move.answer, True, state, Written(written, record, shape.rows, move.is_notable))
+        entries = self._board.records.read(record).entries
+        return Decision(entries, answer, True, state, Written(written, record, shape.rows, is_notable))
 
     # --- learning ------------------------------------------------------------------------------------------------
 
