@@ -18,12 +18,10 @@ from perdure.payload import (
     Envelope,
     Packed,
     TrailEntry,
-    canonical,
     data_hash,
     digest,
     digest_text,
     pack,
-    pack_and_keep,
     unpack,
     with_data,
     with_trail,
@@ -280,29 +278,3 @@ def test_new_data_gets_a_new_hash_and_names_who_changed_it() -> None:
     assert changed.schema_hash == data_hash({"entity": "Other"})
     assert changed.last_modified_by == "kyc.assign-reviewer"
     assert changed.created_at == received.created_at
-
-
-@pytest.mark.req("V5")
-@pytest.mark.parametrize("wrong", [{"by": 7}, {"hash_out": "sha256:short"}, {"job_key": None}])
-def test_what_is_new_in_a_payload_made_of_another_is_checked(wrong: dict[str, Any]) -> None:
-    before = pack_and_keep(envelope(sub_verb_trail=(entry(1),)))[1]
-    last = msgspec.structs.replace(entry(2), **wrong)
-    after = msgspec.structs.replace(before, sub_verb_trail=(*before.sub_verb_trail, last), last_modified_by=last.verb)
-    with pytest.raises(PayloadIntegrityError):
-        pack_and_keep(after, data=canonical(after.data), before=before)
-
-
-@pytest.mark.req("V5")
-def test_a_payload_made_of_another_is_written_as_if_it_were_packed_alone() -> None:
-    before = pack_and_keep(envelope(sub_verb_trail=tuple(map(entry, range(20)))))[1]
-    last = entry(20)
-    trail = (*before.sub_verb_trail, last)[-20:]
-    after = msgspec.structs.replace(
-        before, data={"n": 1}, schema_hash="", sub_verb_trail=trail, last_modified_by=last.verb
-    )
-    written, kept = pack_and_keep(after, data=canonical(after.data), before=before)
-    assert written.decode() == pack(after).domain_payload
-    assert kept == unpack(pack(after))
-    other = msgspec.structs.replace(after, schema="no schema")
-    with pytest.raises(PayloadIntegrityError):
-        pack_and_keep(other, data=canonical(other.data), before=before)

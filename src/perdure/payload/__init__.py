@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from perdure.payload.canonical import canonical
-from perdure.payload.crossing import Check, pack, pack_and_keep, unpack, value_of
+from perdure.payload.crossing import Check, pack, pack_and_keep, pack_change, unpack
 from perdure.payload.digests import data_hash, digest, digest_text, parse_digest
 from perdure.payload.envelope import TRAIL_LENGTH, Envelope, Packed, TrailEntry, with_data, with_trail
 from perdure.payload.faults import MAX_DEPTH, pointer
 from perdure.payload.merging import MergeRule, changed_paths, is_untouched, merge, merge_concurrent
-from perdure.payload.parsing import BUDGET_BYTES, parse
+from perdure.payload.parsing import BUDGET_BYTES, parse, value_of
 from perdure.payload.references import is_reference
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "merge_concurrent",
     "pack",
     "pack_and_keep",
+    "pack_change",
     "parse",
     "parse_digest",
     "pointer",

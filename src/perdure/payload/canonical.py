@@ -43,9 +43,15 @@ def canonical(value: Any) -> bytes:
 
 def quick(value: Any) -> bytes | None:
     """The canonical bytes where orjson's output is provably them, otherwise None."""
+    if is_flat(value):
+        return plain(value)
     floats = _survey(value)
-    if floats is None:
-        return None
+    data = plain(value) if floats is not None else None
+    return _respell(data, floats) if floats and data is not None else data
+
+
+def plain(value: Any) -> bytes | None:
+    """The same for a value of exact JSON types that holds no floats."""
     try:
         data = orjson.dumps(value, option=_OPTIONS)
     except TypeError:
@@ -53,7 +59,7 @@ def quick(value: Any) -> bytes | None:
     # orjson orders keys by code point, the RFC by UTF-16 unit: the same unless one lies beyond the BMP.
     if not data.isascii() and any(lead in data for lead in _ASTRAL_LEADS) and _has_astral_key(value):
         return None
-    return _respell(data, floats) if floats else data
+    return data
 
 
 def exact(value: Any) -> bytes:
@@ -65,10 +71,13 @@ def exact(value: Any) -> bytes:
         raise InvariantBroken("write", "JSON value", "(root)", f"it was refused without a reason: {error}") from error
 
 
+def is_flat(value: Any) -> bool:
+    """Whether a value is an object of texts, integers, booleans and nulls, as most data is."""
+    return type(value) is dict and _AS_THEY_ARE.issuperset(map(type, value.values()))
+
+
 def _survey(value: Any) -> list[float] | None:
     """All floats of a value made of exact JSON types within the depth limit, level by level; None for any other."""
-    if type(value) is dict and set(map(type, value.values())) <= _AS_THEY_ARE:
-        return []  # most data is flat
     floats: list[float] = []
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH + 1):

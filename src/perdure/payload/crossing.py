@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Annotated, Any, NoReturn
 
 import msgspec
-import orjson
 
 from perdure.errors import PayloadIntegrityError, PayloadTooLargeError, PerdureError
 from perdure.payload.canonical import canonical
 from perdure.payload.envelope import TRAIL_LENGTH, DigestText, Envelope, Packed, SchemaName, TrailEntry
 from perdure.payload.faults import pointer
-from perdure.payload.parsing import BUDGET_BYTES, not_canonical, parse
+from perdure.payload.parsing import BUDGET_BYTES, not_canonical, parse, settled
 
 Check = Callable[[Any], None]
 """Validates data against its schema by raising; what it raises reaches the caller."""
@@ -35,59 +33,58 @@ class _Wire(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     trail_ref: str | None
 
 
-_LONG_NUMBER = re.compile(rb"[0-9]{16}")
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(_Wire)
-_entry_decoder = msgspec.json.Decoder(TrailEntry)
 
 
 def pack(envelope: Envelope, *, max_bytes: int = BUDGET_BYTES, check: Check | None = None) -> Packed:
     """The envelope as one canonical string and the hash of its bytes, its data checked, within the budget."""
-    written, _, _ = _pack(envelope, max_bytes, check)
+    written, _ = _pack(envelope, canonical(envelope.data), max_bytes, check)
     return Packed(written.decode(), "sha256:" + sha256(written).hexdigest())
 
 
-def pack_and_keep(
-    envelope: Envelope,
-    *,
-    max_bytes: int = BUDGET_BYTES,
-    check: Check | None = None,
-    data: bytes | None = None,
-    before: Envelope | None = None,
-) -> tuple[bytes, Envelope]:
+def pack_and_keep(envelope: Envelope, *, max_bytes: int = BUDGET_BYTES) -> tuple[bytes, Envelope]:
     """The bytes of `pack`, and the envelope that `unpack` would make of them, without reading all of them back.
 
-    Its data is a copy: what was handed in may be changed by others, and this one still has its hash. Who has just made
-    the canonical bytes of the data hands them in as `data`, and the envelope this one was made from as `before`: of one
-    that was packed or unpacked here, what did not change need not be looked at again.
+    Its data is a copy: what was handed in may be changed by others, and this one still has its hash.
     """
-    written, data, data_hash = _pack(envelope, max_bytes, check, data, before)
-    return written, msgspec.structs.replace(envelope, data=value_of(data), schema_hash=data_hash)
+    data, own = settled(envelope.data)
+    written, data_hash = _pack(envelope, data, max_bytes)
+    return written, msgspec.structs.replace(envelope, data=own, schema_hash=data_hash)
 
 
-def _pack(
-    envelope: Envelope,
-    max_bytes: int,
-    check: Check | None,
-    data: bytes | None = None,
-    before: Envelope | None = None,
-) -> tuple[bytes, bytes, str]:
-    if data is None:
-        data = canonical(envelope.data)
+def pack_change(
+    before: Envelope, data: Any, *, at: str, by: str, job_key: str, verb: str, max_bytes: int = BUDGET_BYTES
+) -> tuple[bytes, Envelope]:
+    """The same for an envelope made of another one: new data, and the trail entry of whoever changed it.
+
+    The other one was packed or unpacked here, which has checked it; only what is new is looked at.
+    """
+    raw, own = settled(data)
+    hash = "sha256:" + sha256(raw).hexdigest()
+    entry = TrailEntry(at=at, by=by, hash_in=before.schema_hash, hash_out=hash, job_key=job_key, verb=verb)
+    envelope = Envelope(
+        created_at=before.created_at, data=own, last_modified_by=verb, schema=before.schema,
+        schema_digest=before.schema_digest, schema_hash=hash, trail_ref=before.trail_ref,
+        sub_verb_trail=(*before.sub_verb_trail, entry)[-TRAIL_LENGTH:],
+    )  # fmt: skip
+    is_sound = before.schema_hash != "" and type(at) is type(by) is type(job_key) is type(verb) is str
+    written = _write(envelope, raw, hash, is_sound=is_sound)
+    if len(written) > max_bytes:
+        _too_large("pack", envelope.schema, written, max_bytes)
+    return written, envelope
+
+
+def _pack(envelope: Envelope, data: bytes, max_bytes: int, check: Check | None = None) -> tuple[bytes, str]:
     data_hash = "sha256:" + sha256(data).hexdigest()
     if envelope.schema_hash not in ("", data_hash):
         _differs("pack", envelope.schema, "data hash", data_hash, envelope.schema_hash)
     if check is not None:
         check(envelope.data)
-    written = _write(envelope, data, data_hash, before)
+    written = _write(envelope, data, data_hash)
     if len(written) > max_bytes:
         _too_large("pack", envelope.schema, written, max_bytes)
-    return written, data, data_hash
-
-
-def value_of(data: bytes) -> Any:
-    """The value behind canonical bytes of our own; only a long run of digits needs the careful reader."""
-    return parse(data, max_bytes=len(data)) if _LONG_NUMBER.search(data) else orjson.loads(data)
+    return written, data_hash
 
 
 def unpack(
@@ -143,8 +140,8 @@ def _open(wire: _Wire, written: bytes) -> Envelope:
     )
 
 
-def _write(envelope: Envelope, data: bytes, data_hash: str, before: Envelope | None = None) -> bytes:
-    """The canonical bytes, what is new of them read back once: a struct does not check its fields when it is made."""
+def _write(envelope: Envelope, data: bytes, data_hash: str, *, is_sound: bool = False) -> bytes:
+    """The canonical bytes, read back once unless sound: a struct does not check its fields when it is made."""
     wire = _Wire(
         envelope.created_at,
         msgspec.Raw(data),
@@ -157,27 +154,11 @@ def _write(envelope: Envelope, data: bytes, data_hash: str, before: Envelope | N
     )
     try:
         written = _encoder.encode(wire)
-        if before is not None and _is_one_more(envelope, before):
-            _entry_decoder.decode(_encoder.encode(envelope.sub_verb_trail[-1]))
-        else:
+        if not is_sound:
             _decoder.decode(written)
     except (msgspec.MsgspecError, TypeError, UnicodeEncodeError) as error:
         _differs("pack", str(envelope.schema)[:80], "envelope field", "a well-formed envelope", str(error), cause=error)
     return written
-
-
-def _is_one_more(envelope: Envelope, before: Envelope) -> bool:
-    """Whether an envelope is another one with new data and the trail entry of whoever changed it."""
-    trail = envelope.sub_verb_trail
-    return (
-        bool(trail)
-        and envelope.last_modified_by is trail[-1].verb
-        and trail[:-1] == before.sub_verb_trail[-TRAIL_LENGTH + 1 :]
-        and envelope.created_at is before.created_at
-        and envelope.schema is before.schema
-        and envelope.schema_digest is before.schema_digest
-        and envelope.trail_ref is before.trail_ref
-    )
 
 
 def _read(written: bytes, name: str) -> _Wire:

@@ -23,10 +23,9 @@ def merge(data: Mapping[str, Any], patch: Mapping[str, Any], *, declared: Collec
 
     With `declared`, a patch of any other top-level field is refused.
     """
-    for name in patch:
-        if declared is not None and name not in declared:
-            known = ", ".join(sorted(declared)) or "none"
-            refuse((name,), "it is not a declared output", f"Declared outputs: {known}.")
+    if declared is not None and (others := [name for name in patch if name not in declared]):
+        known = ", ".join(sorted(declared)) or "none"
+        refuse((others[0],), "it is not a declared output", f"Declared outputs: {known}.")
     return _lay_over(data, patch, ())
 
 
@@ -37,7 +36,11 @@ def changed_paths(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, 
 
 def is_untouched(base: Mapping[str, Any], current: Mapping[str, Any], names: Collection[str]) -> bool:
     """Whether the fields of these names are in both data the same."""
-    return all(_same(base.get(name, _MISSING), current.get(name, _MISSING)) for name in names)
+    for name in names:
+        before, now = base.get(name, _MISSING), current.get(name, _MISSING)
+        if before is not now and not _same(before, now):
+            return False
+    return True
 
 
 def merge_concurrent(
@@ -72,14 +75,12 @@ def merge_concurrent(
 
 
 def _lay_over(data: Mapping[str, Any], patch: Mapping[str, Any], path: Path) -> Data:
-    within_depth(path)
-    merged = dict(data)
+    merged = {**data, **patch}
     for name, value in patch.items():
-        present = merged.get(name)
         if isinstance(value, dict):
-            merged[name] = _lay_over(present if isinstance(present, dict) else {}, value, (*path, name))
-        else:
-            merged[name] = value
+            below, present = (*path, name), data.get(name)
+            within_depth(below)
+            merged[name] = _lay_over(present if isinstance(present, dict) else {}, value, below)
     return merged
 
 

@@ -8,11 +8,15 @@ from typing import Any, NoReturn
 import orjson
 
 from perdure.errors import PayloadIntegrityError, PayloadTooLargeError, SchemaViolationError
-from perdure.payload.canonical import canonical, quick
+from perdure.payload.canonical import canonical, is_flat, plain, quick
 from perdure.payload.numbers import MAX_INTEGER, spell
 
 BUDGET_BYTES = 65536
 """What a payload may weigh unless its verb says otherwise."""
+
+_DIGITS = frozenset(b"0123456789")
+_ALIKE = bytes(ord("0") if byte in _DIGITS else ord(" ") for byte in range(256))
+_LONG_NUMBER = b"0" * 16
 
 
 def parse(data: bytes, *, max_bytes: int = BUDGET_BYTES, canonical_only: bool = False) -> Any:
@@ -41,6 +45,21 @@ def parse(data: bytes, *, max_bytes: int = BUDGET_BYTES, canonical_only: bool = 
     if canonical_only and written != data:
         raise not_canonical(data, written)
     return value
+
+
+def settled(value: Any) -> tuple[bytes, Any]:
+    """The canonical bytes of a value, and the value that is read back from them: a copy nobody else holds."""
+    data = plain(value) if is_flat(value) else None
+    if data is not None:
+        return data, orjson.loads(data)  # no floats, so no long numbers
+    data = canonical(value)
+    return data, value_of(data)
+
+
+def value_of(data: bytes) -> Any:
+    """The value behind canonical bytes of our own; only a long run of digits needs the careful reader."""
+    # All digits made alike first: far quicker than a pattern that is tried at every byte.
+    return parse(data, max_bytes=len(data)) if _LONG_NUMBER in data.translate(_ALIKE) else orjson.loads(data)
 
 
 def not_canonical(data: bytes, written: bytes) -> PayloadIntegrityError:

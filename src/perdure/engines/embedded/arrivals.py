@@ -11,7 +11,7 @@ from perdure.bpmn.machine.state import Instance, Node
 from perdure.engines.embedded.binding import INTAKE
 from perdure.engines.embedded.instances import Instances
 from perdure.engines.embedded.jobs import checked_args, declared
-from perdure.engines.embedded.merging import Change, changed, place_of, seen_from
+from perdure.engines.embedded.merging import Change, place_of, seen_from
 from perdure.engines.embedded.payloads import budget_of, first_envelope
 from perdure.engines.embedded.plans import Definition
 from perdure.errors import RejectedError, Rejection
@@ -109,19 +109,18 @@ class Arrivals:
             checked_args(self._instances.conductor.router, verb, {**known, **given})
         envelope = first_envelope(intake, 1, verb, given, self._instances.sources.now())
         sealed = payloads.seal(aggregate.id, envelope, budget_of(verb))
-        return Brought(message=sealed.hash, payloads=(sealed,), intake=intake)
+        return Brought(message=sealed[0], payloads=(sealed,), intake=intake)
 
     def _merged(
         self, aggregate: Aggregate, element: str, node: Node, given: dict[str, Any], *, by: str, key: str,
         base: bytes = b"",
     ) -> Brought:  # fmt: skip
         payloads, state = self._instances.payloads, aggregate.state
-        current = payloads.held(aggregate.id, state.head)
-        before = payloads.held(aggregate.id, base) if base else None
-        change = Change(given, element, key, iso(self._instances.sources.now()) or "", by)
-        after = changed(current, before, change, place_of(state, node))
-        sealed = payloads.seal_change(aggregate.id, after, budget_of(self._carrier(aggregate)))
-        return Brought(head=sealed.hash, payloads=(sealed,))
+        before = payloads.held(aggregate.id, base) if base not in (b"", state.head) else None
+        at = iso(self._instances.sources.now()) or ""
+        change = Change(given, element, key, at, by, place_of(state, node), before)
+        sealed = payloads.seal_change(aggregate.id, state.head, change, budget_of(self._carrier(aggregate)))
+        return Brought(head=sealed[0], payloads=(sealed,))
 
     def _carrier(self, aggregate: Aggregate) -> Verb | None:
         verb = self._instances.definition(aggregate).deployed.verb

@@ -9,7 +9,7 @@ from perdure.bpmn.machine.state import Flags, Instance
 from perdure.engine import StartRequest
 from perdure.engines.embedded.changes import Changes
 from perdure.engines.embedded.instances import Instances, child_id
-from perdure.engines.embedded.merging import Change, changed, difference, place_of
+from perdure.engines.embedded.merging import Change, difference, place_of
 from perdure.errors import (
     MergeConflictError,
     PayloadTooLargeError,
@@ -155,15 +155,14 @@ class Calls:
                 text = f"What '{id_text(child.id)}' was called for is erased. Resolve it by hand, with data if need be."
                 return Prepared(RaiseIncident(node=node, code=ERASED, text=text), brought)
             patch = difference(first.data, last.data)
-            change = Change(patch, waiting.element, id_text(child.id), iso(state.ended_at) or "", state.process)
+            at, place = iso(state.ended_at) or "", place_of(aggregate.state, waiting)
+            change = Change(patch, waiting.element, id_text(child.id), at, state.process, place, first)
             try:
-                current = self._instances.payloads.held(aggregate.id, aggregate.state.head)
-                after = changed(current, first, change, place_of(aggregate.state, waiting)) if patch else None
-                if after is not None:
+                if patch:
                     budget = self._instances.budget(aggregate)
-                    sealed = self._instances.payloads.seal_change(aggregate.id, after, budget)
+                    sealed = self._instances.payloads.seal_change(aggregate.id, aggregate.state.head, change, budget)
                     brought.payloads.append(sealed)
-                    head = sealed.hash
+                    head = sealed[0]
             except (MergeConflictError, PayloadTooLargeError) as error:
                 return Prepared(RaiseIncident(node=node, code=error.code, text=str(error)), brought)
             flags = self._flags(aggregate, state)

@@ -85,7 +85,7 @@ class Instances:
         if request.idempotency_key:
             attached.idempotency = (request.idempotency_key, _request(request))
         command = StartInstance(
-            definition=version.hash, process=request.process, process_version=version.number, head=head.hash,
+            definition=version.hash, process=request.process, process_version=version.number, head=head[0],
             flags=flags, start=request.start, message_id=message_id, parent=request.parent,
             business_key=request.business_key, idempotency_key=request.idempotency_key, worker=self.worker(definition),
         )  # fmt: skip

@@ -25,7 +25,7 @@ from perdure.bpmn.machine.commands import JobDone, JobFault, LeaseJob, RaiseInci
 from perdure.bpmn.machine.entries import JobStarted
 from perdure.bpmn.machine.state import Failure, Instance, Job, Node, job_key
 from perdure.engines.embedded.instances import Instances
-from perdure.engines.embedded.merging import Change, changed, place_of, seen_from
+from perdure.engines.embedded.merging import Change, place_of, seen_from
 from perdure.engines.embedded.payloads import budget_of
 from perdure.engines.embedded.plans import Definition
 from perdure.errors import (
@@ -319,12 +319,10 @@ class Jobs:
         if not isinstance(patch, dict):
             fact = f"it returned a {type(patch).__name__}, and a process merges objects"
             raise SchemaViolationError("merge the result of", "verb", verb.name, fact, violations=[])
-        current = payloads.held(aggregate.id, state.head)
-        base = payloads.held(aggregate.id, leased.job.base) if leased.job.base else None
-        at = iso(self._instances.sources.now()) or ""
-        change = Change(patch, verb.name, leased.key, at, leased.job.by or state.principal)
-        after = changed(current, base, change, place_of(state, node))
-        return [payloads.seal_change(aggregate.id, after, work.budget)]
+        base = payloads.held(aggregate.id, leased.job.base) if leased.job.base not in (b"", state.head) else None
+        at, by = iso(self._instances.sources.now()) or "", leased.job.by or state.principal
+        change = Change(patch, verb.name, leased.key, at, by, place_of(state, node), base)
+        return [payloads.seal_change(aggregate.id, state.head, change, work.budget)]
 
     async def raise_missing(self, id: Id, node: Node, origin: Origin) -> None:
         """A job whose verb or handler is gone must be seen by a person."""

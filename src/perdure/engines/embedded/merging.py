@@ -3,43 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from perdure.bpmn.machine.state import ROOT, Instance, Node
-from perdure.payload import (
-    TRAIL_LENGTH,
-    Envelope,
-    TrailEntry,
-    canonical,
-    changed_paths,
-    is_untouched,
-    merge,
-    merge_concurrent,
-)
+from perdure.payload import Envelope, changed_paths, is_untouched, merge, merge_concurrent
 
 Data = dict[str, Any]
 Place = tuple[str, ...]
 
 
-class Change:
-    """What someone brings: a patch, where it belongs, and who it is from."""
+class Change(msgspec.Struct, frozen=True, gc=False):
+    """What someone brings: a patch, where it belongs, who it is from, and the head they started from."""
 
-    __slots__ = ("at", "by", "key", "patch", "verb")
-
-    def __init__(self, patch: Mapping[str, Any], verb: str, key: str, at: str, by: str) -> None:
-        self.patch, self.verb, self.key, self.at, self.by = patch, verb, key, at, by
-
-
-class Changed(msgspec.Struct, frozen=True, gc=False):
-    """A payload after a change, the canonical bytes of its data, and what it was before."""
-
-    envelope: Envelope
-    data: bytes
-    before: Envelope
+    patch: Data
+    verb: str
+    key: str
+    at: str
+    by: str
+    place: Place = ()
+    base: Envelope | None = None
 
 
 def place_of(state: Instance, node: Node) -> Place:
@@ -64,32 +48,25 @@ def seen_from(data: Data, place: Place) -> Data:
     return merge(data, own) if place and isinstance(own, dict) else data
 
 
-def nested(patch: Mapping[str, Any], place: Place) -> Data:
-    value: Data = dict(patch)
+def nested(patch: Data, place: Place) -> Data:
+    value = patch
     for name in reversed(place):
         value = {name: value}
     return value
 
 
-def changed(current: Envelope, base: Envelope | None, change: Change, place: Place = ()) -> Changed:
-    """The payload after a change; MergeConflictError when another branch changed the same path since `base`."""
-    patch = nested(change.patch, place)
-    data = _laid_over(current, base, change.verb, patch) if patch else current.data
-    written = canonical(data)
-    hash = "sha256:" + sha256(written).hexdigest()
-    entry = TrailEntry(
-        at=change.at, by=change.by, hash_in=current.schema_hash, hash_out=hash, job_key=change.key, verb=change.verb
-    )
-    trail = (*current.sub_verb_trail, entry)[-TRAIL_LENGTH:]
-    envelope = replace(current, data=data, schema_hash=hash, last_modified_by=change.verb, sub_verb_trail=trail)
-    return Changed(envelope, written, current)
-
-
-def _laid_over(current: Envelope, base: Envelope | None, verb: str, patch: Data) -> Data:
+def changed(current: Envelope, change: Change) -> Data:
+    """The data after a change; MergeConflictError when another branch changed the same path since its base."""
+    patch, base = change.patch, change.base
+    if change.place:
+        patch = nested(patch, change.place)
+    if not patch:
+        data: Data = current.data
+        return data
     if base is None or base.schema_hash == current.schema_hash or is_untouched(base.data, current.data, patch):
         return merge(current.data, patch)
     others = _verbs_since(base, current)
-    return merge_concurrent(base.data, [(others, difference(base.data, current.data)), (verb, patch)], {})
+    return merge_concurrent(base.data, [(others, difference(base.data, current.data)), (change.verb, patch)], {})
 
 
 def _verbs_since(base: Envelope, current: Envelope) -> str:

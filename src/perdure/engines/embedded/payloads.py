@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from perdure.engines.embedded.merging import Changed
+from perdure.engines.embedded.merging import Change, changed
 from perdure.errors import RejectedError, Rejection
-from perdure.payload import BUDGET_BYTES, Envelope, Packed, digest, digest_text, pack_and_keep, unpack
+from perdure.payload import BUDGET_BYTES, Envelope, Packed, digest, digest_text, pack_and_keep, pack_change, unpack
 from perdure.sources import Id, id_text, iso
 from perdure.verbs import Verb
 
 MAX_HELD_BYTES = 16 * 1024 * 1024
 NO_SCHEMA = digest_text(digest(b"{}"))
+
+Sealed = tuple[bytes, bytes]
+"""A payload as it is stored: the hash of its bytes, and they."""
 
 
 class PayloadStore(Protocol):
@@ -25,13 +28,6 @@ class MissingPayload(Exception):
     def __init__(self, hash: bytes) -> None:
         super().__init__(hash.hex())
         self.hash = hash
-
-
-class Sealed(NamedTuple):
-    """A payload as it is stored: its bytes and their hash."""
-
-    hash: bytes
-    data: bytes
 
 
 class Payloads:
@@ -49,10 +45,10 @@ class Payloads:
 
     def held(self, instance: bytes, hash: bytes) -> Envelope:
         """What is in memory, or MissingPayload."""
-        found = self.find(instance, hash)
+        found = self._held.get((instance, hash))
         if found is None:
             raise MissingPayload(hash)
-        return found
+        return found[0]
 
     async def open(self, instance: Id, hash: bytes) -> Envelope:
         """A payload of an instance, every byte of it checked against its hash."""
@@ -65,7 +61,7 @@ class Payloads:
             raise RejectedError(Rejection("wrong_state", "read", "instance", id_text(instance), fact))
         packed = Packed(data.decode("utf-8", "surrogateescape"), digest_text(hash))
         envelope = unpack(packed, max_bytes=max(len(data), BUDGET_BYTES))
-        self._hold(instance, Sealed(hash, data), envelope)
+        self._hold(instance, hash, len(data), envelope)
         return envelope
 
     async def arrived(self, instance: Id, hash: bytes) -> Any:
@@ -76,26 +72,28 @@ class Payloads:
         """The envelope packed and hashed; kept at hand, as it is about to be the head."""
         return self._keep(instance, *pack_and_keep(envelope, max_bytes=budget))
 
-    def seal_change(self, instance: bytes, changed: Changed, budget: int = BUDGET_BYTES) -> Sealed:
-        """The same for a payload that was just made of another one."""
-        envelope, data, before = changed.envelope, changed.data, changed.before
-        return self._keep(instance, *pack_and_keep(envelope, max_bytes=budget, data=data, before=before))
+    def seal_change(self, instance: bytes, head: bytes, change: Change, budget: int = BUDGET_BYTES) -> Sealed:
+        """The same for the payload that a change makes of the head."""
+        before = self.held(instance, head)
+        at, by, key, verb = change.at, change.by, change.key, change.verb
+        data = changed(before, change)
+        return self._keep(instance, *pack_change(before, data, at=at, by=by, job_key=key, verb=verb, max_bytes=budget))
 
     def _keep(self, instance: bytes, written: bytes, kept: Envelope) -> Sealed:
-        sealed = Sealed(digest(written), written)
-        self._hold(instance, sealed, kept)
-        return sealed
+        hash = digest(written)
+        self._hold(instance, hash, len(written), kept)
+        return hash, written
 
     def forget(self, instance: bytes) -> None:
         """Nothing of what was erased stays in memory."""
         for key in [key for key in self._held if key[0] == instance]:
             self._size -= self._held.pop(key)[1]
 
-    def _hold(self, instance: bytes, sealed: Sealed, envelope: Envelope) -> None:
-        key = (instance, sealed.hash)
+    def _hold(self, instance: bytes, hash: bytes, size: int, envelope: Envelope) -> None:
+        key = (instance, hash)
         if key not in self._held:
-            self._held[key] = (envelope, len(sealed.data))
-            self._size += len(sealed.data)
+            self._held[key] = (envelope, size)
+            self._size += size
             while self._size > MAX_HELD_BYTES:
                 self._size -= self._held.popitem(last=False)[1][1]
 

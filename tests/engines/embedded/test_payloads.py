@@ -1,0 +1,113 @@
+"""Payloads of instances: a change onto the head is what merging, packing and reading back would make of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perdure.engines.embedded.merging import Change, nested
+from perdure.engines.embedded.payloads import MissingPayload, Payloads, first_envelope
+from perdure.errors import MergeConflictError, PayloadTooLargeError, SchemaViolationError
+from perdure.payload import (
+    Packed,
+    TrailEntry,
+    data_hash,
+    digest,
+    digest_text,
+    merge,
+    pack,
+    unpack,
+    with_data,
+    with_trail,
+)
+from perdure.sources import Id
+
+INSTANCE = b"i" * 16
+AT = "2026-01-01T00:00:01Z"
+
+keys = st.sampled_from(["a", "b", "\uffff", "\U00010000"])
+scalars = st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from([1.0, -0.0, 1e20, "", "ä"])
+values = scalars | st.lists(scalars, max_size=2) | st.dictionaries(keys, scalars | st.tuples(scalars), max_size=3)
+objects = st.dictionaries(keys, values, max_size=3)
+
+
+class Nowhere:
+    async def payload(self, aggregate: Id, hash: bytes) -> bytes | None:
+        raise AssertionError("what was just made is at hand")
+
+
+def started(data: dict[str, Any]) -> tuple[Payloads, bytes]:
+    payloads = Payloads(Nowhere())
+    return payloads, payloads.seal(INSTANCE, first_envelope("order", 1, None, data, 0))[0]
+
+
+def change(patch: dict[str, Any], **fields: Any) -> Change:
+    return Change(patch, "t.verb", "order/task/1", AT, "ada", **fields)
+
+
+@given(objects, st.lists(st.tuples(objects, st.sampled_from([(), ("many", "1")])), max_size=3))
+@settings(deadline=None, max_examples=150)
+@pytest.mark.req("V4")
+@pytest.mark.req("V8")
+def test_a_change_onto_the_head_is_merged_packed_and_read_back(first: dict[str, Any], patches: list[Any]) -> None:
+    payloads, head = started(first)
+    for patch, place in patches:
+        before = payloads.held(INSTANCE, head)
+        data = merge(before.data, nested(patch, place))
+        entry = TrailEntry(
+            at=AT, by="ada", hash_in=before.schema_hash, hash_out=data_hash(data), job_key="order/task/1", verb="t.verb"
+        )
+        packed = pack(with_trail(with_data(before, data, by="t.verb"), entry))
+        head, written = payloads.seal_change(INSTANCE, head, change(patch, place=place))
+        assert Packed(written.decode(), digest_text(head)) == packed
+        assert repr(payloads.held(INSTANCE, head)) == repr(unpack(packed))
+
+
+@pytest.mark.req("V8")
+def test_a_handler_that_changes_its_result_later_changes_nothing_of_the_payload() -> None:
+    payloads, head = started({"kept": {"n": 1}})
+    result: dict[str, Any] = {"tags": ["a"], "inner": {"list": [1]}, "text": "t"}
+    head, written = payloads.seal_change(INSTANCE, head, change(result))
+    result["tags"].append("b")
+    result["inner"]["list"].append(2)
+    result["text"] = "changed"
+    assert payloads.held(INSTANCE, head).data == {
+        "kept": {"n": 1}, "tags": ["a"], "inner": {"list": [1]}, "text": "t",
+    }  # fmt: skip
+    assert digest(written) == head
+
+
+@pytest.mark.req("V33")
+def test_what_another_branch_wrote_since_the_base_is_neither_lost_nor_overwritten() -> None:
+    payloads, first = started({"n": 1, "inner": {"a": 1}})
+    base = payloads.held(INSTANCE, first)
+    head, _ = payloads.seal_change(INSTANCE, first, change({"inner": {"a": 2}}))
+    both, _ = payloads.seal_change(INSTANCE, head, change({"inner": {"b": 3}}, base=base))
+    assert payloads.held(INSTANCE, both).data == {"n": 1, "inner": {"a": 2, "b": 3}}
+    with pytest.raises(MergeConflictError, match=r"/inner/a"):
+        payloads.seal_change(INSTANCE, head, change({"inner": {"a": 3}}, base=base))
+
+
+@pytest.mark.req("V8")
+@pytest.mark.req("V9")
+def test_a_refused_change_leaves_nothing_behind() -> None:
+    payloads, head = started({"n": 1})
+    with pytest.raises(PayloadTooLargeError, match="/data/scan"):
+        payloads.seal_change(INSTANCE, head, change({"scan": "x" * 900}), 1000)
+    with pytest.raises(SchemaViolationError, match="/a/1"):
+        payloads.seal_change(INSTANCE, head, change({"a": [0, {1, 2}]}))
+    assert payloads.held(INSTANCE, head).data == {"n": 1}
+    with pytest.raises(MissingPayload):
+        payloads.seal_change(INSTANCE, digest(b"another head"), change({"n": 2}))
+
+
+@pytest.mark.req("V8")
+def test_what_is_forgotten_is_asked_for_again() -> None:
+    payloads, head = started({"n": 1})
+    payloads.forget(INSTANCE)
+    assert payloads.find(INSTANCE, head) is None
+    with pytest.raises(MissingPayload):
+        payloads.held(INSTANCE, head)
