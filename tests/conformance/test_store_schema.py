@@ -139,7 +139,10 @@ def test_every_batch_statement_takes_the_columns_of_its_shared_form() -> None:
     shared, ours = load_queries("sqlite"), load_statements()
     for name in (*ORDER, *LOOK_UPS):
         wanted = [part.strip("(): ,;") for part in shared[name].split(":")[1:]]
-        assert list(ours[name].parameters) == [each.split(")")[0].split(",")[0].strip() for each in wanted], name
+        taken = [each.split(")")[0].split(",")[0].strip() for each in wanted]
+        if name == "aggregate_versions":
+            assert taken.pop() == "version"  # Postgres locks and answers all of them, wherever they are expected
+        assert list(ours[name].parameters) == taken, name
         assert len(ours[name].columns) == len(ours[name].parameters)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
 from perdure.errors import PerdureError
 from perdure.journal import Notice, ParkedRow, Rows
-from perdure.kernel.ports import Attachments, Conflict, EntityWrite
+from perdure.kernel.ports import Attachments, Conflict, EntityWrite, Unit
 from perdure.store.sqlite.driver import WORTH_A_COMMIT
 from tests.conformance.stores import (
     TENANT,
@@ -162,12 +163,54 @@ async def test_units_that_conflict_do_not_fail_those_committed_with_them(store_u
 
 
 @pytest.mark.req("X6")
+async def test_of_units_for_one_aggregate_in_one_batch_the_first_that_saw_its_version_is_written(
+    store_url: str,
+) -> None:
+    async with opened(store_url) as (driver,):
+        await driver.commit(unit_of("a"))
+        waiting_call = Rows((waiting("k"),))
+        units = [
+            unit_of("a", 0, mark="too old"), unit_of("a", 2, mark="too new"), unit_of("a", 1, mark="right"),
+            unit_of("a", 1, mark="too late"), unit_of("a", 1, mark="with a key", after=waiting_call), unit_of("b"),
+            unit_of("c", 1), unit_of("d", after=waiting_call),
+        ]  # fmt: skip
+        version = Conflict("version")
+        assert await asyncio.gather(*map(driver.commit, units)) == [
+            version, version, None, version, version, None, version, None,
+        ]  # fmt: skip
+        rows = await driver.fetch("read_records", aggregate=id_of("a"), after=1, most=10)
+        assert [(sequence, bytes(body)) for sequence, body, _ in rows] == [(2, b"a/2/right")]
+
+
+@pytest.mark.req("X6")
+async def test_a_unit_that_changes_nothing_leaves_its_version_to_the_next(store_url: str) -> None:
+    async with opened(store_url) as (driver,):
+        await driver.commit(unit_of("a"))
+        await driver.commit(lone(message("m", "a", status=0)))
+        arrival = Unit(TENANT, id_of("a"), "runbook", 1, 1, attachments=[Attachments(settles=(TENANT, "m"))])
+        assert await asyncio.gather(*map(driver.commit, [arrival, unit_of("a", 1)])) == [None, None]
+
+
+@pytest.mark.req("X6")
 async def test_many_units_are_written_while_others_are_still_being_decided(sqlite_url: str) -> None:
     async with opened(sqlite_url) as (driver,):
         before = driver.commits
         commits = [driver.commit(unit_of(label)) for label in range(WORTH_A_COMMIT + 1)]
         assert await asyncio.gather(*commits) == [None] * len(commits)
         assert driver.commits == before + 2
+
+
+@pytest.mark.req("X6")
+async def test_a_batch_that_is_ready_is_written_while_the_loop_is_busy_with_something_else(sqlite_url: str) -> None:
+    async with opened(sqlite_url) as (driver,):
+        before, patience = driver.commits, time.monotonic() + 60
+        commits = [driver.commit(unit_of(label)) for label in range(WORTH_A_COMMIT * 2)]
+        while driver.commits < before + 2:
+            assert time.monotonic() < patience, "the second batch waits for the loop"
+        with Raw(sqlite_url) as raw:
+            assert raw("SELECT count(*) FROM journal") == [(len(commits),)]
+        assert await asyncio.gather(*commits) == [None] * len(commits)
+        assert await driver.commit(unit_of("next")) is None
 
 
 @pytest.mark.req("X6")

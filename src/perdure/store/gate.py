@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 
 from perdure.kernel.ports import Attachments, Conflict, Unit
 
 
+class Own(NamedTuple):
+    """What one unit wants to hold that its aggregate did not hold before: keys of calls, and locks in their order."""
+
+    keys: list[tuple[str, str, str]]
+    locks: list[tuple[str, str]]
+
+
 class Claims(msgspec.Struct):
     """What the units of a batch claim: to be looked up under the transaction's locks."""
 
-    ids: list[tuple[bytes]] = []
+    versions: list[tuple[bytes, int]] = []
+    """Aggregates, and the version each is expected to have."""
     starts: list[tuple[str, str]] = []
     messages: list[tuple[str, str]] = []
     keys: list[tuple[str, str, str]] = []
     entities: list[tuple[str, str, str]] = []
     locks: list[tuple[str, str]] = []
+    own: list[Own | None] = []
+    """For each unit; None when it claims nothing but its version, as most do."""
 
 
 class Standing(msgspec.Struct):
@@ -33,6 +44,7 @@ class Standing(msgspec.Struct):
     """Notices that were given before, by who gives them and their id: not written again."""
 
 
+CALL = "call"
 LOCK = "lock"
 """The kind of the rows that say who may change an entity: one for each, whoever holds it."""
 TAKEN = -1
@@ -43,92 +55,112 @@ def claims_of(units: Iterable[Unit]) -> Claims:
     claims = Claims()
     for unit in units:
         if unit.id is not None:
-            claims.ids.append((unit.id,))
-        for brought in unit.attachments:
-            if brought.idempotency is not None:
-                claims.starts.append((unit.tenant, brought.idempotency[0]))
-            if brought.inbox is not None:
-                claims.messages.append((brought.inbox.tenant, brought.inbox.message_id))
-            claims.entities.extend((unit.tenant, write.entity, write.key) for write in brought.entities)
-        for notice in unit.notices:
-            claims.messages.append((unit.tenant, notice.message_id))
-        claims.keys.extend(_new_keys(unit))
-        claims.locks.extend(_new_locks(unit))
+            claims.versions.append((unit.id, unit.expected))
+        claims.own.append(None if _is_plain(unit) else _claim(claims, unit))
     return claims
+
+
+def _is_plain(unit: Unit) -> bool:
+    for brought in unit.attachments:
+        if brought.inbox is not None or brought.idempotency is not None or brought.entities:
+            return False
+    for row in unit.after.parked:
+        if row.kind in (CALL, LOCK):
+            return False
+    return not unit.notices
+
+
+def _claim(claims: Claims, unit: Unit) -> Own:
+    for brought in unit.attachments:
+        if brought.idempotency is not None:
+            claims.starts.append((unit.tenant, brought.idempotency[0]))
+        if brought.inbox is not None:
+            claims.messages.append((brought.inbox.tenant, brought.inbox.message_id))
+        claims.entities.extend((unit.tenant, write.entity, write.key) for write in brought.entities)
+    for notice in unit.notices:
+        claims.messages.append((unit.tenant, notice.message_id))
+    own = Own(_new_keys(unit), _new_locks(unit))
+    claims.keys.extend(own.keys)
+    claims.locks.extend(own.locks)
+    return own
 
 
 def _new_keys(unit: Unit) -> list[tuple[str, str, str]]:
     if not unit.after.parked:
         return []
-    before = {(row.step, row.token) for row in unit.before.parked if row.status == 0 and row.kind == "call"}
+    before = {(row.step, row.token) for row in unit.before.parked if row.status == 0 and row.kind == CALL}
     return [
         (unit.tenant, row.key, row.name)
         for row in unit.after.parked
-        if row.status == 0 and row.kind == "call" and (row.step, row.token) not in before
+        if row.status == 0 and row.kind == CALL and (row.step, row.token) not in before
     ]
 
 
 def _new_locks(unit: Unit) -> list[tuple[str, str]]:
-    """What a unit wants to hold that its aggregate did not hold before, in the order locks are taken."""
     if not unit.after.parked:
         return []
     after = {row.key for row in unit.after.parked if row.kind == LOCK}
     return [(unit.tenant, key) for key in sorted(after - {row.key for row in unit.before.parked if row.kind == LOCK})]
 
 
-def judge(units: list[Unit], standing: Standing) -> list[Conflict | None]:
+def judge(units: Iterable[Unit], claims: Claims, standing: Standing) -> list[Conflict | None]:
     """Per unit, why it may not be written; a unit that may takes its keys from those after it."""
-    return [_judge(unit, standing) for unit in units]
+    return [_judge(unit, own, standing) for unit, own in zip(units, claims.own, strict=True)]
 
 
-def _judge(unit: Unit, standing: Standing) -> Conflict | None:
-    conflict = _conflict(unit, standing)
-    if conflict is None:
-        _take(unit, standing)
-    return conflict
-
-
-def _conflict(unit: Unit, standing: Standing) -> Conflict | None:
-    if unit.id is not None and standing.versions.get(unit.id, 0) != unit.expected:
+def _judge(unit: Unit, own: Own | None, standing: Standing) -> Conflict | None:
+    id = unit.id
+    if id is not None and standing.versions.get(id, 0) != unit.expected:
         return Conflict("version")
-    own: set[tuple[str, ...]] = set()
-    for brought in unit.attachments:
-        conflict = _brought(unit, brought, standing, own)
+    if own is not None:
+        conflict = _conflict(unit, own, standing)
         if conflict is not None:
             return conflict
-    return _key_taken(unit, standing, own) or _lock_taken(unit, standing)
+        _take(unit, own, standing)
+    if id is not None and unit.records:
+        standing.versions[id] = TAKEN
+    return None
 
 
-def _brought(unit: Unit, brought: Attachments, standing: Standing, own: set[tuple[str, ...]]) -> Conflict | None:
+def _conflict(unit: Unit, own: Own, standing: Standing) -> Conflict | None:
+    claimed: set[tuple[str, ...]] = set()
+    for brought in unit.attachments:
+        conflict = _brought(unit, brought, standing, claimed)
+        if conflict is not None:
+            return conflict
+    return _key_taken(unit, own, standing, claimed) or _lock_taken(own, standing)
+
+
+def _brought(unit: Unit, brought: Attachments, standing: Standing, claimed: set[tuple[str, ...]]) -> Conflict | None:
     if brought.idempotency is not None:
         key = brought.idempotency[0]
         holder = standing.starts.get((unit.tenant, key))
-        if holder is not None or _is_repeated(own, "start", key):
+        if holder is not None or _is_repeated(claimed, "start", key):
             return Conflict("idempotency", key, holder)
     if brought.inbox is not None:
         message = (brought.inbox.tenant, brought.inbox.message_id)
         known = standing.messages.get(message)
         if known is not None:
             return Conflict("inbox", message[1], known[1], known[0])
-        if _is_repeated(own, "message", *message):
+        if _is_repeated(claimed, "message", *message):
             return Conflict("inbox", message[1], unit.id)
     for write in brought.entities:
         stored = standing.entities.get((unit.tenant, write.entity, write.key), 0)
-        if stored != write.expected or _is_repeated(own, "entity", write.entity, write.key):
+        if stored != write.expected or _is_repeated(claimed, "entity", write.entity, write.key):
             return Conflict("entity", f"{write.entity}/{write.key}")
     return None
 
 
-def _key_taken(unit: Unit, standing: Standing, own: set[tuple[str, ...]]) -> Conflict | None:
-    for claim in _new_keys(unit):
+def _key_taken(unit: Unit, own: Own, standing: Standing, claimed: set[tuple[str, ...]]) -> Conflict | None:
+    for claim in own.keys:
         holder = standing.keys.get(claim)
-        if (holder is not None and not _frees(unit, holder, claim)) or _is_repeated(own, "key", *claim):
+        if (holder is not None and not _frees(unit, holder, claim)) or _is_repeated(claimed, "key", *claim):
             return Conflict("key", claim[1], holder or unit.id)
     return None
 
 
-def _lock_taken(unit: Unit, standing: Standing) -> Conflict | None:
-    for claim in _new_locks(unit):
+def _lock_taken(own: Own, standing: Standing) -> Conflict | None:
+    for claim in own.locks:
         if (holder := standing.locks.get(claim)) is not None:
             return Conflict("key", claim[1], holder)
     return None
@@ -142,17 +174,15 @@ def _frees(unit: Unit, holder: bytes, claim: tuple[str, str, str]) -> bool:
     return any((row.step, row.token) in held and row.status != 0 and row.name == claim[2] for row in unit.after.parked)
 
 
-def _is_repeated(own: set[tuple[str, ...]], *claim: str) -> bool:
+def _is_repeated(claimed: set[tuple[str, ...]], *claim: str) -> bool:
     """Whether one unit claims the same thing twice."""
-    if claim in own:
+    if claim in claimed:
         return True
-    own.add(claim)
+    claimed.add(claim)
     return False
 
 
-def _take(unit: Unit, standing: Standing) -> None:
-    if unit.id is not None and unit.records:
-        standing.versions[unit.id] = TAKEN
+def _take(unit: Unit, own: Own, standing: Standing) -> None:
     for brought in unit.attachments:
         if brought.idempotency is not None and unit.id is not None:
             standing.starts[(unit.tenant, brought.idempotency[0])] = unit.id
@@ -165,9 +195,9 @@ def _take(unit: Unit, standing: Standing) -> None:
             standing.repeated.add((unit.id, notice.message_id))
         else:
             standing.messages[(unit.tenant, notice.message_id)] = ("", unit.id)
-    for claim in _new_keys(unit):
+    for claim in own.keys:
         assert unit.id is not None
         standing.keys[claim] = unit.id
-    for lock in _new_locks(unit):
+    for lock in own.locks:
         assert unit.id is not None
         standing.locks[lock] = unit.id

@@ -132,7 +132,7 @@ class Writer:
     async def _at_once(self, wire: Wire, units: list[Unit], fence: int) -> list[Verdict]:
         """Gate and writes in one round trip: a key that is taken fails all of it, and the gate then says whose."""
         standing = Standing()
-        verdicts = judge(units, standing)
+        verdicts = judge(units, claims_of(units), standing)
         first = [Request(BEGIN, [])]
         if fence:
             first.append(asking(self._statements["hold_fence"], {"number": fence}))
@@ -143,8 +143,9 @@ class Writer:
         return [*verdicts]
 
     async def _attempt(self, wire: Wire, units: list[Unit], fence: int) -> list[Verdict]:
-        standing = await self._standing(wire, claims_of(units), fence)
-        verdicts = judge(units, standing)
+        claims = claims_of(units)
+        standing = await self._standing(wire, claims, fence)
+        verdicts = judge(units, claims, standing)
         await wire.turn(self._writes(units, verdicts, standing))
         self.commits += 1
         return [*verdicts]
@@ -158,7 +159,7 @@ class Writer:
         asked = [
             (name, rows)
             for name, rows in (
-                ("aggregate_versions", claims.ids),
+                ("aggregate_versions", [row[:1] for row in claims.versions]),
                 ("entity_versions", claims.entities),
                 ("taken_starts", claims.starts),
                 ("known_messages", claims.messages),

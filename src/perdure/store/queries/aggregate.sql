@@ -3,8 +3,10 @@
 SELECT id, tenant, kind, version, status, ended_at, state, head, checksum FROM aggregate WHERE id = :id;
 
 -- name: aggregate_versions
--- Where the aggregates of a batch stand, for the gate.
-SELECT id, version FROM aggregate WHERE id IN (SELECT * FROM (VALUES (:id)));
+-- Of a batch, the aggregates that do not stand where they are expected, for the gate.
+WITH expected (id, version) AS (VALUES (:id, :version))
+SELECT expected.id, coalesce(aggregate.version, 0) FROM expected LEFT JOIN aggregate ON aggregate.id = expected.id
+WHERE coalesce(aggregate.version, 0) <> expected.version;
 
 -- name: put_aggregate
 -- Write aggregates that passed the gate, new or changed.

@@ -6,6 +6,7 @@ import asyncio
 import queue
 import sqlite3
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -58,7 +59,7 @@ class SqliteDriver:
         self._connect = connect
         self._busy_seconds = busy_seconds
         self._queries = load_queries("sqlite")
-        self._waiting: list[Waiting] = []
+        self._waiting: deque[Waiting] = deque()
         self._is_busy = False
         self._is_flushing = False
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -108,7 +109,7 @@ class SqliteDriver:
         if self._thread is not None:
             self._tasks.put(None)
             await asyncio.to_thread(self._thread.join)
-        waiting, self._waiting = self._waiting, []
+        waiting = self._take(len(self._waiting))
         tell_all(self._loop, waiting, [_closed(self.url)] * len(waiting))
         if not self.is_memory:
             self._reader.close()
@@ -161,12 +162,16 @@ class SqliteDriver:
         self._is_flushing = False
         if self._is_busy or not self._waiting or self._is_closed:
             return
-        batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
+        batch = self._take(MAX_BATCH)
         self._is_busy = True
         if self.is_threaded and not (len(batch) == 1 and self._commit_here(batch)):
             self._tasks.put(lambda: self._commit_in_thread(batch))
         elif not self.is_threaded:
             self._settle(batch, self._commit([unit for unit, _ in batch]))
+
+    def _take(self, most: int) -> list[Waiting]:
+        """Those who wait longest. Only one thread takes at a time, and none is lost of those added meanwhile."""
+        return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
 
     def _commit_here(self, batch: list[Waiting]) -> bool:
         """One unit alone is not worth a thread's wake-up, unless the disk is slow or someone else is writing."""
@@ -203,16 +208,24 @@ class SqliteDriver:
         return [verdict for unit in units for verdict in self._commit([unit])]
 
     def _commit_in_thread(self, batch: list[Waiting]) -> None:
-        began = self._loop.time()
-        with self._writing:
-            verdicts = self._commit([unit for unit, _ in batch])
-        self._measure(began)
-        self._loop.call_soon_threadsafe(self._settle, batch, verdicts)
+        while batch:
+            began = self._loop.time()
+            with self._writing:
+                verdicts = self._commit([unit for unit, _ in batch])
+            self._measure(began)
+            following = self._following()
+            self._loop.call_soon_threadsafe(self._settle, batch, verdicts, bool(following))
+            batch = following
 
-    def _settle(self, batch: list[Waiting], verdicts: list[Verdict]) -> None:
-        self._is_busy = False
+    def _following(self) -> list[Waiting]:
+        """What is written at once, while the loop tells those before it: enough of them, and nothing else to do."""
+        is_worth_it = len(self._waiting) >= WORTH_A_COMMIT and not self._is_closed and self._tasks.empty()
+        return self._take(MAX_BATCH) if is_worth_it else []
+
+    def _settle(self, batch: list[Waiting], verdicts: list[Verdict], is_busy: bool = False) -> None:
+        self._is_busy = is_busy
         tell_all(self._loop, batch, verdicts)
-        if not self._is_flushing:
+        if self._waiting and not self._is_busy and not self._is_flushing:
             self._is_flushing = True
             self._loop.call_soon(self._flush)
 

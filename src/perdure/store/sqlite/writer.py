@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from time import sleep
 from typing import Any
 
@@ -31,8 +32,9 @@ class Writer:
         connection = self.connection
         try:
             self._check_fence(fence)
-            standing = self._standing(claims_of(units))
-            verdicts = judge(units, standing)
+            claims = claims_of(units)
+            standing = self._standing(claims)
+            verdicts = judge(units, claims, standing)
             passed = [unit for unit, verdict in zip(units, verdicts, strict=True) if verdict is None]
             batch = batch_of(passed, standing.repeated)
             for name in ORDER:
@@ -79,8 +81,10 @@ class Writer:
 
     def _standing(self, claims: Claims) -> Standing:
         standing = Standing()
-        if claims.ids:
-            standing.versions = {bytes(id): version for id, version in self._look("aggregate_versions", claims.ids)}
+        if claims.versions:
+            # Only those that stand elsewhere are answered: each row would cost a turn at the interpreter's lock.
+            standing.versions = dict(claims.versions)
+            standing.versions.update(self._look("aggregate_versions", claims.versions))
         if claims.starts:
             standing.starts = {(t, key): bytes(id) for t, key, id in self._look("taken_starts", claims.starts)}
         if claims.messages:
@@ -119,6 +123,6 @@ def _chunks(rows: list[Any]) -> list[tuple[int, list[Any]]]:
     start, left = 0, len(rows)
     for size in CHUNK_SIZES:
         while left >= size:
-            chunks.append((size, [value for row in rows[start : start + size] for value in row]))
+            chunks.append((size, [*chain.from_iterable(rows[start : start + size])]))
             start, left = start + size, left - size
     return chunks

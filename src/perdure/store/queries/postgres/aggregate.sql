@@ -1,5 +1,5 @@
 -- name: aggregate_versions
--- Differs because rows are locked, in the order of their ids, until the batch commits.
+-- Differs because all rows are locked, in the order of their ids, until the batch commits, and so all are answered.
 SELECT id, version FROM aggregate WHERE id = ANY(:id::bytea[]) ORDER BY id FOR UPDATE;
 
 -- name: put_aggregate
