@@ -79,6 +79,8 @@ OVER_BUDGET = "agent.budget"
 class Meter:
     """What one attempt has used so far, as it is told."""
 
+    __slots__ = ("_uses", "agent")
+
     def __init__(self) -> None:
         self._uses: list[ModelUse] = []
         self.agent = ""

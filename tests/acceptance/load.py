@@ -16,7 +16,7 @@ import msgspec
 from perdure import Perdure
 from perdure.app.views import CallView
 from perdure.errors import RejectedError, StoreUnavailableError, Transient
-from perdure.kernel.ports import Conflict, Unit
+from perdure.kernel.ports import Told, Unit, Verdict
 from perdure.runbooks.machine import RunbookMachine
 from perdure.verbs import Call, Catalogue, load_text
 
@@ -174,17 +174,20 @@ class Load:
     # --- the moment of death -------------------------------------------------------------------------------------
 
     def _watch_commits(self, driver: Any) -> None:
-        commit: Callable[[Unit], Awaitable[Conflict | None]] = driver.commit
+        submit: Callable[[Unit, Told], None] = driver.submit
 
-        async def watched(unit: Unit) -> Conflict | None:
+        def watched(unit: Unit, told: Told) -> None:
             kinds = [self._kind(record.body) for record in unit.records]
-            self._reached("before", kinds)
-            conflict = await commit(unit)
-            if conflict is None:
-                self._reached("after", kinds)
-            return conflict
 
-        driver.commit = watched
+            def reached(verdict: Verdict) -> None:
+                if verdict is None:
+                    self._reached("after", kinds)
+                told(verdict)
+
+            self._reached("before", kinds)
+            submit(unit, reached)
+
+        driver.submit = watched
 
     def _kind(self, body: bytes) -> str:
         record = self._codec.decode(body)

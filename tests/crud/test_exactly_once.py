@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,11 @@ import pytest
 from perdure import Call, Perdure
 from perdure.kernel.ports import Conflict, Unit
 from perdure.store.audit import verify
+from perdure.store.telling import awaited
+from perdure.testing.faults import submitting
 from tests.crud.scene import opened, refusal, result
 
 ID = "0191d2a4-5c00-7000-8000-0000000000aa"
-Commit = Callable[[Unit], Awaitable[Conflict | None]]
 
 
 class Crash(BaseException):
@@ -27,20 +28,20 @@ class Crash(BaseException):
 def crash(perdure: Perdure, monkeypatch: pytest.MonkeyPatch, *, after: bool) -> None:
     """The next commit is the last thing this process does, or the first it does not do."""
     driver = perdure.runtime.driver
-    commit: Commit = driver.commit
+    commit = partial(awaited, driver.submit)
 
     async def crashing(unit: Unit) -> Conflict | None:
         if after:
             await commit(unit)
         raise Crash
 
-    monkeypatch.setattr(driver, "commit", crashing)
+    monkeypatch.setattr(driver, "submit", submitting(crashing))
 
 
 def conflicts(perdure: Perdure, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Counts the commits that were refused, by reason."""
     driver = perdure.runtime.driver
-    commit: Commit = driver.commit
+    commit = partial(awaited, driver.submit)
     counted: Counter[str] = Counter()
 
     async def counting(unit: Unit) -> Conflict | None:
@@ -49,7 +50,7 @@ def conflicts(perdure: Perdure, monkeypatch: pytest.MonkeyPatch) -> Counter[str]
             counted[conflict.what] += 1
         return conflict
 
-    monkeypatch.setattr(driver, "commit", counting)
+    monkeypatch.setattr(driver, "submit", submitting(counting))
     return counted
 
 

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -20,6 +21,8 @@ from perdure.store.audit import verify
 from perdure.store.migrations import newest
 from perdure.store.ports import Driver
 from perdure.store.sqlite.connection import Connection, connect
+from perdure.store.telling import awaited
+from perdure.testing.faults import submitting
 from perdure.testing.services import PostgresService
 from tests.conftest import ROOT, unavailable
 from tests.crash.scenarios import Handlers
@@ -77,7 +80,7 @@ async def test_on_a_full_disk_the_caller_is_told_and_nothing_acknowledged_is_los
 
 def when_refused(driver: Driver, mend: Callable[[], object]) -> list[PerdureError]:
     """Mend what is broken once a commit was refused; returns a list of the refusals."""
-    commit, refusals = driver.commit, list[PerdureError]()
+    commit, refusals = partial(awaited, driver.submit), list[PerdureError]()
 
     async def watched(unit: Unit) -> Conflict | None:
         try:
@@ -87,7 +90,7 @@ def when_refused(driver: Driver, mend: Callable[[], object]) -> list[PerdureErro
             mend()
             raise
 
-    driver.commit = watched  # type: ignore[method-assign]
+    driver.submit = submitting(watched)  # type: ignore[method-assign]
     return refusals
 
 
@@ -113,7 +116,7 @@ async def test_a_result_that_the_full_disk_refused_is_recorded_when_there_is_roo
 async def test_a_job_whose_start_was_committed_but_never_answered_is_taken_up(store_url: str) -> None:
     """The caller was told nothing, the job is leased to this very process, and no other will ever take it over."""
     driver, handlers = plain_driver(store_url), Handlers()
-    commit, lost = driver.commit, list[Unit]()
+    commit, lost = partial(awaited, driver.submit), list[Unit]()
 
     async def answerless(unit: Unit) -> Conflict | None:
         conflict = await commit(unit)
@@ -122,7 +125,7 @@ async def test_a_job_whose_start_was_committed_but_never_answered_is_taken_up(st
             raise StoreUnavailableError("reach", "store", store_url, "it did not answer")
         return conflict
 
-    driver.commit = answerless  # type: ignore[method-assign]
+    driver.submit = submitting(answerless)  # type: ignore[method-assign]
     async with opened(driver, handlers.bound()) as perdure:
         with pytest.raises(StoreUnavailableError):
             await perdure.call("t.external", idempotency_key="k")

@@ -147,7 +147,7 @@ async def abandoned(url: str, calls: int) -> AsyncIterator[list[str]]:
         for task in asking:
             task.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
-        for job in list(perdure.runtime.conductor._jobs.values()):
+        for job in perdure.runtime.conductor.tasks():
             job.cancel()
     yield started
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,6 +19,8 @@ from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND
 from perdure.sources import parse_id
 from perdure.store.audit import verify
+from perdure.store.telling import awaited
+from perdure.testing.faults import submitting
 from perdure.verbs import Call, load_text
 from tests.pair import Pair, pair
 
@@ -56,14 +59,15 @@ async def findings(both: Pair) -> list[str]:
 @pytest.mark.req("X6")
 async def test_a_caller_that_gives_up_leaves_a_call_that_goes_on(store_url: str) -> None:
     async with opened(store_url) as both:
-        driver, commit = both.first.runtime.driver, both.first.runtime.driver.commit
+        driver = both.first.runtime.driver
+        commit = partial(awaited, driver.submit)
         committed = asyncio.Event()
 
         async def observed(unit: Unit) -> Conflict | None:
             committed.set()
             return await commit(unit)
 
-        driver.commit = observed  # type: ignore[method-assign]
+        driver.submit = submitting(observed)  # type: ignore[method-assign]
         asking = asyncio.create_task(both.first.call("k.external", idempotency_key="k"))
         await committed.wait()
         asking.cancel()
@@ -76,7 +80,8 @@ async def test_a_caller_that_gives_up_leaves_a_call_that_goes_on(store_url: str)
 @pytest.mark.req("X6")
 async def test_what_a_handler_did_is_recorded_when_the_store_answers_again(store_url: str) -> None:
     async with opened(store_url) as both:
-        driver, commit = both.first.runtime.driver, both.first.runtime.driver.commit
+        driver = both.first.runtime.driver
+        commit = partial(awaited, driver.submit)
         outages = [StoreUnavailableError("reach", "store", "it", "the network is down")] * 3
 
         async def unreliable(unit: Unit) -> Conflict | None:
@@ -84,7 +89,7 @@ async def test_what_a_handler_did_is_recorded_when_the_store_answers_again(store
                 raise outages.pop()
             return await commit(unit)
 
-        driver.commit = unreliable  # type: ignore[method-assign]
+        driver.submit = submitting(unreliable)  # type: ignore[method-assign]
         asking = asyncio.create_task(both.first.call("k.external"))
         while not asking.done():
             await asyncio.sleep(0)

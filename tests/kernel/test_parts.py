@@ -15,12 +15,13 @@ from perdure.errors import QuarantinedError, UnreadableFormError
 from perdure.journal import NO_ROWS, Decision, JobRow, Notice, Origin, Parts, RecordCodec, Rows
 from perdure.journal.parts import CHUNK, INLINE
 from perdure.kernel.kernel import Kernel, Prepared
-from perdure.kernel.ports import Unit
+from perdure.kernel.ports import Told, Unit
 from perdure.sources import Id
 from perdure.store.audit.aggregates import Look
 from perdure.store.audit.reading import Reader
 from perdure.store.opening import open_driver
 from perdure.store.store import Store
+from perdure.store.telling import awaited
 from perdure.testing.clock import VirtualSources
 from tests.conformance.stores import Raw, id_of
 
@@ -109,9 +110,12 @@ class Watched:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)
 
-    async def commit(self, unit: Unit) -> Any:
+    def commit(self, unit: Unit) -> Any:
+        return awaited(self.submit, unit)
+
+    def submit(self, unit: Unit, told: Told) -> None:
         self.units.append(unit)
-        return await self.store.commit(unit)
+        self.store.submit(unit, told)
 
 
 class World(msgspec.Struct):

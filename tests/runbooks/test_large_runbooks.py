@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.kernel.ports import Conflict, Unit
+from perdure.kernel.ports import Told, Unit
 from perdure.store.sqlite.driver import SqliteDriver
 from perdure.testing.sandbox import Sandbox
 from perdure.verbs import load_text
@@ -38,9 +38,9 @@ class Weighed(SqliteDriver):
         super().__init__(url, url.removeprefix("sqlite:///"), is_threaded=False)
         self.units: list[Unit] = []
 
-    async def commit(self, unit: Unit) -> Conflict | None:
+    def submit(self, unit: Unit, told: Told) -> None:
         self.units.append(unit)
-        return await super().commit(unit)
+        super().submit(unit, told)
 
     def weight(self) -> int:
         return sum(

@@ -15,6 +15,7 @@ from perdure.kernel.ports import Conflict, Unit
 from perdure.runbooks import commands as c
 from perdure.runbooks import upkeep
 from perdure.sources import parse_id
+from perdure.testing.faults import submitting
 from perdure.testing.sandbox import Sandbox
 from perdure.work.identity import ProcessIdentity
 from tests.runbooks.test_calls import opened
@@ -236,14 +237,14 @@ async def test_an_intent_whose_commit_was_never_answered_is_carried_out_all_the_
     handlers = Handlers()
     async with opened(store_url, handlers) as sandbox:
         driver: Any = sandbox.runtime.driver
-        commit = driver.commit
+        submit = driver.submit
 
         async def unanswered(unit: Unit) -> Conflict | None:
-            driver.commit = commit
-            await commit(unit)
+            driver.submit = submit
+            await driver.commit(unit)
             raise StoreUnavailableError("reach", "store", "it", "it did not answer")
 
-        driver.commit = unanswered
+        driver.submit = submitting(unanswered)
         with pytest.raises(StoreUnavailableError):
             await sandbox.call("kyc.notify", idempotency_key="k")
         for _ in range(2):

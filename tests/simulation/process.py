@@ -11,10 +11,11 @@ from perdure.app.perdure import Perdure
 from perdure.app.runtime import Runtime
 from perdure.errors import PerdureError, StoreUnavailableError
 from perdure.journal import Origin
-from perdure.kernel.ports import Conflict, Unit
+from perdure.kernel.ports import Conflict, Told, Unit, Verdict
 from perdure.store.ports import Row
-from perdure.store.sqlite.driver import SqliteDriver, Verdict
-from perdure.testing.faults import Crash, FaultyDriver
+from perdure.store.sqlite.driver import SqliteDriver
+from perdure.store.telling import awaited
+from perdure.testing.faults import Crash, FaultyDriver, submitting
 from perdure.verbs import HandlerRegistry
 from perdure.work.identity import ProcessIdentity
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 NO_SUCH_PID = 900_000_000
-GATHERED = frozenset({"Signals._reach", "FaultyDriver.commit"})
+GATHERED = frozenset({"Signals._reach"})
 """Tasks whose failure is told to those who wait for them."""
 RUNNING: contextvars.ContextVar[Process | None] = contextvars.ContextVar("running", default=None)
 """The process on whose behalf the current task runs: what it starts dies with it."""
@@ -147,9 +148,12 @@ class SimulatedDriver(SqliteDriver):
         self._process = process
         self._world = process.world
 
-    async def commit(self, unit: Unit) -> Conflict | None:
+    def submit(self, unit: Unit, told: Told) -> None:
+        submitting(self._slowly)(unit, told)
+
+    async def _slowly(self, unit: Unit) -> Conflict | None:
         await self._pass("commit")
-        verdict = await super().commit(unit)
+        verdict = await awaited(super().submit, unit)
         await self._turns()
         return verdict
 

@@ -18,6 +18,7 @@ from perdure.journal.machine import (
     PartedMachine,
     Rows,
     TimerRow,
+    Written,
 )
 from perdure.journal.parts import Parts
 from perdure.journal.record import RECORD_VERSION, Origin, Record, RecordCodec
@@ -41,6 +42,7 @@ __all__ = [
     "Rows",
     "TimerRow",
     "Upcaster",
+    "Written",
     "genesis",
     "lift",
     "link",

@@ -75,17 +75,31 @@ class Rows(msgspec.Struct, frozen=True, gc=False):
 NO_ROWS = Rows()
 
 
+class Written(msgspec.Struct, frozen=True, gc=False):
+    """A decision as it is stored, where a machine has that at hand: the bytes of the state and of the record.
+
+    `rows` are those of the state, None when they are to be derived; `is_notable` when others may have to be told.
+    """
+
+    state: bytes
+    record: bytes
+    rows: Rows | None
+    is_notable: bool
+
+
 class Decision(msgspec.Struct, frozen=True, gc=False):
     """What a command led to: entries to append, and what the caller is told.
 
     When it `keeps` nothing, of what the command brought along only its arrival is remembered. A machine that decides by
-    applying may hand over the `state` its entries lead to; it must be the one that `apply` gives.
+    applying may hand over the `state` its entries lead to; it must be the one that `apply` gives. So must be what it
+    hands over as `written`, under the time the machine was given.
     """
 
     entries: tuple[Any, ...]
     answer: str = "applied"
     keeps: bool = True
     state: Any = None
+    written: Written | None = None
 
 
 class Machine(Protocol[S, C_contra, E]):

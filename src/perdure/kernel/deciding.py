@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from perdure.errors import PerdureError, RejectedError, Rejection
-from perdure.journal import Decision, Machine, Notice, Origin, PartedMachine, Rows, link
+from perdure.journal import Decision, Machine, Notice, Origin, PartedMachine, Rows, Written, link
 from perdure.kernel.ports import Attachments, Conflict, RecordRow, Unit
 from perdure.sources import Id, Sources
 
@@ -51,14 +51,31 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     conflict: Conflict | None = None
 
 
-class Submission(msgspec.Struct):
-    """A command that someone waits for."""
+class Submission(msgspec.Struct, frozen=True):
+    """A command, and who is to be told of its answer: once, by a future or a function."""
 
     origin: Origin
     prepare: Preparation | Prepared
-    future: asyncio.Future[Answer]
+    told: asyncio.Future[Answer] | Callable[[Answer | BaseException], None]
     kind: str
-    is_alone: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody waits for the answer any more."""
+        return isinstance(self.told, asyncio.Future) and self.told.done()
+
+    def settle(self, answer: Answer | BaseException) -> None:
+        told = self.told
+        if not isinstance(told, asyncio.Future):
+            told(answer)
+        elif told.done():
+            return
+        elif isinstance(answer, asyncio.CancelledError):
+            told.cancel()
+        elif isinstance(answer, BaseException):
+            told.set_exception(answer)
+        else:
+            told.set_result(answer)
 
 
 class Decided(msgspec.Struct, frozen=True, gc=False):
@@ -70,6 +87,7 @@ class Decided(msgspec.Struct, frozen=True, gc=False):
     answer: str
     entries: tuple[Any, ...]
     state: Any = None
+    written: Written | None = None
 
 
 class Decisions(msgspec.Struct, frozen=True, gc=False):
@@ -138,7 +156,9 @@ class Decider:
             return RejectedError(decision)
         if not decision.keeps and brought is not None:
             brought = brought.arrival()
-        return Decided(submission, command, brought, decision.answer, decision.entries, decision.state)
+        return Decided(
+            submission, command, brought, decision.answer, decision.entries, decision.state, decision.written
+        )
 
     def unit(self, machine: Machine[Any, Any, Any], current: Aggregate, decided: list[Decided]) -> Committing:
         id, state, head, version = current.id, current.state, current.head, current.version
@@ -146,40 +166,48 @@ class Decider:
         attachments: list[Attachments] = []
         notices: list[Notice] = []
         now = self._sources.now()
+        written: Written | None = None
         for each in decided:
             if each.brought is not None:
                 attachments.append(each.brought)
             if not each.entries:
                 continue
-            state = _after(machine, state, each)
-            body = machine.records.encode(now, type(each.command).__name__, each.submission.origin, each.entries)
+            state, written = _after(machine, state, each), each.written
+            if written is not None:
+                body = written.record
+            else:
+                body = machine.records.encode(now, type(each.command).__name__, each.submission.origin, each.entries)
             head = link(head, body)
             version += 1
             records.append(RecordRow(version, body, head))
-            notices.extend(machine.notices(id, state, each.entries))
-        before, rows, parts = self._derived(machine, current, state)
+            if written is None or written.is_notable:
+                notices.extend(machine.notices(id, state, each.entries))
+        before, rows, parts = self._derived(machine, current, state, written)
         status, ended_at = machine.status(state)
+        encoded = written.state if written is not None else machine.encode(state)
         unit = Unit(
-            current.tenant, id, current.kind, current.version, version, status, ended_at, machine.encode(state), head,
-            records, before, rows, notices, attachments, now, parts,
+            current.tenant, id, current.kind, current.version, version, status, ended_at, encoded, head, records,
+            before, rows, notices, attachments, now, parts,
         )  # fmt: skip
         return Committing(unit, Aggregate(id, current.tenant, current.kind, version, state, head, rows), decided)
 
     def _derived(
-        self, machine: Machine[Any, Any, Any], current: Aggregate, state: Any
+        self, machine: Machine[Any, Any, Any], current: Aggregate, state: Any, written: Written | None
     ) -> tuple[Rows, Rows, list[tuple[int, bytes]]]:
         """The rows before and after, and the parts to write: of many parts only what concerns those that changed."""
+        if written is not None and written.rows is not None:
+            return current.rows, written.rows, []
         parted = self.parted.get(current.kind)
         parts = parted.parts(state) if parted is not None else None
         if parted is None or parts is None:
             return current.rows, machine.rows(current.id, state), []
         known = parted.parts(current.state) if current.state is not None else None
         changed = parts.changed_since(known)
-        written = [(at, parts.written(at, parted.encode_part)) for at in changed]
+        changes = [(at, parts.written(at, parted.encode_part)) for at in changed]
         if known is None:
-            return current.rows, machine.rows(current.id, state), written
+            return current.rows, machine.rows(current.id, state), changes
         before = parted.rows_among(current.id, current.state, [at for at in changed if at < len(known)])
-        return before, parted.rows_among(current.id, state, changed), written
+        return before, parted.rows_among(current.id, state, changed), changes
 
 
 def twin(decided: list[Decided]) -> str:

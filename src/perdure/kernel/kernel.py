@@ -17,8 +17,18 @@ from perdure.errors import (
     UnreadableFormError,
 )
 from perdure.journal import NO_ROWS, Machine, Notice, Origin, PartedMachine, genesis
-from perdure.kernel.deciding import Aggregate, Answer, Committing, Decider, Preparation, Prepared, Submission, twin
-from perdure.kernel.ports import Conflict, Loaded, Unit, Units
+from perdure.kernel.deciding import (
+    Aggregate,
+    Answer,
+    Committing,
+    Decided,
+    Decider,
+    Preparation,
+    Prepared,
+    Submission,
+    twin,
+)
+from perdure.kernel.ports import Conflict, Loaded, Told, Units, Verdict
 from perdure.sources import Id, Sources, id_text
 
 __all__ = ["Aggregate", "Answer", "Kernel", "Preparation", "Prepared"]
@@ -33,6 +43,7 @@ Listener = Callable[[Aggregate, tuple[Any, ...]], None]
 EntryListener = Callable[[Aggregate, Any], None]
 NoticeListener = Callable[[Aggregate, Sequence[Notice]], None]
 RefusalListener = Callable[[BaseException], None]
+Listening = Callable[[Answer | BaseException], None]
 
 
 class Kernel:
@@ -50,7 +61,8 @@ class Kernel:
         self._waiting: dict[bytes, Queue] = {}
         self._due: list[Id] = []
         self._tasks: set[asyncio.Task[None]] = set()
-        self._commits: set[asyncio.Future[Conflict | None]] = set()
+        self._commits = 0
+        self._quiet: asyncio.Future[None] | None = None
         self._listeners: list[Listener] = []
         self._hearing: dict[type, list[EntryListener]] = {}
         self._noticing: list[NoticeListener] = []
@@ -84,39 +96,47 @@ class Kernel:
         """Begin an aggregate with its first command, in one commit."""
         machine = self._machines[kind]
         empty = Aggregate(id, origin.tenant, kind, 0, None, genesis(origin.tenant, kind, id), NO_ROWS)
-        submission = Submission(origin, prepared, asyncio.get_running_loop().create_future(), kind)
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        submission = Submission(origin, prepared, future, kind)
         decided = self._decider.decide(machine, empty, submission)
         if isinstance(decided, PerdureError):
             self._tell_refusal(decided)
             raise decided
         # A caller may give up waiting at any moment; what it began is committed and told all the same.
         committing = self._decider.unit(machine, empty, [decided])
-        self._commit(committing.unit, partial(self._begun, committing))
-        return await submission.future
+        self._submit(committing, partial(self._begun, committing))
+        return await future
 
-    def _begun(self, committing: Committing, future: asyncio.Future[Conflict | None]) -> None:
-        self._commits.discard(future)
+    def _begun(self, committing: Committing, verdict: Verdict) -> None:
+        self._ended()
         submission = committing.decided[0].submission
-        if (error := _error(future)) is not None:
-            self._refuse(submission, error)
-        elif (conflict := future.result()) is not None:
-            self._settle(submission, Answer(None, "conflict", (), conflict))
-        else:
+        if verdict is None:
             self._committed(committing)
+        elif isinstance(verdict, BaseException):
+            self._refuse(submission, verdict)
+        else:
+            submission.settle(Answer(None, "conflict", (), verdict))
 
     def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> asyncio.Future[Answer]:
         """Put a command to an aggregate; answers when its effect is durable, raises a rejection otherwise.
 
         Who gives up waiting does not take the command back.
         """
-        submission = Submission(origin, prepare, asyncio.get_running_loop().create_future(), kind)
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._queue(id, Submission(origin, prepare, future, kind))
+        return future
+
+    def tell(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared, told: Listening) -> None:
+        """Like `ask`, for whoever does not wait: `told` is called once with the answer, or with why there is none."""
+        self._queue(id, Submission(origin, prepare, told, kind))
+
+    def _queue(self, id: Id, submission: Submission) -> None:
         queue = self._waiting.get(id)
         if queue is None:
             self._waiting[id] = deque((submission,))
             self._serve_soon(id)
         else:
             queue.append(submission)
-        return submission.future
 
     async def read(self, id: Id, origin: Origin, *, keeps: bool = False) -> Aggregate:
         """The aggregate as last committed; another tenant's is not found. Who reads it often `keeps` it in memory."""
@@ -151,7 +171,10 @@ class Kernel:
     async def drain(self) -> None:
         """Wait until nothing is under way."""
         while self._waiting or self._commits or self._tasks:
-            await asyncio.gather(*self._tasks, *self._commits, return_exceptions=True)
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            if self._commits:
+                self._quiet = self._quiet or asyncio.get_running_loop().create_future()
+                await asyncio.shield(self._quiet)
             await asyncio.sleep(0)
 
     def forget(self) -> None:
@@ -178,7 +201,7 @@ class Kernel:
             if committing is None:
                 self._spawn(self._serve_slowly(id, queue, folded))
             else:
-                self._commit(committing.unit, partial(self._served, id, queue, committing))
+                self._submit(committing, partial(self._served, id, queue, committing))
         except Exception as error:
             self._fail(id, queue, folded, error)
 
@@ -188,31 +211,53 @@ class Kernel:
         if current is None:
             return None
         for each in submissions:
-            if each.future.done() or each.kind != current.kind or each.origin.tenant != current.tenant:
+            if each.is_over or each.kind != current.kind or each.origin.tenant != current.tenant:
                 return None
         machine = self._machines[current.kind]
+        if len(submissions) == 1:
+            alone = self._decided(machine, current, submissions[0])
+            return self._decider.unit(machine, current, [alone]) if alone is not None else None
         made = self._decider.decisions(machine, current, submissions)
         if made.quiet or made.refused or (len(made.decided) > 1 and twin(made.decided)):
             return None
         return self._decider.unit(machine, current, made.decided)
 
-    def _commit(self, unit: Unit, settled: Callable[[asyncio.Future[Conflict | None]], None]) -> None:
-        future = asyncio.ensure_future(self._store.commit(unit))
-        self._commits.add(future)
-        future.add_done_callback(settled)
+    def _decided(self, machine: Machine[Any, Any, Any], current: Aggregate, submission: Submission) -> Decided | None:
+        """What a command leads to; None when it changes nothing or cannot be decided: never refused from memory."""
+        try:
+            decided = self._decider.decide(machine, current, submission)
+        except Exception:
+            return None
+        if isinstance(decided, PerdureError) or not (decided.entries or decided.brought is not None):
+            return None
+        return decided
 
-    def _served(self, id: Id, queue: Queue, committing: Committing, future: asyncio.Future[Conflict | None]) -> None:
-        self._commits.discard(future)
-        if (error := _error(future)) is not None:
-            self._fail(id, queue, [each.submission for each in committing.decided], error)
-        elif future.result() is not None:
-            self._cache.pop(id, None)
-            self._spawn(self._serve_slowly(id, queue, [each.submission for each in committing.decided]))
-        else:
+    def _served(self, id: Id, queue: Queue, committing: Committing, verdict: Verdict) -> None:
+        self._ended()
+        if verdict is None:
             try:
                 self._committed(committing)
             finally:
                 self._go_on(id, queue)
+        elif isinstance(verdict, BaseException):
+            self._fail(id, queue, [each.submission for each in committing.decided], verdict)
+        else:
+            self._cache.pop(id, None)
+            self._spawn(self._serve_slowly(id, queue, [each.submission for each in committing.decided]))
+
+    def _submit(self, committing: Committing, told: Told) -> None:
+        self._commits += 1
+        try:
+            self._store.submit(committing.unit, told)
+        except BaseException:
+            self._ended()
+            raise
+
+    def _ended(self) -> None:
+        self._commits -= 1
+        if self._quiet is not None and not self._commits:
+            self._quiet.set_result(None)
+            self._quiet = None
 
     def _fail(self, id: Id, queue: Queue, submissions: list[Submission], error: BaseException) -> None:
         for submission in submissions:
@@ -229,7 +274,7 @@ class Kernel:
         after = committing.after
         self._remember(after)
         for each in committing.decided:
-            self._settle(each.submission, Answer(after, each.answer, each.entries))
+            each.submission.settle(Answer(after, each.answer, each.entries))
         self._tell(committing)
 
     # --- serving the long way ------------------------------------------------------------------------------------
@@ -254,12 +299,12 @@ class Kernel:
         finally:
             del self._waiting[id]
             for submission in queue:
-                submission.future.cancel()
+                submission.settle(asyncio.CancelledError())
 
     @staticmethod
     def _take(queue: Queue) -> list[Submission]:
         folded = [queue.popleft()]
-        while queue and len(folded) < MAX_FOLDED and not (folded[0].is_alone or queue[0].is_alone):
+        while queue and len(folded) < MAX_FOLDED:
             folded.append(queue.popleft())
         return folded
 
@@ -277,7 +322,7 @@ class Kernel:
             if conflict.what == "version":
                 continue
             if len(submissions) == 1:
-                self._settle(submissions[0], Answer(current, "conflict", (), conflict))
+                submissions[0].settle(Answer(current, "conflict", (), conflict))
                 return
             for submission in submissions:
                 await self._run(id, [submission])
@@ -285,7 +330,7 @@ class Kernel:
         raise InvariantBroken("commit", "call", id_text(id), f"it changed {MAX_REDECISIONS} times while deciding")
 
     def _is_open(self, id: Id, submission: Submission, current: Aggregate | None) -> bool:
-        if submission.future.done():
+        if submission.is_over:
             return False
         if current is None or current.tenant != submission.origin.tenant:
             missing = Rejection("not_found", "find", "call", id_text(id), "there is no such call")
@@ -310,7 +355,7 @@ class Kernel:
             after = committing.after
             self._remember(after)
         for each in (*decided, *quiet):
-            self._settle(each.submission, Answer(after, each.answer, each.entries))
+            each.submission.settle(Answer(after, each.answer, each.entries))
         for submission, error in refused:
             self._refuse(submission, error)
         if committing is not None:
@@ -385,20 +430,11 @@ class Kernel:
             for notices in self._noticing:
                 notices(after, committing.unit.notices)
 
-    @staticmethod
-    def _settle(submission: Submission, answer: Answer) -> None:
-        if not submission.future.done():
-            submission.future.set_result(answer)
-
     def _refuse(self, submission: Submission, error: BaseException) -> None:
-        if not submission.future.done():
-            submission.future.set_exception(error)
+        if not submission.is_over:
+            submission.settle(error)
             self._tell_refusal(error)
 
     def _tell_refusal(self, error: BaseException) -> None:
         for listener in self._refusing:
             listener(error)
-
-
-def _error(future: asyncio.Future[Conflict | None]) -> BaseException | None:
-    return asyncio.CancelledError() if future.cancelled() else future.exception()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
@@ -122,6 +122,11 @@ class Conflict(NamedTuple):
     detail: str = ""
 
 
+Verdict = Conflict | BaseException | None
+"""What became of a unit: None when it is durable."""
+Told = Callable[[Verdict], None]
+
+
 class Found(NamedTuple):
     """A token found by its key."""
 
@@ -196,4 +201,8 @@ class Units(Protocol):
 
     def commit(self, unit: Unit) -> Awaitable[Conflict | None]:
         """Write the unit durably with whatever else is ready; None when it is durable. Begins without being awaited."""
+        ...
+
+    def submit(self, unit: Unit, told: Told) -> None:
+        """Like `commit`, but calls back: in the loop's thread, once, and never before this has returned."""
         ...

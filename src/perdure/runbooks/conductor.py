@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -28,8 +27,9 @@ from perdure.runbooks.vetting import Vetting, carried, propose
 from perdure.sources import Id, Micros, Sources, id_text
 from perdure.usage import Used, after
 from perdure.verbs import Catalogue, Verb
-from perdure.verbs.handlers import Decide, ResumptionContext
+from perdure.verbs.handlers import Call, Decide, ResumptionContext
 from perdure.verbs.tasks import filled
+from perdure.work.crew import Crew, JobName, Work
 from perdure.work.lease import Lease
 from perdure.work.patience import insist
 from perdure.work.router import MAX_MESSAGE, Cargo, Failed, Produced, Router
@@ -37,16 +37,8 @@ from perdure.work.turns import Turns
 
 KIND = RunbookMachine.kind
 MAX_ENTITY_CONFLICTS = 20
-MAX_JOBS = 1000
-"""How many attempts run at once before a process takes over no more; its own calls are always run."""
 MAX_SERVED = 10_000
 SETTLED = frozenset({"completed", "failed", "cancelled", "parked", "escalated"})
-
-JobName = tuple[bytes, int, int, int]
-"""Call, step, attempt and the lease it runs under: taken over by the same process, it is another job."""
-
-log = logging.getLogger("perdure")
-
 
 Claim = Callable[[Aggregate, Sequence[int]], Awaitable[None]]
 Carry = Callable[[Verb, Origin], Awaitable[Pin]]
@@ -65,7 +57,7 @@ class Conductor:
         self.router = router
         self.lease = lease
         self._sources = sources
-        self._jobs: dict[JobName, asyncio.Task[None]] = {}
+        self.crew = Crew()
         self._watchers: dict[bytes, list[asyncio.Future[Aggregate]]] = {}
         self._hashes: dict[str, bytes] = {}
         self._turns = Turns()
@@ -197,15 +189,18 @@ class Conductor:
         escalation = execution.escalation or ""
         return c.Park(verb.name, key, execution.timeout_seconds, escalation, carrier, is_shared, task)
 
-    def _handed(self, verb: Verb, args: Any, origin: Origin, id: Id, step: int, attempt: int) -> dict[str, Any]:
+    @staticmethod
+    def _handed(
+        verb: Verb, args: Any, origin: Origin, id: Id, step: int, attempt: int,
+        context: ResumptionContext | None = None,
+    ) -> Call:  # fmt: skip
         letters = id_text(id)
         own = step_id(letters, step)
-        return {
-            "verb": verb.name, "version": verb.version, "args": args, "call_id": letters, "step_id": own,
-            "tenant": origin.tenant, "principal": origin.principal,
-            "trace": {"traceparent": origin.trace} if origin.trace else None,
-            "idempotency_key": own, "attempt": attempt,
-        }  # fmt: skip
+        return Call(
+            verb=verb.name, version=verb.version, args=args, call_id=letters, step_id=own, tenant=origin.tenant,
+            principal=origin.principal, trace={"traceparent": origin.trace} if origin.trace else None,
+            idempotency_key=own, attempt=attempt, context=context,
+        )  # fmt: skip
 
     # --- what launching needs ------------------------------------------------------------------------------------
 
@@ -321,25 +316,15 @@ class Conductor:
     def _spawn(self, aggregate: Aggregate, step: int, attempt: int, worker: int) -> None:
         self.employ((aggregate.id, step, attempt, worker), lambda: self._execute(aggregate, step, attempt, worker))
 
-    def employ(self, name: JobName, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def employ(self, name: JobName, work: Work) -> None:
         """Run something in the background, once under its name: it counts as a job, whatever kind of work it is."""
-        if name not in self._jobs:
-            task = asyncio.create_task(work())
-            self._jobs[name] = task
-            task.add_done_callback(lambda ended: self._ended(name, ended))
-
-    def _ended(self, name: JobName, task: asyncio.Task[None]) -> None:
-        self._jobs.pop(name, None)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.warning(
-                "an attempt of call %s was not recorded and will be taken up again: %s", id_text(name[0]), error
-            )
+        self.crew.employ(name, work)
 
     async def executed(self, aggregate: Aggregate) -> Aggregate:
         """Wait for the attempt this process began, so that a caller sees what it led to."""
         for step, each in enumerate(aggregate.state.steps, 1):
             frame = each.frame
-            task = self._jobs.get((aggregate.id, step, frame.attempt, frame.worker)) if frame is not None else None
+            task = self.crew.find((aggregate.id, step, frame.attempt, frame.worker)) if frame is not None else None
             if task is not None:
                 await asyncio.shield(task)
                 return await self.kernel.read(aggregate.id, Origin(aggregate.tenant))
@@ -388,13 +373,14 @@ class Conductor:
         if args is None:
             data = await insist(lambda: self.store.payload(id, current.input), self._sources)
             args = parse(data) if data is not None else {}
-        handed = self._handed(verb, args, origin, id, step, attempt)
+        context: ResumptionContext | None = None
         if verb.execution.decision and current.links is not None:
-            handed["context"] = await insist(lambda: self._context(id, origin, step), self._sources)
+            context = await insist(lambda: self._context(id, origin, step), self._sources)
         contested, is_planned = "", current.links is not None
         used: Used | None = None
         for _ in range(MAX_ENTITY_CONFLICTS):
             async with self._turns.at(contested):
+                handed = self._handed(verb, args, origin, id, step, attempt, context)
                 made = carried(await self._run(verb, handed, id, origin, used), used)
                 used = made.used
                 answer = await self._record(verb, made, args, id, origin, step, attempt, worker, is_planned)
@@ -410,15 +396,13 @@ class Conductor:
         crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
         await self._record(verb, crowded, args, id, origin, step, attempt, worker, is_planned)
 
-    async def _run(
-        self, verb: Verb, handed: dict[str, Any], id: Id, origin: Origin, used: Used | None
-    ) -> Produced | Failed:
+    async def _run(self, verb: Verb, handed: Call, id: Id, origin: Origin, used: Used | None) -> Produced | Failed:
         """One run of the handler; an agent is told what is spent, and what it says is vetted."""
         if not self.router.is_agent(verb):
             return await self.router.run(verb, handed)
         before = await insist(lambda: self.kernel.read(id, origin), self._sources)
         spent = before.state.spent if used is None else after(before.state.spent, used.uses, used.duration)
-        made = await self.router.run(verb, {**handed, "spent": spent})
+        made = await self.router.run(verb, handed, spent=spent)
         return await insist(lambda: self._vetted(verb, made, id, origin), self._sources)
 
     async def _vetted(self, verb: Verb, made: Produced | Failed, id: Id, origin: Origin) -> Produced | Failed:
@@ -486,33 +470,20 @@ class Conductor:
     @property
     def has_room(self) -> bool:
         """Whether this process may take over another job."""
-        return len(self._jobs) < MAX_JOBS
+        return self.crew.has_room
 
     @property
     def running(self) -> set[tuple[bytes, int]]:
         """The steps whose attempts this process is executing."""
-        return {(id, step) for id, step, *_ in self._jobs}
+        return self.crew.running
 
-    @property
-    def is_idle(self) -> bool:
-        return not self._jobs
-
-    def tasks(self) -> list[asyncio.Task[None]]:
+    def tasks(self) -> list[asyncio.Future[Any]]:
         """The attempts and deliveries this process is busy with."""
-        return list(self._jobs.values())
+        return self.crew.tasks()
 
     async def finish_jobs(self, seconds: float | None) -> None:
         """Let running attempts, and what follows from them, end, at most so long; others take over the rest."""
-        loop = asyncio.get_running_loop()
-        until = None if seconds is None else loop.time() + seconds
-        while jobs := list(self._jobs.values()):
-            left = None if until is None else max(0.0, until - loop.time())
-            _, late = await asyncio.wait(jobs, timeout=left)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
-            if late:
-                return
+        await self.crew.finish(seconds)
 
 
 def _is_under_way(step: Step, started: e.AttemptStarted) -> bool:

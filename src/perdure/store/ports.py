@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, Protocol
 
-from perdure.kernel.ports import Conflict, Unit
+from perdure.kernel.ports import Conflict, Told, Unit
 from perdure.sources import Id
 from perdure.work.ports import Beat
 
@@ -56,6 +56,10 @@ class Driver(Protocol):
 
     def commit(self, unit: Unit) -> Awaitable[Conflict | None]:
         """Write the unit with whatever else is ready in this turn of the loop; what is returned says when and if."""
+        ...
+
+    def submit(self, unit: Unit, told: Told) -> None:
+        """Like `commit`, but calls back: in the loop's thread, once, and never before this has returned."""
         ...
 
     def beat(self) -> tuple[Beat, Callable[[], None]]:

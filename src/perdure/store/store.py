@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from perdure.errors import QuarantinedError
-from perdure.kernel.ports import DISCARDED, Conflict, Found, Loaded, RecordRow, Unit
+from perdure.kernel.ports import DISCARDED, Conflict, Found, Loaded, RecordRow, Told, Unit
 from perdure.runbooks.ports import DeadLetter, Message, ParkedFound
 from perdure.sources import Id, Micros, Sources
 from perdure.store.answers import Answers, Cursors
@@ -13,6 +13,7 @@ from perdure.store.checks import checked, checked_chain, checked_entity, checked
 from perdure.store.lists import Lists
 from perdure.store.ports import Driver, FeedRow, Row
 from perdure.store.recent import RecentPayloads
+from perdure.store.telling import awaited
 from perdure.store.waits import Waits
 from perdure.work.ports import AnswerBook, Beat, EntityFound, EntityVersion, JobFound, TimerFound, WorkerRow
 
@@ -23,13 +24,16 @@ class Store(Waits):
     def __init__(self, driver: Driver, sources: Sources) -> None:
         super().__init__(driver, sources)
         self._recent = RecentPayloads()
-        self.watch: Callable[[Awaitable[Conflict | None]], None] | None = None
-        """Told of every commit when it begins, while somebody measures."""
+        self.watch: Callable[[Told], Told] | None = None
+        """While somebody measures: called when a unit is submitted, and put between it and whoever is told."""
         self.lists = Lists(driver)
         self.answers: AnswerBook = Answers(driver)
         self.cursors = Cursors(driver)
 
     def commit(self, unit: Unit) -> Awaitable[Conflict | None]:
+        return awaited(self.submit, unit)
+
+    def submit(self, unit: Unit, told: Told) -> None:
         # Nobody asks for a payload before a commit names it, so it can be kept before it is durable.
         if unit.id is not None:
             for brought in unit.attachments:
@@ -37,10 +41,7 @@ class Store(Waits):
                     self._recent.forget(unit.id)
                 for hash, data in brought.payloads:
                     self._recent.keep(unit.id, hash, data)
-        committing = self.driver.commit(unit)
-        if self.watch is not None:
-            self.watch(committing)
-        return committing
+        self.driver.submit(unit, told if self.watch is None else self.watch(told))
 
     async def load(self, id: Id) -> Loaded | None:
         rows = await self.driver.fetch("load_aggregate", id=id)

@@ -57,7 +57,7 @@ class VirtualSources:
             heapq.heappop(self._sleepers)
         return self._sleepers[0][0] if self._sleepers else None
 
-    async def until_asleep(self, tasks: Callable[[], Iterable[asyncio.Task[Any]]]) -> None:
+    async def until_asleep(self, tasks: Callable[[], Iterable[asyncio.Future[Any]]]) -> None:
         """Until each of the tasks there are has ended or sleeps."""
         while busy := [task for task in tasks() if task not in self.asleep]:
             self._drowsy.clear()

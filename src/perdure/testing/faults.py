@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 import msgspec
 
-from perdure.kernel.ports import Conflict, Unit
+from perdure.kernel.ports import Conflict, Told, Unit, Verdict
 from perdure.store.ports import Driver
+from perdure.store.telling import awaited
 
 Side = Literal["before", "after"]
 
@@ -27,15 +29,24 @@ class FaultyDriver:
         self.is_dead = False
         self.commits_seen: list[str] = []
 
-    async def commit(self, unit: Unit) -> Conflict | None:
-        self._refuse_when_dead()
-        self.commits_seen.append(describe(unit))
-        if len(self.commits_seen) == self._crash_at:
-            if self._side == "after":
-                await self._inner.commit(unit)
+    def commit(self, unit: Unit) -> Awaitable[Conflict | None]:
+        return awaited(self.submit, unit)
+
+    def submit(self, unit: Unit, told: Told) -> None:
+        def crash(_: Verdict) -> None:
             self.is_dead = True
-            raise Crash
-        return await self._inner.commit(unit)
+            told(Crash())
+
+        if not self.is_dead:
+            self.commits_seen.append(describe(unit))
+            if len(self.commits_seen) != self._crash_at:
+                self._inner.submit(unit, told)
+                return
+            if self._side == "after":
+                self._inner.submit(unit, crash)
+                return
+        self.is_dead = True
+        asyncio.get_running_loop().call_soon(crash, None)
 
     async def fetch(self, name: str, /, **parameters: Any) -> list[Any]:
         self._refuse_when_dead()
@@ -72,6 +83,22 @@ class FaultyDriver:
             self._inner.fence = value
         else:
             super().__setattr__(name, value)
+
+
+def submitting(commit: Callable[[Unit], Awaitable[Conflict | None]]) -> Callable[[Unit, Told], None]:
+    """A `submit` that goes the way of a coroutine, for what waits, counts or fails around a commit."""
+
+    async def answered(unit: Unit, told: Told) -> None:
+        try:
+            verdict: Verdict = await commit(unit)
+        except BaseException as error:
+            verdict = error
+        told(verdict)
+
+    def submit(unit: Unit, told: Told) -> None:
+        asyncio.get_running_loop().create_task(answered(unit, told))
+
+    return submit
 
 
 def describe(unit: Unit) -> str:

@@ -81,7 +81,9 @@ class Call:
 
     __slots__ = (
         "_entities",
+        "_is_over",
         "_meter",
+        "_opens",
         "_resolvers",
         "args",
         "attempt",
@@ -124,6 +126,8 @@ class Call:
         self._entities = entities
         self.context = context
         self._meter = meter
+        self._opens: Callable[[], Any] | None = None
+        self._is_over = False
 
     async def resolve(self, uri: str) -> Any:
         """Fetches what a reference such as `document://…` stands for."""
@@ -143,19 +147,43 @@ class Call:
 
         Tokens that are left out are not known, and neither is then what they cost.
         """
-        if self._meter is not None:
-            untold = requests if input_tokens is None or output_tokens is None else 0
-            self._meter.add(ModelUse(model[:MAX_MODEL], input_tokens or 0, output_tokens or 0, requests, None, untold))
+        untold = requests if input_tokens is None or output_tokens is None else 0
+        use = ModelUse(model[:MAX_MODEL], input_tokens or 0, output_tokens or 0, requests, None, untold)
+        self._metered().add(use)
 
     @property
     def entities(self) -> Any:
         """The records of this tenant."""
         if self._entities is None:
+            self._entities = self._opened()
+        return self._entities
+
+    # --- what the router does ------------------------------------------------------------------------------------
+
+    def _begin(self, resolvers: Mapping[str, Resolver], opens: Callable[[], Any]) -> None:
+        """Give it what its handler may ask for; records are opened when they are."""
+        self._resolvers, self._opens = resolvers, opens
+
+    def _end(self) -> Any:
+        """The writes its handler staged, none most of the time; what is begun afterwards is refused."""
+        self._is_over = True
+        return () if self._entities is None else self._entities.writes()
+
+    def _metered(self) -> Meter:
+        if self._meter is None:
+            self._meter = Meter()
+        return self._meter
+
+    def _opened(self) -> Any:
+        if self._opens is None:
             fact = "this call was made without a store of entities"
             raise UnresolvableError(
                 "use", "entities in call", self.call_id, fact, "Declare entities and run on a store."
             )
-        return self._entities
+        entities = self._opens()
+        if self._is_over:
+            entities.writes()
+        return entities
 
 
 class VerbMark(msgspec.Struct, frozen=True):

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from contextvars import copy_context
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -36,7 +37,7 @@ from perdure.errors import (
 from perdure.kernel.ports import EntityWrite
 from perdure.payload import canonical, digest
 from perdure.people import AGENT
-from perdure.usage import NOTHING, Meter, Used
+from perdure.usage import NOTHING, Meter, Spent, Used
 from perdure.verbs.compiled import Verb
 from perdure.verbs.definition import CRUD, INSTANT_COMPLETE, PARK, START_PROCESS
 from perdure.verbs.handlers import Call, Decide, Resolver, Result
@@ -45,6 +46,8 @@ from perdure.work.agents.asking import Answered, ask, named, uses_of
 
 MAX_THREADS = 32
 MAX_MESSAGE = 2000
+
+T = TypeVar("T")
 
 
 class Cargo:
@@ -98,8 +101,21 @@ Entities = Callable[[str, str, Verb, str], StagedEntities]
 """Makes the entities of one call from its tenant, principal, verb and idempotency key."""
 
 
-Around = Callable[[dict[str, Any]], AbstractAsyncContextManager[dict[str, Any]]]
-"""What is put around an attempt while somebody traces it; gives back the call as the handler gets it."""
+Around = Callable[[Call], AbstractAsyncContextManager[None]]
+"""What is put around an attempt while somebody traces it; it may change the call's trace."""
+
+
+class Bound(msgspec.Struct, frozen=True):
+    """How a verb is run here, looked up once."""
+
+    handler: Handler | None
+    run: Callable[[Call], Awaitable[Any]]
+    """Of an agent it is not used: that is asked with what was spent before."""
+    parks: bool
+
+    @property
+    def function(self) -> Any:
+        return self.handler.function if self.handler is not None else None
 
 
 class Router:
@@ -121,6 +137,7 @@ class Router:
         self._resolvers = resolvers or {}
         self._now = now
         self._found: dict[str, Handler | None] = {}
+        self._bound: dict[str, Bound] = {}
         self.around: Around | None = None
 
     def close(self) -> None:
@@ -155,95 +172,106 @@ class Router:
         handler = self.handler(verb)
         return named(verb, handler.function) if handler is not None else f"{AGENT}{verb.name}"
 
-    async def run(
-        self, verb: Verb, call: dict[str, Any], contracts: Iterable[FlagContract] | None = None, is_loose: bool = False
-    ) -> Produced | Failed:
+    def run(
+        self,
+        verb: Verb,
+        call: Call,
+        contracts: Iterable[FlagContract] | None = None,
+        is_loose: bool = False,
+        spent: Spent | None = None,
+    ) -> Coroutine[Any, Any, Produced | Failed]:
         """One attempt. Never raises what the handler raised; cancellation passes through.
 
         Flags are checked against what the verb promises, and against the contracts of the process it runs for. A sync
         verb that is called by itself sets them for nobody; they are shown with its result.
         """
-        if self.around is None:
-            return await self._metered(verb, call, contracts, is_loose)
-        async with self.around(call) as told:
-            return await self._metered(verb, told, contracts, is_loose)
-
-    async def _metered(
-        self, verb: Verb, call: dict[str, Any], contracts: Iterable[FlagContract] | None, is_loose: bool
-    ) -> Produced | Failed:
-        meter, began = Meter(), self._now()
-        made = await self._attempt(verb, call, contracts, is_loose, meter)
-        handler = self.handler(verb)
-        if not meter.uses and not meter.agent:
-            return made
-        uses = uses_of(verb, handler.function if handler is not None else None, meter)
-        return msgspec.structs.replace(made, used=Used(uses, max(0, self._now() - began), meter.agent))
+        attempt = self._attempt(verb, call, contracts, is_loose, spent)
+        return attempt if self.around is None else _within(self.around(call), attempt)
 
     async def _attempt(
-        self, verb: Verb, call: dict[str, Any], contracts: Iterable[FlagContract] | None, is_loose: bool, meter: Meter
+        self, verb: Verb, call: Call, contracts: Iterable[FlagContract] | None, is_loose: bool, spent: Spent | None
     ) -> Produced | Failed:
-        entities = self._entities(call["tenant"], call["principal"], verb, call["idempotency_key"])
+        bound, began = self._bound.get(verb.content_hash) or self._bind(verb), self._now()
+        call._begin(self._resolvers, partial(self._entities, call.tenant, call.principal, verb, call.idempotency_key))
+        made: Produced | Failed
         try:
-            value, flags = await self._run(verb, call, entities, meter)
-            if flags and not is_loose:
-                _check_flags(verb, flags, contracts)
-            if isinstance(value, Answered):
-                return self._answered(verb, value, entities.writes())
-            if isinstance(value, Decide):
-                made = self._checked(verb, _decided(verb, value), flags, entities.writes())
-                return msgspec.structs.replace(made, decision=value)
-            return self._checked(verb, value, flags, entities.writes())
+            if bound.handler is not None and bound.handler.is_agent:
+                result: Any = await ask(bound.function, verb, call, call._metered(), spent or NOTHING)
+            else:
+                result = await bound.run(call)
+            made = self._produced(bound, verb, call, result, contracts, is_loose)
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise
             # Nobody cancelled this attempt: something the handler waited for was, and that is the handler's failure.
-            return Failed("transient_infrastructure", "handler.error", f"CancelledError: {error}"[:MAX_MESSAGE])
+            made = Failed("transient_infrastructure", "handler.error", f"CancelledError: {error}"[:MAX_MESSAGE])
         except Exception as error:
-            return classify(verb, error)
+            made = classify(verb, error)
+        return made if call._meter is None else self._with_use(made, verb, bound, call._meter, began)
 
-    def _answered(self, verb: Verb, answered: Answered, writes: tuple[EntityWrite, ...]) -> Produced:
+    def _with_use(
+        self, made: Produced | Failed, verb: Verb, bound: Bound, meter: Meter, began: int
+    ) -> Produced | Failed:  # fmt: skip
+        if not meter.uses and not meter.agent:
+            return made
+        uses = uses_of(verb, bound.function, meter)
+        return msgspec.structs.replace(made, used=Used(uses, max(0, self._now() - began), meter.agent))
+
+    def _produced(
+        self, bound: Bound, verb: Verb, call: Call, result: Any, contracts: Iterable[FlagContract] | None,
+        is_loose: bool,
+    ) -> Produced:  # fmt: skip
+        """What a handler gave back, held to the verb's contract."""
+        value, flags = ({} if result is None else result), {}
+        if isinstance(result, Result):
+            value, flags = result.data, result.flags
+        elif isinstance(result, Answered):
+            flags = result.flags
+        if flags and not is_loose:
+            _check_flags(verb, flags, contracts)
+        if isinstance(value, Answered):
+            return self._answered(bound, verb, value, call)
+        if isinstance(value, Decide):
+            made = self._checked(bound, verb, _decided(verb, value), flags, call)
+            return msgspec.structs.replace(made, decision=value)
+        return self._checked(bound, verb, value, flags, call)
+
+    def _answered(self, bound: Bound, verb: Verb, answered: Answered, call: Call) -> Produced:
         """What an agent said, held to the verb's contract, whether it counts by itself or is a proposal."""
         decision = answered.decision
-        made = self._checked(verb, {} if decision.data is None else decision.data, answered.flags, writes)
+        made = self._checked(bound, verb, {} if decision.data is None else decision.data, answered.flags, call)
         kept = decision if verb.execution.decision else None
         return msgspec.structs.replace(made, decision=kept, doubt=answered.doubt)
 
-    async def _run(
-        self, verb: Verb, call: dict[str, Any], entities: StagedEntities, meter: Meter
-    ) -> tuple[Any, dict[str, Any]]:
-        handler = self.handler(verb)
-        if handler is None or handler.name == PARK:
-            return {}, {}
-        if handler.name == INSTANT_COMPLETE:
-            return verb.execution.params.get("result", {}), {}
-        if handler.name == CRUD:
-            return await entities.execute(verb, call["args"]), {}
-        assert handler.function is not None
-        spent = call.get("spent") or NOTHING
-        given = {name: value for name, value in call.items() if name != "spent"}
-        made = Call(**given, resolvers=self._resolvers, entities=entities, meter=meter)
-        if handler.is_agent:
-            answered = await ask(handler.function, verb, made, meter, spent)
-            return answered, answered.flags
-        if handler.is_async:
-            result = await handler.function(made)
-        elif self._pool is None:
-            result = handler.function(made)
-        else:
-            within = copy_context().run
-            loop = asyncio.get_running_loop()
-            result = await loop.run_in_executor(self._pool, within, _in_thread, handler.function, made)
-        if isinstance(result, Result):
-            return result.data, result.flags
-        return ({} if result is None else result), {}
-
-    def _checked(self, verb: Verb, value: Any, flags: dict[str, Any], writes: tuple[EntityWrite, ...]) -> Produced:
-        handler = self.handler(verb)
-        parks = handler is None or handler.name == PARK or (verb.is_durable and handler.name != INSTANT_COMPLETE)
-        if parks:
+    def _checked(self, bound: Bound, verb: Verb, value: Any, flags: dict[str, Any], call: Call) -> Produced:
+        writes = call._end()
+        if bound.parks:
             return Produced(Cargo(b"", None), flags, writes, True)
         return Produced(self.outgoing(verb, value), flags, writes, False)
+
+    def _bind(self, verb: Verb) -> Bound:
+        handler = self.handler(verb)
+        parks = handler is None or handler.name == PARK or (verb.is_durable and handler.name != INSTANT_COMPLETE)
+        bound = self._bound[verb.content_hash] = Bound(handler, self._way(verb, handler), parks)
+        return bound
+
+    def _way(self, verb: Verb, handler: Handler | None) -> Callable[[Call], Awaitable[Any]]:
+        if handler is None or handler.name == PARK:
+            return partial(_at_once, {})
+        if handler.name == INSTANT_COMPLETE:
+            return partial(_at_once, verb.execution.params.get("result", {}))
+        if handler.name == CRUD:
+            return partial(_execute, verb)
+        assert handler.function is not None
+        if handler.is_async:
+            function: Callable[[Call], Awaitable[Any]] = handler.function
+            return function
+        return partial(_directly if self._pool is None else self._in_pool, handler.function)
+
+    async def _in_pool(self, function: Callable[[Call], Any], call: Call) -> Any:
+        within = copy_context().run
+        return await asyncio.get_running_loop().run_in_executor(self._pool, within, _in_thread, function, call)
 
     def incoming(self, verb: Verb, args: Mapping[str, Any]) -> Cargo:
         """Arguments checked against the verb's schema and budget, in their stored form."""
@@ -252,6 +280,26 @@ class Router:
     def outgoing(self, verb: Verb, value: Any) -> Cargo:
         """A result checked against the verb's schema and budget, in its stored form."""
         return _cargo(verb, verb.check_output(value), "record the result of", "field")
+
+
+async def _within(around: AbstractAsyncContextManager[None], attempt: Coroutine[Any, Any, T]) -> T:
+    try:
+        async with around:
+            return await attempt
+    finally:
+        attempt.close()  # what is around it may have failed before it began
+
+
+async def _at_once(value: Any, call: Call) -> Result:
+    return Result(value)
+
+
+async def _execute(verb: Verb, call: Call) -> Result:
+    return Result(await call.entities.execute(verb, call.args))
+
+
+async def _directly(function: Callable[[Call], Any], call: Call) -> Any:
+    return function(call)
 
 
 def _decided(verb: Verb, decision: Decide) -> Any:

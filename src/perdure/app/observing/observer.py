@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from perdure.app.observing.correlating import Correlating
@@ -17,7 +17,7 @@ from perdure.app.observing.tracing import Tracing
 from perdure.errors import PerdureError, RejectedError
 from perdure.journal import Machine
 from perdure.kernel.kernel import Aggregate, Kernel
-from perdure.kernel.ports import Conflict
+from perdure.kernel.ports import Told, Verdict
 from perdure.sources import Sources
 from perdure.store.store import Store
 from perdure.telemetry import Spans
@@ -164,21 +164,24 @@ class Observer:
             code = error.rejection.code if isinstance(error, RejectedError) else error.code
             self._measuring.metrics.refused(code)
 
-    def _on_unit(self, committing: Awaitable[Conflict | None]) -> None:
+    def _on_unit(self, told: Told) -> Told:
         loop = asyncio.get_running_loop()
         began = loop.time()
 
-        def durable(future: asyncio.Future[Conflict | None]) -> None:
-            if future.cancelled() or future.exception() is not None or future.result() is not None:
-                return
-            assert self._measuring is not None
-            self._measuring.metrics.commit_took(loop.time() - began)
-            if not self._units:
-                self._commits = self._store.driver.commits - 1 if not self._commits else self._commits
-                loop.call_soon(self._on_batch)
-            self._units += 1
+        def measured(verdict: Verdict) -> None:
+            if verdict is None:
+                self._on_durable(loop, began)
+            told(verdict)
 
-        asyncio.ensure_future(committing).add_done_callback(durable)
+        return measured
+
+    def _on_durable(self, loop: asyncio.AbstractEventLoop, began: float) -> None:
+        assert self._measuring is not None
+        self._measuring.metrics.commit_took(loop.time() - began)
+        if not self._units:
+            self._commits = self._store.driver.commits - 1 if not self._commits else self._commits
+            loop.call_soon(self._on_batch)
+        self._units += 1
 
     def _on_batch(self) -> None:
         """Units of one transaction are settled in one turn of the loop."""

@@ -20,6 +20,7 @@ from perdure.bpmn.machine.entries import (
     Thrown,
 )
 from perdure.bpmn.machine.game import Cron, no_cron
+from perdure.bpmn.machine.known import Known
 from perdure.bpmn.machine.lifting import ENTRY_UPCASTERS, STATE_UPCASTERS
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.state import ENDED, STATE_VERSION, Instance, Job, Node, Watch
@@ -57,8 +58,10 @@ class InstanceMachine:
     kind: ClassVar[str] = "instance"
     semantics: ClassVar[int] = 1
 
-    def __init__(self, plans: Mapping[bytes, Plan], cron: Cron = no_cron) -> None:
+    def __init__(self, plans: Mapping[bytes, Plan], cron: Cron = no_cron, *, remembers: bool = False) -> None:
+        """One that `remembers` moves decides the same, sooner."""
         self.plans = plans
+        self._known = Known(self) if remembers else None
         self._cron = cron
         self.records: RecordCodec[Entry] = RecordCodec(Entry, ENTRY_VERSION, ENTRY_UPCASTERS)
         self._encoder = msgspec.msgpack.Encoder()
@@ -67,6 +70,13 @@ class InstanceMachine:
     def decide(
         self, id: bytes, state: Instance | None, command: Command, origin: Origin, now: int, chance: float
     ) -> Decision | Rejection:
+        known = self._known.decide(state, command, origin, now) if self._known is not None else None
+        return known or self.play(id, state, command, origin, now, chance)
+
+    def play(
+        self, id: bytes, state: Instance | None, command: Command, origin: Origin, now: int, chance: float
+    ) -> Decision | Rejection:
+        """The token game, whatever is known of it."""
         decision = decide(self.plans, state, command, origin, now, chance, self._cron)
         if isinstance(decision, Decision) or not decision.id.startswith("?"):
             return decision
@@ -114,6 +124,10 @@ class InstanceMachine:
             elif type(entry) is InstanceEnded and state.parent:
                 found.append(Notice(f"{NOTICE}{id_text(id)}/ended", INSTANCE_ENDED))
         return tuple(found)
+
+    def is_notable(self, entries: tuple[Any, ...]) -> bool:
+        """Whether `notices` has to look at these entries."""
+        return not _NOTABLE.isdisjoint(map(type, entries))
 
     def payloads(self, state: Instance) -> tuple[tuple[bytes, ...], bool]:
         """The payloads the state refers to, and whether they were erased."""

@@ -164,8 +164,8 @@ class Watch(Compact, frozen=True):
         return self.is_met and self.kind != "condition"
 
 
-class Instance(msgspec.Struct, array_like=True, gc=False):
-    """The aggregate. Decisions work on a private copy; nobody else changes one."""
+class Instance(msgspec.Struct, array_like=True, dict=True):
+    """The aggregate. Decisions work on a private copy; nobody else changes one. Notes beside it are not stored."""
 
     version: int
     status: Status

@@ -49,7 +49,7 @@ MAX_PROCESSES = 1000
 def engine_machines(plans: Plans) -> dict[str, Machine[Any, Any, Any]]:
     """The machines a kernel needs to carry processes."""
     return {
-        InstanceMachine.kind: InstanceMachine(plans, next_cron),
+        InstanceMachine.kind: InstanceMachine(plans, next_cron, remembers=True),
         ProcessMachine.kind: ProcessMachine(next_cron),
     }
 

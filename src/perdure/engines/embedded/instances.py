@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -139,11 +140,20 @@ class Instances:
         """The same, or None when it is not in memory."""
         return self.definitions.plans.find(aggregate.state.definition)
 
-    async def ask(self, id: Id, origin: Origin, make: Make) -> Answer:
-        """Put a command to an instance. `make` may ask for payloads and plans as if all were in memory."""
+    def put(self, id: Id, origin: Origin, make: Make) -> asyncio.Future[Answer]:
+        """Put a command to an instance. What it is answered is for `ask` to judge when it is not simply an answer."""
+        return self.kernel.ask(KIND, id, origin, make)
+
+    async def ask(
+        self, id: Id, origin: Origin, make: Make, asked: asyncio.Future[Answer] | None = None
+    ) -> Answer:  # fmt: skip
+        """Put a command to an instance. `make` may ask for payloads and plans as if all were in memory.
+
+        `asked` is what `put` gave, when it was put to the instance already.
+        """
         for _ in range(MAX_LOADS):
             try:
-                return await self.kernel.ask(KIND, id, origin, make)
+                return await (asked or self.kernel.ask(KIND, id, origin, make))
             except RejectedError as error:
                 raise _named(error) from None
             except MissingPayload as missing:
@@ -151,6 +161,7 @@ class Instances:
             except MissingPlan as missing:
                 state: Instance = (await self.read(id, origin)).state
                 await self.definitions.load(state.process, missing.hash, origin.tenant)
+            asked = None
         raise InvariantBroken("ask", "instance", id_text(id), "its payloads kept leaving memory")
 
     async def read_or_recall(self, id: Id, origin: Origin) -> Aggregate:

@@ -12,8 +12,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -44,7 +46,9 @@ from perdure.sources import Id, id_text, iso
 from perdure.usage import Budget
 from perdure.verbs import Verb
 from perdure.verbs.definition import same_verb_name
+from perdure.verbs.handlers import Call
 from perdure.work.agents.budgets import UNSURE
+from perdure.work.crew import JobName
 from perdure.work.patience import insist
 from perdure.work.ports import JobFound
 from perdure.work.router import MAX_MESSAGE, Failed, Produced, Router, classify
@@ -53,6 +57,10 @@ from perdure.work.turns import Turns
 PLATFORM = "perdure"
 MISSING = "definition.missing"
 MAX_WORKS = 10_000
+
+CONTAINERS = (dict, list)
+
+Made = Produced | Failed
 
 log = logging.getLogger("perdure")
 
@@ -67,6 +75,7 @@ class Work(msgspec.Struct, frozen=True, gc=False):
     refusal: Failed | None = None
     budget: int = 0
     is_ample: bool = False
+    is_agent: bool = False
 
 
 class Leased(msgspec.Struct, frozen=True, gc=False):
@@ -99,46 +108,42 @@ class Jobs:
         if started.worker == self._conductor.lease.number:
             # By its commit: an attempt that was cut off and is leased again has the same number.
             name = (aggregate.id, started.number, aggregate.version, started.worker)
-            self._conductor.employ(name, lambda: self._execute(aggregate, started))
+            self._conductor.crew.enqueue(name, partial(self._execute, name, aggregate, started))
 
     # --- executing -----------------------------------------------------------------------------------------------
 
-    async def _execute(self, aggregate: Aggregate, started: JobStarted) -> None:
-        node = aggregate.state.nodes.get(started.number)
-        if node is None or node.job is None or (node.job.attempt, node.job.worker) != (started.attempt, started.worker):
-            return  # ended again by a later command of the same commit
+    async def _execute(
+        self, name: JobName, aggregate: Aggregate, started: JobStarted
+    ) -> asyncio.Future[Answer] | None:  # fmt: skip
+        """Run a job and hand its result over. The job goes on until that is settled; what is left is given back."""
         state: Instance = aggregate.state
-        origin = Origin(aggregate.tenant, state.principal, state.trace)
+        node = state.nodes.get(started.number)
+        job = node.job if node is not None else None
+        if node is None or job is None or (job.attempt, job.worker) != (started.attempt, started.worker):
+            return None  # ended again by a later command of the same commit
         try:
-            try:
-                definition = self._instances.known_definition(aggregate) or await self._definition(aggregate)
-                key = job_key(id_text(aggregate.id), node.element, node.job.run)
-                await self._run(Leased(aggregate, node, node.job, definition, origin, key))
-            except (FencedError, QuarantinedError):
-                raise
-            except Exception as error:
-                if not is_gone(error):
-                    await self._raise_unrecorded(aggregate, node, node.job, error)
-        except (FencedError, QuarantinedError):
+            definition = self._instances.known_definition(aggregate) or await self._definition(aggregate)
+            key = job_key(id_text(aggregate.id), node.element, job.run)
+            origin = Origin(aggregate.tenant, state.principal, state.trace)
+            leased = Leased(aggregate, node, job, definition, origin, key)
+            work = self._work(leased)
+            if work.verb is None:
+                await insist(lambda: self.raise_missing(leased.id, node, origin), self._instances.sources)
+                return None
+            return self._hand_over(name, leased, work, work.refusal or await self._attempt(leased, work, work.verb))
+        except Exception as error:
+            await self._give_up(aggregate, node, job, error)
+        return None
+
+    async def _give_up(self, aggregate: Aggregate, node: Node, job: Job, error: Exception) -> None:
+        """See to what a job ended with, unless nothing is left to do for this process."""
+        if isinstance(error, FencedError | QuarantinedError) or is_gone(error):
             return  # another worker has taken over, or the instance is set aside: recorded where it is found
+        with suppress(FencedError, QuarantinedError):
+            await self._raise_unrecorded(aggregate, node, job, error)
 
     async def _definition(self, aggregate: Aggregate) -> Definition:
         return await insist(lambda: self._instances.loaded(aggregate), self._instances.sources)
-
-    async def _run(self, leased: Leased) -> None:
-        work = self._work(leased)
-        if work.verb is None:
-            await insist(lambda: self.raise_missing(leased.id, leased.node, leased.origin), self._instances.sources)
-            return
-        answer = await self._record(leased, work, work.refusal or await self._attempt(leased, work, work.verb))
-        for _ in range(MAX_ENTITY_CONFLICTS - 1):
-            if answer.conflict is None:
-                return
-            async with self._turns.at(f"{leased.origin.tenant}/{answer.conflict.key}"):
-                answer = await self._record(leased, work, await self._attempt(leased, work, work.verb))
-        if answer.conflict is not None:
-            crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
-            await self._record(leased, work, crowded)
 
     def _work(self, leased: Leased) -> Work:
         """Looked up once: what a definition binds, and the verbs a process knows, never change."""
@@ -159,7 +164,8 @@ class Jobs:
         carrier = self._conductor.catalogue.find(carrying) if carrying else None
         budget = budget_of(carrier)
         is_ample = verb.execution.max_bytes >= budget and not verb.input.has_defaults
-        return Work(verb, self._refused(leased, verb, carrier), budget, is_ample)
+        is_agent = self._conductor.router.is_agent(verb)
+        return Work(verb, self._refused(leased, verb, carrier), budget, is_ample, is_agent)
 
     @staticmethod
     def _refused(leased: Leased, verb: Verb, carrier: Verb | None) -> Failed | None:
@@ -176,58 +182,109 @@ class Jobs:
                 return Failed("permanent_contract", "job.forbidden", text)
         return None
 
-    async def _attempt(self, leased: Leased, work: Work, verb: Verb) -> Produced | Failed:
+    async def _attempt(self, leased: Leased, work: Work, verb: Verb) -> Made:
         try:
-            args = await self._arguments(leased, verb, work.is_ample)
+            data, is_ample = self._seen(leased), work.is_ample
+            if data is None:
+                data, is_ample = await self._gathered(leased), is_ample and not leased.job.message
+            args = checked_args(self._conductor.router, verb, declared(verb, data), is_ample=is_ample)
         except (SchemaViolationError, PayloadTooLargeError, PayloadIntegrityError) as error:
             return classify(verb, error)
-        deployed = leased.definition.deployed
-        call = self._handed(leased, verb, args)
-        if self._conductor.router.is_agent(verb):
+        call, spent = self._handed(leased, verb, args), None
+        if work.is_agent:
             current = await insist(lambda: self._instances.read(leased.id, leased.origin), self._instances.sources)
-            call["spent"] = current.state.spent
-        return sure(await self._conductor.router.run(verb, call, deployed.flags, deployed.is_loose))
+            spent = current.state.spent
+        deployed = leased.definition.deployed
+        return sure(await self._conductor.router.run(verb, call, deployed.flags, deployed.is_loose, spent))
 
-    async def _arguments(self, leased: Leased, verb: Verb, is_ample: bool) -> dict[str, Any]:
-        """What the sub-verb declares of the data; all of it when it declares nothing."""
-        job = leased.job
-        hash, payloads = job.base or leased.aggregate.state.head, self._instances.payloads
-        head = payloads.find(leased.id, hash) or await self._payload(leased.id, hash)
-        data = seen_from(head.data, place_of(leased.aggregate.state, leased.node))
+    def _seen(self, leased: Leased) -> dict[str, Any] | None:
+        """The data as the job sees it, where that is one payload in memory."""
+        job, state = leased.job, leased.aggregate.state
+        if job.message and job.purpose == "intake":
+            return None
+        head = self._instances.payloads.find(leased.id, job.base or state.head)
+        return None if head is None else seen_from(head.data, place_of(state, leased.node))
+
+    async def _gathered(self, leased: Leased) -> dict[str, Any]:
+        """The same from the store; an intake sees what arrived lie over it."""
+        job, state = leased.job, leased.aggregate.state
+        data = seen_from((await self._payload(leased.id, job.base or state.head)).data, place_of(state, leased.node))
         if job.purpose == "intake" and job.message:
-            data, is_ample = {**data, **(await self._payload(leased.id, job.message)).data}, False
-        return checked_args(self._conductor.router, verb, declared(verb, data), is_ample=is_ample)
+            return {**data, **(await self._payload(leased.id, job.message)).data}
+        return data
 
     async def _payload(self, id: Id, hash: bytes) -> Envelope:
         return await insist(lambda: self._instances.payloads.open(id, hash), self._instances.sources)
 
     @staticmethod
-    def _handed(leased: Leased, verb: Verb, args: dict[str, Any]) -> dict[str, Any]:
-        letters, origin = id_text(leased.id), leased.origin
-        kind, _, step = leased.aggregate.state.parent.partition(":")
-        call, step = (step.partition(":")[0], step) if kind == "step" else (letters, leased.key)
-        return {
-            "verb": verb.name, "version": verb.version, "args": args, "call_id": call, "step_id": step,
-            "tenant": origin.tenant, "principal": origin.principal,
-            "trace": {"traceparent": origin.trace} if origin.trace else None,
-            "idempotency_key": leased.key, "attempt": leased.job.attempt, "iteration": leased.node.iteration,
-        }  # fmt: skip
+    def _handed(leased: Leased, verb: Verb, args: dict[str, Any]) -> Call:
+        origin, parent, key = leased.origin, leased.aggregate.state.parent, leased.key
+        call, step = id_text(leased.id), key
+        if parent.startswith("step:"):
+            step = parent.removeprefix("step:")
+            call = step.partition(":")[0]
+        return Call(
+            verb=verb.name, version=verb.version, args=args, call_id=call, step_id=step, tenant=origin.tenant,
+            principal=origin.principal, trace={"traceparent": origin.trace} if origin.trace else None,
+            idempotency_key=key, attempt=leased.job.attempt, iteration=leased.node.iteration,
+        )  # fmt: skip
 
     # --- recording -----------------------------------------------------------------------------------------------
 
-    async def _record(self, leased: Leased, work: Work, made: Produced | Failed) -> Answer:
+    def _hand_over(self, name: JobName, leased: Leased, work: Work, made: Made) -> asyncio.Future[Answer]:
+        """Ask for the result to be recorded, and wait for it without a task: nearly always that is all."""
+        self._require_lease(leased)
+        asked = self._instances.put(leased.id, leased.origin, partial(self._recording, leased, work, made))
+        asked.add_done_callback(partial(self._settled, name, leased, work, made))
+        return asked
+
+    def _settled(
+        self, name: JobName, leased: Leased, work: Work, made: Made, asked: asyncio.Future[Answer]
+    ) -> None:  # fmt: skip
+        if asked.cancelled() or (asked.exception() is None and asked.result().conflict is None):
+            self._conductor.crew.dismiss(name)
+        else:
+            self._conductor.crew.go_on(name, self._go_on(leased, work, made, asked))
+
+    async def _go_on(self, leased: Leased, work: Work, made: Made, asked: asyncio.Future[Answer]) -> None:
+        """The record met something unusual: what was asked is asked again, or the job is done again."""
+        try:
+            await self._record_in_turn(leased, work, await self._record(leased, work, made, asked))
+        except Exception as error:
+            await self._give_up(leased.aggregate, leased.node, leased.job, error)
+
+    async def _record_in_turn(self, leased: Leased, work: Work, answer: Answer) -> None:
+        assert work.verb is not None
+        for _ in range(MAX_ENTITY_CONFLICTS - 1):
+            if answer.conflict is None:
+                return
+            async with self._turns.at(f"{leased.origin.tenant}/{answer.conflict.key}"):
+                answer = await self._record(leased, work, await self._attempt(leased, work, work.verb))
+        if answer.conflict is not None:
+            crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
+            await self._record(leased, work, crowded)
+
+    async def _record(
+        self, leased: Leased, work: Work, made: Made, asked: asyncio.Future[Answer] | None = None
+    ) -> Answer:  # fmt: skip
         make = partial(self._recording, leased, work, made)
 
         def record() -> Awaitable[Answer]:
-            if leased.job.worker != self._conductor.lease.number:
-                fact = "this process has another one now"
-                raise FencedError("record a job under", "lease", str(leased.job.worker), fact)
-            return self._instances.ask(leased.id, leased.origin, make)
+            nonlocal asked
+            first, asked = asked, None
+            if first is None:
+                self._require_lease(leased)
+            return self._instances.ask(leased.id, leased.origin, make, first)
 
         # The handler has run: forgetting that because the store is out of reach would leave the job leased for ever.
         return await insist(record, self._instances.sources)
 
-    def _recording(self, leased: Leased, work: Work, made: Produced | Failed, aggregate: Aggregate) -> Prepared:
+    def _require_lease(self, leased: Leased) -> None:
+        if leased.job.worker != self._conductor.lease.number:
+            fact = "this process has another one now"
+            raise FencedError("record a job under", "lease", str(leased.job.worker), fact)
+
+    def _recording(self, leased: Leased, work: Work, made: Made, aggregate: Aggregate) -> Prepared:
         brought, job = Attachments(), leased.job
         outcome = self._outcome(aggregate, leased, work, made, brought)
         command = RecordJob(
@@ -237,7 +294,7 @@ class Jobs:
         return Prepared(command, brought)
 
     def _outcome(
-        self, aggregate: Aggregate, leased: Leased, work: Work, made: Produced | Failed, brought: Attachments
+        self, aggregate: Aggregate, leased: Leased, work: Work, made: Made, brought: Attachments
     ) -> JobDone | JobFault:
         if not isinstance(made, Produced):
             return JobFault(Failure(made.kind, made.code, made.message), made.after_seconds)
@@ -333,7 +390,7 @@ def is_gone(error: Exception) -> bool:
     )
 
 
-def sure(made: Produced | Failed) -> Produced | Failed:
+def sure(made: Made) -> Made:
     """What an agent is not sure of is a business error of its job: the model says who is asked then."""
     if isinstance(made, Failed) or not made.doubt:
         return made
@@ -341,10 +398,12 @@ def sure(made: Produced | Failed) -> Produced | Failed:
     return Failed("permanent_business", UNSURE, text, used=made.used)
 
 
-def budget_for(verb: Verb | None, made: Produced | Failed) -> Budget | None:
+def budget_for(verb: Verb | None, made: Made) -> Budget | None:
     """What the agents of the process may use, where this was one of them."""
-    contract = verb.execution.agent if verb is not None else None
-    return contract.budget if contract is not None and made.used is not None else None
+    if verb is None or made.used is None:
+        return None
+    contract = verb.execution.agent
+    return contract.budget if contract is not None else None
 
 
 def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:
@@ -359,11 +418,13 @@ def checked_args(router: Router, verb: Verb, args: dict[str, Any], *, is_ample: 
     They are the handler's own: changing them in place changes nothing of the payload they come from. `is_ample` when
     they are of a payload, and what fits into that fits the verb.
     """
-    if not any(isinstance(value, dict | list) for value in args.values()):
-        if not verb.input.properties:
-            return args
-        checked: dict[str, Any] = verb.check_input(args) if is_ample else router.incoming(verb, args).value
-        return checked
-    data = router.incoming(verb, args).data if verb.input.properties else canonical(args)
-    own: dict[str, Any] = value_of(data)
-    return own
+    for value in args.values():
+        if isinstance(value, CONTAINERS):
+            data = router.incoming(verb, args).data if verb.input.properties else canonical(args)
+            own: dict[str, Any] = value_of(data)
+            return own
+    if not verb.input.properties:
+        return args
+    # Those of a payload are under their declared names already: `declared` has looked for no others.
+    checked: dict[str, Any] = verb.input.check(args) if is_ample else router.incoming(verb, args).value
+    return checked

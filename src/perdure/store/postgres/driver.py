@@ -9,8 +9,7 @@ from typing import Any
 import psycopg
 from psycopg import AsyncConnection
 
-from perdure.errors import PerdureError
-from perdure.kernel.ports import Conflict, Unit
+from perdure.kernel.ports import Conflict, Told, Unit
 from perdure.sources import SystemSources
 from perdure.store.ports import Row
 from perdure.store.postgres.connection import PATIENCE_SECONDS, closed, connect, place_of, translated
@@ -21,14 +20,13 @@ from perdure.store.postgres.signals import Signals
 from perdure.store.postgres.statements import load_statements
 from perdure.store.postgres.together import Together, by_first_column, by_place
 from perdure.store.postgres.wire import BEGIN, COMMIT, Request, Wire, asking
-from perdure.store.postgres.writer import Verdict, Writer
+from perdure.store.postgres.writer import Writer
 from perdure.store.queries import load_queries
+from perdure.store.telling import Waiting, awaited, tell_all
 from perdure.work.ports import Beat
 
 MAX_BATCH = 512
 CLOCK_PROBES = 3
-
-Waiting = tuple[Unit, "asyncio.Future[Conflict | None]"]
 
 
 class PostgresDriver:
@@ -84,10 +82,8 @@ class PostgresDriver:
         self._closing.set()
         if self._committing is not None:
             await asyncio.wait([self._committing])
-        for _, future in self._waiting:
-            if not future.done():
-                future.set_exception(closed(self._place))
-        self._waiting = []
+        waiting, self._waiting = self._waiting, []
+        tell_all(self._loop, waiting, [closed(self._place)] * len(waiting))
         await self._signals.close()
         await self._loads.close()
         await self._finds.close()
@@ -114,13 +110,14 @@ class PostgresDriver:
         return found[1:-1]
 
     def commit(self, unit: Unit) -> asyncio.Future[Conflict | None]:
-        future: asyncio.Future[Conflict | None] = self._loop.create_future()
+        return awaited(self.submit, unit)
+
+    def submit(self, unit: Unit, told: Told) -> None:
         if self._is_closed:
-            future.set_exception(closed(self._place))
-            return future
-        self._waiting.append((unit, future))
+            self._loop.call_soon(told, closed(self._place))
+            return
+        self._waiting.append((unit, told))
         self._flush_soon()
-        return future
 
     def _flush_soon(self) -> None:
         if not self._is_flushing and self._committing is None and self._waiting:
@@ -136,24 +133,15 @@ class PostgresDriver:
         self._committing = self._loop.create_task(self._commit(batch))
 
     async def _commit(self, batch: list[Waiting]) -> None:
-        verdicts: list[Verdict] = []
         try:
             verdicts = await self._writer.commit([unit for unit, _ in batch], self.fence)
         except BaseException as error:
-            for _, future in batch:
-                if not future.done():
-                    future.set_exception(error)
+            tell_all(self._loop, batch, [error] * len(batch))
             raise
         finally:
             self._committing = None
             self._flush_soon()
-        for (_, future), verdict in zip(batch, verdicts, strict=True):
-            if future.done():
-                continue
-            if isinstance(verdict, PerdureError):
-                future.set_exception(verdict)
-            else:
-                future.set_result(verdict)
+        tell_all(self._loop, batch, verdicts)
 
     def beat(self) -> tuple[Beat, Callable[[], None]]:
         queries = self._queries

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from perdure.errors import PerdureError, StoreUnavailableError
-from perdure.kernel.ports import Conflict, Unit
+from perdure.kernel.ports import Conflict, Told, Unit, Verdict
 from perdure.store.migrations import migrate_sqlite
 from perdure.store.ports import Row
 from perdure.store.queries import load_queries
@@ -25,6 +25,7 @@ from perdure.store.sqlite.connection import (
     translated,
 )
 from perdure.store.sqlite.writer import Writer
+from perdure.store.telling import Waiting, awaited, tell_all
 from perdure.work.ports import Beat
 
 MAX_BATCH = 512
@@ -32,9 +33,6 @@ WORTH_A_COMMIT = 32
 """So many units are written while others are still being decided, instead of all of them waiting for each other."""
 POLL_SECONDS = 0.02
 QUICK_SECONDS = 0.002
-
-Waiting = tuple[Unit, "asyncio.Future[Conflict | None]"]
-Verdict = Conflict | BaseException | None
 
 
 class SqliteDriver:
@@ -110,10 +108,8 @@ class SqliteDriver:
         if self._thread is not None:
             self._tasks.put(None)
             await asyncio.to_thread(self._thread.join)
-        for _, future in self._waiting:
-            if not future.done():
-                future.set_exception(_closed(self.url))
-        self._waiting = []
+        waiting, self._waiting = self._waiting, []
+        tell_all(self._loop, waiting, [_closed(self.url)] * len(waiting))
         if not self.is_memory:
             self._reader.close()
         self._writer.connection.close()
@@ -145,20 +141,21 @@ class SqliteDriver:
         return found
 
     def commit(self, unit: Unit) -> asyncio.Future[Conflict | None]:
-        future: asyncio.Future[Conflict | None] = self._loop.create_future()
+        return awaited(self.submit, unit)
+
+    def submit(self, unit: Unit, told: Told) -> None:
         if self._is_closed:
-            future.set_exception(_closed(self.url))
-            return future
-        self._waiting.append((unit, future))
+            self._loop.call_soon(told, _closed(self.url))
+            return
+        self._waiting.append((unit, told))
         if self._is_busy:
-            return future
-        if len(self._waiting) >= WORTH_A_COMMIT:
+            return
+        if self.is_threaded and len(self._waiting) >= WORTH_A_COMMIT:
             self._flush()
         elif not self._is_flushing:
             self._is_flushing = True
             # Everyone who is ready in this turn of the loop gets into the same commit.
             self._loop.call_soon(self._flush)
-        return future
 
     def _flush(self) -> None:
         self._is_flushing = False
@@ -214,13 +211,7 @@ class SqliteDriver:
 
     def _settle(self, batch: list[Waiting], verdicts: list[Verdict]) -> None:
         self._is_busy = False
-        for (_, future), verdict in zip(batch, verdicts, strict=True):
-            if future.done():
-                continue
-            if isinstance(verdict, BaseException):
-                future.set_exception(verdict)
-            else:
-                future.set_result(verdict)
+        tell_all(self._loop, batch, verdicts)
         if not self._is_flushing:
             self._is_flushing = True
             self._loop.call_soon(self._flush)

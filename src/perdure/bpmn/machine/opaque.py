@@ -1,0 +1,106 @@
+"""What of a command a decision may depend on, and what it only carries along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from perdure.bpmn.machine import commands as c
+from perdure.bpmn.machine.shapes import Blank, Key
+from perdure.bpmn.machine.state import Flags
+from perdure.journal import Origin
+from perdure.people import Person
+
+Values = tuple[Any, ...]
+
+STEP = "step:"
+COMMON: tuple[Blank, ...] = ("time", "text", "text")
+"""The blanks every command has first: when, who and the trace."""
+
+
+class Brought(NamedTuple):
+    """What decides, and the opaque values: after `COMMON`, those of the command itself."""
+
+    key: Key
+    values: Values
+    blanks: tuple[Blank, ...]
+
+
+def _flags(flags: Flags) -> Key:
+    """By type as well: true and 1 are equal and are not the same."""
+    return tuple((name, type(value), value) for name, value in flags.items()) if flags else ()
+
+
+def _start(command: c.StartInstance, origin: Origin, now: int) -> Brought | None:
+    parent = command.parent
+    if not command.head or (parent and not parent.startswith(STEP)):
+        return None
+    values = (
+        now, origin.principal, origin.trace, command.head, command.business_key, command.idempotency_key,
+    )  # fmt: skip
+    key = (
+        command.process, command.process_version, command.start, command.worker, bool(parent), _flags(command.flags),
+    )  # fmt: skip
+    blanks: tuple[Blank, ...] = (*COMMON, "hash", "text", "text")
+    return Brought(key, (*values, parent), (*blanks, "step")) if parent else Brought(key, values, blanks)
+
+
+def _given_start(command: c.StartInstance, values: Values) -> c.StartInstance:
+    head, business_key, idempotency_key, *parent = values
+    return replace(
+        command, head=head, business_key=business_key, idempotency_key=idempotency_key, parent="".join(parent)
+    )
+
+
+def _record(command: c.RecordJob, origin: Origin, now: int) -> Brought | None:
+    outcome = command.outcome
+    if type(outcome) is not c.JobDone or not outcome.head or command.used is not None or command.budget is not None:
+        return None
+    flags = _flags(outcome.flags)
+    key = (c.RecordJob, command.node, command.attempt, command.job_worker, command.worker, flags)
+    return Brought(key, (now, origin.principal, origin.trace, outcome.head), RECORD_BLANKS)
+
+
+RECORD_BLANKS: tuple[Blank, ...] = (*COMMON, "hash")
+
+
+def _given_record(command: c.RecordJob, values: Values) -> c.RecordJob:
+    assert isinstance(command.outcome, c.JobDone)
+    return replace(command, outcome=c.JobDone(values[0], command.outcome.flags))
+
+
+def _complete(command: c.CompleteTask, origin: Origin, now: int) -> Brought | None:
+    who = command.who
+    if command.flags or command.message or not who.name:
+        return None
+    key = (c.CompleteTask, command.node, command.worker, command.writer, who.groups, who.override, bool(command.head))
+    values = (now, origin.principal, origin.trace, who.name)
+    if not command.head:
+        return Brought(key, values, (*COMMON, "name"))
+    return Brought(key, (*values, command.head), (*COMMON, "name", "hash"))
+
+
+def _given_complete(command: c.CompleteTask, values: Values) -> c.CompleteTask:
+    name, *head = values
+    who = Person(name, command.who.groups, command.who.override)
+    return replace(command, who=who, head=b"".join(head))
+
+
+READERS: dict[type, Callable[[Any, Origin, int], Brought | None]] = {
+    c.StartInstance: _start,
+    c.RecordJob: _record,
+    c.CompleteTask: _complete,
+}
+_GIVEN: dict[type, Callable[[Any, Values], Any]] = {
+    c.StartInstance: _given_start,
+    c.RecordJob: _given_record,
+    c.CompleteTask: _given_complete,
+}
+
+
+def given(command: Any, values: Values) -> tuple[Any, Origin, int]:
+    """The same command with other opaque values, and when and by whom it is given then."""
+    now, principal, trace, *own = values
+    return _GIVEN[type(command)](command, tuple(own)), Origin("", principal, trace), now
