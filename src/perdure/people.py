@@ -140,7 +140,12 @@ def reassign(task: HumanTask, who: Person, to: str, groups: tuple[str, ...], key
 
 def answer(task: HumanTask, who: Person, now: int, key: str) -> Answer:
     """The first answer counts; a second one is refused, whichever way it comes."""
-    return _refusal(task, who, "complete", key) or ended(task, "completed", now, who.name)
+    return unanswerable(task, who, key) or ended(task, "completed", now, who.name)
+
+
+def unanswerable(task: HumanTask, who: Person, key: str) -> Rejection | None:
+    """Why somebody cannot answer it; None when they can."""
+    return _refusal(task, who, "complete", key)
 
 
 # --- what time and others do ------------------------------------------------------------------------------------------

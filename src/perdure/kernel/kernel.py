@@ -423,8 +423,9 @@ class Kernel:
             for listener in self._listeners:
                 listener(after, each.entries)
             for entry in each.entries:
-                for hears in hearing.get(type(entry), ()):
-                    hears(after, entry)
+                if (heard := hearing.get(type(entry))) is not None:
+                    for hears in heard:
+                        hears(after, entry)
         if committing.unit.notices:
             for notices in self._noticing:
                 notices(after, committing.unit.notices)

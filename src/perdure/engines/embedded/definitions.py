@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -40,6 +41,7 @@ Check = Callable[[Model, Deployed, Any], Sequence[Problem]]
 """Judges a process before it is deployed; errors among the problems refuse it."""
 
 
+@lru_cache(4096)
 def process_id(tenant: str, process: str) -> Id:
     """The aggregate of a process: the same wherever and by whomever it is deployed."""
     return Id(digest(f"{tenant}\0process\0{process}".encode())[:16])

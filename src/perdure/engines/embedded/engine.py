@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from perdure.bpmn.machine.definition import Deployed, Profile
@@ -129,15 +129,15 @@ class EmbeddedEngine:
 
     # --- instances -----------------------------------------------------------------------------------------------
 
-    async def start(
+    def start(
         self, process: str, origin: Origin, *, version: int | None = None, data: Mapping[str, Any] | None = None,
         flags: Flags | None = None, start: str = "", business_key: str = "", idempotency_key: str = "",
         parent: str = "",
-    ) -> Aggregate:  # fmt: skip
+    ) -> Coroutine[Any, Any, Aggregate]:  # fmt: skip
         """Begin an instance, of the latest version unless one is named."""
         if business_key:
             check_key("start", "instance under business key", business_key)
-        return await self.instances.start(
+        return self.instances.start(
             StartRequest(
                 process=process, version=version, data=data, flags=flags, start=start, business_key=business_key,
                 idempotency_key=idempotency_key, parent=parent,
@@ -231,11 +231,11 @@ class EmbeddedEngine:
 
     # --- people --------------------------------------------------------------------------------------------------
 
-    async def complete_task(
+    def complete_task(
         self, instance: InstanceName, node: int, origin: Origin, *, data: Mapping[str, Any] | None = None,
         flags: Flags | None = None, writer: str = "", message_id: str = "", override: str = "",
-    ) -> Aggregate:  # fmt: skip
-        return await self.people.complete_task(
+    ) -> Coroutine[Any, Any, Aggregate]:  # fmt: skip
+        return self.people.complete_task(
             instance, node, origin, data=data, flags=flags, writer=writer, message_id=message_id, override=override
         )  # fmt: skip
 

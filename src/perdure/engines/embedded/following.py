@@ -48,15 +48,19 @@ class Followers:
             return await self._read(aggregate)
 
     async def _reached(self, known: Aggregate, until: Until) -> Aggregate:
-        if not has_reached(known.state, until):
-            known = self._kernel.remembered(known.id) or await self._read(known)
-        while not has_reached(known.state, until):
+        if has_reached(known.state, until):
+            return known
+        newest = self._kernel.remembered(known.id) or await self._read(known)
+        while newest is known or not has_reached(newest.state, until):
             told = self._later(known.id, until)
             try:
-                known = await told or await self._read(known)
+                reached = await told
             finally:
                 self._forget(known.id, told)
-        return known
+            if reached is not None:
+                return reached
+            newest = await self._read(known)
+        return newest
 
     async def _read(self, known: Aggregate) -> Aggregate:
         return await self._instances.read(known.id, Origin(known.tenant))

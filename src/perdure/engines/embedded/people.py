@@ -25,8 +25,7 @@ from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import APPLIED, Attachments, InboxRow
-from perdure.people import Person, over
-from perdure.people import answer as answered
+from perdure.people import Person, over, unanswerable
 from perdure.runbooks.machine import NOTICE
 from perdure.sources import Id, id_text
 
@@ -184,8 +183,7 @@ def _strange(aggregate: Aggregate, node: int, who: Person) -> Rejection | None:
     found = aggregate.state.nodes.get(node)
     if found is None or found.kind != "task" or found.task is None:
         return None
-    made = answered(found.task, who, 0, f"{id_text(aggregate.id)}:{node}")
-    return made if isinstance(made, Rejection) else None
+    return unanswerable(found.task, who, f"{id_text(aggregate.id)}:{node}")
 
 
 def _told(answer: Answer) -> Aggregate:

@@ -278,16 +278,20 @@ class SqliteDriver:
         if self._is_closed or self.is_memory:
             await asyncio.sleep(seconds)
             return False
-        before, others = data_version(self._reader), self._foreign
+        before, others, commits = data_version(self._reader), self._foreign, self.commits
         waited = 0.0
         while waited < seconds and not self._is_closed:
             await asyncio.sleep(POLL_SECONDS)
             waited += POLL_SECONDS
-            if self._is_closed or (now := data_version(self._reader)) == before:
-                continue
+            if self._is_closed:
+                break
+            if commits == self.commits:  # else it has changed, and the loop need not stop to read that
+                if (now := data_version(self._reader)) == before:
+                    continue
+                before = now
+            commits = self.commits
             if is_own_counted or await self._on_writer(self._count_foreign) != others:
                 return True
-            before = now
         return self._is_closed
 
     def _count_foreign(self) -> int:
