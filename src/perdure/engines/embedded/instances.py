@@ -69,8 +69,11 @@ class Instances:
         is_pinned: bool = False,
     ) -> Aggregate:
         """Begin an instance; under one id, key or parent it begins once, however often it is asked for."""
-        version = await self.definitions.choose(request.process, request.version, origin, is_pinned=is_pinned)
-        definition = await self.definitions.load(request.process, version.hash, origin.tenant)
+        definitions = self.definitions
+        version = await definitions.choose(request.process, request.version, origin, is_pinned=is_pinned)
+        definition = definitions.plans.find(version.hash) or await definitions.load(
+            request.process, version.hash, origin.tenant
+        )
         flags = dict(request.flags or {})
         if flags and not definition.deployed.is_loose:
             check_flags(definition.deployed.flags, flags)
