@@ -287,3 +287,26 @@ async def test_a_store_that_cannot_be_reached_is_tried_again_and_no_incident(sql
 
 def test_a_desk_needs_no_entities() -> None:
     assert RecordDesk(object(), load_text("[]")).open("t", "p").writes() == ()  # type: ignore[arg-type]
+
+
+async def test_records_first_opened_after_the_handler_ended_can_be_read_and_not_written(sqlite_url: str) -> None:
+    kept: list[Call] = []
+
+    async def handler(call: Call) -> None:
+        kept.append(call)
+
+    async with opened(sqlite_url, {"work.store": handler}) as perdure:
+        await perdure.call("work.store")
+        assert list(await kept[0].entities.list("counter")) == []
+        with pytest.raises(RecordMisuseError, match="its handler has ended"):
+            await kept[0].entities.create("counter", {"name": "n", "value": 1})
+
+
+async def test_a_handler_that_renames_its_call_reaches_no_records_of_another_tenant(sqlite_url: str) -> None:
+    async def handler(call: Call) -> None:
+        call.tenant = "other"
+        await call.entities.create("counter", {"name": "n", "value": 1})
+
+    async with opened(sqlite_url, {"work.store": handler}) as perdure:
+        await perdure.call("work.store")
+        assert len(list(await reading(perdure).list("counter"))) == 1

@@ -1,0 +1,196 @@
+"""The crew: jobs that never wait share a task, one that waits has its own, and each is counted until it is over."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextvars import ContextVar
+from typing import Any
+
+import pytest
+
+from perdure.work import crew as crews
+from perdure.work.crew import Crew, JobName
+
+SEEN: ContextVar[str] = ContextVar("seen", default="nothing")
+
+
+def name(number: int) -> JobName:
+    return (b"c" * 16, number, 1, 1)
+
+
+async def turns(count: int = 10) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_jobs_that_do_not_wait_share_a_task_and_one_that_waits_holds_up_nobody() -> None:
+    crew, done, gate = Crew(), list[int](), asyncio.Event()
+    tasks: dict[int, asyncio.Task[Any] | None] = {}
+
+    async def job(number: int) -> None:
+        tasks[number] = asyncio.current_task()
+        if number == 2:
+            await gate.wait()
+        done.append(number)
+
+    for number in range(5):
+        crew.enqueue(name(number), lambda number=number: job(number))  # type: ignore[misc]
+    assert len(crew.running) == 5 and crew.tasks()
+    await turns()
+    assert done == [0, 1, 3, 4] and crew.running == {(b"c" * 16, 2)}
+    assert tasks[0] is tasks[1] is tasks[2] and tasks[3] is tasks[4] is not tasks[2]
+    gate.set()
+    await crew.finish(None)
+    assert done == [0, 1, 3, 4, 2] and not crew.running
+
+
+async def test_many_that_wait_begin_within_a_few_turns() -> None:
+    crew, begun, gate = Crew(), list[int](), asyncio.Event()
+
+    async def job(number: int) -> None:
+        begun.append(number)
+        await gate.wait()
+
+    for number in range(500):
+        crew.enqueue(name(number), lambda number=number: job(number))  # type: ignore[misc]
+    await turns(12)
+    assert begun == list(range(500))
+    gate.set()
+    await crew.finish(None)
+
+
+async def test_others_get_a_turn_between_many_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crews, "MOST_IN_A_TURN", 3)
+    crew, done = Crew(), list[str]()
+
+    async def job(number: int) -> None:
+        done.append(str(number))
+
+    for number in range(5):
+        crew.enqueue(name(number), lambda number=number: job(number))  # type: ignore[misc]
+    asyncio.get_running_loop().call_soon(done.append, "other")
+    await crew.finish(None)
+    assert done == ["0", "1", "2", "other", "3", "4"]
+
+
+@pytest.mark.parametrize("waits", [False, True])
+async def test_what_a_job_sets_of_its_context_is_seen_by_no_other(waits: bool) -> None:
+    crew, seen = Crew(), list[tuple[str, str]]()
+
+    async def job(number: int) -> None:
+        before = SEEN.get()
+        SEEN.set(f"job {number}")
+        if waits:
+            await asyncio.sleep(0)
+        seen.append((before, SEEN.get()))
+
+    for number in range(3):
+        SEEN.set(f"asker {number}")
+        crew.enqueue(name(number), lambda number=number: job(number))  # type: ignore[misc]
+    SEEN.set("nothing")
+    await crew.finish(None)
+    assert sorted(seen) == [(f"asker {number}", f"job {number}") for number in range(3)]
+
+
+async def test_a_job_is_under_way_until_what_it_left_is_settled() -> None:
+    crew = Crew()
+    left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    left.add_done_callback(lambda _: crew.dismiss(name(1)))
+
+    async def job() -> asyncio.Future[None]:
+        return left
+
+    crew.enqueue(name(1), job)
+    crew.enqueue(name(1), job)
+    await turns()
+    assert crew.running and crew.tasks() == [left]
+    finishing = asyncio.create_task(crew.finish(None))
+    await turns()
+    assert not finishing.done()
+    left.set_result(None)
+    await finishing
+    assert not crew.running
+
+
+async def test_what_a_job_raises_is_told_and_the_others_are_done(caplog: pytest.LogCaptureFixture) -> None:
+    crew, done = Crew(), list[int]()
+
+    async def job(number: int) -> None:
+        if number % 2:
+            raise RuntimeError(f"odd {number}")
+        done.append(number)
+
+    with caplog.at_level(logging.WARNING, "perdure"):
+        for number in range(6):
+            crew.enqueue(name(number), lambda number=number: job(number))  # type: ignore[misc]
+        await crew.finish(None)
+    assert done == [0, 2, 4] and not crew.running
+    assert [each in caplog.text for each in ("odd 1", "odd 3", "odd 5")] == [True] * 3
+
+
+async def test_finishing_in_no_time_cancels_what_waits_what_is_queued_and_what_was_left() -> None:
+    crew, began, ended = Crew(), list[int](), list[str]()
+    left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    left.add_done_callback(lambda _: crew.dismiss(name(1)))
+
+    async def leaves() -> asyncio.Future[None]:
+        return left
+
+    async def hangs() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("hangs")
+
+    async def never() -> None:
+        began.append(1)
+
+    crew.enqueue(name(1), leaves)
+    crew.enqueue(name(2), hangs)
+    await turns()
+    crew.enqueue(name(3), never)
+    for each in crew.tasks():
+        each.cancel()
+    await crew.finish(0)
+    assert (ended, began, left.cancelled(), crew.running) == (["hangs"], [], True, set())
+
+
+async def test_a_job_that_ends_though_it_is_cancelled_is_waited_for_with_what_it_left() -> None:
+    crew, told = Crew(), list[str]()
+    left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def settled(_: object) -> None:
+        told.append("settled")
+        crew.dismiss(name(1))
+
+    async def stubborn() -> asyncio.Future[None]:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            asyncio.get_running_loop().call_later(0, left.set_result, None)
+        left.add_done_callback(settled)
+        return left
+
+    crew.enqueue(name(1), stubborn)
+    await turns()
+    await crew.finish(0)
+    assert told == ["settled"] and not crew.running
+
+
+async def test_a_job_that_cancels_its_own_task_does_not_reach_the_next() -> None:
+    crew, done = Crew(), list[int]()
+
+    async def itself() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+
+    async def next_one() -> None:
+        await asyncio.sleep(0)
+        done.append(2)
+
+    crew.enqueue(name(1), itself)
+    crew.enqueue(name(2), next_one)
+    await crew.finish(None)
+    assert done == [2] and not crew.running
