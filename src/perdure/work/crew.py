@@ -35,6 +35,8 @@ class Crew:
     """Of one process: its jobs by their names, each run once."""
 
     def __init__(self) -> None:
+        # What somebody's context holds who happened to ask is no business of a job that follows from it.
+        self._context = copy_context()
         self._jobs: dict[JobName, asyncio.Future[Any] | None] = {}
         self._queue: deque[tuple[JobName, Context, ShortWork]] = deque()
         self._starting: set[asyncio.Task[None]] = set()
@@ -49,13 +51,13 @@ class Crew:
         """Run something that seldom waits; what it sees and sets of context variables is its own, as in a task."""
         if name not in self._jobs:
             self._jobs[name] = None
-            self._queue.append((name, copy_context(), work))
+            self._queue.append((name, self._context.copy(), work))
             if not self._starting:
                 self._start(helpers=1)
 
     def go_on(self, name: JobName, rest: Coroutine[Any, Any, None]) -> None:
         """Let what is left of a job be done in a task of its own."""
-        task = asyncio.create_task(rest)
+        task = asyncio.create_task(rest, context=self._context.copy())
         self._jobs[name] = task
         task.add_done_callback(partial(self._ended, name))
 

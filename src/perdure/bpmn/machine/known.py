@@ -79,13 +79,13 @@ class Known:
         brought = read(command, origin, now) if read is not None and stands is not None else None
         if stands is None or brought is None:
             return None
-        shape, before = stands
-        move = shape.moves.get(brought.key)
+        (shape, before), (key, values, _) = stands, brought
+        move = shape.moves.get(key)
         if move is None:
             move = self._learned(shape, before, command, brought)
             if move is None:
                 return None
-        return self._made(move, (*before, *map(_pack, brought.values)))
+        return self._made(move, (*before, *map(_pack, values)))
 
     def _beginning(self, command: Any) -> tuple[Shape, Packed] | None:
         if type(command) is not c.StartInstance:
@@ -109,19 +109,20 @@ class Known:
 
     def _learned(self, shape: Shape, before: Packed, command: Any, brought: Brought) -> Move | None:
         """The move, when it came before and can be remembered."""
-        is_hopeless = shape.tried.get(brought.key)
+        key = brought[0]
+        is_hopeless = shape.tried.get(key)
         if is_hopeless is None:
             if len(shape.tried) >= MOST_TRIED:
                 shape.tried.clear()
-            shape.tried[brought.key] = False
+            shape.tried[key] = False
         if is_hopeless is not False:
             return None
         move = self._learn(shape, before, command, brought)
         if move is None:
-            shape.tried[brought.key] = True
+            shape.tried[key] = True
             return None
-        shape.moves[brought.key] = move
-        del shape.tried[brought.key]
+        shape.moves[key] = move
+        del shape.tried[key]
         self._count += 1
         if self._count >= MOST_MOVES:
             self._beginnings.clear()
@@ -130,7 +131,8 @@ class Known:
         return move
 
     def _learn(self, shape: Shape, before: Packed, command: Any, brought: Brought) -> Move | None:
-        blanks = (*shape.blanks, *brought.blanks)
+        _, brings, more = brought
+        blanks = (*shape.blanks, *more)
         values = fill(blanks, "forwards")
         played = self._play(shape, values, command)
         if played is None:
@@ -143,7 +145,7 @@ class Known:
         record = template_of(played.record, packed)
         move = Move(after, carry, record, played.decision.answer, self._board.is_notable(played.decision.entries))
         others = [fill(blanks, filling) for filling in FILLINGS]
-        own = tuple(map(msgspec.msgpack.decode, before)) + brought.values
+        own = tuple(map(msgspec.msgpack.decode, before)) + brings
         return move if all(self._holds(shape, move, command, each) for each in (*others, own)) else None
 
     def _shape(self, played: Played, packed: Sequence[bytes], blanks: tuple[Blank, ...]) -> Shape:

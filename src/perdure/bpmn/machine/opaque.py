@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -20,12 +20,11 @@ COMMON: tuple[Blank, ...] = ("time", "text", "text")
 """The blanks every command has first: when, who and the trace."""
 
 
-class Brought(NamedTuple):
-    """What decides, and the opaque values: after `COMMON`, those of the command itself."""
-
-    key: Key
-    values: Values
-    blanks: tuple[Blank, ...]
+Brought = tuple[Key, Values, tuple[Blank, ...]]
+"""What decides, the opaque values (after `COMMON`, those of the command itself), and what they are."""
+RECORD_BLANKS: tuple[Blank, ...] = (*COMMON, "hash")
+START_BLANKS: tuple[Blank, ...] = (*RECORD_BLANKS, "text", "text")
+TASK_BLANKS: tuple[Blank, ...] = (*COMMON, "name")
 
 
 def _flags(flags: Flags) -> Key:
@@ -43,8 +42,7 @@ def _start(command: c.StartInstance, origin: Origin, now: int) -> Brought | None
     key = (
         command.process, command.process_version, command.start, command.worker, bool(parent), _flags(command.flags),
     )  # fmt: skip
-    blanks: tuple[Blank, ...] = (*COMMON, "hash", "text", "text")
-    return Brought(key, (*values, parent), (*blanks, "step")) if parent else Brought(key, values, blanks)
+    return (key, (*values, parent), (*START_BLANKS, "step")) if parent else (key, values, START_BLANKS)
 
 
 def _given_start(command: c.StartInstance, values: Values) -> c.StartInstance:
@@ -60,10 +58,7 @@ def _record(command: c.RecordJob, origin: Origin, now: int) -> Brought | None:
         return None
     flags = _flags(outcome.flags)
     key = (c.RecordJob, command.node, command.attempt, command.job_worker, command.worker, flags)
-    return Brought(key, (now, origin.principal, origin.trace, outcome.head), RECORD_BLANKS)
-
-
-RECORD_BLANKS: tuple[Blank, ...] = (*COMMON, "hash")
+    return key, (now, origin.principal, origin.trace, outcome.head), RECORD_BLANKS
 
 
 def _given_record(command: c.RecordJob, values: Values) -> c.RecordJob:
@@ -77,9 +72,7 @@ def _complete(command: c.CompleteTask, origin: Origin, now: int) -> Brought | No
         return None
     key = (c.CompleteTask, command.node, command.worker, command.writer, who.groups, who.override, bool(command.head))
     values = (now, origin.principal, origin.trace, who.name)
-    if not command.head:
-        return Brought(key, values, (*COMMON, "name"))
-    return Brought(key, (*values, command.head), (*COMMON, "name", "hash"))
+    return (key, (*values, command.head), (*TASK_BLANKS, "hash")) if command.head else (key, values, TASK_BLANKS)
 
 
 def _given_complete(command: c.CompleteTask, values: Values) -> c.CompleteTask:

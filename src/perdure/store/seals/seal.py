@@ -51,13 +51,13 @@ class Seal(NamedTuple):
 
 def heads_of(records: Iterable[Row]) -> list[Leaf]:
     """The newest record per aggregate in the order of ids, from rows (position, aggregate, sequence, hash)."""
-    newest: dict[bytes, Leaf] = {}
-    for _, aggregate, sequence, hash in records:
-        id = bytes(aggregate)
+    newest: dict[bytes, Row] = {}
+    for row in records:
+        id = bytes(row[1])
         known = newest.get(id)
-        if known is None or known.sequence < sequence:
-            newest[id] = Leaf(id, sequence, bytes(hash))
-    return [newest[id] for id in sorted(newest)]
+        if known is None or known[2] < row[2]:
+            newest[id] = row
+    return [Leaf(id, newest[id][2], bytes(newest[id][3])) for id in sorted(newest)]
 
 
 def pack(leaves: Iterable[Leaf]) -> bytes:

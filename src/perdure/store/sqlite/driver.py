@@ -30,7 +30,7 @@ from perdure.store.telling import Waiting, awaited, tell_all
 from perdure.work.ports import Beat
 
 MAX_BATCH = 512
-WORTH_A_COMMIT = 32
+WORTH_A_COMMIT = 128
 """So many units are written while others are still being decided, instead of all of them waiting for each other."""
 POLL_SECONDS = 0.02
 QUICK_SECONDS = 0.002
