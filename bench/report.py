@@ -44,7 +44,7 @@ METHOD = """## How it was measured
   is recorded before the next begins.
 - The raw limit is the store's own driver with no product in between: 64 rows per commit when many run at once (one
   `unnest` statement on Postgres), one row per commit when one runs alone.
-- Everyone's Python runs with its memory settled (`gc.freeze`, a collection every 20,000 objects), as `perdure worker` runs.
+- Everyone's Python runs with its memory settled as `perdure worker` settles it (`gc.freeze`, rarer collections).
 - Perdure runs through its public API with shipped defaults, 64 at once. The database is killed under load after each
   run (SIGKILL of the process that holds the SQLite file, SIGKILL of the Postgres server); then the audit must pass
   and every result that was acknowledged must be there.

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from perdure.errors import StoreUnavailableError
-from perdure.kernel.ports import Conflict, Unit
+from perdure.kernel.ports import Told, Unit
 from perdure.testing.clock import VirtualSources
 from perdure.verbs import Call
 from tests.engine.models import line, service
@@ -38,10 +38,10 @@ async def test_context_variables_of_one_job_do_not_reach_those_that_run_after_it
         return {}
 
     async with opened(handlers=with_plain(plain)) as world:
-        await world.deploy(line("p", service("a", "t.one")))
+        await world.deploy(line("p", service("a", "t.one"), service("b", "t.one")))
         await asyncio.gather(*[world.engine.start("p", ORIGIN) for _ in range(5)])
         await world.sandbox.run_until_idle()
-        assert seen == ["nothing"] * 5
+        assert seen == ["nothing"] * 10, "neither of the same commit nor of the next one"
 
 
 async def test_a_timeout_inside_a_handler_is_the_handlers_own() -> None:
@@ -129,17 +129,18 @@ async def test_a_handler_that_hangs_is_cut_off_when_its_process_closes_and_run_a
 async def test_a_result_is_kept_until_the_store_that_was_away_has_recorded_it() -> None:
     async with opened() as world:
         driver: Any = world.sandbox.runtime.driver
-        commit, away = driver.commit, 3
+        submit, away = driver.submit, 3
 
-        async def failing(unit: Unit) -> Conflict | None:
+        def failing(unit: Unit, told: Told) -> None:
             nonlocal away
             if any(b"RecordJob" in record.body for record in unit.records) and away:
                 away -= 1
-                raise StoreUnavailableError("commit", "store", "x", "it is away")
-            verdict: Conflict | None = await commit(unit)
-            return verdict
+                error = StoreUnavailableError("commit", "store", "x", "it is away")
+                asyncio.get_running_loop().call_soon(told, error)
+            else:
+                submit(unit, told)
 
-        driver.commit = failing
+        driver.submit = failing
         await world.deploy(line("p", service("a", "t.one")))
         begun = await world.engine.start("p", ORIGIN)
         await turns()

@@ -75,7 +75,7 @@ async def test_others_get_a_turn_between_many_jobs(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("waits", [False, True])
-async def test_what_a_job_sets_of_its_context_is_seen_by_no_other(waits: bool) -> None:
+async def test_a_job_sees_no_context_but_its_own(waits: bool) -> None:
     crew, seen = Crew(), list[tuple[str, str]]()
 
     async def job(number: int) -> None:
@@ -90,7 +90,7 @@ async def test_what_a_job_sets_of_its_context_is_seen_by_no_other(waits: bool) -
         crew.enqueue(name(number), lambda number=number: job(number))  # type: ignore[misc]
     SEEN.set("nothing")
     await crew.finish(None)
-    assert sorted(seen) == [(f"asker {number}", f"job {number}") for number in range(3)]
+    assert sorted(seen) == [("nothing", f"job {number}") for number in range(3)]
 
 
 async def test_a_job_is_under_way_until_what_it_left_is_settled() -> None:
