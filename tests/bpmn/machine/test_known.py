@@ -175,6 +175,12 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.req("V13")
+def test_what_is_large_is_not_remembered() -> None:
+    machine = remembering(service("a" * known.MOST_BYTES))
+    assert all(started(machine, now).written is None for now in range(5, 9))
+
+
+@pytest.mark.req("V13")
 def test_a_template_keeps_signs_that_mean_something_when_filling() -> None:
     template = template_of(b"100%s%%A%bB", (b"A", b"B"))
     assert template.filled((b"%d", b"")) == b"100%s%%%d%b"

@@ -30,10 +30,12 @@ from perdure.bpmn.machine.state import Instance
 from perdure.errors import Rejection
 from perdure.journal import Decision, Origin, RecordCodec, Rows, Written
 
-MOST_MOVES = 10_000
+MOST_MOVES = 5_000
 """How many moves are remembered before all are forgotten and learned anew."""
 MOST_TRIED = 256
 """Of how many commands one shape remembers that they came once."""
+MOST_BYTES = 4096
+"""How large a state and a record may be that are remembered: large ones are many, and seldom come again."""
 
 Filling = Literal["forwards", "backwards", "same", "empty"]
 _pack = msgspec.msgpack.Encoder().encode
@@ -135,7 +137,7 @@ class Known:
         blanks = (*shape.blanks, *more)
         values = fill(blanks, "forwards")
         played = self._play(shape, values, command)
-        if played is None:
+        if played is None or len(played.state) + len(played.record) > MOST_BYTES:
             return None
         packed = tuple(map(_pack, values))
         whole = template_of(played.state, packed)
