@@ -270,6 +270,7 @@ async def test_lists_are_asked_for_page_by_page_and_say_what_the_platform_says(
             await client.runbooks.start(PROGRAM, case="C")
         assert house.served is not None
         perdure = house.served.perdure
+        await perdure.runtime.conductor.finish_jobs(None)
         monkeypatch.setattr(Transport, "get", counted)
         for ours, theirs in ((client.runbooks, perdure.runbooks), (client.instances, perdure.instances)):
             desk, platform = cast("Any", ours), cast("Any", theirs)

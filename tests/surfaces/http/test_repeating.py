@@ -163,16 +163,18 @@ async def test_a_claim_left_by_a_killed_server_is_over_after_a_while_and_taken_o
 async def test_who_was_thought_dead_neither_keeps_nor_gives_back_what_another_took_over(store_url: str) -> None:
     async with served(store_url) as found:
         book, name = found.perdure.runtime.store.answers, ("default", "ana", "k")
-        assert await book.claim(*name, Claim(b"asked", b"slow", 10, 0)) is None
-        assert await book.claim(*name, Claim(b"asked", b"next", 20, 9)) == "running"
-        taken = await asyncio.gather(*(book.claim(*name, Claim(b"asked", b"%d" % n, 20, 10)) for n in range(4)))
+        now = found.perdure.runtime.sources.now()  # what is older than that is being forgotten meanwhile
+        assert await book.claim(*name, Claim(b"asked", b"slow", now + 10, now)) is None
+        assert await book.claim(*name, Claim(b"asked", b"next", now + 20, now + 9)) == "running"
+        claims = [Claim(b"asked", b"%d" % number, now + 20, now + 10) for number in range(4)]
+        taken = await asyncio.gather(*(book.claim(*name, claim) for claim in claims))
         assert sorted(map(str, taken)) == ["None", "running", "running", "running"]
         owner = b"%d" % taken.index(None)
         assert await book.find(*name) is None, "a claim is no answer"
-        assert not await book.renew(*name, b"slow", 30)
+        assert not await book.renew(*name, b"slow", now + 30)
         await book.release(*name, b"slow")
-        assert not await book.settle(*name, b"slow", Answered(b"asked", 201, b"late", 30))
-        theirs = Answered(b"asked", 201, b"theirs", 31)
+        assert not await book.settle(*name, b"slow", Answered(b"asked", 201, b"late", now + 30))
+        theirs = Answered(b"asked", 201, b"theirs", now + 31)
         assert await book.settle(*name, owner, theirs)
         assert await book.find(*name) == theirs
         assert await book.claim(*name, Claim(b"asked", b"more", 10**17, 10**16)) == theirs
