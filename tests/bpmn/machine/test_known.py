@@ -130,10 +130,10 @@ def test_who_asked_is_still_compared_with_who_answers() -> None:
     assert standing(state) is not None, "the start itself is known"
     node = next(node for node in state.nodes.values() if node.kind == "task")
     assert node.task is not None and node.task.requester == "ana"
-    for name, is_allowed in (("ben", True), ("ana", False)) * 4:
+    for name in ("ben", "ben", "ben", "ana", "ben", "ana"):
         command = c.CompleteTask(node=node.number, who=Person(name), worker=1)
         made = machine.decide(ID, state, command, Origin("acme", name), 9, 0.5)
-        assert isinstance(made, Decision) is is_allowed
+        assert isinstance(made, Decision) is (name != "ana")
 
 
 @pytest.mark.req("V13")
