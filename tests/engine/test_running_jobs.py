@@ -24,11 +24,6 @@ def with_plain(plain: Any) -> Handlers:
     return handlers
 
 
-async def turns(count: int = 50) -> None:
-    for _ in range(count):
-        await asyncio.sleep(0)
-
-
 async def test_context_variables_of_one_job_do_not_reach_those_that_run_after_it() -> None:
     seen: list[str] = []
 
@@ -91,9 +86,8 @@ async def test_a_handler_that_waits_holds_up_no_other() -> None:
         await world.deploy(line("swift", service("a", "t.two"), service("b", "t.three")))
         names = ["slow", "swift", "slow", "swift"]
         begun = [await world.engine.start(each, ORIGIN) for each in names]
-        while len(world.sandbox.runtime.conductor.running) > 2:
-            await asyncio.sleep(0)
-        await turns()
+        for each in begun[1::2]:
+            await world.engine.followers.follow(each, "end")
         assert await _states(world, begun) == ["active", "completed"] * 2
         gate.set()
         await world.sandbox.run_until_idle()
@@ -105,9 +99,10 @@ async def _states(world: World, begun: list[Any]) -> list[str]:
 
 
 async def test_a_handler_that_hangs_is_cut_off_when_its_process_closes_and_run_again_elsewhere(store_url: str) -> None:
-    clock, cut = VirtualSources(), list[str]()
+    clock, cut, hanging = VirtualSources(), list[str](), asyncio.Event()
 
     async def hangs(call: Call) -> dict[str, Any]:
+        hanging.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -117,7 +112,7 @@ async def test_a_handler_that_hangs_is_cut_off_when_its_process_closes_and_run_a
     async with opened(store_url, with_plain(hangs), clock=clock) as world:
         await world.deploy(line("p", service("a", "t.one")))
         begun = await world.engine.start("p", ORIGIN)
-        await turns()
+        await hanging.wait()
         await world.sandbox.runtime.conductor.finish_jobs(0)
         assert len(cut) == 1 and not world.sandbox.runtime.conductor.running
     handlers = Handlers()
@@ -127,7 +122,8 @@ async def test_a_handler_that_hangs_is_cut_off_when_its_process_closes_and_run_a
 
 
 async def test_a_result_is_kept_until_the_store_that_was_away_has_recorded_it() -> None:
-    async with opened() as world:
+    clock = VirtualSources()
+    async with opened(clock=clock) as world:
         driver: Any = world.sandbox.runtime.driver
         submit, away = driver.submit, 3
 
@@ -143,7 +139,7 @@ async def test_a_result_is_kept_until_the_store_that_was_away_has_recorded_it() 
         driver.submit = failing
         await world.deploy(line("p", service("a", "t.one")))
         begun = await world.engine.start("p", ORIGIN)
-        await turns()
+        await clock.until_asleep(world.sandbox.runtime.conductor.tasks)
         assert away == 2 and world.sandbox.runtime.conductor.running, "it is under way until it is recorded"
         await world.sandbox.advance("PT10S")
         ended = await world.now(begun)

@@ -19,13 +19,16 @@ def name(number: int) -> JobName:
     return (b"c" * 16, number, 1, 1)
 
 
-async def turns(count: int = 10) -> None:
-    for _ in range(count):
-        await asyncio.sleep(0)
+async def another_turn() -> None:
+    """Suspends, and goes on when the loop comes round."""
+    loop = asyncio.get_running_loop()
+    turned: asyncio.Future[None] = loop.create_future()
+    loop.call_soon(turned.set_result, None)
+    await turned
 
 
 async def test_jobs_that_do_not_wait_share_a_task_and_one_that_waits_holds_up_nobody() -> None:
-    crew, done, gate = Crew(), list[int](), asyncio.Event()
+    crew, done, gate, through = Crew(), list[int](), asyncio.Event(), asyncio.Event()
     tasks: dict[int, asyncio.Task[Any] | None] = {}
 
     async def job(number: int) -> None:
@@ -33,11 +36,13 @@ async def test_jobs_that_do_not_wait_share_a_task_and_one_that_waits_holds_up_no
         if number == 2:
             await gate.wait()
         done.append(number)
+        if number == 4:
+            through.set()
 
     for number in range(5):
         crew.enqueue(name(number), lambda number=number: job(number))  # type: ignore[misc]
     assert len(crew.running) == 5 and crew.tasks()
-    await turns()
+    await through.wait()
     assert done == [0, 1, 3, 4] and crew.running == {(b"c" * 16, 2)}
     assert tasks[0] is tasks[1] is tasks[2] and tasks[3] is tasks[4] is not tasks[2]
     gate.set()
@@ -46,16 +51,26 @@ async def test_jobs_that_do_not_wait_share_a_task_and_one_that_waits_holds_up_no
 
 
 async def test_many_that_wait_begin_within_a_few_turns() -> None:
-    crew, begun, gate = Crew(), list[int](), asyncio.Event()
+    crew, begun, gate, all_begun = Crew(), list[int](), asyncio.Event(), asyncio.Event()
+    loop, turns = asyncio.get_running_loop(), 0
 
     async def job(number: int) -> None:
         begun.append(number)
+        if len(begun) == 500:
+            all_begun.set()
         await gate.wait()
+
+    def count() -> None:
+        nonlocal turns
+        turns += 1
+        if not all_begun.is_set():
+            loop.call_soon(count)
 
     for number in range(500):
         crew.enqueue(name(number), lambda number=number: job(number))  # type: ignore[misc]
-    await turns(12)
-    assert begun == list(range(500))
+    loop.call_soon(count)
+    await all_begun.wait()
+    assert begun == list(range(500)) and turns <= 12
     gate.set()
     await crew.finish(None)
 
@@ -82,7 +97,7 @@ async def test_a_job_sees_no_context_but_its_own(waits: bool) -> None:
         before = SEEN.get()
         SEEN.set(f"job {number}")
         if waits:
-            await asyncio.sleep(0)
+            await another_turn()
         seen.append((before, SEEN.get()))
 
     for number in range(3):
@@ -94,20 +109,21 @@ async def test_a_job_sees_no_context_but_its_own(waits: bool) -> None:
 
 
 async def test_a_job_is_under_way_until_what_it_left_is_settled() -> None:
-    crew = Crew()
+    crew, begun = Crew(), asyncio.Event()
     left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     left.add_done_callback(lambda _: crew.dismiss(name(1)))
 
     async def job() -> asyncio.Future[None]:
+        begun.set()
         return left
 
     crew.enqueue(name(1), job)
     crew.enqueue(name(1), job)
-    await turns()
+    await begun.wait()
     assert crew.running and crew.tasks() == [left]
     finishing = asyncio.create_task(crew.finish(None))
-    await turns()
-    assert not finishing.done()
+    ended, _ = await asyncio.wait({finishing}, timeout=0)
+    assert not ended
     left.set_result(None)
     await finishing
     assert not crew.running
@@ -130,7 +146,7 @@ async def test_what_a_job_raises_is_told_and_the_others_are_done(caplog: pytest.
 
 
 async def test_finishing_in_no_time_cancels_what_waits_what_is_queued_and_what_was_left() -> None:
-    crew, began, ended = Crew(), list[int](), list[str]()
+    crew, began, ended, hanging = Crew(), list[int](), list[str](), asyncio.Event()
     left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     left.add_done_callback(lambda _: crew.dismiss(name(1)))
 
@@ -138,6 +154,7 @@ async def test_finishing_in_no_time_cancels_what_waits_what_is_queued_and_what_w
         return left
 
     async def hangs() -> None:
+        hanging.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -148,7 +165,7 @@ async def test_finishing_in_no_time_cancels_what_waits_what_is_queued_and_what_w
 
     crew.enqueue(name(1), leaves)
     crew.enqueue(name(2), hangs)
-    await turns()
+    await hanging.wait()
     crew.enqueue(name(3), never)
     for each in crew.tasks():
         each.cancel()
@@ -157,7 +174,7 @@ async def test_finishing_in_no_time_cancels_what_waits_what_is_queued_and_what_w
 
 
 async def test_a_job_that_ends_though_it_is_cancelled_is_waited_for_with_what_it_left() -> None:
-    crew, told = Crew(), list[str]()
+    crew, told, waiting = Crew(), list[str](), asyncio.Event()
     left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def settled(_: object) -> None:
@@ -165,6 +182,7 @@ async def test_a_job_that_ends_though_it_is_cancelled_is_waited_for_with_what_it
         crew.dismiss(name(1))
 
     async def stubborn() -> asyncio.Future[None]:
+        waiting.set()
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -173,7 +191,7 @@ async def test_a_job_that_ends_though_it_is_cancelled_is_waited_for_with_what_it
         return left
 
     crew.enqueue(name(1), stubborn)
-    await turns()
+    await waiting.wait()
     await crew.finish(0)
     assert told == ["settled"] and not crew.running
 
@@ -187,7 +205,7 @@ async def test_a_job_that_cancels_its_own_task_does_not_reach_the_next() -> None
         task.cancel()
 
     async def next_one() -> None:
-        await asyncio.sleep(0)
+        await another_turn()
         done.append(2)
 
     crew.enqueue(name(1), itself)

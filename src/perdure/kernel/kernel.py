@@ -227,7 +227,7 @@ class Kernel:
         try:
             decided = self._decider.decide(machine, current, submission)
         except Exception:
-            return None
+            return None  # the long way decides again from what is stored, and tells whatever is raised there
         if isinstance(decided, PerdureError) or not (decided.entries or decided.brought is not None):
             return None
         return decided

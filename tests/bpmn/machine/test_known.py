@@ -6,18 +6,21 @@ import random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import known
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.bpmn.machine.opaque import READERS
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.shapes import standing, template_of
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.journal import Decision, Origin
 from perdure.people import Person
-from tests.bpmn.machine.play import HASH, ID, SECOND, Player, random_plan
+from perdure.usage import Budget, Used
+from tests.bpmn.machine.play import HASH, ID, ORIGIN, SECOND, Player, random_plan
 from tests.bpmn.machine.test_compensation import scope, service
 
 TURNS = 200
@@ -178,6 +181,38 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_large_is_not_remembered() -> None:
     machine = remembering(service("a" * known.MOST_BYTES))
     assert all(started(machine, now).written is None for now in range(5, 9))
+
+
+START = c.StartInstance(definition=HASH, process="p", process_version=1, head=b"h" * 32)
+RECORD = c.RecordJob(node=2, attempt=1, job_worker=1, outcome=c.JobDone(b"h" * 32))
+COMPLETE = c.CompleteTask(node=2, who=Person("ana"))
+OTHERWISE: tuple[tuple[Any, dict[str, Any]], ...] = (
+    (START, {
+        "process": "q", "process_version": 2, "head": b"i" * 32, "flags": {"orch_a": True}, "start": "s",
+        "parent": "step:x:1", "business_key": "b", "idempotency_key": "i", "worker": 1,
+    }),
+    (RECORD, {
+        "node": 3, "attempt": 2, "job_worker": 2, "outcome": c.JobDone(b"h" * 32, {"orch_a": True}), "worker": 1,
+        "used": Used((), 1), "budget": Budget(),
+    }),
+    (COMPLETE, {
+        "node": 3, "who": Person("ana", ("g",)), "head": b"h" * 32, "message": b"m" * 32, "flags": {"orch_a": True},
+        "writer": "w", "worker": 1,
+    }),
+)  # fmt: skip
+UNREAD = {"definition", "message_id"}
+"""A beginning is looked for by its definition; a message's id is for the inbox alone."""
+
+
+@pytest.mark.req("V13")
+@pytest.mark.parametrize(("command", "otherwise"), OTHERWISE, ids=lambda each: type(each).__name__)
+def test_nothing_that_a_remembered_command_says_is_overlooked(command: Any, otherwise: dict[str, Any]) -> None:
+    """A field that a decision reads and a key leaves out would make one command pass for another."""
+    read = READERS[type(command)]
+    assert {*otherwise} == {*command.__struct_fields__} - UNREAD, "say here what a new field means"
+    for name, value in otherwise.items():
+        assert read(replace(command, **{name: value}), ORIGIN, 5) != read(command, ORIGIN, 5), name
+    assert READERS.keys() == {type(each) for each, _ in OTHERWISE}
 
 
 @pytest.mark.req("V13")
