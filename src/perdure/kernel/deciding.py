@@ -52,30 +52,23 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 
 
 class Submission(msgspec.Struct, frozen=True):
-    """A command, and who is to be told of its answer: once, by a future or a function."""
+    """A command that someone waits for."""
 
     origin: Origin
     prepare: Preparation | Prepared
-    told: asyncio.Future[Answer] | Callable[[Answer | BaseException], None]
+    future: asyncio.Future[Answer]
     kind: str
 
-    @property
-    def is_over(self) -> bool:
-        """Whether nobody waits for the answer any more."""
-        return isinstance(self.told, asyncio.Future) and self.told.done()
-
     def settle(self, answer: Answer | BaseException) -> None:
-        told = self.told
-        if not isinstance(told, asyncio.Future):
-            told(answer)
-        elif told.done():
+        """Tell whoever waits, unless they have given up."""
+        if self.future.done():
             return
-        elif isinstance(answer, asyncio.CancelledError):
-            told.cancel()
+        if isinstance(answer, asyncio.CancelledError):
+            self.future.cancel()
         elif isinstance(answer, BaseException):
-            told.set_exception(answer)
+            self.future.set_exception(answer)
         else:
-            told.set_result(answer)
+            self.future.set_result(answer)
 
 
 class Decided(msgspec.Struct, frozen=True, gc=False):

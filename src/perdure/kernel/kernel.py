@@ -43,7 +43,6 @@ Listener = Callable[[Aggregate, tuple[Any, ...]], None]
 EntryListener = Callable[[Aggregate, Any], None]
 NoticeListener = Callable[[Aggregate, Sequence[Notice]], None]
 RefusalListener = Callable[[BaseException], None]
-Listening = Callable[[Answer | BaseException], None]
 
 
 class Kernel:
@@ -96,8 +95,7 @@ class Kernel:
         """Begin an aggregate with its first command, in one commit."""
         machine = self._machines[kind]
         empty = Aggregate(id, origin.tenant, kind, 0, None, genesis(origin.tenant, kind, id), NO_ROWS)
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        submission = Submission(origin, prepared, future, kind)
+        submission = Submission(origin, prepared, asyncio.get_running_loop().create_future(), kind)
         decided = self._decider.decide(machine, empty, submission)
         if isinstance(decided, PerdureError):
             self._tell_refusal(decided)
@@ -105,7 +103,7 @@ class Kernel:
         # A caller may give up waiting at any moment; what it began is committed and told all the same.
         committing = self._decider.unit(machine, empty, [decided])
         self._submit(committing, partial(self._begun, committing))
-        return await future
+        return await submission.future
 
     def _begun(self, committing: Committing, verdict: Verdict) -> None:
         self._ended()
@@ -122,21 +120,14 @@ class Kernel:
 
         Who gives up waiting does not take the command back.
         """
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._queue(id, Submission(origin, prepare, future, kind))
-        return future
-
-    def tell(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared, told: Listening) -> None:
-        """Like `ask`, for whoever does not wait: `told` is called once with the answer, or with why there is none."""
-        self._queue(id, Submission(origin, prepare, told, kind))
-
-    def _queue(self, id: Id, submission: Submission) -> None:
+        submission = Submission(origin, prepare, asyncio.get_running_loop().create_future(), kind)
         queue = self._waiting.get(id)
         if queue is None:
             self._waiting[id] = deque((submission,))
             self._serve_soon(id)
         else:
             queue.append(submission)
+        return submission.future
 
     async def read(self, id: Id, origin: Origin, *, keeps: bool = False) -> Aggregate:
         """The aggregate as last committed; another tenant's is not found. Who reads it often `keeps` it in memory."""
@@ -211,7 +202,7 @@ class Kernel:
         if current is None:
             return None
         for each in submissions:
-            if each.is_over or each.kind != current.kind or each.origin.tenant != current.tenant:
+            if each.future.done() or each.kind != current.kind or each.origin.tenant != current.tenant:
                 return None
         machine = self._machines[current.kind]
         if len(submissions) == 1:
@@ -330,7 +321,7 @@ class Kernel:
         raise InvariantBroken("commit", "call", id_text(id), f"it changed {MAX_REDECISIONS} times while deciding")
 
     def _is_open(self, id: Id, submission: Submission, current: Aggregate | None) -> bool:
-        if submission.is_over:
+        if submission.future.done():
             return False
         if current is None or current.tenant != submission.origin.tenant:
             missing = Rejection("not_found", "find", "call", id_text(id), "there is no such call")
@@ -431,7 +422,7 @@ class Kernel:
                 notices(after, committing.unit.notices)
 
     def _refuse(self, submission: Submission, error: BaseException) -> None:
-        if not submission.is_over:
+        if not submission.future.done():
             submission.settle(error)
             self._tell_refusal(error)
 
