@@ -34,6 +34,33 @@ def test_an_instance_is_begun_once_under_its_key_and_found_by_what_is_known_of_i
     assert desk.json("instances", "list", "--state", "completed") == []
 
 
+WAITS_BY_A_FLAG = """<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"
+  id="orders" targetNamespace="test">
+  <message id="paid" name="paid">
+    <extensionElements><zeebe:subscription correlationKey="=orch_order" /></extensionElements>
+  </message>
+  <process id="order" isExecutable="true">
+    <startEvent id="ordered"/>
+    <receiveTask id="payment" messageRef="paid"/>
+    <endEvent id="done"/>
+    <sequenceFlow id="f1" sourceRef="ordered" targetRef="payment"/>
+    <sequenceFlow id="f2" sourceRef="payment" targetRef="done"/>
+  </process>
+</definitions>
+"""
+
+
+def test_an_instance_begins_with_the_flags_it_is_given(desk: Shell) -> None:
+    Path(desk.folder, "orders.bpmn").write_text(WAITS_BY_A_FLAG, encoding="utf-8")
+    desk.run("deploy", "orders.bpmn", "--profile", "open")
+    begun = desk.json("instances", "start", "order", "--flag", "orch_order=A7", "--flag", "orch_small=true")
+    assert begun["flags"] == {"orch_order": "A7", "orch_small": True}
+    assert [(wait["name"], wait["key"]) for wait in begun["waits"]] == [("paid", "A7")]
+    assert desk.json("message", "correlate", "paid", "A7")["outcome"] == "correlated"
+    assert desk.json("instances", "show", begun["id"])["state"] == "completed"
+
+
 def test_a_list_of_instances_is_readable_on_eighty_columns(desk: Shell) -> None:
     parcel = Parcel(desk)
     task = parcel.pay()

@@ -37,6 +37,10 @@ async def start(
     settings: Settings,
     process: ProcessWord,
     data: Annotated[str | None, typer.Option("--data", metavar="JSON", help="What it begins with.")] = None,
+    flag: Annotated[
+        list[str] | None,
+        typer.Option("--flag", metavar="NAME=VALUE", help="A flag it begins with.", show_default=False),
+    ] = None,
     version: Annotated[int | None, typer.Option("--version", help="A version, else the latest.")] = None,
     business_key: Annotated[str, typer.Option("--business-key", metavar="KEY", help="Yours, to find it by.")] = "",
     idempotency_key: Annotated[
@@ -47,8 +51,8 @@ async def start(
     value = json_object("--data", data)
     async with open_store(settings, "caller") as perdure:
         view = await perdure.instances.start(
-            process, value, version=version, business_key=business_key, idempotency_key=idempotency_key,
-            until="rest", timeout_seconds=REST_SECONDS,
+            process, value, flags=flag_values(flag or ()), version=version, business_key=business_key,
+            idempotency_key=idempotency_key, until="rest", timeout_seconds=REST_SECONDS,
         )  # fmt: skip
         _show(settings, view)
 
