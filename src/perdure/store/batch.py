@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from hashlib import sha256
 from typing import Any
 
-from perdure.journal import Rows
+from perdure.journal import ParkedRow, Rows
 from perdure.kernel.ports import PENDING, Attachments, EntityWrite, InboxRow, Unit
 from perdure.store.checks import checksum, message_sums, slot
 
@@ -18,16 +18,21 @@ ORDER = (
 """The order statements run in: the same everywhere, so that overlapping batches cannot deadlock."""
 
 Batch = dict[str, list[tuple[Any, ...]]]
+Blob = bytes | bytearray
 
 
-def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str]] = ()) -> Batch:
-    """Rows per query name; only queries that have rows are named. Notices given before are left out."""
+def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str]] = (), blob: Blob = b"") -> Batch:
+    """Rows per query name; only queries that have rows are named. Notices given before are left out.
+
+    `blob` is empty, and of the type most bytes of a row are given in: bytes, or what a driver takes with less ado.
+    """
     batch: Batch = {name: [] for name in ORDER}
     for unit in units:
-        if unit.records and unit.id is not None:
-            _aggregate(batch, unit, unit.id)
+        id = unit.id if unit.id is None else blob + unit.id
+        if unit.records and id is not None:
+            _aggregate(batch, unit, id, blob)
         if unit.attachments:
-            _attachments(batch, unit)
+            _attachments(batch, unit, id, blob)
         for notice in unit.notices:
             if (unit.id, notice.message_id) in repeated:
                 continue
@@ -36,88 +41,95 @@ def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str
     return {name: rows for name, rows in batch.items() if rows}
 
 
-def _aggregate(batch: Batch, unit: Unit, id: bytes) -> None:
+def _aggregate(batch: Batch, unit: Unit, id: Blob, blob: Blob) -> None:
+    assert unit.id is not None
     tenant, kind, version, status, ended_at = unit.tenant, unit.kind, unit.version, unit.status, unit.ended_at
     state, head = unit.state, unit.head
-    check = checksum(id, tenant, kind, version, status, ended_at, state, head)
+    check = checksum(unit.id, tenant, kind, version, status, ended_at, state, head)
     is_plan = 0
     for brought in unit.attachments:
         if brought.is_plan:
             is_plan = 1
-    batch["put_aggregate"].append((id, tenant, kind, version, status, ended_at, state, head, check, is_plan))
+    batch["put_aggregate"].append(
+        (id, tenant, kind, version, status, ended_at, blob + state, blob + head, blob + check, is_plan)
+    )
     for number, body in unit.parts:
-        batch["put_parts"].append((id, number, body))
-    for record in unit.records:
-        batch["add_records"].append((id, *record))
+        batch["put_parts"].append((id, number, blob + body))
+    records = batch["add_records"]
+    for sequence, body, hash in unit.records:
+        records.append((id, sequence, blob + body, blob + hash))
     before, after = unit.before, unit.after
     if before is not after:
-        _rows(batch, unit, id, before, after)
+        _rows(batch, tenant, id, before, after)
 
 
-def _rows(batch: Batch, unit: Unit, id: bytes, before: Rows, after: Rows) -> None:
+def _rows(batch: Batch, tenant: str, id: Blob, before: Rows, after: Rows) -> None:
     if before.parked != after.parked:
-        _parked_rows(batch, unit, id)
+        _parked_rows(batch, tenant, id, before.parked, after.parked)
     if before.jobs != after.jobs:
-        _by_step(batch["remove_jobs"], batch["put_jobs"], unit, before.jobs, after.jobs)
+        _by_step(batch["remove_jobs"], batch["put_jobs"], tenant, id, before.jobs, after.jobs)
     if before.timers != after.timers:
         for timer in before.timers:
             if timer not in after.timers:
                 batch["remove_timers"].append((timer.due, id, timer.step, timer.kind))
         for timer in after.timers:
             if timer not in before.timers:
-                batch["add_timers"].append((timer.due, id, timer.step, timer.kind, unit.tenant))
+                batch["add_timers"].append((timer.due, id, timer.step, timer.kind, tenant))
     if before.incidents != after.incidents:
-        _by_step(batch["remove_incidents"], batch["put_incidents"], unit, before.incidents, after.incidents)
+        _by_step(batch["remove_incidents"], batch["put_incidents"], tenant, id, before.incidents, after.incidents)
 
 
 def _by_step(
     removed: list[tuple[Any, ...]],
     put: list[tuple[Any, ...]],
-    unit: Unit,
+    tenant: str,
+    id: Blob,
     before: tuple[Any, ...],
     after: tuple[Any, ...],
 ) -> None:
     """Rows of which a step has at most one: gone, or as they are now."""
-    if before:
-        steps = [row[0] for row in after]
-        for row in before:
-            if row[0] not in steps:
-                removed.append((unit.id, row[0]))
+    steps = [row[0] for row in after] if before and after else ()
+    for row in before:
+        if row[0] not in steps:
+            removed.append((id, row[0]))
     for row in after:
         if row not in before:
-            put.append((unit.id, row[0], unit.tenant, *row[1:]))
+            step, first, second = row
+            put.append((id, step, tenant, first, second))
 
 
-def _parked_rows(batch: Batch, unit: Unit, id: bytes) -> None:
-    known, kept = set(unit.before.parked), set(unit.after.parked)
-    changed = [row for row in unit.after.parked if row not in known]
-    for row in unit.before.parked:
-        if row.kind != "call" and row not in kept:
-            batch["remove_parked"].append((id, row.step, row.token))
+def _parked_rows(
+    batch: Batch, tenant: str, id: Blob, before: tuple[ParkedRow, ...], after: tuple[ParkedRow, ...]
+) -> None:
+    if before:
+        kept = set(after)
+        for row in before:
+            if row.kind != "call" and row not in kept:
+                batch["remove_parked"].append((id, row.step, row.token))
+        known = set(before)
+        after = tuple([row for row in after if row not in known])
     # A token that stops waiting frees its key before another takes it.
-    for row in sorted(changed, key=lambda row: row.status == 0):
+    for row in sorted(after, key=lambda row: row.status == 0) if len(after) > 1 else after:
         step, token, name, key, status, definition, kind = row
-        batch["put_parked"].append(
-            (id, step, token, unit.tenant, name, key, slot(row, id), status, definition, kind)
-        )  # fmt: skip
+        batch["put_parked"].append((id, step, token, tenant, name, key, slot(row, id), status, definition, kind))
 
 
-def _attachments(batch: Batch, unit: Unit) -> None:
+def _attachments(batch: Batch, unit: Unit, id: Blob | None, blob: Blob) -> None:
     erased = -1
     for number, brought in enumerate(unit.attachments):
         if brought.erases:
             erased = number
     for number, brought in enumerate(unit.attachments):
-        _brought(batch, unit, brought, number < erased)
+        _brought(batch, unit, id, brought, number < erased, blob)
 
 
-def _brought(batch: Batch, unit: Unit, brought: Attachments, is_erased: bool) -> None:
+def _brought(batch: Batch, unit: Unit, id: Blob | None, brought: Attachments, is_erased: bool, blob: Blob) -> None:
     """Rows of what one command brought; data that a later command of the same unit erases is never written."""
-    id, tenant = unit.id, unit.tenant
+    tenant = unit.tenant
     if brought.payloads and not is_erased:
         rows = batch["add_payloads"]
         for hash, data in brought.payloads:
-            row = (id, hash, data)
+            row = (id, blob + hash, blob + data)
             if row not in rows[-2:]:
                 rows.append(row)
     if brought.inbox is not None:

@@ -10,6 +10,7 @@ from perdure.kernel.ports import APPLIED, InboxRow, Loaded, RecordRow
 from perdure.sources import Id, id_text
 
 SUM_BYTES = 16
+_SUM = blake2b(digest_size=SUM_BYTES)
 SETTLED = "applied"
 """The answer of a message that was acted on later than it came."""
 
@@ -19,10 +20,12 @@ def checksum(
 ) -> bytes:
     """Sixteen bytes over every column of an aggregate's row."""
     text = f"{tenant}\0{kind}\0{version}\0{status}\0{ended_at}\0".encode("utf-8", "surrogateescape")
-    return blake2b(id + head + text + state, digest_size=16).digest()
+    sum = _SUM.copy()
+    sum.update(id + head + text + state)
+    return sum.digest()
 
 
-def slot(row: ParkedRow, aggregate: bytes) -> bytes:
+def slot(row: ParkedRow, aggregate: bytes | bytearray) -> bytes:
     """Empty while a call waits; otherwise the token's own place, so that the key is free for others."""
     return b"" if row.status == 0 and row.kind == "call" else b"%s%d.%d" % (aggregate, row.step, row.token)
 

@@ -17,6 +17,9 @@ from perdure.store.sqlite.connection import Connection
 CHUNK_SIZES = (64, 32, 16, 8, 4, 2, 1)
 """Rows per statement: few sizes, so that prepared statements are found again."""
 
+BLOB = bytearray()
+"""The driver binds a bytearray as it is; of bytes it asks every time whether somebody wants to adapt them."""
+
 
 class Writer:
     """Owns the only connection that writes units. Not thread safe: one thread uses it."""
@@ -36,7 +39,7 @@ class Writer:
             standing = self._standing(claims)
             verdicts = judge(units, claims, standing)
             passed = [unit for unit, verdict in zip(units, verdicts, strict=True) if verdict is None]
-            batch = batch_of(passed, standing.repeated)
+            batch = batch_of(passed, standing.repeated, BLOB)
             for name in ORDER:
                 rows = batch.get(name)
                 if rows:
@@ -84,7 +87,8 @@ class Writer:
         if claims.versions:
             # Only those that stand elsewhere are answered: each row would cost a turn at the interpreter's lock.
             standing.versions = dict(claims.versions)
-            standing.versions.update(self._look("aggregate_versions", claims.versions))
+            expected = [(BLOB + id, version) for id, version in claims.versions]
+            standing.versions.update(self._look("aggregate_versions", expected))
         if claims.starts:
             standing.starts = {(t, key): bytes(id) for t, key, id in self._look("taken_starts", claims.starts)}
         if claims.messages:

@@ -1,0 +1,52 @@
+"""Batches as rows: the same for every driver, whatever type it wants bytes in."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from perdure.journal import JobRow, Notice, ParkedRow, Rows, TimerRow
+from perdure.kernel.ports import Attachments, EntityWrite, IndexRow, Unit
+from perdure.store.batch import ORDER, batch_of
+from tests.conformance.stores import TENANT, hash_of, id_of, lone, message, opened, unit_of
+
+TASK = ParkedRow(4, 0, "approve", "key", 0, 0, "task")
+CALL = ParkedRow(5, 0, "verb", "key", 0, 7, "call")
+EARLIER = Rows((TASK,), (TimerRow(2, "retry", 10),), (JobRow(2, 1, 7),))
+LATER = Rows((CALL,), (TimerRow(3, "retry", 11),), (JobRow(3, 1, 7), JobRow(4, 0, 8)))
+
+
+def units() -> list[Unit]:
+    """Everything a unit can bring, in some of them; states, payloads and slots that are empty among it."""
+    everything = unit_of(
+        "everything", after=LATER, state=b"", payloads=[(hash_of(b""), b""), (hash_of(b"data"), b"data")],
+        inbox=message("message", "everything"), idempotency=("key", b"request"), reindexes=True,
+        index=[IndexRow("verb", "field", "value")], entities=[EntityWrite("entity", "key", 0, b"{}", False, "me")],
+    )  # fmt: skip
+    everything.parts, everything.notices = [(0, b"part")], [Notice("notice", "ended")]
+    erasing = unit_of("erasing", payloads=[(hash_of(b"gone"), b"gone")])
+    erasing.attachments.append(Attachments(erases=True))
+    return [everything, unit_of("earlier", after=EARLIER), erasing, lone(message("alone"))]
+
+
+def test_rows_are_the_same_in_every_type_of_bytes() -> None:
+    given = [*units(), unit_of("moved", 1, before=EARLIER, after=LATER)]
+    batch = batch_of(given)
+    assert batch_of(given, (), bytearray()) == batch
+    assert set(ORDER) - set(batch) == {"settle_inbox", "remove_incidents", "put_incidents"}
+    assert [row[1] for row in batch["add_payloads"]] == [hash_of(b""), hash_of(b"data")]
+
+
+async def test_bytes_are_kept_as_bytes_even_when_there_are_none(tmp_path: Path) -> None:
+    file = tmp_path / "store.db"
+    async with opened(f"sqlite:///{file}") as [driver]:
+        assert [await driver.commit(unit) for unit in units()] == [None] * 4
+    connection = sqlite3.connect(file)
+    types = "SELECT DISTINCT typeof(state), typeof(head), typeof(checksum), typeof(id) FROM aggregate"
+    assert connection.execute(types).fetchall() == [("blob",) * 4]
+    id = id_of("everything")
+    assert connection.execute("SELECT state, tenant FROM aggregate WHERE id = ?", (id,)).fetchone() == (b"", TENANT)
+    assert connection.execute("SELECT slot FROM parked WHERE aggregate = ?", (id,)).fetchone() == (b"",)
+    assert connection.execute("SELECT data FROM payload ORDER BY number").fetchall() == [(b"",), (b"data",)]
+    assert connection.execute("SELECT count(*) FROM journal WHERE typeof(body) = 'blob'").fetchone() == (3,)
+    connection.close()
