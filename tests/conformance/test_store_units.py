@@ -32,6 +32,20 @@ def entity(expected: int, key: str = "allianz", data: bytes = b"{}") -> EntityWr
     return EntityWrite("client", key, expected, data, False, "ann")
 
 
+@pytest.mark.parametrize("kind", ["runbook", "instance"])
+async def test_payloads_are_there_once_they_are_committed_and_gone_once_they_are_erased(
+    store_url: str, kind: str
+) -> None:
+    async with opened(store_url) as (driver,):
+        store = store_over(driver)
+        first, second = unit_of("a", payloads=[(hash_of(b"data"), b"data")]), unit_of("a", 1, erases=True)
+        first.kind = second.kind = kind
+        assert await store.commit(first) is None
+        assert await store.payload(id_of("a"), hash_of(b"data")) == b"data"
+        assert await store.commit(second) is None
+        assert await store.payload(id_of("a"), hash_of(b"data")) is None
+
+
 @pytest.mark.req("X6")
 async def test_what_was_committed_is_read_back_whole(store_url: str) -> None:
     async with opened(store_url) as (driver,):

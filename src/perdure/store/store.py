@@ -17,6 +17,9 @@ from perdure.store.telling import awaited
 from perdure.store.waits import Waits
 from perdure.work.ports import AnswerBook, Beat, EntityFound, EntityVersion, JobFound, TimerFound, WorkerRow
 
+INSTANCE = "instance"
+"""The kind whose payloads are at hand with the engine that runs it: not kept a second time."""
+
 
 class Store(Waits):
     """Everything is read checked: a row that fails is quarantined and named, and nothing else stops."""
@@ -34,14 +37,17 @@ class Store(Waits):
         return awaited(self.submit, unit)
 
     def submit(self, unit: Unit, told: Told) -> None:
-        # Nobody asks for a payload before a commit names it, so it can be kept before it is durable.
-        if unit.id is not None:
-            for brought in unit.attachments:
-                if brought.erases:
-                    self._recent.forget(unit.id)
-                for hash, data in brought.payloads:
-                    self._recent.keep(unit.id, hash, data)
+        if unit.kind != INSTANCE and unit.id is not None:
+            self._keep(unit.id, unit)
         self.driver.submit(unit, told if self.watch is None else self.watch(told))
+
+    def _keep(self, id: Id, unit: Unit) -> None:
+        # Nobody asks for a payload before a commit names it, so it can be kept before it is durable.
+        for brought in unit.attachments:
+            if brought.erases:
+                self._recent.forget(id)
+            for hash, data in brought.payloads:
+                self._recent.keep(id, hash, data)
 
     async def load(self, id: Id) -> Loaded | None:
         rows = await self.driver.fetch("load_aggregate", id=id)
