@@ -15,7 +15,7 @@ PENDING, APPLIED, DEAD, DISCARDED = range(4)
 INBOX_STATES = ("pending", "applied", "dead", "discarded")
 
 
-class RecordRow(NamedTuple):
+class RecordRow(msgspec.Struct, frozen=True, gc=False):
     """One record as stored: its place in the aggregate, its bytes, its hash."""
 
     sequence: int

@@ -56,8 +56,8 @@ def _aggregate(batch: Batch, unit: Unit, id: Blob, blob: Blob) -> None:
     for number, body in unit.parts:
         batch["put_parts"].append((id, number, blob + body))
     records = batch["add_records"]
-    for sequence, body, hash in unit.records:
-        records.append((id, sequence, blob + body, blob + hash))
+    for record in unit.records:
+        records.append((id, record.sequence, blob + record.body, blob + record.hash))
     before, after = unit.before, unit.after
     if before is not after:
         _rows(batch, tenant, id, before, after)
@@ -115,12 +115,14 @@ def _parked_rows(
 
 
 def _attachments(batch: Batch, unit: Unit, id: Blob | None, blob: Blob) -> None:
-    erased = -1
-    for number, brought in enumerate(unit.attachments):
+    erasing = None
+    for brought in unit.attachments:
         if brought.erases:
-            erased = number
-    for number, brought in enumerate(unit.attachments):
-        _brought(batch, unit, id, brought, number < erased, blob)
+            erasing = brought
+    for brought in unit.attachments:
+        if brought is erasing:
+            erasing = None
+        _brought(batch, unit, id, brought, erasing is not None, blob)
 
 
 def _brought(batch: Batch, unit: Unit, id: Blob | None, brought: Attachments, is_erased: bool, blob: Blob) -> None:
@@ -143,7 +145,8 @@ def _brought(batch: Batch, unit: Unit, id: Blob | None, brought: Attachments, is
     if brought.erases or brought.reindexes:
         batch["remove_index"].append((id,))
     if brought.index and not is_erased:
-        batch["add_index"].extend((tenant, *index, id) for index in brought.index)
+        for index in brought.index:
+            batch["add_index"].append((tenant, *index, id))
     for write in brought.entities:
         _entity(batch, unit, write)
 

@@ -47,6 +47,7 @@ class Standing(msgspec.Struct):
 CALL = "call"
 LOCK = "lock"
 """The kind of the rows that say who may change an entity: one for each, whoever holds it."""
+OWNED = (CALL, LOCK)
 TAKEN = -1
 """The version of what an earlier unit of the same batch changes: nobody can have read the result yet."""
 
@@ -65,7 +66,7 @@ def _is_plain(unit: Unit) -> bool:
         if brought.inbox is not None or brought.idempotency is not None or brought.entities:
             return False
     for row in unit.after.parked:
-        if row.kind in (CALL, LOCK):
+        if row.kind in OWNED:
             return False
     return not unit.notices
 
