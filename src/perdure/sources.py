@@ -24,6 +24,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _LETTERS = re.compile(r"[0-7][0-9a-hjkmnp-tv-zA-HJKMNP-TV-Z]{25}")
 _FROM_LETTERS = str.maketrans(_ALPHABET, "0123456789abcdefghijklmnopqrstuv")
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+_THOUSAND = [f"{number:03d}" for number in range(1000)]
 _SHIFTS = tuple(range(120, -1, -10))
 ID_LENGTH = 26
 IDS_AT_ONCE = 256
@@ -111,7 +112,7 @@ def iso(at: Micros | None) -> str | None:
     if at is None:
         return None
     seconds, micros = divmod(at, SECOND)
-    return f"{_iso_seconds(seconds)}.{micros:06d}Z"
+    return f"{_iso_seconds(seconds)}.{_THOUSAND[micros // 1000]}{_THOUSAND[micros % 1000]}Z"
 
 
 @lru_cache(256)
