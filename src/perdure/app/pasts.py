@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from perdure.bpmn.machine.entries import Entered, InstanceStarted, JobCompleted, JobMade, Left
 from perdure.engines.embedded.instances import Instances
-from perdure.journal import Origin
+from perdure.journal import Origin, alike
 from perdure.kernel.kernel import Aggregate
 
 MAX_PASTS = 1024
@@ -25,8 +25,8 @@ class Past(msgspec.Struct, gc=False):
     standing: dict[int, str]
     works: dict[int, None]
 
-    def add(self, entries: Iterable[Any]) -> None:
-        for entry in entries:
+    def add(self, entries: Sequence[Any]) -> None:
+        for entry in alike(entries):
             kind = type(entry)
             if kind is Entered:
                 self.standing[entry.number] = entry.element
@@ -74,12 +74,12 @@ class Pasts:
             return read.past
         return followed.past
 
-    def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
+    def _on_commit(self, aggregate: Aggregate, entries: Sequence[Any]) -> None:
         if not entries:
             return
         followed = self._followed.get(aggregate.id)
         if followed is None:
-            if type(entries[0]) is not InstanceStarted:
+            if type(alike(entries)[0]) is not InstanceStarted:
                 return
             followed = _Followed(empty_past(), 0)
             self._keep(aggregate.id, followed)

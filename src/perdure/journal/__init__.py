@@ -21,13 +21,14 @@ from perdure.journal.machine import (
     Written,
 )
 from perdure.journal.parts import Parts
-from perdure.journal.record import RECORD_VERSION, Origin, Record, RecordCodec
+from perdure.journal.record import RECORD_VERSION, Entries, Origin, Record, RecordCodec, alike
 from perdure.journal.versions import Upcaster, lift, read_form
 
 __all__ = [
     "NO_ROWS",
     "RECORD_VERSION",
     "Decision",
+    "Entries",
     "IncidentRow",
     "JobRow",
     "ListedMachine",
@@ -43,6 +44,7 @@ __all__ = [
     "TimerRow",
     "Upcaster",
     "Written",
+    "alike",
     "genesis",
     "lift",
     "link",

@@ -95,7 +95,8 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     hands over as `written`, under the time the machine was given.
     """
 
-    entries: tuple[Any, ...]
+    entries: Any
+    """A tuple, or `Entries` where they are made only when somebody looks at them."""
     answer: str = "applied"
     keeps: bool = True
     state: Any = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -47,7 +47,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 
     aggregate: Aggregate | None
     answer: str
-    entries: tuple[Any, ...] = ()
+    entries: Sequence[Any] = ()
     conflict: Conflict | None = None
 
 
@@ -78,7 +78,7 @@ class Decided(msgspec.Struct, frozen=True, gc=False):
     command: Any
     brought: Attachments | None
     answer: str
-    entries: tuple[Any, ...]
+    entries: Sequence[Any]
     state: Any = None
     written: Written | None = None
 
@@ -174,7 +174,7 @@ class Decider:
             version += 1
             records.append(RecordRow(version, body, head))
             if written is None or written.is_notable:
-                notices.extend(machine.notices(id, state, each.entries))
+                notices.extend(machine.notices(id, state, tuple(each.entries)))
         before, rows, parts = self._derived(machine, current, state, written)
         status, ended_at = machine.status(state)
         encoded = written.state if written is not None else machine.encode(state)

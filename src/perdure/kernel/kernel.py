@@ -16,7 +16,7 @@ from perdure.errors import (
     Rejection,
     UnreadableFormError,
 )
-from perdure.journal import NO_ROWS, Machine, Notice, Origin, PartedMachine, genesis
+from perdure.journal import NO_ROWS, Machine, Notice, Origin, PartedMachine, alike, genesis
 from perdure.kernel.deciding import (
     Aggregate,
     Answer,
@@ -39,7 +39,7 @@ MAX_REDECISIONS = 64
 
 
 Queue = deque[Submission]
-Listener = Callable[[Aggregate, tuple[Any, ...]], None]
+Listener = Callable[[Aggregate, Any], None]
 EntryListener = Callable[[Aggregate, Any], None]
 NoticeListener = Callable[[Aggregate, Sequence[Notice]], None]
 RefusalListener = Callable[[BaseException], None]
@@ -413,8 +413,10 @@ class Kernel:
         for each in committing.decided:
             for listener in self._listeners:
                 listener(after, each.entries)
-            for entry in each.entries:
-                if (heard := hearing.get(type(entry))) is not None:
+            entries = each.entries
+            for place, like in enumerate(alike(entries)):
+                if (heard := hearing.get(type(like))) is not None:
+                    entry = entries[place]
                     for hears in heard:
                         hears(after, entry)
         if committing.unit.notices:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from perdure.app.pasts import empty_past
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import known
@@ -17,7 +18,7 @@ from perdure.bpmn.machine.opaque import READERS
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.shapes import standing, template_of
 from perdure.bpmn.machine.state import ENDED, Instance
-from perdure.journal import Decision, Origin
+from perdure.journal import Decision, Entries, Origin, alike
 from perdure.people import Person
 from perdure.usage import Budget, Used
 from tests.bpmn.machine.play import HASH, ID, ORIGIN, SECOND, Player, random_plan
@@ -36,13 +37,15 @@ class Comparing(Player):
         self.origin = Origin("acme", f"person {number}" if number else "", "trace" * (number % 2))
         self.other = random.Random(number)
         self.known = 0
+        self.past, self.played_past = empty_past(), empty_past()
 
     def ask(self, command: c.Command) -> str:
         command = self._opaque(command)
         played = self.machine.play(ID, self.state, command, self.origin, self.now, 0.5)
         made = self.machine.decide(ID, self.state, command, self.origin, self.now, 0.5)
         assert isinstance(played, Decision) and isinstance(made, Decision)
-        assert (made.entries, made.answer, made.keeps) == (played.entries, played.answer, played.keeps)
+        assert (tuple(made.entries), made.answer, made.keeps) == (played.entries, played.answer, played.keeps)
+        self._compare_pasts(made, played)
         if made.written is not None:
             self.known += 1
             self._compare(command, made, played.state)
@@ -58,6 +61,13 @@ class Comparing(Player):
         assert written.record == machine.records.encode(self.now, type(command).__name__, self.origin, made.entries)
         assert written.rows is None or written.rows == machine.rows(ID, state)
         assert written.is_notable or not machine.notices(ID, state, made.entries)
+
+    def _compare_pasts(self, made: Decision, played: Decision) -> None:
+        """What is told without making entries is what they tell."""
+        self.past.add(made.entries)
+        self.played_past.add(tuple(played.entries))
+        assert self.past == self.played_past
+        assert [*map(type, alike(made.entries))] == [*map(type, played.entries)]
 
     def _opaque(self, command: c.Command) -> c.Command:
         """Payloads and people as they are nowhere else."""
@@ -213,6 +223,19 @@ def test_nothing_that_a_remembered_command_says_is_overlooked(command: Any, othe
     for name, value in otherwise.items():
         assert read(replace(command, **{name: value}), ORIGIN, 5) != read(command, ORIGIN, 5), name
     assert READERS.keys() == {type(each) for each, _ in OTHERWISE}
+
+
+@pytest.mark.req("V13")
+def test_entries_that_are_made_when_looked_at_are_a_sequence_like_any_other() -> None:
+    machine = remembering(service("a"))
+    for now in range(5, 9):
+        entries = started(machine, now, flags={"orch_a": True}).entries
+    played = started(remembering(service("a")), 8, flags={"orch_a": True}).entries
+    assert isinstance(entries, Entries) and isinstance(played, tuple)
+    assert entries == played and played == entries and repr(entries) == repr(played) and len(entries) == len(played)
+    assert [entries[at] for at in range(len(entries))] == [*played] and entries[1:] == played[1:]
+    entries[0].flags["orch_a"] = False
+    assert entries == played, "nobody changes what others see"
 
 
 @pytest.mark.req("V13")

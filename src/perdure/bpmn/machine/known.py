@@ -25,10 +25,10 @@ import msgspec
 
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.opaque import READERS, STEP, Brought, Values, given
-from perdure.bpmn.machine.shapes import Blank, Move, Packed, Shape, picker, stand, standing, template_of
+from perdure.bpmn.machine.shapes import Blank, Move, Packed, Shape, picker, piece_of, stand, standing, template_of
 from perdure.bpmn.machine.state import Instance
 from perdure.errors import Rejection
-from perdure.journal import Decision, Origin, RecordCodec, Rows, Written
+from perdure.journal import Decision, Entries, Notice, Origin, RecordCodec, Rows, Written
 
 MOST_MOVES = 5_000
 """How many moves are remembered before all are forgotten and learned anew."""
@@ -52,7 +52,7 @@ class Board(Protocol):
     def encode(self, state: Instance) -> bytes: ...
     def decode(self, data: bytes) -> Instance: ...
     def rows(self, id: bytes, state: Instance) -> Rows: ...
-    def is_notable(self, entries: tuple[Any, ...]) -> bool: ...
+    def notices(self, id: bytes, state: Instance, entries: tuple[Any, ...]) -> tuple[Notice, ...]: ...
 
 
 class Played(NamedTuple):
@@ -98,13 +98,13 @@ class Known:
         return shape, ()
 
     def _made(self, move: Move, values: Packed) -> Decision:
-        shape, carry, (text, pick, _), answer, is_notable = move
+        shape, carry, (text, pick, _), answer, is_notable, alike, pieces = move
         record, after = text % pick(values), carry(values)
         text, pick, _ = shape.template
         written = text % pick(after)
         state = self._read_state(written)
         stand(state, shape, after)
-        entries = self._board.records.read(record).entries
+        entries = Entries(alike, pieces, values)
         return Decision(entries, answer, True, state, Written(written, record, shape.rows, is_notable))
 
     # --- learning ------------------------------------------------------------------------------------------------
@@ -145,7 +145,10 @@ class Known:
         carry = picker(kept)
         after = self._shape(played, [packed[each] for each in kept], tuple(blanks[each] for each in kept))
         record = template_of(played.record, packed)
-        move = Move(after, carry, record, played.decision.answer, self._board.is_notable(played.decision.entries))
+        entries = self._board.records.read(played.record).entries
+        read = self._board.records.read_entry
+        pieces = tuple(piece_of(each, _pack(each), packed, read) for each in entries)
+        move = Move(after, carry, record, played.decision.answer, self._is_notable(played), entries, pieces)
         others = [fill(blanks, filling) for filling in FILLINGS]
         own = tuple(map(msgspec.msgpack.decode, before)) + brings
         return move if all(self._holds(shape, move, command, each) for each in (*others, own)) else None
@@ -179,10 +182,20 @@ class Known:
         packed = tuple(map(_pack, values))
         return (
             played is not None
-            and played.decision.answer == move.answer
+            and (played.decision.answer, self._is_notable(played)) == (move.answer, move.is_notable)
             and played.record == move.record.filled(packed)
             and played.state == move.shape.template.filled(move.carry(packed))
+            and self._tells(move, packed, played)
         )
+
+    def _tells(self, move: Move, values: Packed, played: Played) -> bool:
+        """Whether entries made one by one are those of the record."""
+        made, read = tuple(Entries(move.alike, move.pieces, values)), self._board.records.read(played.record).entries
+        return made == read and _pack(made) == _pack(read) and [*map(type, made)] == [*map(type, move.alike)]
+
+    def _is_notable(self, played: Played) -> bool:
+        decision = played.decision
+        return bool(self._board.notices(b"", decision.state, tuple(decision.entries)))
 
 
 FILLINGS: tuple[Filling, ...] = ("backwards", "same", "empty")

@@ -125,10 +125,6 @@ class InstanceMachine:
                 found.append(Notice(f"{NOTICE}{id_text(id)}/ended", INSTANCE_ENDED))
         return tuple(found)
 
-    def is_notable(self, entries: tuple[Any, ...]) -> bool:
-        """Whether `notices` has to look at these entries."""
-        return not _NOTABLE.isdisjoint(map(type, entries))
-
     def payloads(self, state: Instance) -> tuple[tuple[bytes, ...], bool]:
         """The payloads the state refers to, and whether they were erased."""
         hashes = [state.head] if state.head else []

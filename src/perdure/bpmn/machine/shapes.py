@@ -48,13 +48,18 @@ class Shape:
 
 
 class Move(NamedTuple):
-    """From one shape to the next, whose blanks `carry` takes from those before and those the command brings."""
+    """From one shape to the next, whose blanks `carry` takes from those before and those the command brings.
+
+    Its entries are made of `pieces`; those it was learned with are `alike`.
+    """
 
     shape: Shape
     carry: Callable[[Packed], Packed]
     record: Template
     answer: str
     is_notable: bool
+    alike: tuple[Any, ...]
+    pieces: tuple[Callable[[Packed], Any], ...]
 
 
 def template_of(written: bytes, values: Sequence[bytes]) -> Template:
@@ -69,6 +74,25 @@ def template_of(written: bytes, values: Sequence[bytes]) -> Template:
 
 def _plain(text: bytes) -> bytes:
     return text.replace(b"%", b"%%")
+
+
+def piece_of(
+    entry: Any, written: bytes, values: Sequence[bytes], read: Callable[[bytes], Any]
+) -> Callable[[Packed], Any]:
+    """How an entry is made of the values in its blanks; one that has none and cannot be changed is the same for all."""
+    text, pick, order = template_of(written, values)
+    if not order and _is_unchanging(entry):
+        return lambda _: entry
+    return lambda values: read(text % pick(values))
+
+
+def _is_unchanging(entry: Any) -> bool:
+    """What holds nothing that can be changed has a hash."""
+    try:
+        hash(entry)
+    except TypeError:
+        return False
+    return True
 
 
 def picker(order: tuple[int, ...]) -> Callable[[Packed], Packed]:
