@@ -75,11 +75,12 @@ class Pasts:
         return followed.past
 
     def _on_commit(self, aggregate: Aggregate, entries: Sequence[Any]) -> None:
-        if not entries:
+        told = alike(entries)
+        if not told:
             return
         followed = self._followed.get(aggregate.id)
         if followed is None:
-            if type(alike(entries)[0]) is not InstanceStarted:
+            if type(told[0]) is not InstanceStarted:
                 return
             followed = _Followed(empty_past(), 0)
             self._keep(aggregate.id, followed)
@@ -88,7 +89,7 @@ class Pasts:
             return
         followed.told = aggregate
         followed.version += 1
-        followed.past.add(entries)
+        followed.past.add(told)
 
     def _keep(self, id: bytes, followed: _Followed) -> None:
         self._followed[id] = followed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -34,45 +34,40 @@ class Record(msgspec.Struct, Generic[E], frozen=True, array_like=True):
     entries: tuple[E, ...]
 
 
-class Entries(Sequence[E]):
-    """Entries that are made when somebody looks at them.
+class Entries(msgspec.Struct, frozen=True, gc=False, eq=False):
+    """Entries that are made when somebody looks at them: a sequence in all it does.
 
     `alike` are others that differ from them in opaque values only (times, hashes, names of people): what they are and
     what they are about can be told without making them.
     """
 
-    __slots__ = ("_makes", "_values", "alike")
-
-    def __init__(self, alike: tuple[E, ...], makes: Sequence[Callable[[Any], E]], values: Any) -> None:
-        self.alike = alike
-        self._makes = makes
-        self._values = values
+    alike: tuple[Any, ...]
+    makes: Sequence[Callable[[Any], Any]]
+    values: Any
 
     def __len__(self) -> int:
         return len(self.alike)
 
-    @overload
-    def __getitem__(self, at: int) -> E: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[E, ...]: ...
-    def __getitem__(self, at: int | slice) -> E | tuple[E, ...]:
-        return tuple(self)[at] if isinstance(at, slice) else self._makes[at](self._values)
+    def __getitem__(self, at: int | slice) -> Any:
+        return self.makes[at](self.values) if isinstance(at, int) else tuple(self)[at]
 
-    def __iter__(self) -> Iterator[E]:
-        return iter([make(self._values) for make in self._makes])
+    def __iter__(self) -> Iterator[Any]:
+        return iter([make(self.values) for make in self.makes])
 
     def __eq__(self, other: object) -> bool:
         return tuple(self) == tuple(other) if isinstance(other, (Entries, tuple)) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash(tuple(self))
 
     def __repr__(self) -> str:
         return repr(tuple(self))
 
 
-def alike(entries: Sequence[E]) -> Sequence[E]:
+def alike(entries: Any) -> Sequence[Any]:
     """For who asks only what entries are and what they are about."""
-    return entries.alike if type(entries) is Entries else entries
+    found: Sequence[Any] = entries.alike if type(entries) is Entries else entries
+    return found
 
 
 class RecordCodec(Generic[E]):
@@ -87,7 +82,7 @@ class RecordCodec(Generic[E]):
         """The record behind bytes that are known to be of the newest version."""
         self.read_entry: Callable[[bytes], E] = msgspec.msgpack.Decoder(entry_type).decode
 
-    def encode(self, at: int, command: str, origin: Origin, entries: Sequence[E]) -> bytes:
+    def encode(self, at: int, command: str, origin: Origin, entries: Any) -> bytes:
         return self._encoder.encode((self._version, at, command, origin.principal, origin.trace, tuple(entries)))
 
     def decode(self, body: bytes) -> Record[E]:

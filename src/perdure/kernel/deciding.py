@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from perdure.errors import PerdureError, RejectedError, Rejection
 from perdure.journal import Decision, Machine, Notice, Origin, PartedMachine, Rows, Written, link
 from perdure.kernel.ports import Attachments, Conflict, RecordRow, Unit
-from perdure.sources import Id, Sources
+from perdure.sources import Id, Micros, Sources
 
 
 class Aggregate(msgspec.Struct, frozen=True, gc=False):
@@ -47,7 +47,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 
     aggregate: Aggregate | None
     answer: str
-    entries: Sequence[Any] = ()
+    entries: Any = ()
     conflict: Conflict | None = None
 
 
@@ -61,24 +61,26 @@ class Submission(msgspec.Struct, frozen=True):
 
     def settle(self, answer: Answer | BaseException) -> None:
         """Tell whoever waits, unless they have given up."""
-        if self.future.done():
+        future = self.future
+        if future.done():
             return
-        if isinstance(answer, asyncio.CancelledError):
-            self.future.cancel()
-        elif isinstance(answer, BaseException):
-            self.future.set_exception(answer)
+        if not isinstance(answer, BaseException):
+            future.set_result(answer)
+        elif isinstance(answer, asyncio.CancelledError):
+            future.cancel()
         else:
-            self.future.set_result(answer)
+            future.set_exception(answer)
 
 
 class Decided(msgspec.Struct, frozen=True, gc=False):
-    """A command as it was decided, and what it brings."""
+    """A command as it was decided, when, and what it brings."""
 
     submission: Submission
+    at: Micros
     command: Any
     brought: Attachments | None
     answer: str
-    entries: Sequence[Any]
+    entries: Any
     state: Any = None
     written: Written | None = None
 
@@ -118,11 +120,11 @@ class Decider:
                 result = error  # a command that cannot be decided fails alone: the others are not to blame
             if isinstance(result, Exception):
                 decisions.refused.append((submission, result))
-            elif not result.entries and result.brought is None:
+            elif result.brought is None and not result.entries:
                 decisions.quiet.append(result)
             else:
                 decisions.decided.append(result)
-                if result.entries and len(submissions) > 1:
+                if len(submissions) > 1 and result.entries:
                     current = replace(current, state=_after(machine, current.state, result))
         return decisions
 
@@ -140,17 +142,16 @@ class Decider:
             prepared = made
         command, brought = prepared.command, prepared.attachments
         sources = self._sources
+        now = sources.now()
         decision = prepared.decision
         if decision is None:
-            decision = machine.decide(
-                aggregate.id, aggregate.state, command, submission.origin, sources.now(), sources.random()
-            )
+            decision = machine.decide(aggregate.id, aggregate.state, command, submission.origin, now, sources.random())
         if not isinstance(decision, Decision):
             return RejectedError(decision)
         if not decision.keeps and brought is not None:
             brought = brought.arrival()
         return Decided(
-            submission, command, brought, decision.answer, decision.entries, decision.state, decision.written
+            submission, now, command, brought, decision.answer, decision.entries, decision.state, decision.written
         )
 
     def unit(self, machine: Machine[Any, Any, Any], current: Aggregate, decided: list[Decided]) -> Committing:
@@ -158,18 +159,18 @@ class Decider:
         records: list[RecordRow] = []
         attachments: list[Attachments] = []
         notices: list[Notice] = []
-        now = self._sources.now()
         written: Written | None = None
         for each in decided:
             if each.brought is not None:
                 attachments.append(each.brought)
-            if not each.entries:
+            if each.written is None and not each.entries:
                 continue
             state, written = _after(machine, state, each), each.written
             if written is not None:
                 body = written.record
             else:
-                body = machine.records.encode(now, type(each.command).__name__, each.submission.origin, each.entries)
+                by = each.submission.origin
+                body = machine.records.encode(each.at, type(each.command).__name__, by, each.entries)
             head = link(head, body)
             version += 1
             records.append(RecordRow(version, body, head))
@@ -180,7 +181,7 @@ class Decider:
         encoded = written.state if written is not None else machine.encode(state)
         unit = Unit(
             current.tenant, id, current.kind, current.version, version, status, ended_at, encoded, head, records,
-            before, rows, notices, attachments, now, parts,
+            before, rows, notices, attachments, decided[-1].at, parts,
         )  # fmt: skip
         return Committing(unit, Aggregate(id, current.tenant, current.kind, version, state, head, rows), decided)
 

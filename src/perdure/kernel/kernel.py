@@ -219,7 +219,7 @@ class Kernel:
             decided = self._decider.decide(machine, current, submission)
         except Exception:
             return None  # the long way decides again from what is stored, and tells whatever is raised there
-        if isinstance(decided, PerdureError) or not (decided.entries or decided.brought is not None):
+        if isinstance(decided, PerdureError) or (decided.brought is None and not decided.entries):
             return None
         return decided
 

@@ -225,7 +225,6 @@ def test_nothing_that_a_remembered_command_says_is_overlooked(command: Any, othe
     assert READERS.keys() == {type(each) for each, _ in OTHERWISE}
 
 
-@pytest.mark.req("V13")
 def test_entries_that_are_made_when_looked_at_are_a_sequence_like_any_other() -> None:
     machine = remembering(service("a"))
     for now in range(5, 9):
