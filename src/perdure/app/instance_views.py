@@ -82,20 +82,18 @@ class InstanceView(msgspec.Struct, frozen=True):
 
 def instance_view(aggregate: Aggregate, definition: Definition, past: Past, data: Any) -> InstanceView:
     state: Instance = aggregate.state
-    failure, waits = state.failure, waits_of(state, definition)
+    nodes, failure, waits = state.nodes, state.failure, waits_of(state, definition)
     return InstanceView(
-        id=id_text(aggregate.id), process=state.process, version=state.process_version,
-        definition=definition.digest, state=state.status,
-        progress=progress_of(state, definition, past, waits),
-        flags=state.flags, data=data, tokens=[_token(node, definition) for node in state.nodes.values() if node.parent],
-        waits=waits, incidents=incidents_of(state),
-        completed=list(past.verbs),
-        error=ErrorView(failure.kind, failure.code, failure.message) if failure is not None else None,
-        parent=state.parent, business_key=state.business_key, tenant=aggregate.tenant, principal=state.principal,
-        started_at=iso(state.started_at), ended_at=iso(state.ended_at or None),
-        suspended_at=iso(state.suspended_at or None) if state.status == "suspended" else None,
-        erased_at=iso(state.erased_at or None), sequence=aggregate.version, usage=usage_view(state.spent),
-        verb=definition.deployed.verb,
+        id_text(aggregate.id), state.process, state.process_version, definition.digest, state.status,
+        progress_of(state, definition, past, waits), state.flags, data,
+        [_token(node, definition) for node in nodes.values() if node.parent] if nodes else [],
+        waits, incidents_of(state), list(past.verbs),
+        ErrorView(failure.kind, failure.code, failure.message) if failure is not None else None,
+        state.parent, state.business_key, aggregate.tenant, state.principal, iso(state.started_at),
+        iso(state.ended_at) if state.ended_at else None,
+        iso(state.suspended_at) if state.suspended_at and state.status == "suspended" else None,
+        iso(state.erased_at) if state.erased_at else None,
+        aggregate.version, usage_view(state.spent), definition.deployed.verb,
     )  # fmt: skip
 
 
@@ -109,17 +107,20 @@ def carrier_view(aggregate: Aggregate, definition: Definition, past: Past) -> Ca
 
 def progress_of(state: Instance, definition: Definition, past: Past, waits: list[WaitView]) -> str:
     """`3 of 5 steps complete, waiting for document upload`."""
-    done = len(definition.steps.intersection(past.elements))
+    done, status = len(definition.steps.intersection(past.elements)), state.status
     text = f"{done} of {len(definition.steps)} steps complete"
-    if state.status == "active":
+    if status == "active" and waits:
         waiting = dict.fromkeys([wait.text.removeprefix("wait for ") for wait in waits])
-        return f"{text}, waiting for {', '.join(waiting)}" if waiting else text
-    return text if state.status == "completed" else f"{text}, {state.status.replace('_', ' ')}"
+        return f"{text}, waiting for {', '.join(waiting)}"
+    return text if status in ("active", "completed") else f"{text}, {status.replace('_', ' ')}"
 
 
 def waits_of(state: Instance, definition: Definition) -> list[WaitView]:
     """What would move the instance on, boundary events left out: they are exceptions, not what it waits for."""
-    found = [_node_wait(node, definition) for node in state.nodes.values() if node.kind in ("job", "task", "call")]
+    found: list[WaitView] = []
+    for node in state.nodes.values():
+        if node.kind in ("job", "task", "call"):
+            found.append(_node_wait(node, definition))
     for watch in state.watches.values():
         if _is_own(watch, state.nodes[watch.node]):
             found.append(_watch_wait(watch, definition))
@@ -132,9 +133,8 @@ def _is_own(watch: Watch, node: Node) -> bool:
 
 def _node_wait(node: Node, definition: Definition) -> WaitView:
     job = node.job
-    due = iso(job.retry_at or None) if job is not None else None
-    kind = "retry" if due else node.kind
-    return WaitView(kind, node.element, definition.name(node.element), due_at=due)
+    due = iso(job.retry_at) if job is not None and job.retry_at else None
+    return WaitView("retry" if due else node.kind, node.element, definition.name(node.element), "", due)
 
 
 def _watch_wait(watch: Watch, definition: Definition) -> WaitView:
@@ -143,11 +143,11 @@ def _watch_wait(watch: Watch, definition: Definition) -> WaitView:
 
 
 def incidents_of(state: Instance) -> list[IncidentView]:
-    return [
-        IncidentView(node.number, node.element, node.incident.code, node.incident.text, iso(node.incident.opened_at))
-        for node in state.nodes.values()
-        if node.incident is not None
-    ]
+    found: list[IncidentView] = []
+    for node in state.nodes.values():
+        if (open := node.incident) is not None:
+            found.append(IncidentView(node.number, node.element, open.code, open.text, iso(open.opened_at)))
+    return found
 
 
 def task_view(
@@ -185,8 +185,9 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def _token(node: Node, definition: Definition) -> TokenView:
-    job, task = node.job, node.task
-    where = (node.number, node.element, definition.name(node.element), node.kind, iso(node.at), node.iteration)
-    work = (job.type, job.attempt) if job is not None else ("", 0)
-    who = (task.assignee, ", ".join(task.groups), task.claimed_by) if task is not None else ()
-    return TokenView(*where, *work, *who)
+    job, task, element = node.job, node.task, node.element
+    type, attempt = (job.type, job.attempt) if job is not None else ("", 0)
+    who = (task.assignee, ", ".join(task.groups), task.claimed_by) if task is not None else ("", "", "")
+    return TokenView(
+        node.number, element, definition.name(element), node.kind, iso(node.at), node.iteration, type, attempt, *who
+    )

@@ -165,7 +165,7 @@ class Views:
     async def instance(self, aggregate: Aggregate, *, has_data: bool = True) -> InstanceView:
         instances = self._engine.instances
         definition = instances.known_definition(aggregate) or await instances.loaded(aggregate)
-        data = await instances.data(aggregate) if has_data else None
+        data = (instances.known_data(aggregate) or await instances.data(aggregate)) if has_data else None
         past = self._pasts.known(aggregate) or await self._pasts.of(aggregate)
         return instance_view(aggregate, definition, past, data)
 

@@ -202,6 +202,12 @@ class Instances:
             return None
         return (await self.payloads.open(aggregate.id, aggregate.state.head)).data
 
+    def known_data(self, aggregate: Aggregate) -> Any:
+        """The same from memory; None when it is not there."""
+        state: Instance = aggregate.state
+        held = self.payloads.find(aggregate.id, state.head) if not state.erased_at else None
+        return held.data if held is not None else None
+
     async def history(self, instance: InstanceName, origin: Origin, after: int = 0) -> list[Told]:
         """What happened to an instance, one element per command, its chain checked."""
         aggregate = await self.read(instance, origin)
