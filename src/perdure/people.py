@@ -205,8 +205,11 @@ ASK = "Ask them, or let an administrator act with a reason."
 
 def is_for(task: HumanTask, name: str, groups: tuple[str, ...] = ()) -> bool:
     """Whether it is in somebody's list: theirs, their group's, or anyone's."""
-    if not name or task.requester == name or is_among_agents(task, name):
-        return False
+    return bool(name) and task.requester != name and not is_among_agents(task, name) and _has(task, name, groups)
+
+
+def _has(task: HumanTask, name: str, groups: tuple[str, ...]) -> bool:
+    """Whether somebody has it: by their claim, else by their name, by a group, or because anyone may."""
     if task.claimed_by:
         return task.claimed_by == name
     if not (task.assignee or task.groups or task.users):
@@ -236,7 +239,7 @@ def _refusal(task: HumanTask, who: Person, do: str, key: str) -> Rejection | Non
     if is_among_agents(task, who.name):
         fact = f"'{task.requester}' proposed it and '{who.name}' is an agent as well"
         return Rejection("forbidden", do, "task", key, fact, "A person has to decide.")
-    if who.override or is_for(task, who.name, who.groups):
+    if who.override or _has(task, who.name, who.groups):
         return None
     if task.claimed_by:
         return Rejection("blocked", do, "task", key, f"'{task.claimed_by}' has claimed it", ASK)

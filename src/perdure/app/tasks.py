@@ -161,7 +161,7 @@ class TaskDesk:
         gives back the call or the runbook; at a gate, `{"agree": true}` or false is the answer.
         """
         instance, token = task_place(key)
-        if await self._is_call(instance):
+        if not self._is_at_hand(instance) and await self._is_call(instance):
             return await self._answer(key, data, message_id, override)
         aggregate = await self._engine.complete_task(
             instance, token, self._origin, data=data, message_id=message_id, override=override
@@ -185,6 +185,11 @@ class TaskDesk:
         if receipt.answer != "applied" or receipt.aggregate is None:
             raise RejectedError(over("accept", key))  # somebody answered first
         return await self._call(receipt.aggregate)
+
+    def _is_at_hand(self, id: Id) -> bool:
+        """Whether it is an instance of the tenant that is in memory."""
+        known = self._runtime.kernel.remembered(id)
+        return known is not None and known.kind == INSTANCE and known.tenant == self._origin.tenant
 
     async def _is_call(self, id: Id) -> bool:
         """Whether a task is the wait of a call or a runbook; else it is a token of an instance."""

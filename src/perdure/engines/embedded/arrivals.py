@@ -17,7 +17,7 @@ from perdure.engines.embedded.plans import Definition
 from perdure.errors import RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
 from perdure.sources import iso
-from perdure.verbs import CompiledSchema, Verb
+from perdure.verbs import CompiledSchema
 
 SCHEMA = "schema"
 
@@ -119,12 +119,8 @@ class Arrivals:
         before = payloads.held(aggregate.id, base) if base not in (b"", state.head) else None
         at = iso(self._instances.sources.now()) or ""
         change = Change(given, element, key, at, by, place_of(state, node), before)
-        sealed = payloads.seal_change(aggregate.id, state.head, change, budget_of(self._carrier(aggregate)))
+        sealed = payloads.seal_change(aggregate.id, state.head, change, self._instances.budget(aggregate))
         return Brought(head=sealed[0], payloads=(sealed,))
-
-    def _carrier(self, aggregate: Aggregate) -> Verb | None:
-        verb = self._instances.definition(aggregate).deployed.verb
-        return self._instances.conductor.catalogue.find(verb) if verb else None
 
     def _schema(self, text: str, element: str) -> CompiledSchema:
         """A schema written out as JSON, the name of a definition that verbs share, or of a verb whose input it is."""

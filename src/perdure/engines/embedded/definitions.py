@@ -192,24 +192,13 @@ class Definitions:
             asyncio.get_running_loop().call_soon(self._fresh.pop, id, None)
         return known
 
-    async def choose(self, process: str, version: int | None, origin: Origin, *, is_pinned: bool = False) -> Version:
-        """The version a new instance takes: the one asked for unless it is retired, else the latest active one.
+    def seen(self, process: str, origin: Origin) -> Aggregate | None:
+        """The process as somebody found it in this turn of the loop; None when nobody did."""
+        return self._fresh.get(process_id(origin.tenant, process))
 
-        What was pinned before a version was retired still begins under it.
-        """
-        aggregate = await self.find(process, origin)
-        if aggregate is None:
-            hint = "Deploy it first: `perdure deploy MODEL`."
-            raise RejectedError(Rejection("not_found", "start", "process", process, "it is not deployed", hint))
-        state: ProcessState = aggregate.state
-        found = state.latest() if version is None else state.number(version)
-        if found is None:
-            fact = "every version of it is retired" if version is None else f"it has no version {version}"
-            raise RejectedError(Rejection("not_found", "start", "process", process, fact))
-        if found.status == "retired" and not is_pinned:
-            fact = f"version {found.number} is retired"
-            raise RejectedError(Rejection("wrong_state", "start", "process", process, fact))
-        return found
+    async def choose(self, process: str, version: int | None, origin: Origin) -> Version:
+        """The version that an instance would take if it began now."""
+        return chosen(await self.find(process, origin), process, version)
 
     async def load(self, process: str, hash: bytes, tenant: str) -> Definition:
         """A deployed process by its hash, from memory or from the store."""
@@ -233,6 +222,25 @@ class Definitions:
         await self.versions(process, origin)  # refuses one that is not deployed
         command = SetStatus(number=version, status=status, reason=reason)
         await self._kernel.ask(KIND, process_id(origin.tenant, process), origin, Prepared(command))
+
+
+def chosen(found: Aggregate | None, process: str, version: int | None, *, is_pinned: bool = False) -> Version:
+    """The version a new instance takes: the one asked for unless it is retired, else the latest active one.
+
+    What was pinned before a version was retired still begins under it.
+    """
+    if found is None:
+        hint = "Deploy it first: `perdure deploy MODEL`."
+        raise RejectedError(Rejection("not_found", "start", "process", process, "it is not deployed", hint))
+    state: ProcessState = found.state
+    taken = state.latest() if version is None else state.number(version)
+    if taken is None:
+        fact = "every version of it is retired" if version is None else f"it has no version {version}"
+        raise RejectedError(Rejection("not_found", "start", "process", process, fact))
+    if taken.status == "retired" and not is_pinned:
+        fact = f"version {taken.number} is retired"
+        raise RejectedError(Rejection("wrong_state", "start", "process", process, fact))
+    return taken
 
 
 def drawing_of(model: Model, deployed: Deployed) -> bytes:

@@ -11,7 +11,7 @@ from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.state import Instance
 from perdure.contracts import check_flags, check_key
 from perdure.engine import InstanceName, StartRequest
-from perdure.engines.embedded.definitions import Definitions
+from perdure.engines.embedded.definitions import Definitions, chosen
 from perdure.engines.embedded.payloads import MissingPayload, Payloads, budget_of, first_envelope
 from perdure.engines.embedded.plans import Definition, MissingPlan
 from perdure.engines.embedded.ports import EngineStore
@@ -70,7 +70,8 @@ class Instances:
     ) -> Aggregate:
         """Begin an instance; under one id, key or parent it begins once, however often it is asked for."""
         definitions = self.definitions
-        version = await definitions.choose(request.process, request.version, origin, is_pinned=is_pinned)
+        process = definitions.seen(request.process, origin) or await definitions.find(request.process, origin)
+        version = chosen(process, request.process, request.version, is_pinned=is_pinned)
         definition = definitions.plans.find(version.hash) or await definitions.load(
             request.process, version.hash, origin.tenant
         )
@@ -127,13 +128,19 @@ class Instances:
         """Our lease when this process serves everything the definition binds, so that jobs start in the same commit."""
         served = self._served.get(definition.hash)
         if served is None:
-            bindings = definition.deployed.bindings.values()
-            served = all(self.conductor.serves(each.verb, each.version) is not None for each in bindings)
-            self._served[definition.hash] = served
+            served = self._served[definition.hash] = self._serves(definition)
         return self.conductor.lease.number if served else 0
 
     def worker_of(self, aggregate: Aggregate) -> int:
-        return self.worker(self.definition(aggregate))
+        """The same for the definition of an instance, which need not be in memory once that is known of it."""
+        served = self._served.get(aggregate.state.definition)
+        if served is None:
+            return self.worker(self.definition(aggregate))
+        return self.conductor.lease.number if served else 0
+
+    def _serves(self, definition: Definition) -> bool:
+        bindings = definition.deployed.bindings.values()
+        return all(self.conductor.serves(each.verb, each.version) is not None for each in bindings)
 
     def definition(self, aggregate: Aggregate) -> Definition:
         """The definition of an instance, from memory; MissingPlan makes `ask` load it and prepare again."""

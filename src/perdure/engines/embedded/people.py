@@ -93,13 +93,12 @@ class People:
         if message_id:
             _check_message_id(message_id, id)
 
-        who = person(origin, override)
+        who, key = person(origin, override), f"{id_text(id)}:{node}"
 
         def make(aggregate: Aggregate) -> Prepared | Rejection:
-            if refused := _strange(aggregate, node, who):
+            if refused := _strange(aggregate, node, who, key):
                 return refused
-            key = message_id or f"{id_text(id)}:{node}"
-            brought = self._arrivals.of_task(aggregate, node, data, by=origin.principal, key=key)
+            brought = self._arrivals.of_task(aggregate, node, data, by=origin.principal, key=message_id or key)
             attached = Attachments(payloads=list(brought.payloads))
             if message_id:
                 attached.inbox = self._arrival(message_id, id, node, origin)
@@ -178,12 +177,12 @@ def person(origin: Origin, override: str = "") -> Person:
     return Person(origin.principal, origin.groups, override)
 
 
-def _strange(aggregate: Aggregate, node: int, who: Person) -> Rejection | None:
+def _strange(aggregate: Aggregate, node: int, who: Person, key: str) -> Rejection | None:
     """Whoever may not answer is not told either what would be wrong with the answer."""
     found = aggregate.state.nodes.get(node)
     if found is None or found.kind != "task" or found.task is None:
         return None
-    return unanswerable(found.task, who, f"{id_text(aggregate.id)}:{node}")
+    return unanswerable(found.task, who, key)
 
 
 def _told(answer: Answer) -> Aggregate:
