@@ -45,6 +45,21 @@ async def test_an_instance_of_another_tenant_is_not_found(what: str, store_url: 
         assert (now.version, now.state.status) == (begun.version, "active")
 
 
+async def test_a_task_of_another_tenant_is_refused_alike_whether_or_not_it_is_in_memory() -> None:
+    async with opened() as world:
+        await world.deploy(line("p", user("review")))
+        begun = await world.start("p")
+        key, stranger = f"{world.letters(begun)}:{world.node(begun, 'review')}", world.sandbox.acting(tenant="other")
+        refusals = []
+        for _ in range(2):
+            with pytest.raises(RejectedError) as refused:
+                await stranger.tasks.complete(key, {"x": 1})
+            refusals.append(refused.value.rejection)
+            world.sandbox.runtime.kernel.forget()
+        assert refusals[0] == refusals[1]
+        assert refusals[0].code == "not_found"
+
+
 @pytest.mark.req("X13")
 async def test_messages_and_signals_stay_within_their_tenant(store_url: str) -> None:
     async with opened(store_url) as world:

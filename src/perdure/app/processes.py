@@ -163,10 +163,16 @@ class Views:
         self._pasts = runtime.pasts
 
     async def instance(self, aggregate: Aggregate, *, has_data: bool = True) -> InstanceView:
-        instances = self._engine.instances
-        definition = instances.known_definition(aggregate) or await instances.loaded(aggregate)
-        data = (instances.known_data(aggregate) or await instances.data(aggregate)) if has_data else None
-        past = self._pasts.known(aggregate) or await self._pasts.of(aggregate)
+        definition = await self._engine.instances.loaded(aggregate)
+        data = await self._engine.instances.data(aggregate) if has_data else None
+        return instance_view(aggregate, definition, await self._pasts.of(aggregate), data)
+
+    def at_hand(self, aggregate: Aggregate) -> InstanceView | None:
+        """The same when everything it shows is in memory; None when it is not."""
+        instances, past = self._engine.instances, self._pasts.known(aggregate)
+        definition, data = instances.known_definition(aggregate), instances.known_data(aggregate)
+        if past is None or definition is None or data is None:
+            return None
         return instance_view(aggregate, definition, past, data)
 
     async def as_of(self, aggregate: Aggregate, at: int) -> InstanceView:
@@ -219,7 +225,8 @@ class InstanceDesk:
             process, self._origin, version=version, data=data, flags=flags, start=start, business_key=business_key,
             idempotency_key=idempotency_key,
         )  # fmt: skip
-        return await self._view(await self._engine.followers.follow(aggregate, until, timeout_seconds))
+        reached = await self._engine.followers.follow(aggregate, until, timeout_seconds)
+        return self._views.at_hand(reached) or await self._view(reached)
 
     async def wait(self, id: str, until: Until = "end", timeout_seconds: float | None = None) -> InstanceView:
         """Until the instance has ended, or is at `rest`, or the time is up; then as `get`."""

@@ -166,7 +166,8 @@ class TaskDesk:
         aggregate = await self._engine.complete_task(
             instance, token, self._origin, data=data, message_id=message_id, override=override
         )  # fmt: skip
-        return await self._views.instance(await self._engine.followers.follow(aggregate, until, timeout_seconds))
+        reached = await self._engine.followers.follow(aggregate, until, timeout_seconds)
+        return self._views.at_hand(reached) or await self._views.instance(reached)
 
     async def accept(self, key: str, *, override: str = "") -> CallView | RunbookView:
         """Answer with what an agent proposes. No agent can, whatever it calls itself."""

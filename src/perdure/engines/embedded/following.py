@@ -68,7 +68,8 @@ class Followers:
     def _later(self, id: Id, until: Until) -> Told:
         told: Told = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(id, {})[told] = until
-        self._plan_look()
+        if self._look is None:
+            self._plan_look()
         return told
 
     def _look_again(self) -> None:
@@ -81,7 +82,7 @@ class Followers:
         self._plan_look()
 
     def _plan_look(self) -> None:
-        if self._look is None and self._waiting:
+        if self._waiting:
             self._look = asyncio.get_running_loop().call_later(LOOK_SECONDS / 2, self._look_again)
 
     def _forget(self, id: Id, told: Told) -> None:

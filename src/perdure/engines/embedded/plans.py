@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+
+import msgspec
 
 from perdure.bpmn.machine.definition import Binding, Deployed
 from perdure.bpmn.machine.plan import Plan, plan_of
@@ -22,7 +23,7 @@ class MissingPlan(Exception):
         self.hash = hash
 
 
-class Definition(NamedTuple):
+class Definition(msgspec.Struct, frozen=True):
     """A deployed process as this process holds it."""
 
     hash: bytes
@@ -85,10 +86,10 @@ class Plans(Mapping[bytes, Plan]):
         return self._held.get(hash)
 
     def definition(self, hash: bytes) -> Definition:
-        held = self._held.get(hash)
-        if held is None:
-            raise MissingPlan(hash)
-        return held
+        try:
+            return self._held[hash]
+        except KeyError:
+            raise MissingPlan(hash) from None
 
     def keep(self, definition: Definition) -> None:
         self._held[definition.hash] = definition
