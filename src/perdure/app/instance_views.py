@@ -84,16 +84,16 @@ def instance_view(aggregate: Aggregate, definition: Definition, past: Past, data
     state: Instance = aggregate.state
     nodes, failure, waits = state.nodes, state.failure, waits_of(state, definition)
     return InstanceView(
-        id_text(aggregate.id), state.process, state.process_version, definition.digest, state.status,
-        progress_of(state, definition, past, waits), state.flags, data,
-        [_token(node, definition) for node in nodes.values() if node.parent] if nodes else [],
-        waits, incidents_of(state), list(past.verbs),
-        ErrorView(failure.kind, failure.code, failure.message) if failure is not None else None,
-        state.parent, state.business_key, aggregate.tenant, state.principal, iso(state.started_at),
-        iso(state.ended_at) if state.ended_at else None,
-        iso(state.suspended_at) if state.suspended_at and state.status == "suspended" else None,
-        iso(state.erased_at) if state.erased_at else None,
-        aggregate.version, usage_view(state.spent), definition.deployed.verb,
+        id=id_text(aggregate.id), process=state.process, version=state.process_version, definition=definition.digest,
+        state=state.status, progress=progress_of(state, definition, past, waits), flags=state.flags, data=data,
+        tokens=[_token(node, definition) for node in nodes.values() if node.parent] if nodes else [],
+        waits=waits, incidents=incidents_of(state), completed=list(past.verbs),
+        error=ErrorView(failure.kind, failure.code, failure.message) if failure is not None else None,
+        parent=state.parent, business_key=state.business_key, tenant=aggregate.tenant, principal=state.principal,
+        started_at=iso(state.started_at), ended_at=iso(state.ended_at) if state.ended_at else None,
+        suspended_at=iso(state.suspended_at) if state.suspended_at and state.status == "suspended" else None,
+        erased_at=iso(state.erased_at) if state.erased_at else None,
+        sequence=aggregate.version, usage=usage_view(state.spent), verb=definition.deployed.verb,
     )  # fmt: skip
 
 
