@@ -40,7 +40,7 @@ async def test_jobs_that_do_not_wait_share_a_task_and_one_that_waits_holds_up_no
             through.set()
 
     for number in range(5):
-        crew.enqueue(name(number), lambda number=number: job(number))  # type: ignore[misc]
+        crew.enqueue(name(number), job, number)
     assert len(crew.running) == 5 and crew.tasks()
     await through.wait()
     assert done == [0, 1, 3, 4] and crew.running == {(b"c" * 16, 2)}
@@ -67,7 +67,7 @@ async def test_many_that_wait_begin_within_a_few_turns() -> None:
             loop.call_soon(count)
 
     for number in range(500):
-        crew.enqueue(name(number), lambda number=number: job(number))  # type: ignore[misc]
+        crew.enqueue(name(number), job, number)
     loop.call_soon(count)
     await all_begun.wait()
     assert begun == list(range(500)) and turns <= 12
@@ -83,7 +83,7 @@ async def test_others_get_a_turn_between_many_jobs(monkeypatch: pytest.MonkeyPat
         done.append(str(number))
 
     for number in range(5):
-        crew.enqueue(name(number), lambda number=number: job(number))  # type: ignore[misc]
+        crew.enqueue(name(number), job, number)
     asyncio.get_running_loop().call_soon(done.append, "other")
     await crew.finish(None)
     assert done == ["0", "1", "2", "other", "3", "4"]
@@ -102,7 +102,7 @@ async def test_a_job_sees_no_context_but_its_own(waits: bool) -> None:
 
     for number in range(3):
         SEEN.set(f"asker {number}")
-        crew.enqueue(name(number), lambda number=number: job(number))  # type: ignore[misc]
+        crew.enqueue(name(number), job, number)
     SEEN.set("nothing")
     await crew.finish(None)
     assert sorted(seen) == [("nothing", f"job {number}") for number in range(3)]
@@ -113,9 +113,9 @@ async def test_a_job_is_under_way_until_what_it_left_is_settled() -> None:
     left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     left.add_done_callback(lambda _: crew.dismiss(name(1)))
 
-    async def job() -> asyncio.Future[None]:
+    async def job() -> None:
         begun.set()
-        return left
+        crew.entrust(name(1), left)
 
     crew.enqueue(name(1), job)
     crew.enqueue(name(1), job)
@@ -139,7 +139,7 @@ async def test_what_a_job_raises_is_told_and_the_others_are_done(caplog: pytest.
 
     with caplog.at_level(logging.WARNING, "perdure"):
         for number in range(6):
-            crew.enqueue(name(number), lambda number=number: job(number))  # type: ignore[misc]
+            crew.enqueue(name(number), job, number)
         await crew.finish(None)
     assert done == [0, 2, 4] and not crew.running
     assert [each in caplog.text for each in ("odd 1", "odd 3", "odd 5")] == [True] * 3
@@ -150,8 +150,8 @@ async def test_finishing_in_no_time_cancels_what_waits_what_is_queued_and_what_w
     left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     left.add_done_callback(lambda _: crew.dismiss(name(1)))
 
-    async def leaves() -> asyncio.Future[None]:
-        return left
+    async def leaves() -> None:
+        crew.entrust(name(1), left)
 
     async def hangs() -> None:
         hanging.set()
@@ -181,14 +181,14 @@ async def test_a_job_that_ends_though_it_is_cancelled_is_waited_for_with_what_it
         told.append("settled")
         crew.dismiss(name(1))
 
-    async def stubborn() -> asyncio.Future[None]:
+    async def stubborn() -> None:
         waiting.set()
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
             asyncio.get_running_loop().call_later(0, left.set_result, None)
         left.add_done_callback(settled)
-        return left
+        crew.entrust(name(1), left)
 
     crew.enqueue(name(1), stubborn)
     await waiting.wait()

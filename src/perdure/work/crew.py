@@ -25,8 +25,10 @@ MOST_IN_A_TURN = 100
 JobName = tuple[bytes, int, int, int]
 """Call, step, attempt and the lease it runs under: taken over by the same process, it is another job."""
 Work = Callable[[], Coroutine[Any, Any, None]]
-ShortWork = Callable[[], Coroutine[Any, Any, "asyncio.Future[Any] | None"]]
-"""Gives back what it leaves to be waited for: until `dismiss` or `go_on` is said of it, that is the job."""
+ShortWork = Callable[..., Coroutine[Any, Any, None]]
+"""Is given what was enqueued with it."""
+
+_THROUGH = object()
 
 log = logging.getLogger("perdure")
 
@@ -38,7 +40,7 @@ class Crew:
         # What somebody's context holds who happened to ask is no business of a job that follows from it.
         self._context = copy_context()
         self._jobs: dict[JobName, asyncio.Future[Any] | None] = {}
-        self._queue: deque[tuple[JobName, Context, ShortWork]] = deque()
+        self._queue: deque[tuple[JobName, Context, ShortWork, tuple[Any, ...]]] = deque()
         self._starting: set[asyncio.Task[None]] = set()
         """Hands that have not begun: there is one whenever something is queued."""
 
@@ -47,13 +49,17 @@ class Crew:
         if name not in self._jobs:
             self.go_on(name, work())
 
-    def enqueue(self, name: JobName, work: ShortWork) -> None:
+    def enqueue(self, name: JobName, work: ShortWork, *given: Any) -> None:
         """Run something that seldom waits; what it sees and sets of context variables is its own, as in a task."""
         if name not in self._jobs:
             self._jobs[name] = None
-            self._queue.append((name, self._context.copy(), work))
+            self._queue.append((name, self._context.copy(), work, given))
             if not self._starting:
                 self._start(helpers=1)
+
+    def entrust(self, name: JobName, left: asyncio.Future[Any]) -> None:
+        """What a job leaves to be waited for as it ends: until `dismiss` or `go_on` is said of it, that is the job."""
+        self._jobs[name] = left
 
     def go_on(self, name: JobName, rest: Coroutine[Any, Any, None]) -> None:
         """Let what is left of a job be done in a task of its own."""
@@ -130,24 +136,22 @@ class Crew:
 
     def _begin(self, hand: asyncio.Task[None]) -> Awaitable[None] | None:
         """Do the next job; gives back the rest of one that waits."""
-        name, context, work = self._queue.popleft()
+        name, context, work, given = self._queue.popleft()
         self._jobs[name] = hand
-        steps = work()
-        try:
-            waited = context.run(steps.send, None)
-        except StopIteration as end:
-            self._leave(name, end.value)
+        steps = work(*given)
+        waited = context.run(next, steps.__await__(), _THROUGH)
+        if waited is _THROUGH:
+            self._leave(name, hand)
             return None
-        return self._rest(name, _resumed(steps, context, waited))
+        return self._rest(name, hand, _resumed(steps, context, waited))
 
-    async def _rest(self, name: JobName, steps: Awaitable[asyncio.Future[Any] | None]) -> None:
-        self._leave(name, await steps)
+    async def _rest(self, name: JobName, hand: asyncio.Task[None], steps: Awaitable[None]) -> None:
+        await steps
+        self._leave(name, hand)
 
-    def _leave(self, name: JobName, left: asyncio.Future[Any] | None) -> None:
-        if left is None:
+    def _leave(self, name: JobName, hand: asyncio.Task[None]) -> None:
+        if self._jobs.get(name) is hand:
             del self._jobs[name]
-        else:
-            self._jobs[name] = left
 
     def _left(self, hand: asyncio.Task[None]) -> None:
         self._starting.discard(hand)

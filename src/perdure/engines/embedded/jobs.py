@@ -22,11 +22,12 @@ from typing import Any
 import msgspec
 
 from perdure.bpmn.machine.commands import JobDone, JobFault, LeaseJob, RaiseIncident, RecordJob
+from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.machine.entries import JobStarted
 from perdure.bpmn.machine.state import Failure, Instance, Job, Node, job_key
 from perdure.engines.embedded.instances import Instances
 from perdure.engines.embedded.merging import Change, place_of, seen_from
-from perdure.engines.embedded.payloads import budget_of
+from perdure.engines.embedded.payloads import Sealed, budget_of
 from perdure.engines.embedded.plans import Definition
 from perdure.errors import (
     FencedError,
@@ -43,7 +44,7 @@ from perdure.kernel.ports import Attachments
 from perdure.payload import Envelope, canonical, value_of
 from perdure.runbooks.conductor import MAX_ENTITY_CONFLICTS
 from perdure.sources import Id, id_text, iso
-from perdure.usage import Budget
+from perdure.usage import Budget, Spent
 from perdure.verbs import Verb
 from perdure.verbs.definition import same_verb_name
 from perdure.verbs.handlers import Call
@@ -81,16 +82,15 @@ class Work(msgspec.Struct, frozen=True, gc=False):
 class Leased(msgspec.Struct, frozen=True, gc=False):
     """A job this process holds: everything its execution needs, as of the commit that leased it."""
 
+    name: JobName
+    id: Id
     aggregate: Aggregate
     node: Node
     job: Job
     definition: Definition
+    work: Work
     origin: Origin
     key: str
-
-    @property
-    def id(self) -> Id:
-        return self.aggregate.id
 
 
 class Jobs:
@@ -108,32 +108,32 @@ class Jobs:
         if started.worker == self._conductor.lease.number:
             # By its commit: an attempt that was cut off and is leased again has the same number.
             name = (aggregate.id, started.number, aggregate.version, started.worker)
-            self._conductor.crew.enqueue(name, partial(self._execute, name, aggregate, started))
+            self._conductor.crew.enqueue(name, self._execute, name, aggregate, started)
 
     # --- executing -----------------------------------------------------------------------------------------------
 
-    async def _execute(
-        self, name: JobName, aggregate: Aggregate, started: JobStarted
-    ) -> asyncio.Future[Answer] | None:  # fmt: skip
-        """Run a job and hand its result over. The job goes on until that is settled; what is left is given back."""
+    async def _execute(self, name: JobName, aggregate: Aggregate, started: JobStarted) -> None:
+        """Run a job and hand its result over. The job goes on until that is settled."""
         state: Instance = aggregate.state
         node = state.nodes.get(started.number)
         job = node.job if node is not None else None
-        if node is None or job is None or (job.attempt, job.worker) != (started.attempt, started.worker):
-            return None  # ended again by a later command of the same commit
+        if node is None or job is None or job.attempt != started.attempt or job.worker != started.worker:
+            return  # ended again by a later command of the same commit
         try:
             definition = self._instances.known_definition(aggregate) or await self._definition(aggregate)
-            key = job_key(id_text(aggregate.id), node.element, job.run)
+            work = self._work(definition, job)
             origin = Origin(aggregate.tenant, state.principal, state.trace)
-            leased = Leased(aggregate, node, job, definition, origin, key)
-            work = self._work(leased)
+            key = job_key(id_text(aggregate.id), node.element, job.run)
+            leased = Leased(name, aggregate.id, aggregate, node, job, definition, work, origin, key)
             if work.verb is None:
-                await insist(lambda: self.raise_missing(leased.id, node, origin), self._instances.sources)
-                return None
-            return self._hand_over(name, leased, work, work.refusal or await self._attempt(leased, work, work.verb))
+                await self._insist_on_missing(leased)
+            else:
+                self._hand_over(leased, work.refusal or await self._attempt(leased, work.verb))
         except Exception as error:
             await self._give_up(aggregate, node, job, error)
-        return None
+
+    async def _insist_on_missing(self, leased: Leased) -> None:
+        await insist(lambda: self.raise_missing(leased.id, leased.node, leased.origin), self._instances.sources)
 
     async def _give_up(self, aggregate: Aggregate, node: Node, job: Job, error: Exception) -> None:
         """See to what a job ended with, unless nothing is left to do for this process."""
@@ -145,57 +145,61 @@ class Jobs:
     async def _definition(self, aggregate: Aggregate) -> Definition:
         return await insist(lambda: self._instances.loaded(aggregate), self._instances.sources)
 
-    def _work(self, leased: Leased) -> Work:
+    def _work(self, definition: Definition, job: Job) -> Work:
         """Looked up once: what a definition binds, and the verbs a process knows, never change."""
-        name = (leased.definition.hash, leased.job.type, leased.job.purpose)
+        name = (definition.hash, job.type, job.purpose)
         work = self._works.get(name)
         if work is None:
             if len(self._works) >= MAX_WORKS:
                 self._works.clear()
-            work = self._works[name] = self._looked_up(leased)
+            work = self._works[name] = self._looked_up(definition, job)
         return work
 
-    def _looked_up(self, leased: Leased) -> Work:
-        binding = leased.definition.binding(leased.job.type)
+    def _looked_up(self, definition: Definition, job: Job) -> Work:
+        binding = definition.binding(job.type)
         verb = self._conductor.serves(binding.verb, binding.version) if binding is not None else None
         if verb is None:
             return Work(None)
-        carrying = leased.definition.deployed.verb
+        carrying = definition.deployed.verb
         carrier = self._conductor.catalogue.find(carrying) if carrying else None
         budget = budget_of(carrier)
         is_ample = verb.execution.max_bytes >= budget and not verb.input.has_defaults
         is_agent = self._conductor.router.is_agent(verb)
-        return Work(verb, self._refused(leased, verb, carrier), budget, is_ample, is_agent)
+        return Work(verb, self._refused(definition.deployed, job, verb, carrier), budget, is_ample, is_agent)
 
     @staticmethod
-    def _refused(leased: Leased, verb: Verb, carrier: Verb | None) -> Failed | None:
+    def _refused(deployed: Deployed, job: Job, verb: Verb, carrier: Verb | None) -> Failed | None:
         """What the worker refuses to run, whatever was deployed."""
-        deployed = leased.definition.deployed
         if verb.is_durable:
             text = f"'{verb.name}' is durable, and a process composes sync verbs only. Hand over by a message instead."
             return Failed("permanent_contract", "job.nested", text)
         allowed = carrier.execution.sub_verbs if carrier is not None else ()
-        if allowed and leased.job.purpose == "work":
+        if allowed and job.purpose == "work":
             names = {same_verb_name(name) for name in (*allowed, *deployed.compensation.values())}
             if same_verb_name(verb.name) not in names:
                 text = f"'{verb.name}' is not a sub-verb of '{deployed.verb}'. List it under `sub_verbs`."
                 return Failed("permanent_contract", "job.forbidden", text)
         return None
 
-    async def _attempt(self, leased: Leased, work: Work, verb: Verb) -> Made:
+    async def _attempt(self, leased: Leased, verb: Verb) -> Made:
         try:
-            data, is_ample = self._seen(leased), work.is_ample
+            data, is_ample = self._seen(leased), leased.work.is_ample
             if data is None:
                 data, is_ample = await self._gathered(leased), is_ample and not leased.job.message
             args = checked_args(self._conductor.router, verb, declared(verb, data), is_ample=is_ample)
         except (SchemaViolationError, PayloadTooLargeError, PayloadIntegrityError) as error:
             return classify(verb, error)
         call, spent = self._handed(leased, verb, args), None
-        if work.is_agent:
-            current = await insist(lambda: self._instances.read(leased.id, leased.origin), self._instances.sources)
-            spent = current.state.spent
+        if leased.work.is_agent:
+            spent = await self._spent(leased)
         deployed = leased.definition.deployed
         return sure(await self._conductor.router.run(verb, call, deployed.flags, deployed.is_loose, spent))
+
+    async def _spent(self, leased: Leased) -> Spent:
+        """What the agents of the process have used so far."""
+        current = await insist(lambda: self._instances.read(leased.id, leased.origin), self._instances.sources)
+        state: Instance = current.state
+        return state.spent
 
     def _seen(self, leased: Leased) -> dict[str, Any] | None:
         """The data as the job sees it, where that is one payload in memory."""
@@ -220,7 +224,7 @@ class Jobs:
     def _handed(leased: Leased, verb: Verb, args: dict[str, Any]) -> Call:
         origin, parent, key = leased.origin, leased.aggregate.state.parent, leased.key
         call, step = id_text(leased.id), key
-        if parent.startswith("step:"):
+        if parent and parent.startswith("step:"):
             step = parent.removeprefix("step:")
             call = step.partition(":")[0]
         return Call(
@@ -231,43 +235,40 @@ class Jobs:
 
     # --- recording -----------------------------------------------------------------------------------------------
 
-    def _hand_over(self, name: JobName, leased: Leased, work: Work, made: Made) -> asyncio.Future[Answer]:
+    def _hand_over(self, leased: Leased, made: Made) -> None:
         """Ask for the result to be recorded, and wait for it without a task: nearly always that is all."""
         self._require_lease(leased)
-        asked = self._instances.put(leased.id, leased.origin, partial(self._recording, leased, work, made))
-        asked.add_done_callback(partial(self._settled, name, leased, work, made))
-        return asked
+        asked = self._instances.put(leased.id, leased.origin, partial(self._recording, leased, made))
+        asked.add_done_callback(partial(self._settled, leased, made))
+        self._conductor.crew.entrust(leased.name, asked)
 
-    def _settled(
-        self, name: JobName, leased: Leased, work: Work, made: Made, asked: asyncio.Future[Answer]
-    ) -> None:  # fmt: skip
+    def _settled(self, leased: Leased, made: Made, asked: asyncio.Future[Answer]) -> None:
         if asked.cancelled() or (asked.exception() is None and asked.result().conflict is None):
-            self._conductor.crew.dismiss(name)
+            self._conductor.crew.dismiss(leased.name)
         else:
-            self._conductor.crew.go_on(name, self._go_on(leased, work, made, asked))
+            self._conductor.crew.go_on(leased.name, self._go_on(leased, made, asked))
 
-    async def _go_on(self, leased: Leased, work: Work, made: Made, asked: asyncio.Future[Answer]) -> None:
+    async def _go_on(self, leased: Leased, made: Made, asked: asyncio.Future[Answer]) -> None:
         """The record met something unusual: what was asked is asked again, or the job is done again."""
         try:
-            await self._record_in_turn(leased, work, await self._record(leased, work, made, asked))
+            await self._record_in_turn(leased, await self._record(leased, made, asked))
         except Exception as error:
             await self._give_up(leased.aggregate, leased.node, leased.job, error)
 
-    async def _record_in_turn(self, leased: Leased, work: Work, answer: Answer) -> None:
-        assert work.verb is not None
+    async def _record_in_turn(self, leased: Leased, answer: Answer) -> None:
+        verb = leased.work.verb
+        assert verb is not None
         for _ in range(MAX_ENTITY_CONFLICTS - 1):
             if answer.conflict is None:
                 return
             async with self._turns.at(f"{leased.origin.tenant}/{answer.conflict.key}"):
-                answer = await self._record(leased, work, await self._attempt(leased, work, work.verb))
+                answer = await self._record(leased, await self._attempt(leased, verb))
         if answer.conflict is not None:
             crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
-            await self._record(leased, work, crowded)
+            await self._record(leased, crowded)
 
-    async def _record(
-        self, leased: Leased, work: Work, made: Made, asked: asyncio.Future[Answer] | None = None
-    ) -> Answer:  # fmt: skip
-        make = partial(self._recording, leased, work, made)
+    async def _record(self, leased: Leased, made: Made, asked: asyncio.Future[Answer] | None = None) -> Answer:
+        make = partial(self._recording, leased, made)
 
         def record() -> Awaitable[Answer]:
             nonlocal asked
@@ -284,36 +285,32 @@ class Jobs:
             fact = "this process has another one now"
             raise FencedError("record a job under", "lease", str(leased.job.worker), fact)
 
-    def _recording(self, leased: Leased, work: Work, made: Made, aggregate: Aggregate) -> Prepared:
-        brought, job = Attachments(), leased.job
-        outcome = self._outcome(aggregate, leased, work, made, brought)
+    def _recording(self, leased: Leased, made: Made, aggregate: Aggregate) -> Prepared:
+        outcome, brought = self._outcome(aggregate, leased, made)
+        definition, job = leased.definition, leased.job
+        if aggregate.state.definition != definition.hash:
+            definition = self._instances.definition(aggregate)
         command = RecordJob(
             node=leased.node.number, attempt=job.attempt, job_worker=job.worker, outcome=outcome,
-            worker=self._instances.worker_of(aggregate), used=made.used, budget=budget_for(work.verb, made),
+            worker=self._instances.worker(definition), used=made.used, budget=budget_for(leased.work.verb, made),
         )  # fmt: skip
         return Prepared(command, brought)
 
-    def _outcome(
-        self, aggregate: Aggregate, leased: Leased, work: Work, made: Made, brought: Attachments
-    ) -> JobDone | JobFault:
+    def _outcome(self, aggregate: Aggregate, leased: Leased, made: Made) -> tuple[JobDone | JobFault, Attachments]:
         if not isinstance(made, Produced):
-            return JobFault(Failure(made.kind, made.code, made.message), made.after_seconds)
+            return JobFault(Failure(made.kind, made.code, made.message), made.after_seconds), Attachments()
         state: Instance = aggregate.state
         current = state.nodes.get(leased.node.number)
         if current is None or current.job is None or current.job.attempt != leased.job.attempt:
-            return JobDone(state.head)  # interrupted meanwhile: the machine discards it
+            return JobDone(state.head), Attachments()  # interrupted meanwhile: the machine discards it
         try:
-            head = self._merged(aggregate, current, leased, work, made)
+            head = self._merged(aggregate, current, leased, made)
         except (MergeConflictError, PayloadTooLargeError, SchemaViolationError) as error:
-            return JobFault(Failure("permanent_contract", error.code, str(error)[:MAX_MESSAGE]))
-        brought.payloads.extend(head)
-        brought.entities.extend(made.entities)
-        return JobDone(head[0][0] if head else state.head, made.flags)
+            return JobFault(Failure("permanent_contract", error.code, str(error)[:MAX_MESSAGE])), Attachments()
+        return JobDone(head[0], made.flags), Attachments(payloads=[head], entities=[*made.entities])
 
-    def _merged(
-        self, aggregate: Aggregate, node: Node, leased: Leased, work: Work, made: Produced
-    ) -> list[tuple[bytes, bytes]]:
-        payloads, state, verb = self._instances.payloads, aggregate.state, work.verb
+    def _merged(self, aggregate: Aggregate, node: Node, leased: Leased, made: Produced) -> Sealed:
+        payloads, state, verb = self._instances.payloads, aggregate.state, leased.work.verb
         assert verb is not None
         patch = made.cargo.value
         if not isinstance(patch, dict):
@@ -322,7 +319,7 @@ class Jobs:
         base = payloads.held(aggregate.id, leased.job.base) if leased.job.base not in (b"", state.head) else None
         at, by = iso(self._instances.sources.now()) or "", leased.job.by or state.principal
         change = Change(patch, verb.name, leased.key, at, by, place_of(state, node), base)
-        return [payloads.seal_change(aggregate.id, state.head, change, work.budget)]
+        return payloads.seal_change(aggregate.id, state.head, change, leased.work.budget)
 
     async def raise_missing(self, id: Id, node: Node, origin: Origin) -> None:
         """A job whose verb or handler is gone must be seen by a person."""
