@@ -199,6 +199,23 @@ def test_another_schema_than_expected_is_refused() -> None:
 
 
 @pytest.mark.req("V8")
+@pytest.mark.parametrize(
+    "value", ["", "a", "kyc/v0", "kyc/v1 ", "kyc/v1\n", "\ud800/v1", "sha256:" + "A" * 64, None, 7, b"kyc/v1", []]
+)
+@pytest.mark.parametrize("field", ["created_at", "last_modified_by", "schema", "schema_digest", "trail_ref"])
+def test_packing_refuses_what_unpacking_would_with_a_trail_and_without(field: str, value: Any) -> None:
+    def outcome(sent: Envelope) -> str:
+        try:
+            return unpack(pack(sent)).schema
+        except PayloadIntegrityError as error:
+            return str(error)
+
+    bare = envelope(**{field: value})
+    assert outcome(bare) == outcome(bare)  # what was found once is found again
+    assert outcome(bare) == outcome(with_trail(bare, entry(1)))
+
+
+@pytest.mark.req("V8")
 def test_packing_refuses_an_envelope_that_could_not_be_unpacked() -> None:
     with pytest.raises(PayloadIntegrityError, match="data hash differs"):
         pack(envelope(schema_hash=data_hash("other data")))

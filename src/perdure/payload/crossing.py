@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from hashlib import sha256
 from typing import Annotated, Any, NoReturn
 
@@ -81,10 +82,29 @@ def _pack(envelope: Envelope, data: bytes, max_bytes: int, check: Check | None =
         _differs("pack", envelope.schema, "data hash", data_hash, envelope.schema_hash)
     if check is not None:
         check(envelope.data)
-    written = _write(envelope, data, data_hash)
+    written = _write(envelope, data, data_hash, is_sound=_is_sound_without_trail(envelope))
     if len(written) > max_bytes:
         _too_large("pack", envelope.schema, written, max_bytes)
     return written, data_hash
+
+
+def _is_sound_without_trail(envelope: Envelope) -> bool:
+    """Whether nothing but names and times is in it, and these can be read back."""
+    created_at, by, schema, digest = (
+        envelope.created_at, envelope.last_modified_by, envelope.schema, envelope.schema_digest,
+    )  # fmt: skip
+    is_bare = envelope.sub_verb_trail == () and envelope.trail_ref is None
+    is_text = type(created_at) is type(by) is type(schema) is type(digest) is str
+    return is_bare and is_text and _is_well_named(schema, digest)
+
+
+@lru_cache(1024)
+def _is_well_named(schema: str, schema_digest: str) -> bool:
+    try:
+        msgspec.convert((schema, schema_digest), tuple[SchemaName, DigestText])
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def unpack(
