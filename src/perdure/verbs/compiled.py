@@ -17,10 +17,11 @@ from perdure.verbs.templates import correlation_names, substitute_correlation
 class Verb:
     """What callers, surfaces and the kernel hold of a verb."""
 
-    __slots__ = ("content_hash", "definition", "input", "name", "output", "version")
+    __slots__ = ("content_hash", "definition", "execution", "input", "name", "output", "version")
 
     def __init__(self, definition: VerbDefinition) -> None:
         self.definition = definition
+        self.execution: Execution = definition.execution
         self.name = definition.name
         self.version = definition.version
         self.content_hash = definition.content_hash
@@ -29,12 +30,8 @@ class Verb:
         self.output = None if output is None else CompiledSchema(output, "accept the result of", "verb", self.name)
 
     @property
-    def execution(self) -> Execution:
-        return self.definition.execution
-
-    @property
     def is_durable(self) -> bool:
-        return self.definition.execution.kind == "durable"
+        return self.execution.kind == "durable"
 
     def normalise_args(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments under their declared names: `:case-type` and `case-type` become `case_type`."""

@@ -126,7 +126,7 @@ class Call:
         self._entities = entities
         self.context = context
         self._meter = meter
-        self._opens: Callable[[], Any] | None = None
+        self._opens: tuple[Any, ...] = ()
         self._is_over = False
 
     async def resolve(self, uri: str) -> Any:
@@ -160,9 +160,10 @@ class Call:
 
     # --- what the router does ------------------------------------------------------------------------------------
 
-    def _begin(self, resolvers: Mapping[str, Resolver], opens: Callable[[], Any]) -> None:
-        """Give it what its handler may ask for; records are opened when they are."""
-        self._resolvers, self._opens = resolvers, opens
+    def _begin(self, resolvers: Mapping[str, Resolver], opens: Callable[..., Any], verb: Any) -> None:
+        """Give it what its handler may ask for; records are opened when they are, for whom it was begun."""
+        self._resolvers = resolvers
+        self._opens = (opens, self.tenant, self.principal, verb, self.idempotency_key)
 
     def _end(self) -> Any:
         """The writes its handler staged, none most of the time; what is begun afterwards is refused."""
@@ -175,12 +176,13 @@ class Call:
         return self._meter
 
     def _opened(self) -> Any:
-        if self._opens is None:
+        if not self._opens:
             fact = "this call was made without a store of entities"
             raise UnresolvableError(
                 "use", "entities in call", self.call_id, fact, "Declare entities and run on a store."
             )
-        entities = self._opens()
+        opens, *whose = self._opens
+        entities = opens(*whose)
         if self._is_over:
             entities.writes()
         return entities

@@ -50,15 +50,12 @@ MAX_MESSAGE = 2000
 T = TypeVar("T")
 
 
-class Cargo:
+class Cargo(msgspec.Struct, eq=False):
     """Data in its stored form: canonical bytes and their hash, which is computed when it is asked for."""
 
-    __slots__ = ("_hash", "data", "value")
-
-    def __init__(self, data: bytes, value: Any) -> None:
-        self.data = data
-        self.value = value
-        self._hash = b""
+    data: bytes
+    value: Any
+    _hash: bytes = b""
 
     @property
     def hash(self) -> bytes:
@@ -112,6 +109,7 @@ class Bound(msgspec.Struct, frozen=True):
     run: Callable[[Call], Awaitable[Any]]
     """Of an agent it is not used: that is asked with what was spent before."""
     parks: bool
+    is_agent: bool
 
     @property
     def function(self) -> Any:
@@ -192,10 +190,10 @@ class Router:
         self, verb: Verb, call: Call, contracts: Iterable[FlagContract] | None, is_loose: bool, spent: Spent | None
     ) -> Produced | Failed:
         bound, began = self._bound.get(verb.content_hash) or self._bind(verb), self._now()
-        call._begin(self._resolvers, partial(self._entities, call.tenant, call.principal, verb, call.idempotency_key))
+        call._begin(self._resolvers, self._entities, verb)
         made: Produced | Failed
         try:
-            if bound.handler is not None and bound.handler.is_agent:
+            if bound.is_agent:
                 result: Any = await ask(bound.function, verb, call, call._metered(), spent or NOTHING)
             else:
                 result = await bound.run(call)
@@ -253,7 +251,8 @@ class Router:
     def _bind(self, verb: Verb) -> Bound:
         handler = self.handler(verb)
         parks = handler is None or handler.name == PARK or (verb.is_durable and handler.name != INSTANT_COMPLETE)
-        bound = self._bound[verb.content_hash] = Bound(handler, self._way(verb, handler), parks)
+        bound = Bound(handler, self._way(verb, handler), parks, self.is_agent(verb))
+        self._bound[verb.content_hash] = bound
         return bound
 
     def _way(self, verb: Verb, handler: Handler | None) -> Callable[[Call], Awaitable[Any]]:

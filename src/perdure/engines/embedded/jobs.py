@@ -227,11 +227,14 @@ class Jobs:
         if parent and parent.startswith("step:"):
             step = parent.removeprefix("step:")
             call = step.partition(":")[0]
-        return Call(
-            verb=verb.name, version=verb.version, args=args, call_id=call, step_id=step, tenant=origin.tenant,
+        handed = Call.__new__(Call)
+        # As `Call(…)` does, which would gather the keywords in a dict first.
+        Call.__init__(
+            handed, verb=verb.name, version=verb.version, args=args, call_id=call, step_id=step, tenant=origin.tenant,
             principal=origin.principal, trace={"traceparent": origin.trace} if origin.trace else None,
             idempotency_key=key, attempt=leased.job.attempt, iteration=leased.node.iteration,
         )  # fmt: skip
+        return handed
 
     # --- recording -----------------------------------------------------------------------------------------------
 
@@ -404,7 +407,13 @@ def budget_for(verb: Verb | None, made: Made) -> Budget | None:
 def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:
     """The fields of the data that a verb's input schema names; all of them when it names none."""
     names = verb.input.properties
-    return {name: data[name] for name in names if name in data} if names else dict(data)
+    if not names:
+        return dict(data)
+    args: dict[str, Any] = {}
+    for name in names:
+        if name in data:
+            args[name] = data[name]
+    return args
 
 
 def checked_args(router: Router, verb: Verb, args: dict[str, Any], *, is_ample: bool = False) -> dict[str, Any]:
