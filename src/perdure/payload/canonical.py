@@ -43,14 +43,21 @@ def canonical(value: Any) -> bytes:
 
 def quick(value: Any) -> bytes | None:
     """The canonical bytes where orjson's output is provably them, otherwise None."""
-    if is_flat(value):
-        return plain(value)
+    data = flat(value)
+    if data is not None:
+        return data
     floats = _survey(value)
-    data = plain(value) if floats is not None else None
+    data = _plain(value) if floats is not None else None
     return _respell(data, floats) if floats and data is not None else data
 
 
-def plain(value: Any) -> bytes | None:
+def flat(value: Any) -> bytes | None:
+    """The same for an object of texts, integers, booleans and nulls, as most data is; None for any other."""
+    is_flat = type(value) is dict and _AS_THEY_ARE.issuperset(map(type, value.values()))
+    return _plain(value) if is_flat else None
+
+
+def _plain(value: Any) -> bytes | None:
     """The same for a value of exact JSON types that holds no floats."""
     try:
         data = orjson.dumps(value, option=_OPTIONS)
@@ -69,11 +76,6 @@ def exact(value: Any) -> bytes:
     except (TypeError, ValueError, AttributeError) as error:
         blame(value)
         raise InvariantBroken("write", "JSON value", "(root)", f"it was refused without a reason: {error}") from error
-
-
-def is_flat(value: Any) -> bool:
-    """Whether a value is an object of texts, integers, booleans and nulls, as most data is."""
-    return type(value) is dict and _AS_THEY_ARE.issuperset(map(type, value.values()))
 
 
 def _survey(value: Any) -> list[float] | None:

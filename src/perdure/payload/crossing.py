@@ -64,10 +64,11 @@ def pack_change(
     raw, own = settled(data)
     hash = "sha256:" + sha256(raw).hexdigest()
     entry = TrailEntry(at=at, by=by, hash_in=before.schema_hash, hash_out=hash, job_key=job_key, verb=verb)
+    trail = (*before.sub_verb_trail, entry)
     envelope = Envelope(
         created_at=before.created_at, data=own, last_modified_by=verb, schema=before.schema,
         schema_digest=before.schema_digest, schema_hash=hash, trail_ref=before.trail_ref,
-        sub_verb_trail=(*before.sub_verb_trail, entry)[-TRAIL_LENGTH:],
+        sub_verb_trail=trail if len(trail) <= TRAIL_LENGTH else trail[-TRAIL_LENGTH:],
     )  # fmt: skip
     is_sound = before.schema_hash != "" and type(at) is type(by) is type(job_key) is type(verb) is str
     written = _write(envelope, raw, hash, is_sound=is_sound)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import orjson
 
 from perdure.errors import PayloadIntegrityError, PayloadTooLargeError, SchemaViolationError
-from perdure.payload.canonical import canonical, is_flat, plain, quick
+from perdure.payload.canonical import canonical, flat, quick
 from perdure.payload.numbers import MAX_INTEGER, spell
 
 BUDGET_BYTES = 65536
@@ -49,7 +49,7 @@ def parse(data: bytes, *, max_bytes: int = BUDGET_BYTES, canonical_only: bool = 
 
 def settled(value: Any) -> tuple[bytes, Any]:
     """The canonical bytes of a value, and the value that is read back from them: a copy nobody else holds."""
-    data = plain(value) if is_flat(value) else None
+    data = flat(value)
     if data is not None:
         return data, orjson.loads(data)  # no floats, so no long numbers
     data = canonical(value)

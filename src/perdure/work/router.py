@@ -221,13 +221,17 @@ class Router:
         is_loose: bool,
     ) -> Produced:  # fmt: skip
         """What a handler gave back, held to the verb's contract."""
-        value, flags = ({} if result is None else result), {}
+        value, flags = result, {}
         if isinstance(result, Result):
             value, flags = result.data, result.flags
         elif isinstance(result, Answered):
             flags = result.flags
+        elif result is None:
+            value = {}
         if flags and not is_loose:
             _check_flags(verb, flags, contracts)
+        if type(value) is dict:
+            return self._checked(bound, verb, value, flags, call)
         if isinstance(value, Answered):
             return self._answered(bound, verb, value, call)
         if isinstance(value, Decide):

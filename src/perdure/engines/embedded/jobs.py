@@ -99,7 +99,6 @@ class Jobs:
     def __init__(self, instances: Instances) -> None:
         self._instances = instances
         self._conductor = instances.conductor
-        self._kernel = instances.kernel
         self._turns = Turns()
         self._works: dict[tuple[bytes, str, str], Work] = {}
         instances.kernel.hear((JobStarted,), self._on_started)
