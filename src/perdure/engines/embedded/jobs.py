@@ -194,7 +194,7 @@ class Jobs:
         deployed = leased.definition.deployed
         return sure(await self._conductor.router.run(verb, call, deployed.flags, deployed.is_loose, spent))
 
-    async def _spent(self, leased: Leased) -> Spent:
+    async def _spent(self, leased: Leased) -> Spent | None:
         """What the agents of the process have used so far."""
         current = await insist(lambda: self._instances.read(leased.id, leased.origin), self._instances.sources)
         state: Instance = current.state
