@@ -198,7 +198,6 @@ def test_another_schema_than_expected_is_refused() -> None:
     assert caught.value.data["actual"] == SCHEMA_DIGEST
 
 
-@pytest.mark.req("V8")
 @pytest.mark.parametrize(
     "value", ["", "a", "kyc/v0", "kyc/v1 ", "kyc/v1\n", "\ud800/v1", "sha256:" + "A" * 64, None, 7, b"kyc/v1", []]
 )
