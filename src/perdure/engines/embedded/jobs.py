@@ -226,14 +226,11 @@ class Jobs:
         if parent and parent.startswith("step:"):
             step = parent.removeprefix("step:")
             call = step.partition(":")[0]
-        handed = Call.__new__(Call)
-        # As `Call(…)` does, which would gather the keywords in a dict first.
-        Call.__init__(
-            handed, verb=verb.name, version=verb.version, args=args, call_id=call, step_id=step, tenant=origin.tenant,
+        return Call(
+            verb=verb.name, version=verb.version, args=args, call_id=call, step_id=step, tenant=origin.tenant,
             principal=origin.principal, trace={"traceparent": origin.trace} if origin.trace else None,
             idempotency_key=key, attempt=leased.job.attempt, iteration=leased.node.iteration,
         )  # fmt: skip
-        return handed
 
     # --- recording -----------------------------------------------------------------------------------------------
 
