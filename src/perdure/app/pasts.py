@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from perdure.bpmn.machine.entries import Entered, InstanceStarted, JobCompleted, JobMade, Left
 from perdure.engines.embedded.instances import Instances
-from perdure.journal import Origin, alike
+from perdure.journal import Origin, Sieve, alike
 from perdure.kernel.kernel import Aggregate
 
 MAX_PASTS = 1024
@@ -25,8 +25,8 @@ class Past(msgspec.Struct, gc=False):
     standing: dict[int, str]
     works: dict[int, None]
 
-    def add(self, entries: Sequence[Any]) -> None:
-        for entry in alike(entries):
+    def add(self, entries: Iterable[Any]) -> None:
+        for entry in entries:
             kind = type(entry)
             if kind is Entered:
                 self.standing[entry.number] = entry.element
@@ -55,6 +55,7 @@ class Pasts:
     def __init__(self, instances: Instances) -> None:
         self._instances = instances
         self._followed: OrderedDict[bytes, _Followed] = OrderedDict()
+        self._telling = Sieve({Entered, Left, JobMade, JobCompleted})
         instances.kernel.listen(self._on_commit)
 
     def known(self, aggregate: Aggregate) -> Past | None:

@@ -21,7 +21,7 @@ from perdure.journal.machine import (
     Written,
 )
 from perdure.journal.parts import Parts
-from perdure.journal.record import RECORD_VERSION, Entries, Origin, Record, RecordCodec, alike
+from perdure.journal.record import RECORD_VERSION, Entries, Origin, Record, RecordCodec, Sieve, alike
 from perdure.journal.versions import Upcaster, lift, read_form
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "Record",
     "RecordCodec",
     "Rows",
+    "Sieve",
     "TimerRow",
     "Upcaster",
     "Written",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from perdure.journal.versions import Upcaster, read_form
 
 RECORD_VERSION = 1
+MOST_SIFTED = 10_000
 E = TypeVar("E")
 
 
@@ -68,6 +69,34 @@ def alike(entries: Any) -> Sequence[Any]:
     """For who asks only what entries are and what they are about."""
     found: Sequence[Any] = entries.alike if type(entries) is Entries else entries
     return found
+
+
+class Sieve:
+    """The places of those entries that are of some kinds: looked for once among all that are alike."""
+
+    def __init__(self, kinds: Collection[type]) -> None:
+        """`kinds` may grow as long as `forget` is said then."""
+        self._kinds = kinds
+        self._known: dict[int, tuple[tuple[Any, ...], tuple[int, ...]]] = {}
+
+    def places(self, entries: Any) -> Sequence[int]:
+        if type(entries) is not Entries:
+            return self._sift(entries)
+        known = self._known.get(id(entries.alike))
+        return known[1] if known is not None else self._learn(entries.alike)
+
+    def forget(self) -> None:
+        self._known.clear()
+
+    def _learn(self, alike: tuple[Any, ...]) -> tuple[int, ...]:
+        if len(self._known) >= MOST_SIFTED:
+            self.forget()
+        places = tuple(self._sift(alike))
+        self._known[id(alike)] = alike, places  # as long as it is kept here, no other has its identity
+        return places
+
+    def _sift(self, entries: Sequence[Any]) -> list[int]:
+        return [place for place, entry in enumerate(entries) if type(entry) in self._kinds]
 
 
 class RecordCodec(Generic[E]):

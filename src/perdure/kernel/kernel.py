@@ -16,7 +16,7 @@ from perdure.errors import (
     Rejection,
     UnreadableFormError,
 )
-from perdure.journal import NO_ROWS, Machine, Notice, Origin, PartedMachine, alike, genesis
+from perdure.journal import NO_ROWS, Machine, Notice, Origin, PartedMachine, Sieve, genesis
 from perdure.kernel.deciding import (
     Aggregate,
     Answer,
@@ -64,6 +64,7 @@ class Kernel:
         self._quiet: asyncio.Future[None] | None = None
         self._listeners: list[Listener] = []
         self._hearing: dict[type, list[EntryListener]] = {}
+        self._heard = Sieve(self._hearing)
         self._noticing: list[NoticeListener] = []
         self._refusing: list[RefusalListener] = []
 
@@ -78,6 +79,7 @@ class Kernel:
         """Be told of single entries, of these types only."""
         for each in types:
             self._hearing.setdefault(each, []).append(listener)
+        self._heard.forget()
 
     def notice(self, listener: NoticeListener) -> None:
         """Be told of the notices of every unit that gives any."""
@@ -414,11 +416,10 @@ class Kernel:
             for listener in self._listeners:
                 listener(after, each.entries)
             entries = each.entries
-            for place, like in enumerate(alike(entries)):
-                if (heard := hearing.get(type(like))) is not None:
-                    entry = entries[place]
-                    for hears in heard:
-                        hears(after, entry)
+            for place in self._heard.places(entries):
+                entry = entries[place]
+                for hears in hearing[type(entry)]:
+                    hears(after, entry)
         if committing.unit.notices:
             for notices in self._noticing:
                 notices(after, committing.unit.notices)

@@ -1,0 +1,39 @@
+"""Sieves: which entries are told to whom, whether they are made already or only when somebody looks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perdure.journal import Entries, Sieve
+from perdure.journal import record as module
+
+
+def made(*alike: Any) -> Entries:
+    """Entries that are the text of their value and the word they are alike in."""
+    return Entries(alike, [lambda value, like=like: type(like)(f"{value}{like}") for like in alike], 7)
+
+
+def test_entries_that_are_made_on_demand_are_sifted_as_others_are() -> None:
+    sieve, entries = Sieve({int, bytes}), made(1, "2", 3)
+    assert list(sieve.places(entries)) == list(sieve.places(tuple(entries))) == [0, 2]
+    assert [entries[place] for place in sieve.places(entries)] == [71, 73]
+    assert list(sieve.places(())) == list(sieve.places(made("1"))) == []
+
+
+def test_each_kind_of_entries_has_its_own_places_however_many_there_are(monkeypatch: Any) -> None:
+    monkeypatch.setattr(module, "MOST_SIFTED", 3)
+    sieve = Sieve({int})
+    for length in range(20):
+        assert list(sieve.places(made(*"a" * length, 1, "b"))) == [length]
+    kept = [made(*"a" * length, 1) for length in range(8)]
+    for _ in range(2):
+        assert [list(sieve.places(each)) for each in kept] == [[length] for length in range(8)]
+
+
+def test_kinds_that_are_added_are_found_once_what_was_known_is_forgotten() -> None:
+    kinds: dict[type, str] = {int: "heard"}
+    sieve, entries = Sieve(kinds), made(1, "2")
+    assert list(sieve.places(entries)) == [0]
+    kinds[str] = "heard"
+    sieve.forget()
+    assert list(sieve.places(entries)) == [0, 1]
