@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from perdure.bpmn.machine.entries import JobCompleted
 from perdure.journal import Entries, Sieve
 from perdure.journal import record as module
+from tests.engine.models import line, service
+from tests.engine.world import opened
 
 
 def made(*alike: Any) -> Entries:
@@ -37,3 +40,15 @@ def test_kinds_that_are_added_are_found_once_what_was_known_is_forgotten() -> No
     kinds[str] = "heard"
     sieve.forget()
     assert list(sieve.places(entries)) == [0, 1]
+
+
+async def test_who_begins_to_listen_hears_of_moves_that_were_known_before() -> None:
+    heard: list[str] = []
+    async with opened() as world:
+        await world.deploy(line("p", service("a", "t.one")))
+        for _ in range(4):
+            await world.sandbox.instances.start("p", until="end")
+        world.sandbox.runtime.kernel.hear((JobCompleted,), lambda _, entry: heard.append(entry.verb))
+        for _ in range(2):
+            await world.sandbox.instances.start("p", until="end")
+    assert heard == ["t.one", "t.one"]

@@ -10,7 +10,7 @@ import msgspec
 
 from perdure.bpmn.machine.entries import Entered, InstanceStarted, JobCompleted, JobMade, Left
 from perdure.engines.embedded.instances import Instances
-from perdure.journal import Origin, Sieve, alike
+from perdure.journal import Origin, alike
 from perdure.kernel.kernel import Aggregate
 
 MAX_PASTS = 1024
@@ -55,7 +55,6 @@ class Pasts:
     def __init__(self, instances: Instances) -> None:
         self._instances = instances
         self._followed: OrderedDict[bytes, _Followed] = OrderedDict()
-        self._telling = Sieve({Entered, Left, JobMade, JobCompleted})
         instances.kernel.listen(self._on_commit)
 
     def known(self, aggregate: Aggregate) -> Past | None:

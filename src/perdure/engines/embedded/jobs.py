@@ -286,12 +286,10 @@ class Jobs:
 
     def _recording(self, leased: Leased, made: Made, aggregate: Aggregate) -> Prepared:
         outcome, brought = self._outcome(aggregate, leased, made)
-        definition, job = leased.definition, leased.job
-        if aggregate.state.definition != definition.hash:
-            definition = self._instances.definition(aggregate)
+        job = leased.job
         command = RecordJob(
             node=leased.node.number, attempt=job.attempt, job_worker=job.worker, outcome=outcome,
-            worker=self._instances.worker(definition), used=made.used, budget=budget_for(leased.work.verb, made),
+            worker=self._instances.worker_of(aggregate), used=made.used, budget=budget_for(leased.work.verb, made),
         )  # fmt: skip
         return Prepared(command, brought)
 
