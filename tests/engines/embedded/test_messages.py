@@ -202,11 +202,50 @@ async def test_a_synchronous_correlation_is_never_kept(store_url: str) -> None:
 
 
 @pytest.mark.req("V19")
-async def test_a_message_id_used_for_something_else_is_refused(store_url: str) -> None:
+async def test_a_message_is_known_by_its_name_and_key_and_id_together(store_url: str) -> None:
     async with desks(store_url) as (desk,):
-        await desk.publish("m", 60)
-        with pytest.raises(RejectedError, match="arrived before as 'documents' under the key 'case-1'"):
-            await desk.publish("m", 60, case="case-2")
+        assert await desk.publish("m", 60) == "buffered"
+        id = await desk.begin("again", "case-2")
+        assert await desk.publish("m", 60, case="case-2") == "correlated", "an id that another message has"
+        assert [await desk.publish("m", 60, case="case-2") for _ in range(2)] == ["duplicate"] * 2
+        receipt = await desk.messages.correlate("documents", "case-2", ORIGIN, message_id="m")
+        assert (receipt.outcome, receipt.instances) == ("duplicate", (id,))
+        assert await desk.status(id) == "active", "its second wait is still open"
+        assert await desk.publish("m", 60) == "duplicate", "the first is still kept for its own key"
+        other = await desk.begin("one")
+        assert await desk.status(other) == "completed"
+
+
+@pytest.mark.req("V19")
+async def test_one_id_under_several_keys_leaves_a_dead_letter_for_each(store_url: str) -> None:
+    async with desks(store_url) as (desk,):
+        outcomes = [await desk.publish("m", case=case) for case in ("case-1", "case-2", "case-2", "case-3")]
+        assert outcomes == ["no_subscription"] * 4
+        assert len(await desk.dead()) == 3
+        id = await desk.begin("one", "case-3")
+        assert await desk.publish("m", case="case-3") == "correlated", "what was dead is delivered when sent again"
+        assert (await desk.status(id), len(await desk.dead())) == ("completed", 2)
+
+
+@pytest.mark.req("V19", "X16")
+async def test_one_id_sent_under_two_keys_at_once_by_two_processes_is_two_messages(store_url: str) -> None:
+    async with desks(store_url, 2) as (first, second):
+        one, other = await first.begin("again", "case-1"), await first.begin("again", "case-2")
+        outcomes = await asyncio.gather(
+            *(desk.publish("m", 60, case) for case in ("case-1", "case-2") for desk in (first, second))
+        )
+        assert sorted(outcomes) == ["correlated"] * 2 + ["duplicate"] * 2
+        assert (await first.status(one), await first.status(other)) == ("active", "active")
+
+
+@pytest.mark.req("V19")
+async def test_what_was_delivered_by_hand_under_a_corrected_key_is_not_taken_again(store_url: str) -> None:
+    async with desks(store_url) as (desk,):
+        id = await desk.begin("again", "case-2")
+        await desk.publish("m")
+        await desk.messages.replay("m", ORIGIN, key="case-2")
+        assert await desk.publish("m", 60, case="case-2") == "duplicate"
+        assert await desk.status(id) == "active"
 
 
 @pytest.mark.req("V19")

@@ -60,6 +60,18 @@ async def test_a_signal_nobody_waits_for_is_gone_and_its_id_known(store_url: str
 
 
 @pytest.mark.req("V19")
+async def test_a_signal_under_an_id_that_something_else_has_is_heard_once(store_url: str) -> None:
+    async with desks(store_url) as (desk,):
+        await desk.publish("s", 60)
+        assert not (await desk.messages.signal("quiet", ORIGIN, message_id="s")).is_duplicate
+        id = await desk.begin("alarmed again")
+        sent = [await desk.messages.signal("alarm", ORIGIN, message_id="s") for _ in range(2)]
+        assert [(each.reached, each.is_duplicate) for each in sent] == [(1, False), (0, True)]
+        assert (await desk.messages.signal("quiet", ORIGIN, message_id="s")).is_duplicate
+        assert await desk.status(id) == "active"
+
+
+@pytest.mark.req("V19")
 async def test_a_signal_starts_the_processes_that_wait_for_it(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         for process in ("p1", "p2"):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from perdure.contracts import check_key
 from perdure.errors import RejectedError, Rejection, UnreadableFormError
@@ -115,6 +116,16 @@ def check_letter(letter: Letter, ttl_seconds: float, *, is_own: bool) -> None:
 def started_id(tenant: str, letter: Letter, process: Id) -> Id:
     """The instance a letter begins of a process: the same however often it is delivered."""
     return derive_id(letter.at, digest(f"{tenant}\0{letter.message_id}\0{id_text(process)}".encode()))
+
+
+class Namesake(Exception):
+    """Another message has that id: one of another name or key."""
+
+
+def namesake(kind: str, letter: Letter) -> Letter:
+    """The letter under an id that only its name and key share, for when its own is another's."""
+    place = digest(f"{kind}\0{letter.name}\0{letter.correlation_key}".encode()).hex()[:16]
+    return replace(letter, message_id=f"{NOTICE}other/{place}/{letter.message_id}")
 
 
 def taken_id(message_id: str) -> str:

@@ -4,7 +4,7 @@
 |---|---|
 | a message one instance waits for | `correlated`: its oldest wait of that name and key ends, in the same commit |
 | the same message id again | `duplicate`; a dead letter that now fits is delivered |
-| a message id that was used for something else | refused: nobody may think it was taken |
+| an id that came before under another name or key | another message: it is known by name, key and id together |
 | a message several instances wait for | `ambiguous`: nobody gets it, dead letter |
 | nobody waits, a process starts by it | `started`: one instance of each such process, once per message id |
 | nobody waits, it has time to live | `buffered` until someone waits or its time is over, then a dead letter |
@@ -32,9 +32,11 @@ from perdure.engines.embedded.letters import (
     SIGNAL,
     Broadcast,
     Letter,
+    Namesake,
     Receipt,
     body_of,
     check_letter,
+    namesake,
     read_letter,
     taken_id,
 )
@@ -92,6 +94,12 @@ class Messages:
         """Send a message. Without an id every sending is another message. `is_own`: the id is the platform's."""
         letter = self._letter(name, key, origin, message_id, data, flags, writer)
         check_letter(letter, ttl_seconds, is_own=is_own)
+        try:
+            return await self._publish(letter, origin, ttl_seconds)
+        except Namesake:
+            return await self._publish(namesake(MESSAGE, letter), origin, ttl_seconds)
+
+    async def _publish(self, letter: Letter, origin: Origin, ttl_seconds: float) -> Receipt:
         receipt = await self._route(letter, origin)
         if receipt.outcome == "no_subscription" and ttl_seconds > 0:
             return await self._keep(letter, origin, letter.at + int(ttl_seconds * SECOND))
@@ -108,6 +116,12 @@ class Messages:
         """Send a message that is for someone now or for nobody: it is never kept, and the sender alone is told."""
         letter = self._letter(name, key, origin, message_id, data, flags, writer)
         check_letter(letter, 0, is_own=is_own)
+        try:
+            return await self._at_once(letter, origin)
+        except Namesake:
+            return await self._at_once(namesake(MESSAGE, letter), origin)
+
+    async def _at_once(self, letter: Letter, origin: Origin) -> Receipt:
         receipt = await self._route(letter, origin)
         if receipt.outcome in ("no_subscription", "ambiguous") and await self._store.message(
             origin.tenant, letter.message_id
@@ -217,13 +231,19 @@ class Messages:
             fact = "the store says that it came and does not have it"
             raise InvariantBroken("find", "message", letter.message_id, fact)
         if (message.kind, message.name, message.key) != (MESSAGE, letter.name, letter.correlation_key):
-            fact = f"that message id arrived before as '{message.name}' under the key '{message.key}'"
-            hint = "Give every message an id of its own."
-            raise RejectedError(Rejection("already_exists", "take", "message", letter.message_id, fact, hint))
+            return await self._replayed(letter, origin)
         if message.status == DEAD or await self._is_over(origin.tenant, message):
             return await self._route(replace(letter, at=message.received_at), origin, settles=True)
         instances = (Id(message.aggregate),) if message.aggregate is not None else ()
         return Receipt("duplicate", letter.message_id, instances, message.answer)
+
+    async def _replayed(self, letter: Letter, origin: Origin) -> Receipt:
+        """Somebody else has that id, unless it was delivered by hand as this one, under a corrected key."""
+        taken = await self._store.message(origin.tenant, taken_id(letter.message_id))
+        if taken is None or (taken.kind, taken.name, taken.key) != (MESSAGE, letter.name, letter.correlation_key):
+            raise Namesake
+        instances = (Id(taken.aggregate),) if taken.aggregate is not None else ()
+        return Receipt("duplicate", letter.message_id, instances, taken.answer)
 
     async def _is_over(self, tenant: str, message: Message) -> bool:
         """Whether it was kept and its time has just ended: a dead letter that nobody has buried yet."""
@@ -362,7 +382,11 @@ class Messages:
             raise RejectedError(Rejection("wrong_state", "replay", "dead letter", message_id, fact))
         letter = read_letter(message_id, message.body)
         letter = replace(letter, correlation_key=key) if key else letter
-        receipt = await self._hand_over(letter, origin, instance)
+        try:
+            receipt = await self._hand_over(letter, origin, instance)
+        except Namesake:
+            fact = "it was just delivered under another key"
+            raise RejectedError(Rejection("wrong_state", "replay", "dead letter", message_id, fact)) from None
         if receipt.outcome in ("no_subscription", "ambiguous"):
             fact = f"{receipt.outcome}: {receipt.reason}"
             raise RejectedError(Rejection("blocked", "replay", "dead letter", message_id, fact))

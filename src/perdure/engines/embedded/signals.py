@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from perdure.engines.embedded.delivery import Delivery, Vet, WaitOver
-from perdure.engines.embedded.letters import SIGNAL, Broadcast, Letter, body_of, reached_id
+from perdure.engines.embedded.letters import SIGNAL, Broadcast, Letter, body_of, namesake, reached_id
 from perdure.errors import QuarantinedError, RejectedError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
@@ -31,15 +31,27 @@ class Signals:
         upto = await self._store.newest_wait(origin.tenant, SIGNAL, letter.name)
         names = tuple(id_text(each.aggregate) for each in starts)
         letter = _bounded(letter, upto, names)
-        has_audience = bool(upto or names)
+        if await self._is_new(letter, origin):
+            return Broadcast(letter.message_id, await self._tell(letter, origin))
+        known = await self._store.message(origin.tenant, letter.message_id)
+        if known is None or (known.kind, known.name) == (SIGNAL, letter.name):
+            return Broadcast(letter.message_id, 0, is_duplicate=True)
+        letter = namesake(SIGNAL, letter)
+        if await self._is_new(letter, origin):
+            return Broadcast(letter.message_id, await self._tell(letter, origin))
+        return Broadcast(letter.message_id, 0, is_duplicate=True)
+
+    async def _is_new(self, letter: Letter, origin: Origin) -> bool:
+        """Write its row, if that was not written before."""
+        has_audience = _has_audience(letter)
         row = InboxRow(
             origin.tenant, letter.message_id, SIGNAL, "", letter.at, PENDING if has_audience else APPLIED, "", None,
             body_of(letter) if has_audience else None, letter.name,
         )  # fmt: skip
-        if await self._delivery.write(origin.tenant, row) is not None:
-            return Broadcast(letter.message_id, 0, is_duplicate=True)
-        reached = await self.go_on(letter, origin) if has_audience else 0
-        return Broadcast(letter.message_id, reached)
+        return await self._delivery.write(origin.tenant, row) is None
+
+    async def _tell(self, letter: Letter, origin: Origin) -> int:
+        return await self.go_on(letter, origin) if _has_audience(letter) else 0
 
     async def go_on(self, letter: Letter, origin: Origin) -> int:
         """Reach everyone who was not reached yet; how many waits ended and instances began just now."""
@@ -122,3 +134,7 @@ def _bounded(letter: Letter, upto: int, starts: tuple[str, ...]) -> Letter:
         letter.name, letter.message_id, "", letter.at, letter.data, letter.flags, letter.writer, letter.principal,
         letter.trace, upto, starts,
     )  # fmt: skip
+
+
+def _has_audience(letter: Letter) -> bool:
+    return bool(letter.upto or letter.starts)

@@ -48,17 +48,18 @@ class Board(Protocol):
 class Mail:
     def __init__(self, board: Board) -> None:
         self._board = board
-        self._seen: dict[tuple[str, str], None] = {}
+        self._seen: set[tuple[str, ...]] = set()
         self._kept: list[Letter] = []
         self._timers: list[_Timer] = []
 
     def publish(self, letter: Letter) -> str:
         """What became of a message: correlated, started, buffered, no_subscription, ambiguous or duplicate."""
-        if (letter.name, letter.id) in self._seen:
+        known = ("message", letter.name, letter.key, letter.id)
+        if known in self._seen:
             return "duplicate"
         outcome = self._route(letter)
         if outcome not in ("no_subscription", "ambiguous"):  # a dead letter may be sent again
-            self._seen[letter.name, letter.id] = None
+            self._seen.add(known)
         return outcome
 
     def _route(self, letter: Letter) -> str:
@@ -77,9 +78,10 @@ class Mail:
 
     def broadcast(self, letter: Letter) -> int:
         """A signal reaches everyone who waits, and every process that starts with it."""
-        if ("signal", letter.id) in self._seen:
+        known = ("signal", letter.name, letter.id)
+        if known in self._seen:
             return 0
-        self._seen["signal", letter.id] = None
+        self._seen.add(known)
         waits = list(self._waits("signal", letter.name, ""))
         for id, watch in waits:
             # Its own instance has heard a signal when it threw it.
