@@ -127,3 +127,16 @@ def test_unknown_words_are_refused_with_the_known_ones(shell: Shell, words: tupl
 
 def test_a_path_that_is_not_there_is_refused(shell: Shell) -> None:
     assert "there is no such file or folder" in shell.run("lint", "nowhere.bpmn", code=3).error
+
+
+def test_a_folder_without_a_model_is_refused_since_a_mistyped_path_must_not_pass(shell: Shell) -> None:
+    (shell.folder / "models").mkdir()
+    (shell.folder / "models" / "notes.txt").write_text("none", encoding="utf-8")
+    assert "there is no model in it" in shell.run("lint", "models", code=3).error
+
+
+def test_the_names_that_other_tools_give_models_are_known(shell: Shell) -> None:
+    for name in ("one.bpmn2", "TWO.BPMN", "three.bpmn20.xml"):
+        put(shell, "HOL001", "right", f"models/{name}")
+    told = shell.json("lint", "models")
+    assert [Path(name).name for name in told["models"]] == ["TWO.BPMN", "one.bpmn2", "three.bpmn20.xml"]

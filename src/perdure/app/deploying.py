@@ -12,7 +12,7 @@ from perdure.engines.embedded.engine import EmbeddedEngine
 from perdure.errors import DefinitionError, Problem
 from perdure.journal import Origin
 
-SUFFIXES = (".bpmn", ".bpmn20.xml")
+SUFFIXES = (".bpmn", ".bpmn2", ".bpmn20.xml")
 FOLDER = "models"
 
 
@@ -31,15 +31,20 @@ def model_files(places: Iterable[str | Path]) -> list[Path]:
     files: dict[Path, None] = {}
     for place in map(Path, places):
         listed = sorted(place.rglob("*")) if place.is_dir() else [place]
-        files.update({file: None for file in listed if not place.is_dir() or file.name.endswith(SUFFIXES)})
+        files.update({file: None for file in listed if not place.is_dir() or is_model_file(file)})
     return list(files)
 
 
+def is_model_file(path: Path) -> bool:
+    """Whether a file found in a folder is taken for a model, by its name."""
+    return path.name.lower().endswith(SUFFIXES)
+
+
 def load_model(path: Path) -> Model:
-    from perdure.bpmn.xml import read_model  # noqa: PLC0415  only who brings models needs it
+    from perdure.bpmn.xml import read_model_file  # noqa: PLC0415  only who brings models needs it
 
     try:
-        return read_model(path.read_bytes(), str(path))
+        return read_model_file(path)
     except OSError as error:
         raise DefinitionError([Problem("model.unreadable", str(path), 1, 1, "", str(error))]) from error
 

@@ -10,15 +10,15 @@ import msgspec
 
 from perdure.app.config import CONFIG_NAME, load_config
 from perdure.app.contracts import contract_of
+from perdure.app.deploying import is_model_file
 from perdure.bpmn.lint import Contract, Finding, Profile, Target, lint
 from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.model import Model, nodes
-from perdure.bpmn.xml import read_model
+from perdure.bpmn.model import Model, Scope, scopes
+from perdure.bpmn.xml import read_model_file
 from perdure.engines.embedded.definitions import Check
 from perdure.errors import DefinitionError, ModelError, Problem, RejectedError, Rejection, RejectionCode
 from perdure.verbs import Catalogue, load_catalogue
 
-MODELS = (".bpmn", ".bpmn20.xml")
 VERBS = (".yaml", ".yml")
 
 
@@ -45,7 +45,10 @@ def lint_paths(
     named = [path for path in given if path.suffix in VERBS]
     if named:
         catalogue = load_catalogue(named)
-    return _lint_all(list(_models(given)), _Verbs(catalogue), profile, target)
+    files = list(_models(given))
+    if not files:
+        raise _refused("not_found", given[0] if given else Path(), "there is no model in it")
+    return _lint_all(files, _Verbs(catalogue), profile, target)
 
 
 def _lint_all(files: list[Path], verbs: _Verbs, profile: Profile, target: Target) -> LintReport:
@@ -53,7 +56,7 @@ def _lint_all(files: list[Path], verbs: _Verbs, profile: Profile, target: Target
     contracts: dict[str, str | None] = {}
     for file in files:
         try:
-            model = read_model(_bytes(file), str(file))
+            model = _read(file)
         except ModelError as error:
             findings.extend(map(finding_of, error.problems))
             continue
@@ -101,7 +104,12 @@ def lint_check(catalogue: Catalogue) -> Check:
 def _foreign(model: Model, deployed: Deployed) -> set[str]:
     """The ids of the other processes of a file: what is found there does not concern the one that is deployed."""
     others = [each for each in model.definitions.processes if each.id != deployed.process.id]
-    return {each.id for each in others} | {node.id for each in others for node in nodes(each.body)}
+    return {each.id for each in others} | {id for each in others for scope in scopes(each.body) for id in _ids(scope)}
+
+
+def _ids(scope: Scope) -> Iterator[str]:
+    for each in (*scope.nodes, *scope.flows, *scope.associations, *scope.annotations):
+        yield each.id
 
 
 def problem_of(finding: Finding) -> Problem:
@@ -164,15 +172,15 @@ def _models(paths: Iterable[Path]) -> Iterator[Path]:
 
 def _below(path: Path) -> list[Path]:
     if path.is_dir():
-        return sorted(file for file in path.rglob("*") if file.name.endswith(MODELS) and file.is_file())
+        return sorted(file for file in path.rglob("*") if is_model_file(file) and file.is_file())
     if not path.exists():
         raise _refused("not_found", path, "there is no such file or folder")
     return [] if path.suffix in VERBS else [path]
 
 
-def _bytes(file: Path) -> bytes:
+def _read(file: Path) -> Model:
     try:
-        return file.read_bytes()
+        return read_model_file(file)
     except OSError as error:
         raise _refused("invalid", file, str(error)) from error
 

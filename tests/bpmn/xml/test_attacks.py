@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from perdure.bpmn.xml import limits, read_model, write_model
+from perdure.bpmn.xml import limits, read_model, read_model_file, write_model
 from perdure.errors import ModelError
 from tests.bpmn.xml.fixtures import CLOSING, FOLDER, OPENING, codes_of, in_process, problems_of
 
@@ -78,6 +79,11 @@ def test_the_place_of_what_is_malformed_is_exact() -> None:
 
 def test_a_file_of_too_many_bytes_is_refused_unread() -> None:
     assert codes_of(b"<a>" + b" " * limits.MAX_BYTES) == ["BPM003"]
+
+
+def test_a_file_without_end_is_refused_at_the_limit() -> None:
+    with pytest.raises(ModelError, match="BPM003"):
+        read_model_file(Path("/dev/zero"))
 
 
 def test_too_many_elements_are_refused() -> None:

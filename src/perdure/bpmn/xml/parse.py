@@ -44,9 +44,8 @@ class _Parsing:
         parser.ProcessingInstructionHandler = self._instruction
 
     def root(self) -> Tag:
-        size = len(self._data)
-        if size > limits.MAX_BYTES:
-            raise self._refusal("BPM003", f"it has {size:,} bytes and may have {limits.MAX_BYTES:,}", at=(1, 1))
+        if len(self._data) > limits.MAX_BYTES:
+            raise self._refusal("BPM003", f"it has more than {limits.MAX_BYTES:,} bytes", at=(1, 1))
         try:
             self._feed()
         except ExpatError as error:
