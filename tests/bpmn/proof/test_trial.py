@@ -8,11 +8,16 @@ from perdure.bpmn.proof import prove
 from perdure.bpmn.xml import read_model
 from tests.house.tree import ROOT
 
-TRIAL = ROOT / "tests" / "scenarios" / "trial" / "models"
+SCENARIOS = ROOT / "tests" / "scenarios"
+MODELS = (
+    "trial/models/compensation-loop-each-iteration", "trial/models/race-start",
+    "elements/escalation-event/models/escalation-passed-on",
+    "elements/escalation-event/models/escalation-passed-on-from-inside",
+)  # fmt: skip
 
 
 @pytest.mark.req("V10")
-@pytest.mark.parametrize("name", ["compensation-loop-each-iteration", "race-start"])
+@pytest.mark.parametrize("name", MODELS)
 def test_it_is_proved(name: str) -> None:
-    file = TRIAL / f"{name}.bpmn"
+    file = SCENARIOS / f"{name}.bpmn"
     assert prove(read_model(file.read_bytes(), file.name).definitions).word == "proved"

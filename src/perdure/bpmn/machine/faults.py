@@ -18,13 +18,15 @@ Kind = Literal["error", "escalation"]
 def throw(game: Game, kind: Kind, code: str, origin: int, element: str) -> bool:
     """Whether an event caught it. `origin` is the node it was thrown on, or the scope it was thrown in.
 
-    An error does not leave what undoes something: that has failed then, and the rest is still undone.
+    An error does not leave what undoes something: that has failed then, and the rest is still undone. An event
+    subprocess does not hear what it throws itself.
     """
+    inner = ""
     for node in _upwards(game, origin):
         if node.kind == "undo" and kind == "error":
             break
         if node.kind == "scope" and not node.is_interrupted:
-            for sub, start in _ordered_subs(game, kind, code, node):
+            for sub, start in _ordered_subs(game, kind, code, node, inner):
                 game.emit(e.ErrorThrown(kind, code, element, start.id))
                 if start.is_interrupting or kind == "error":
                     interrupt_scope(game, node.number)
@@ -37,6 +39,7 @@ def throw(game: Game, kind: Kind, code: str, origin: int, element: str) -> bool:
             game.emit(e.Passed(event.id, node.parent))
             leave(game, event.id, node.parent)
             return True
+        inner = node.element
     game.emit(e.ErrorThrown(kind, code, element))
     if kind == "escalation" and game.is_called:
         game.emit(e.Thrown(game.state.next, "escalation", code, "", element))
@@ -65,8 +68,9 @@ def _ordered_boundaries(game: Game, kind: Kind, code: str, node: Node) -> list[m
     return [event for _, event in sorted(ranked, key=lambda pair: -pair[0])]
 
 
-def _ordered_subs(game: Game, kind: Kind, code: str, scope: Node) -> list[tuple[m.SubProcess, m.Event]]:
-    subs = game.plan.areas[scope.element].subs
+def _ordered_subs(game: Game, kind: Kind, code: str, scope: Node, but: str) -> list[tuple[m.SubProcess, m.Event]]:
+    """Event subprocesses that catch the code, in the same order, without the one it came out of."""
+    subs = [each for each in game.plan.areas[scope.element].subs if each[0].id != but]
     ranked = [(rank, sub, start) for sub, start in subs if (rank := _rank(game, kind, code, start))]
     return [(sub, start) for _, sub, start in sorted(ranked, key=lambda each: -each[0])]
 
