@@ -24,6 +24,23 @@ def random_process(seed: int, size: int, changes: int) -> Deployed:
     )  # fmt: skip
 
 
+def with_handlers(deployed: Deployed) -> Deployed:
+    """With an event subprocess that lets everything stand, and one beside it that catches what goes wrong there."""
+    let = _handler("let", m.SignalTrigger("knock"), is_interrupting=False)
+    mend = _handler("mend", m.ErrorTrigger("e_MISSING"), is_interrupting=True)
+    body = deployed.process.body
+    process = replace(deployed.process, body=replace(body, nodes=(*body.nodes, let, mend)))
+    knock = m.Signal(id="knock", name="knock")
+    return replace(deployed, process=process, signals=(*deployed.signals, knock))
+
+
+def _handler(id: str, trigger: m.Trigger, *, is_interrupting: bool) -> m.SubProcess:
+    start = m.Event(id=f"{id}_start", position="start", triggers=(trigger,), is_interrupting=is_interrupting)
+    work = m.Task(id=f"{id}_work", kind="service", type=f"{id}_work")
+    flow = m.Flow(id=f"{id}_flow", source=start.id, target=work.id)
+    return m.SubProcess(id=id, kind="event", body=m.Scope(nodes=(start, work), flows=(flow,)))
+
+
 def random_writes(deployed: Deployed, seed: int) -> dict[str, tuple[str, ...]]:
     chance = random.Random(seed)
     types = [node.type for node in m.nodes(deployed.process.body) if isinstance(node, m.Task) and node.type]

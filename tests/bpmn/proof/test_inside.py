@@ -14,7 +14,7 @@ from perdure.bpmn.proof.environment import Environment
 from perdure.bpmn.proof.keys import Keys
 from tests.bpmn.machine.generator import ERRORS
 from tests.bpmn.machine.play import HASH, Player
-from tests.bpmn.proof.random_models import random_process
+from tests.bpmn.proof.random_models import random_process, with_handlers
 
 SEEDS = range(160)
 RUNS = 4
@@ -32,7 +32,10 @@ def is_plain(deployed: Deployed) -> bool:
 
 def explored(deployed: Deployed, is_reduced: bool) -> Proof:
     types = [node.type for node in m.nodes(deployed.process.body) if isinstance(node, m.Task) and node.type]
-    environment = Environment(dict.fromkeys(types, ERRORS))
+    return searched(deployed, Environment(dict.fromkeys(types, ERRORS)), is_reduced)
+
+
+def searched(deployed: Deployed, environment: Environment, is_reduced: bool) -> Proof:
     proof = Proof(deployed, (), environment, bounds=Bounds(states=1_500), is_reduced=is_reduced)
     proof.verdict()
     return proof
@@ -70,6 +73,22 @@ def test_every_element_of_a_random_run_was_seen_by_the_reduced_search(block: int
             for player in walk(deployed, seed * RUNS + run):
                 seen = {entry.element for entry in player.journal if isinstance(entry, Entered | Passed)}
                 assert seen <= proof.explorer.visited, f"seed {seed}, run {run}"
+
+
+@pytest.mark.req("V10")
+def test_errors_that_nobody_declared_lead_nowhere_the_search_was_not() -> None:
+    checked = 0
+    for seed in SEEDS:
+        deployed = with_handlers(random_process(seed, 3, changes=0))
+        proof = searched(deployed, Environment(), is_reduced=True)
+        if proof.explorer.bound:
+            continue
+        for run in range(RUNS):
+            player = walk(deployed, seed * RUNS + run)[-1]
+            seen = {entry.element for entry in player.journal if isinstance(entry, Entered | Passed)}
+            assert seen <= proof.explorer.visited, f"seed {seed}, run {run}"
+            checked += "mend" in seen and "let" in seen
+    assert checked > 10
 
 
 def walk(deployed: Deployed, seed: int) -> list[Player]:

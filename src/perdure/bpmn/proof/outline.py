@@ -293,11 +293,16 @@ class Outline:
         for id in (element, *self.ancestors(element)):
             part = self.parts.get(id)
             events += [self.parts[each].node for each in part.boundaries] if part is not None else []  # type: ignore[misc]
-            # Inside an event subprocess the scope around it has been taken over: its others no longer listen.
-            if id != element and inside not in self.handlers.get(id, ()):
-                events += [start for _, start in self.plan.areas[id].subs]
+            if id != element and not self._takes_over(inside):
+                events += [start for sub, start in self.plan.areas[id].subs if sub.id != inside]
             inside = id
         return [trigger for event in events for trigger in event.triggers]
+
+    def _takes_over(self, id: str) -> bool:
+        """Whether this is an event subprocess that stops the scope around it: its others no longer listen then."""
+        node = self.parts[id].node
+        is_handler = isinstance(node, SubProcess) and node.kind == "event"
+        return is_handler and any(self._interrupts(each) for each in self.starts(id))
 
     def _is_any(self, error: str) -> bool:
         return not error or self.plan.error_code(error) == "*"
