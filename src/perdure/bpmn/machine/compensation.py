@@ -168,15 +168,14 @@ def _leave_cancelled(game: Game, number: int) -> None:
 def compensate_instance(game: Game, failure: Failure | None) -> None:
     """Everything the instance has done is undone, and it ends."""
     game.emit(e.CompensationStarted(game.now, failure))
-    number = _undo_all(game, game.plan.process, ROOT, "end")
-    kept = {number, *inside(game.state, number)}
-    for watch in list(game.state.watches.values()):
-        if watch.node not in kept:
-            game.emit(e.Disarmed(watch.number))
+    _undo_all(game, game.plan.process, ROOT, "end")
 
 
-def _undo_all(game: Game, element: str, scope: int, then: Then) -> int:
-    """Undo what a scope and the scopes inside have done. What is being undone already goes on, and is done once."""
+def _undo_all(game: Game, element: str, scope: int, then: Then) -> None:
+    """Undo what a scope and the scopes inside have done. What is being undone already goes on, and is done once.
+
+    Nothing that happens to the scope from now on stops the undoing.
+    """
     queue = backwards(tuple(_everything(game, scope)))
     within = (game.state.nodes[each] for each in inside(game.state, scope))
     undoers = [node for node in within if node.undo is not None and not _is_undone(game, node, scope)]
@@ -185,10 +184,11 @@ def _undo_all(game: Game, element: str, scope: int, then: Then) -> int:
         for child in game.children(undoer.number):
             game.emit(e.Adopted(child.number, number))
     clear(game, scope, but=number)
+    for watch in [each for each in game.state.watches.values() if each.node == scope]:
+        game.emit(e.Disarmed(watch.number))
     failed = tuple(what for undoer in undoers if undoer.undo is not None for what in undoer.undo.failed)
     game.emit(e.Undoing(number, Undo(queue, then, failed), scope))
     game.touch(number)
-    return number
 
 
 def _is_undone(game: Game, node: Node, scope: int) -> bool:

@@ -21,28 +21,40 @@ def throw(game: Game, kind: Kind, code: str, origin: int, element: str) -> bool:
     An error does not leave what undoes something: that has failed then, and the rest is still undone. An event
     subprocess does not hear what it throws itself.
     """
-    inner = ""
+    inner: Node | None = None
     for node in _upwards(game, origin):
         if node.kind == "undo" and kind == "error":
             break
-        if node.kind == "scope" and not node.is_interrupted:
-            for sub, start in _ordered_subs(game, kind, code, node, inner):
-                game.emit(e.ErrorThrown(kind, code, element, start.id))
-                if start.is_interrupting or kind == "error":
-                    interrupt_scope(game, node.number)
-                begin_sub(game, node.number, sub.id, start.id)
-                return True
-        for event in _ordered_boundaries(game, kind, code, node):
-            game.emit(e.ErrorThrown(kind, code, element, event.id))
-            if event.is_interrupting or kind == "error":
-                game.remove(node.number, "interrupted")
-            game.emit(e.Passed(event.id, node.parent))
-            leave(game, event.id, node.parent)
+        if not _undoes_all(inner) and _catch(game, kind, code, element, node, inner):
             return True
-        inner = node.element
+        inner = node
     game.emit(e.ErrorThrown(kind, code, element))
     if kind == "escalation" and game.is_called:
         game.emit(e.Thrown(game.state.next, "escalation", code, "", element))
+    return False
+
+
+def _undoes_all(node: Node | None) -> bool:
+    """Whether what is around this node is being undone as a whole: it hears nothing until that is done."""
+    return node is not None and node.undo is not None and node.undo.then in ("cancel", "end")
+
+
+def _catch(game: Game, kind: Kind, code: str, element: str, node: Node, inner: Node | None) -> bool:
+    """Whether an event on a node, or in it where it is a scope, catches what came up from the inner one."""
+    if node.kind == "scope" and not node.is_interrupted:
+        for sub, start in _ordered_subs(game, kind, code, node, inner.element if inner is not None else ""):
+            game.emit(e.ErrorThrown(kind, code, element, start.id))
+            if start.is_interrupting or kind == "error":
+                interrupt_scope(game, node.number)
+            begin_sub(game, node.number, sub.id, start.id)
+            return True
+    for event in _ordered_boundaries(game, kind, code, node):
+        game.emit(e.ErrorThrown(kind, code, element, event.id))
+        if event.is_interrupting or kind == "error":
+            game.remove(node.number, "interrupted")
+        game.emit(e.Passed(event.id, node.parent))
+        leave(game, event.id, node.parent)
+        return True
     return False
 
 
