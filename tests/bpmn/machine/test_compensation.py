@@ -16,7 +16,7 @@ from perdure.bpmn.machine.state import Failure, Node
 from perdure.errors import Rejection
 from perdure.people import Person
 from tests.bpmn.machine.play import HASH, ID, ORIGIN, Player
-from tests.bpmn.machine.test_found_at_random import MINUTE, OTHER, count, standing, watch
+from tests.bpmn.machine.test_found_at_random import MINUTE, OTHER, TWICE, count, standing, watch
 
 THROW = m.Event(id="throw", position="throw", triggers=(m.CompensationTrigger(),))
 BROKEN = Failure("permanent_contract", "broken", "it broke")
@@ -156,6 +156,23 @@ def test_a_cancelled_transaction_finishes_what_it_was_undoing() -> None:
     end_job(player, "undo-a")
     assert ran(player) == ["a.verb", "b.verb", "undo-b.verb", "undo-a.verb"]
     assert status(player) == "completed"
+
+
+@pytest.mark.req("V22", "O8")
+def test_iterations_being_undone_are_finished_once_when_all_is_undone() -> None:
+    cancel = m.Event(id="cancel", position="end", triggers=(m.CancelTrigger(),))
+    inner = scope((service("a"), m.Task(id="u", kind="user"), cancel), undoes={"a": handler("undo-a")})
+    deal = m.SubProcess(id="deal", kind="transaction", body=inner, repeat=TWICE)
+    player = begun(scope((deal,)))
+    for number in [node.number for node in _nodes(player) if node.element == "a"]:
+        player.ask(c.RecordJob(node=number, attempt=1, job_worker=1, outcome=c.JobDone(b"1" * 32), worker=1))
+    player.ask(c.CompleteTask(node=standing(player, "u").number, who=Person("ana"), worker=1))
+    player.ask(c.Cancel(compensates=True, worker=1))
+    player.reopen()
+    assert end_job(player, "undo-a") == "applied"
+    end_job(player, "undo-a")
+    assert ran(player) == ["a.verb", "a.verb", "undo-a.verb", "undo-a.verb"]
+    assert status(player) == "compensated"
 
 
 @pytest.mark.req("V22", "O8")

@@ -65,14 +65,26 @@ def _nothing(state: Instance, entry: Any) -> None:
 
 def _left(state: Instance, entry: e.Left) -> None:
     gone = {entry.number: None}
-    if state.nodes[entry.number].kind in CONTAINERS:
+    node = state.nodes[entry.number]
+    if node.kind in CONTAINERS:
         for number in inside(state, entry.number):
             gone[number] = None
+        if node.done and node.kind in ("many", "loop"):
+            _hand_up(state, node)
     for number in gone:
         state.nodes.pop(number, None)
     if state.watches:
         for number in [watch.number for watch in state.watches.values() if watch.node in gone]:
             del state.watches[number]
+
+
+def _hand_up(state: Instance, node: Node) -> None:
+    """What iterations did and nobody has undone belongs to what is around them."""
+    around = state.nodes[node.parent]
+    done = around.done
+    for each in node.done:
+        done = appended(done, each)
+    state.nodes[around.number] = replace(around, done=done)
 
 
 def inside(state: Instance, number: int) -> list[int]:

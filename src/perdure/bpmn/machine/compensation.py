@@ -11,7 +11,7 @@ from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import make_job
 from perdure.bpmn.machine.apply import inside
 from perdure.bpmn.machine.done import backwards, chosen, first
-from perdure.bpmn.machine.flow import leave
+from perdure.bpmn.machine.flow import is_transaction, leave
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.scopes import begin_at, clear, end
 from perdure.bpmn.machine.state import ROOT, Done, Failure, Node, Undo
@@ -134,28 +134,32 @@ def finish(game: Game, node: Node, then: str) -> None:
 
 
 def cancel_transaction(game: Game, scope: int, element: str) -> None:
-    """A cancel end event: what the transaction did is undone, then it is left by its cancel event."""
+    """A cancel end event: what the transaction did is undone, then it is left by its cancel event.
+
+    One that repeats is undone with all its iterations, those that have ended as well.
+    """
     current = scope
-    while current != ROOT and not _is_transaction(game, current):
+    while current != ROOT and not is_transaction(game, game.state.nodes[current]):
         current = game.scope_of(current)
-    _undo_all(game, element, current, "cancel")
+    _undo_all(game, element, _whole(game, current).number, "cancel")
 
 
-def _is_transaction(game: Game, number: int) -> bool:
-    spot = game.plan.spots.get(game.state.nodes[number].element)
-    return spot is not None and isinstance(spot.node, m.SubProcess) and spot.node.kind == "transaction"
+def _whole(game: Game, number: int) -> Node:
+    """The node of an activity: its own, or the one around its iterations."""
+    node = game.state.nodes[number]
+    around = game.state.nodes.get(node.parent)
+    repeats = around is not None and around.kind in ("many", "loop") and around.element == node.element
+    return around if around is not None and repeats else node
 
 
 def _leave_cancelled(game: Game, number: int) -> None:
-    node = game.state.nodes[number]
     if number == ROOT:
         end(game, "terminated")
         return
-    around = game.state.nodes[node.parent]
-    host = around if around.kind in ("many", "loop") and around.element == node.element else node
+    host = _whole(game, number)
     events = [
         event
-        for event in game.spot(node.element).boundaries
+        for event in game.spot(host.element).boundaries
         if any(isinstance(trigger, m.CancelTrigger) for trigger in event.triggers)
     ]
     game.remove(host.number, "interrupted")
@@ -201,15 +205,12 @@ def _is_undone(game: Game, node: Node, scope: int) -> bool:
     return False
 
 
-def _everything(game: Game, scope: int) -> list[Done]:
-    """What was done in a scope and, after it, in the scopes inside that had not ended."""
-    found = list(game.state.nodes[scope].done)
-    for child in game.children(scope):
-        if child.kind == "scope":
-            found.extend(_everything(game, child.number))
-        elif child.kind in ("many", "loop"):
-            for inner in game.children(child.number):
-                found.extend(_everything(game, inner.number) if inner.kind == "scope" else [])
-        elif child.kind == "undo" and child.undo is not None:
+def _everything(game: Game, around: int) -> list[Done]:
+    """What was done in a scope, or in iterations, and, after it, in what is inside and had not ended."""
+    found = list(game.state.nodes[around].done)
+    for child in game.children(around):
+        if child.undo is not None:
             found.extend(reversed(child.undo.queue))
+        elif child.kind in ("scope", "many", "loop"):
+            found.extend(_everything(game, child.number))
     return found

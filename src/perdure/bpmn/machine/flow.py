@@ -79,13 +79,21 @@ def follow(game: Game, element: str, container: int) -> None:
 
 
 def remember(game: Game, node: Node) -> None:
-    """What can be undone later is noted in the scope, in the order of completion."""
+    """What can be undone later is noted in the scope, in the order of completion.
+
+    Iterations of a transaction are one whole until it is left: they are noted around them so long.
+    """
     if node.kind in ("many", "loop") or not (game.plan.remembers or node.done):
         return
     done = _done(game, node, game.spots[node.element].handler)
-    scope = game.scope_of(node.number)
+    scope = node.parent if node.iteration and is_transaction(game, node) else game.scope_of(node.number)
     if done is not None and scope and not _is_undoing(game, node):
         game.emit(e.Completed(scope, done))
+
+
+def is_transaction(game: Game, node: Node) -> bool:
+    spot = game.spots.get(node.element)
+    return spot is not None and isinstance(spot.node, m.SubProcess) and spot.node.kind == "transaction"
 
 
 def _is_undoing(game: Game, node: Node) -> bool:
