@@ -1,60 +1,107 @@
 """One event is caught twice at one place.
 
-Two boundary events of one activity, or two event subprocesses of one scope, catch the same error, escalation or
-message; which of them wins is not defined.
+Two boundary events of one activity, two event subprocesses of one scope, two ways of one event-based gateway or two
+start events of one process catch the same error, escalation or message; which of them wins is not defined. So it is
+with a signal where both interrupt, or both start the process: a signal starts it once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.index import Index
 from perdure.bpmn.model import (
     CancelTrigger,
     CompensationTrigger,
+    Error,
     ErrorTrigger,
+    Escalation,
     EscalationTrigger,
     Event,
+    Message,
     MessageTrigger,
+    Node,
+    Signal,
+    SignalTrigger,
+    Task,
     Trigger,
 )
 
 CODE = "BPM152"
 NAME = "same-event-caught-twice"
 SEVERITIES = Severities("error")
+Key = tuple[str, str, str]
+"""What is caught: its kind, its name or code, and for a message where its key comes from."""
 
 
 def check(index: Index) -> Iterator[Note]:
-    for events in index.boundaries.values():
-        yield from _twice(index, events)
-    for starts in index.event_starts.values():
-        yield from _twice(index, starts)
+    for nodes in _places(index):
+        yield from _twice((node, key) for node in nodes for key in _keys(index, node))
+    for room in index.rooms:
+        if room.parent is None:
+            begins = [node for node in room.body.nodes if _begins(node)]
+            # Whoever starts a process waits for no key.
+            yield from _twice((node, (kind, name, "")) for node in begins for kind, name, _ in _keys(index, node))
 
 
-def _twice(index: Index, events: Iterable[Event]) -> Iterator[Note]:
-    seen: dict[tuple[str, str], str] = {}
-    for event in events:
-        for trigger in event.triggers:
-            key = _key(index, event, trigger)
-            if key is None:
-                continue
-            first = seen.setdefault(key, event.id)
-            if first != event.id:
-                yield Note(event.id, f"it catches the same {key[0]} as '{first}'", "Keep one of them.")
+def _places(index: Index) -> Iterator[Sequence[Node]]:
+    """What listens together: on one activity, in one scope, behind one gateway."""
+    yield from index.boundaries.values()
+    yield from index.event_starts.values()
+    for gateway in index.gateways("event"):
+        targets = (index.nodes.get(flow.target) for flow in index.outgoing(gateway.id))
+        yield [target for target in targets if target is not None]
 
 
-def _key(index: Index, event: Event, trigger: Trigger) -> tuple[str, str] | None:
+def _begins(node: Node) -> bool:
+    return node.position == "start" if isinstance(node, Event) else isinstance(node, Task) and node.is_instantiating
+
+
+def _twice(caught: Iterable[tuple[Node, Key]]) -> Iterator[Note]:
+    seen: dict[Key, str] = {}
+    for node, key in caught:
+        first = seen.setdefault(key, node.id)
+        if first != node.id:
+            yield Note(node.id, f"it catches the same {key[0]} as '{first}'", "Keep one of them.")
+
+
+def _keys(index: Index, node: Node) -> Iterator[Key]:
+    if isinstance(node, Task) and node.kind == "receive":
+        yield from _message(index, node.message)
+    for trigger in node.triggers if isinstance(node, Event) else ():
+        yield from _key(index, trigger, is_interrupting=node.is_interrupting)  # type: ignore[union-attr]
+
+
+def _key(index: Index, trigger: Trigger, *, is_interrupting: bool) -> Iterator[Key]:
     match trigger:
         case ErrorTrigger(id):
-            return "error", index.errors[id].code if id in index.errors else ""
-        case EscalationTrigger(id) if event.is_interrupting:
-            return "escalation", index.escalations[id].code if id in index.escalations else ""
-        case MessageTrigger(id) if event.is_interrupting:
-            return "message", index.message_name(id)
+            yield "error", _code(index.errors, id), ""
+        case EscalationTrigger(id):
+            yield "escalation", _code(index.escalations, id), ""
+        case MessageTrigger(id):
+            yield from _message(index, id)
+        case SignalTrigger(id) if is_interrupting and id in index.signals:
+            yield "signal", _name(index.signals[id]), ""
         case CompensationTrigger():
-            return "compensation", ""
+            yield "compensation", "", ""
         case CancelTrigger():
-            return "cancel", ""
+            yield "cancel", "", ""
         case _:
-            return None
+            pass
+
+
+def _message(index: Index, id: str) -> Iterator[Key]:
+    if (message := index.messages.get(id)) is not None:
+        yield "message", _name(message), message.correlation.text if message.correlation is not None else ""
+
+
+def _name(declared: Message | Signal) -> str:
+    return declared.name or declared.id
+
+
+def _code(declared: Mapping[str, Error | Escalation], id: str) -> str:
+    """The code by which something is caught; empty for everything."""
+    found = declared.get(id)
+    code = (found.code or found.name or found.id) if found is not None else id
+    return "" if code == "*" else code
