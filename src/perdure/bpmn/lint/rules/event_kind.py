@@ -1,7 +1,7 @@
 """An event is of a kind that does not exist at its place.
 
 Errors are not thrown in mid-flow, timers do not end a process, terminate only ends. The reference of elements lists
-which events exist where.
+which events exist where. A subprocess may say in an event subprocess how it is undone, a process may not.
 """
 
 from __future__ import annotations
@@ -43,6 +43,9 @@ def check(index: Index) -> Iterator[Note]:
             if kind not in _KINDS[place]:
                 fact = f"there is no {kind} {place} event"
                 yield Note(event.id, fact, f"Kinds that exist: {', '.join(sorted(_KINDS[place]))}.")
+            elif kind == "compensation" and _is_of_process(index, event):
+                fact = "a process is undone by its parts, so it would never occur"
+                yield Note(event.id, fact, "Put it into a subprocess, or attach compensation events to the activities.")
         if not event.triggers and place in _NEEDS_TRIGGER:
             yield Note(event.id, f"a {place} event must say what it waits for", "Choose what it waits for.")
 
@@ -50,3 +53,9 @@ def check(index: Index) -> Iterator[Note]:
 def _place(index: Index, event: Event) -> str:
     is_event_start = event.position == "start" and index.room_of[event.id].kind() == "event"
     return "event subprocess start" if is_event_start else event.position
+
+
+def _is_of_process(index: Index, event: Event) -> bool:
+    """Whether it starts an event subprocess that stands in the process itself."""
+    around = index.room_of[event.id].parent
+    return event.position == "start" and around is not None and around.parent is None
