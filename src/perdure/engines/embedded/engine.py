@@ -224,9 +224,9 @@ class EmbeddedEngine:
 
     async def signal(
         self, name: str, origin: Origin, *, message_id: str = "", data: Mapping[str, Any] | None = None,
-        flags: Flags | None = None,
+        flags: Flags | None = None, writer: str = "",
     ) -> int:  # fmt: skip
-        told = await self.messages.signal(name, origin, message_id=message_id, data=data, flags=flags)
+        told = await self.messages.signal(name, origin, message_id=message_id, data=data, flags=flags, writer=writer)
         return told.reached
 
     # --- people --------------------------------------------------------------------------------------------------

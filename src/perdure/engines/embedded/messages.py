@@ -131,10 +131,10 @@ class Messages:
 
     async def signal(
         self, name: str, origin: Origin, *, message_id: str = "", data: Mapping[str, Any] | None = None,
-        flags: Mapping[str, str | bool | int] | None = None, is_own: bool = False,
+        flags: Mapping[str, str | bool | int] | None = None, writer: str = "", is_own: bool = False,
     ) -> Broadcast:  # fmt: skip
         """Tell everyone of the tenant who waits for the signal, and begin the processes that start by it."""
-        letter = self._letter(name, "", origin, message_id, data, flags, "")
+        letter = self._letter(name, "", origin, message_id, data, flags, writer)
         check_letter(letter, 0, is_own=is_own)
         return await self._signals.send(letter, origin, self._vet)
 

@@ -1,8 +1,8 @@
-"""Deploys a scenario's model without a verb: every task type is a stub, flags are declared by their use."""
+"""Deploys a scenario's model: every task type is a stub, held to its verb's contract where one is declared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -15,24 +15,30 @@ from perdure.bpmn.lint import Contract
 from perdure.bpmn.machine.definition import Binding, Deployed
 from perdure.bpmn.model import Definitions, Event, Model, Process, Task, nodes
 from perdure.bpmn.xml import read_model
-from perdure.contracts import FlagContract, FlagType
+from perdure.contracts import FlagContract, FlagType, flag_faults
 from perdure.errors import PerdureError
+from perdure.testing.scenarios.intakes import ANYONE
 from perdure.testing.scenarios.values import Deploy, Flags, Message, Scenario, Signal, Start
 from perdure.verbs import Catalogue, Execution, VerbDefinition
 from perdure.verbs.canonical import VERB_NAME
+from perdure.verbs.definition import VerbContract, same_verb_name
 
 
 def deployed_from(
     definitions: Definitions, process: Process, scenario: Scenario, contracts: Mapping[str, Contract]
 ) -> Deployed:
-    """One process of the model as the scenario deploys it; flags and compensation are those of its verb's contract."""
+    """One process of the model as the scenario deploys it; flags and compensation are those of its verb's contract.
+
+    Without a contract flags are declared by their use.
+    """
     contract = contracts.get(process.id)
     compensation = dict(contract.compensation) if contract is not None else {}
     types = (*task_types(process), *compensation.values())
     return Deployed(
         process=process, messages=definitions.messages, signals=definitions.signals, errors=definitions.errors,
-        escalations=definitions.escalations, profile=scenario.profile, is_loose=True,
-        flags=flag_contracts(scenario, contract), compensation=compensation,
+        escalations=definitions.escalations, profile=scenario.profile, is_loose=contract is None,
+        flags=used_flags(scenario) if contract is None else declared_flags(scenario, contract, types),
+        compensation=compensation,
         bindings={type: Binding(verb=stub_name(type), retry=scenario.retry) for type in types},
     )  # fmt: skip
 
@@ -58,10 +64,25 @@ def _signature(folder: Path) -> tuple[tuple[str, int], ...]:
 def stub_verbs(scenario: Scenario) -> tuple[Catalogue, dict[str, str]]:
     """A catalogue with a verb for every task type of the models, and the task type each verb stands for."""
     types: dict[str, str] = {}
-    for type in dict.fromkeys(each for model in _models(scenario) for each in _all_types(model, scenario)):
-        types[stub_name(type)] = type
+    promises: dict[str, VerbContract] = {}
+    for model in _models(scenario):
+        types |= {stub_name(type): type for type in _all_types(model, scenario)}
+        promises |= promised_by(contracts_of(model, scenario))
     execution = Execution(retry=scenario.retry)
-    return Catalogue(VerbDefinition(name=name, execution=execution) for name in types), types
+    return Catalogue(
+        VerbDefinition(name=name, execution=execution, contract=promises.get(same_verb_name(type)))
+        for name, type in types.items()
+    ), types
+
+
+def promised_by(contracts: Mapping[str, Contract]) -> dict[str, VerbContract]:
+    """What the verbs around a model promise about flags and errors, by their names; those that say nothing are not."""
+    return {
+        same_verb_name(verb.name): VerbContract(verb.writes_flags, verb.errors or ())
+        for contract in contracts.values()
+        for verb in contract.verbs
+        if verb.writes_flags is not None
+    }
 
 
 def stub_name(type: str) -> str:
@@ -101,12 +122,31 @@ def task_types(process: Process) -> tuple[str, ...]:
     return tuple(found)
 
 
-def flag_contracts(scenario: Scenario, declared: Contract | None = None) -> tuple[FlagContract, ...]:
-    """Those declared, beginning with the scenario's values; a flag nobody declared has the type of its first value."""
-    contracts = {each.name: each for each in declared.flags} if declared is not None else {}
-    for name, value in scenario.flags.items():
-        before = contracts.get(name, FlagContract(name, _type(value)))
-        contracts[name] = msgspec.structs.replace(before, initial=value)
+def declared_flags(scenario: Scenario, declared: Contract, types: Iterable[str]) -> tuple[FlagContract, ...]:
+    """Those of the contract, beginning with the scenario's values; what steps bring may be written by anyone's stub."""
+    first = {name: value for name, value in scenario.flags.items() if not flag_faults(declared.flags, {name: value})}
+    return tuple(
+        msgspec.structs.replace(
+            each, initial=first.get(each.name, each.initial), writers=(*(each.writers or types), ANYONE)
+        )
+        for each in declared.flags
+    )
+
+
+def misfits(scenario: Scenario, contracts: Mapping[str, Contract]) -> Flags:
+    """The scenario's start values that no contract of its model has a place for: starting with them is refused."""
+    if not contracts:
+        return {}
+    return {
+        name: value
+        for name, value in scenario.flags.items()
+        if all(flag_faults(contract.flags, {name: value}) for contract in contracts.values())
+    }
+
+
+def used_flags(scenario: Scenario) -> tuple[FlagContract, ...]:
+    """Flags that nobody declared: each has the type of its first value."""
+    contracts = {name: FlagContract(name, _type(each), initial=each) for name, each in scenario.flags.items()}
     for flags in _written(scenario):
         for name, value in flags.items():
             contracts.setdefault(name, FlagContract(name, _type(value)))

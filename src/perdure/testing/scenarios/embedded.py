@@ -23,8 +23,8 @@ from perdure.testing.faults import FaultyDriver, Side
 from perdure.testing.sandbox import Sandbox, quiet_driver
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.checking import refusal_of
-from perdure.testing.scenarios.deploying import contracts_of, deployed_from, stub_verbs
-from perdure.testing.scenarios.mail import INTAKE
+from perdure.testing.scenarios.deploying import contracts_of, deployed_from, misfits, stub_verbs
+from perdure.testing.scenarios.intakes import Intakes
 from perdure.testing.scenarios.stubs import Stubs
 from perdure.testing.scenarios.trail import Trail
 from perdure.testing.scenarios.world import Refusal
@@ -53,6 +53,8 @@ class EmbeddedWorld:
         self.driver: FaultyDriver | None = None
         self._others = asyncio.all_tasks()
         self._deployed: dict[str, int] = {}
+        self._intakes = Intakes()
+        self._misfits: v.Flags = {}
         self._keys: dict[int, tuple[v.Start, str]] = {}
         self.crash_at: tuple[int, Side] = (0, "before")
         """The commit, counted from opening, at which the process dies of itself; 0: it does not."""
@@ -92,6 +94,8 @@ class EmbeddedWorld:
         if refusal is not None:
             return refusal
         contracts = contracts_of(model, self._scenario)
+        self._intakes.learn(model.definitions)
+        self._misfits = misfits(self._scenario, contracts)
         for process in model.definitions.executable():
             deployed = deployed_from(model.definitions, process, self._scenario, contracts)
             try:
@@ -113,8 +117,8 @@ class EmbeddedWorld:
         _, key = self._keys.setdefault(id(step), (step, f"start-{len(self._keys) + 1}"))
         await self._do(
             self.engine.start(
-                process, self.origin, data=step.data, flags=step.flags, business_key=step.business_key,
-                idempotency_key=key,
+                process, self.origin, data=step.data, flags={**self._misfits, **step.flags},
+                business_key=step.business_key, idempotency_key=key,
             )
         )  # fmt: skip
 
@@ -122,16 +126,17 @@ class EmbeddedWorld:
         await self._do(
             self.engine.publish(
                 message.name, message.key, self.origin, message_id=message.id, ttl_seconds=message.ttl_seconds,
-                data=message.data or None, flags=message.flags or None, writer=INTAKE if message.flags else "",
+                data=message.data or None, flags=message.flags or None, writer=self._intakes.of_message(message.name),
             )
         )  # fmt: skip
 
     async def signal(self, signal: v.Signal) -> None:
         await self._do(
             self.engine.signal(
-                signal.name, self.origin, message_id=signal.id, data=signal.data or None, flags=signal.flags or None
+                signal.name, self.origin, message_id=signal.id, data=signal.data or None, flags=signal.flags or None,
+                writer=self._intakes.of_signal(signal.name),
             )
-        )
+        )  # fmt: skip
 
     async def complete_task(self, id: bytes, node: int, step: v.Task) -> None:
         who = v.actor((await self.engine.read(id_text(id), self.origin)).state, node, step)
@@ -139,7 +144,7 @@ class EmbeddedWorld:
         await self._do(
             self.engine.complete_task(
                 id_text(id), node, origin, data=step.data or None, flags=step.flags or None,
-                writer=INTAKE if step.flags else "",
+                writer=self._intakes.of_task(step.element),
             )
         )  # fmt: skip
 

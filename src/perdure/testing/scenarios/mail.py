@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
@@ -11,11 +12,11 @@ from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.process import first_time, next_time, no_cron
 from perdure.bpmn.machine.state import ENDED, Instance, Watch
+from perdure.errors import RejectedError
 from perdure.sources import Micros
 from perdure.testing.scenarios.heads import Heads
 
 WORKER = 1
-INTAKE = "scenario.intake"
 
 
 class Letter(NamedTuple):
@@ -28,6 +29,7 @@ class Letter(NamedTuple):
     data: Mapping[str, Any] = MappingProxyType({})
     flags: Mapping[str, str | bool | int] = MappingProxyType({})
     sender: bytes = b""
+    writer: str = ""
 
 
 class Board(Protocol):
@@ -86,7 +88,7 @@ class Mail:
         for id, watch in waits:
             # Its own instance has heard a signal when it threw it.
             if id != letter.sender and watch.number in self._board.instances[id].watches:
-                self._correlate(id, watch, letter)
+                self._correlate_or_lose(id, watch, letter)
         return len(waits) + self._start("signal", letter)
 
     def armed(self, id: bytes, number: int) -> None:
@@ -97,7 +99,7 @@ class Mail:
         for letter in self._kept:
             if (letter.name, letter.key) == (watch.name, watch.key) and letter.expires > self._board.now:
                 self._kept.remove(letter)
-                self._correlate(id, watch, letter)
+                self._correlate_or_lose(id, watch, letter)
                 return
 
     def look_again(self, id: bytes) -> None:
@@ -112,11 +114,17 @@ class Mail:
                 if watch.kind == kind and watch.name == name and watch.key == key and not watch.is_met:
                     yield id, watch
 
+    def _correlate_or_lose(self, id: bytes, watch: Watch, letter: Letter) -> None:
+        """One that is refused what it brings is a dead letter: nobody is there to be told."""
+        with suppress(RejectedError):
+            self._correlate(id, watch, letter)
+
     def _correlate(self, id: bytes, watch: Watch, letter: Letter) -> None:
         head = self._board.heads.merged(self._board.instances[id].head, dict(letter.data)) if letter.data else b""
         command = c.Correlate(
-            watch=watch.number, message_id=letter.id, head=head, flags=dict(letter.flags), writer=INTAKE, worker=WORKER
-        )
+            watch=watch.number, message_id=letter.id, head=head, flags=dict(letter.flags), writer=letter.writer,
+            worker=WORKER,
+        )  # fmt: skip
         self._board.command(id, command)
 
     def _start(self, kind: str, letter: Letter) -> int:

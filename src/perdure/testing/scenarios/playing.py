@@ -8,7 +8,7 @@ from typing import Any, assert_never
 from perdure.bpmn.machine.state import ENDED, ROOT, Instance, Node
 from perdure.bpmn.model import Model
 from perdure.bpmn.xml import read_model
-from perdure.errors import DefinitionError, PerdureError, RejectedError
+from perdure.errors import DefinitionError, PerdureError, RejectedError, SchemaViolationError
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.judging import failures
 from perdure.testing.scenarios.world import Refusal, World
@@ -66,7 +66,7 @@ class _Play:
             await self._do(step)
         except Late as error:
             self._remarks.append(f"{where}: {error}")
-        except (Impossible, RejectedError) as error:
+        except (Impossible, RejectedError, SchemaViolationError) as error:
             self.failures.append(f"{where}: {error}")
             return False
         return True

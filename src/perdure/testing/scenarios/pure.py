@@ -12,7 +12,7 @@ from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.plan import Plan, plan_of
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.bpmn.model import Model
-from perdure.engines.embedded.calls import CANNOT_CALL, MAX_CALLS
+from perdure.engines.embedded.calls import CANNOT_CALL, MAX_CALLS, shared_flags
 from perdure.engines.embedded.notices import TTL_SECONDS
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin, TimerRow
@@ -20,8 +20,9 @@ from perdure.sources import SECOND, Micros, id_text, parse_id
 from perdure.testing.clock import VirtualSources
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.checking import refusal_of
-from perdure.testing.scenarios.deploying import contracts_of, definition_hash, deployed_from
+from perdure.testing.scenarios.deploying import contracts_of, definition_hash, deployed_from, misfits, promised_by
 from perdure.testing.scenarios.heads import Heads
+from perdure.testing.scenarios.intakes import Intakes
 from perdure.testing.scenarios.mail import Letter, Mail
 from perdure.testing.scenarios.playing import play
 from perdure.testing.scenarios.pure_jobs import Jobs
@@ -68,6 +69,8 @@ class PureWorld:
         self._jobs = Jobs(self, Stubs(scenario.verbs), self._heads)
         self._origin = Origin()
         self._trail = Trail()
+        self._intakes = Intakes()
+        self._misfits: v.Flags = {}
 
     # --- what the parts of this world ask of it ---------------------------------------------------------------
 
@@ -114,9 +117,7 @@ class PureWorld:
 
     def begin(self, process: str, by: str = "", **given: Any) -> bytes:
         """A new instance of the latest version."""
-        if process not in self._latest:
-            raise RejectedError(Rejection("not_found", "start", "process", process, "it is not deployed"))
-        plan, version = self._latest[process]
+        plan, version = self._newest(process)
         id = self._clock.new_id()
         head = given.pop("head", None) or self._heads.keep({})
         command = c.StartInstance(
@@ -132,6 +133,9 @@ class PureWorld:
         if refusal is not None:
             return refusal
         contracts = contracts_of(model, self._scenario)
+        self._intakes.learn(model.definitions)
+        self._misfits = misfits(self._scenario, contracts)
+        self._jobs.learn(promised_by(contracts))
         for process in model.definitions.executable():
             deployed = deployed_from(model.definitions, process, self._scenario, contracts)
             plan = plan_of(deployed, definition_hash(deployed))
@@ -142,25 +146,28 @@ class PureWorld:
         return None
 
     async def start(self, process: str, step: v.Start) -> None:
-        self.begin(process, flags=step.flags, head=self._heads.keep(step.data), business_key=step.business_key)
+        flags, head = {**self._misfits, **step.flags}, self._heads.keep(step.data)
+        self.begin(process, flags=flags, head=head, business_key=step.business_key)
         self.settle()
 
     async def publish(self, message: v.Message) -> None:
         id = message.id or id_text(self._clock.new_id())
         expires = self.now + int(message.ttl_seconds * SECOND)
-        self._mail.publish(Letter(message.name, message.key, id, expires, message.data, message.flags))
+        writer = self._intakes.of_message(message.name)
+        self._mail.publish(Letter(message.name, message.key, id, expires, message.data, message.flags, writer=writer))
         self.settle()
 
     async def signal(self, signal: v.Signal) -> None:
         id = signal.id or id_text(self._clock.new_id())
-        self._mail.broadcast(Letter(signal.name, "", id, 0, signal.data, signal.flags))
+        writer = self._intakes.of_signal(signal.name)
+        self._mail.broadcast(Letter(signal.name, "", id, 0, signal.data, signal.flags, writer=writer))
         self.settle()
 
     async def complete_task(self, id: bytes, node: int, step: v.Task) -> None:
         head = self._heads.merged(self._states[id].head, step.data)
         who = v.actor(self._states[id], node, step)
         command = c.CompleteTask(
-            node=node, who=who, head=head, flags=step.flags, writer=INTAKE, worker=WORKER,
+            node=node, who=who, head=head, flags=step.flags, writer=self._intakes.of_task(step.element), worker=WORKER,
             message_id=id_text(self._clock.new_id()),
         )  # fmt: skip
         self._ask(id, command, who.name)
@@ -269,7 +276,17 @@ class PureWorld:
         if self._depth(id) > MAX_CALLS:
             self.command(id, c.RaiseIncident(node=entry.number, code=CANNOT_CALL, text="Too many calls."))
             return
-        self.begin(entry.name, parent=f"node:{id_text(id)}:{entry.number}", flags=dict(parent.flags), head=parent.head)
+        try:
+            flags = shared_flags(parent.flags, self._newest(entry.name)[0].deployed)
+            self.begin(entry.name, parent=f"node:{id_text(id)}:{entry.number}", flags=flags, head=parent.head)
+        except RejectedError as error:
+            text = f"The called process could not be started. {error}"
+            self.command(id, c.RaiseIncident(node=entry.number, code=CANNOT_CALL, text=text))
+
+    def _newest(self, process: str) -> tuple[Plan, int]:
+        if process not in self._latest:
+            raise RejectedError(Rejection("not_found", "start", "process", process, "it is not deployed"))
+        return self._latest[process]
 
     def _depth(self, id: bytes) -> int:
         caller = self._caller(id)
@@ -283,10 +300,11 @@ class PureWorld:
     def _ended(self, id: bytes) -> None:
         state, caller = self._states[id], self._caller(id)
         if caller is not None and self._states[caller[0]].status not in ENDED:
+            written = {name: state.flags[name] for name in state.written if name in state.flags}
+            flags = shared_flags(written, self._plans[self._states[caller[0]].definition].deployed)
             command = c.EndCall(
-                node=caller[1], status=state.status, head=state.head, flags=state.flags, failure=state.failure,
-                worker=WORKER,
-            )  # fmt: skip
+                node=caller[1], status=state.status, head=state.head, flags=flags, failure=state.failure, worker=WORKER
+            )
             self.command(caller[0], command)
 
     def _caller(self, id: bytes) -> tuple[bytes, int] | None:
@@ -316,7 +334,3 @@ class PureWorld:
         if replayed is None or self._machine.encode(replayed) != self._machine.encode(read):
             raise InvariantBroken("replay", "instance", id_text(id), "its entries do not lead to its state")
         return read
-
-
-INTAKE = "scenario.intake"
-"""On whose behalf flags of messages and tasks are written."""

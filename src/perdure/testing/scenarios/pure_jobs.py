@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.jobs import CONTRACT
 from perdure.bpmn.machine.state import ENDED, Failure, Instance, Node, job_key
 from perdure.engines.embedded.merging import nested, place_of
 from perdure.errors import MergeConflictError
@@ -15,6 +16,7 @@ from perdure.testing.scenarios.heads import Heads
 from perdure.testing.scenarios.stubs import Stubs
 from perdure.testing.scenarios.trail import Trail
 from perdure.testing.scenarios.values import Behaviour
+from perdure.verbs.definition import VerbContract, same_verb_name
 
 WORKER = 1
 
@@ -47,6 +49,11 @@ class Jobs:
         self._stubs = stubs
         self._heads = heads
         self._running: list[_Running] = []
+        self._promises: dict[str, VerbContract] = {}
+
+    def learn(self, promises: dict[str, VerbContract]) -> None:
+        """What verbs promise about the flags they write."""
+        self._promises |= promises
 
     def ends(self) -> Iterator[Micros]:
         yield from (each.ends_at for each in self._running)
@@ -94,6 +101,9 @@ class Jobs:
         state = self._board.instances[job.id]
         if node is None or node.job is None:
             return c.JobDone(state.head, does.flags)
+        promised = self._promises.get(same_verb_name(node.job.type))
+        if promised is not None and (extra := [name for name in does.flags if name not in promised.writes_flags]):
+            return c.JobFault(Failure("permanent_contract", CONTRACT, f"it does not promise to write {extra[0]}"))
         patch = nested(does.data, place_of(state, node))
         try:
             head = self._heads.merged_since(node.job.base or state.head, state.head, node.job.type, patch)
