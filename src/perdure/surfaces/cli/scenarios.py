@@ -50,18 +50,22 @@ async def run(
 
 
 def _tell(outcomes: list[Outcome]) -> None:
-    """One line per file and per failure, however long: paths are copied from here."""
+    """One line per file, per failure and per remark that may explain it, however long: paths are copied from here."""
     from rich.text import Text
 
     console = output.console()
     for each in outcomes:
         word, style = ("ok    ", "") if each.passed else ("FAILED", "red")
         console.print(Text(f"{word} {each.file}", style), soft_wrap=True)
-        for said in each.failures:
+        for said in _said(each):
             console.print(Text(f"       {said}"), soft_wrap=True)
     failed = sum(not each.passed for each in outcomes)
     end = f"{failed} failed" if failed else "all hold"
     console.print(Text(f"{output.counted(len(outcomes), 'scenario')}, {end}", "red" if failed else "green"))
+
+
+def _said(outcome: Outcome) -> list[str]:
+    return [] if outcome.passed else list(dict.fromkeys([*outcome.failures, *outcome.actual.remarks]))
 
 
 def _write(file: str, text: str) -> None:

@@ -69,19 +69,11 @@ def _scenario(reader: Reader, node: Node) -> v.Scenario:
     fields = reader.fields(node, "model", "profile", "process", "flags", "verbs", "retry", "do", "expect")
     steps, lines = _steps(reader, fields.get("do"))
     return v.Scenario(
-        file=reader.file, model=_model(reader, fields), profile=fields.word("profile", get_args(Profile), "hollow"),
+        file=reader.file, model=reader.model(fields), profile=fields.word("profile", get_args(Profile), "hollow"),
         process=fields.text("process"), flags=reader.flags(fields), verbs=_verbs(reader, fields.get("verbs")),
         retry=_policy(reader, fields.get("retry")), steps=steps, lines=lines,
         expect=_expectation(reader, fields.get("expect")),
     )  # fmt: skip
-
-
-def _model(reader: Reader, fields: Fields) -> Path:
-    model = reader.folder / fields.text("model", required=True)
-    node = fields.get("model")
-    if node is not None and not model.is_file():
-        reader.wrong(node, "missing", f"there is no model '{node.value}' beside this file")
-    return model
 
 
 def _steps(reader: Reader, node: Node | None) -> tuple[tuple[v.Step, ...], tuple[int, ...]]:

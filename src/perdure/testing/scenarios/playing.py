@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, assert_never
 
 from perdure.bpmn.machine.state import ENDED, ROOT, Instance, Node
-from perdure.bpmn.model import Model
+from perdure.bpmn.model import Model, nodes
 from perdure.bpmn.xml import read_model
-from perdure.errors import DefinitionError, PerdureError, RejectedError, SchemaViolationError
+from perdure.errors import (
+    DefinitionError,
+    MergeConflictError,
+    PayloadTooLargeError,
+    PerdureError,
+    RejectedError,
+    SchemaViolationError,
+)
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.judging import failures
 from perdure.testing.scenarios.world import Refusal, World
+from perdure.verbs.nearest import did_you_mean
 
 _WAITS = frozenset({"task", "wait", "gate"})
 
@@ -20,8 +28,15 @@ class Late(Exception):
     """What a step is about was there and is gone: as in life, that is said and changes nothing."""
 
 
+class Refused(Exception):
+    """What a step is about is not there yet: said, and expectations decide whether that is right."""
+
+
 class Impossible(Exception):
-    """A step about something that never was."""
+    """A step about something that can never be."""
+
+
+REFUSALS = (Refused, RejectedError, SchemaViolationError, PayloadTooLargeError, MergeConflictError)
 
 
 async def play(scenario: v.Scenario, world: World) -> v.Outcome:
@@ -30,8 +45,7 @@ async def play(scenario: v.Scenario, world: World) -> v.Outcome:
     refusal = await play.deploy(scenario.model)
     if refusal is None:
         for number, step in enumerate(scenario.steps):
-            if not await play.take(number, step):
-                break
+            await play.take(number, step)
     actual = await play.actual(refusal)
     wrong = [*play.failures, *failures(scenario.expect, actual)]
     if refusal is not None and wrong:
@@ -43,7 +57,10 @@ class _Play:
     def __init__(self, scenario: v.Scenario, world: World) -> None:
         self._scenario = scenario
         self._world = world
-        self._processes: tuple[str, ...] = ()
+        self._processes: dict[str, None] = {}
+        self._own: tuple[str, ...] = ()
+        """The processes of the scenario's own model, as opposed to those of models deployed on the way."""
+        self._elements: set[str] = set()
         self._names: dict[str, bytes] = {}
         self._remarks: list[str] = []
         self.failures: list[str] = []
@@ -56,23 +73,37 @@ class _Play:
             return Refusal(tuple(each.code for each in problems), tuple(each.sentence() for each in problems))
         except PerdureError as error:
             return Refusal((error.code,), (str(error),))
-        self._processes = tuple(process.id for process in model.definitions.executable())
+        self._own = self._own or tuple(process.id for process in model.definitions.executable())
+        for process in model.definitions.executable():
+            self._processes[process.id] = None
+            self._elements.update(node.id for node in nodes(process.body))
         return await self._world.deploy(model)
 
-    async def take(self, number: int, step: v.Step) -> bool:
-        """Whether the scenario can go on after this step."""
+    async def take(self, number: int, step: v.Step) -> None:
+        """One step; the next ones are taken however it went, so that what came of all of it can be told."""
         where = f"Step {number + 1}{self._line(number)}, {type(step).__name__.lower()}"
         try:
+            self._check(step)
             await self._do(step)
         except Late as error:
             self._remarks.append(f"{where}: {error}")
-        except (Impossible, RejectedError, SchemaViolationError) as error:
+        except REFUSALS as error:
+            self._remarks.append(f"{where}: {error}")
+            if self._scenario.expect is None:
+                self.failures.append(f"{where}: {error}")
+        except Impossible as error:
             self.failures.append(f"{where}: {error}")
-            return False
-        return True
 
     def _line(self, number: int) -> str:
         return f" (line {self._scenario.lines[number]})" if number < len(self._scenario.lines) else ""
+
+    def _check(self, step: v.Step) -> None:
+        """What no model and no step has, nothing that happens can bring."""
+        if missing := [each for each in _elements_of(step) if each not in self._elements]:
+            raise Impossible(f"the model has no element '{missing[0]}'{_near(missing[0], self._elements)}")
+        name = getattr(step, "to", "")
+        if name and name not in (named := [each.name for each in self._scenario.steps if isinstance(each, v.Start)]):
+            raise Impossible(f"no step starts an instance as '{name}'{_near(name, named)}")
 
     async def _do(self, step: v.Step) -> None:
         match step:
@@ -92,9 +123,9 @@ class _Play:
                 await self._to_instance(step)
 
     async def _redeploy(self, step: v.Deploy) -> None:
-        refusal = await self._world.deploy(read_model(step.model.read_bytes(), str(step.model)))
+        refusal = await self.deploy(step.model)
         if refusal is not None:
-            raise Impossible(f"the model was refused: {' '.join(refusal.sentences) or ', '.join(refusal.codes)}")
+            raise Refused(f"the model was refused: {' '.join(refusal.sentences) or ', '.join(refusal.codes)}")
 
     async def _to_instance(self, step: Any) -> None:
         match step:
@@ -127,7 +158,7 @@ class _Play:
             await self._world.start(self._process(step), step)
         made = self._world.trail.roots[before:]
         if not made:
-            raise Impossible("no instance was started")
+            raise Refused("no instance was started")
         if step.name:
             self._names[step.name] = made[0]
 
@@ -137,16 +168,16 @@ class _Play:
             if named not in self._processes:
                 raise Impossible(f"the file has no executable process '{named}', only {', '.join(self._processes)}")
             return named
-        if len(self._processes) != 1:
-            raise Impossible(f"the file has {len(self._processes)} executable processes: say which with process:")
-        return self._processes[0]
+        if len(self._own) != 1:
+            raise Impossible(f"the file has {len(self._own)} executable processes: say which with process:")
+        return self._own[0]
 
     async def _modify(self, step: v.Modify) -> None:
         id = await self._running(step)
         state = (await self._world.states())[id]
         missing = [each for each in step.cancel if each not in {node.element for node in state.nodes.values()}]
         if missing:
-            raise Impossible(f"no token stands on {', '.join(missing)}")
+            raise Refused(f"no token stands on {', '.join(missing)}")
         cancels = tuple(number for number, node in state.nodes.items() if node.element in step.cancel)
         await self._world.modify(id, cancels, step)
 
@@ -156,7 +187,7 @@ class _Play:
         if id is None:
             roots = self._world.trail.roots
             if not roots:
-                raise Impossible("no instance was started before")
+                raise Refused("no instance was started before")
             id = roots[0]
         if (await self._world.states())[id].status in ENDED:
             raise Late("the instance has ended")
@@ -164,7 +195,7 @@ class _Play:
 
     def _named(self, name: str) -> bytes | None:
         if name and name not in self._names:
-            raise Impossible(f"no instance was started as '{name}'")
+            raise Refused(f"no instance was started as '{name}' yet")
         return self._names.get(name)
 
     async def _find(self, step: Any, element: str, fits: Callable[[Node], bool]) -> tuple[bytes, int]:
@@ -176,7 +207,7 @@ class _Play:
                     return id, node.number
         if self._world.trail.has_reached(element, named) or (not element and self._world.trail.visited):
             raise Late(f"nothing waits at '{element}' any more" if element else "nothing is stuck any more")
-        raise Impossible(f"nothing has waited at '{element}' yet" if element else "nothing has been stuck yet")
+        raise Refused(f"nothing has waited at '{element}' yet" if element else "nothing has been stuck yet")
 
     async def actual(self, refusal: Refusal | None) -> v.Actual:
         trail = self._world.trail
@@ -191,6 +222,24 @@ class _Play:
             flags=states[first].flags if first is not None else {},
             data=await self._world.data(first) if first is not None else {}, remarks=self._remarks,
         )  # fmt: skip
+
+
+def _elements_of(step: v.Step) -> Iterator[str]:
+    """The elements a step names."""
+    match step:
+        case v.Task() | v.Retry() | v.Resolve():
+            yield from filter(None, (step.element,))
+        case v.Modify():
+            yield from (*step.cancel, *step.start)
+        case v.Migrate():
+            yield from (*step.mapping, *step.mapping.values())
+        case _:
+            return
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    hint = did_you_mean(name, known)
+    return f". {hint}" if hint else ""
 
 
 def _is_task(node: Node) -> bool:

@@ -48,6 +48,14 @@ class Reader:
                 self.wrong(node.value[name], "flag", f"'{name}' cannot be a flag: {fault}")
         return values
 
+    def model(self, fields: Fields) -> Path:
+        """A model, looked for from this file's folder."""
+        model = self.folder / fields.text("model", required=True)
+        node = fields.get("model")
+        if node is not None and not model.is_file():
+            self.wrong(node, "missing", f"there is no model '{node.plain()}' beside this file")
+        return model
+
     def texts(self, fields: Fields, key: str) -> tuple[str, ...]:
         return fields.texts(key)
 
@@ -168,7 +176,7 @@ def _modify(reader: Reader, node: Node) -> v.Step:
 
 
 def _deploy(reader: Reader, node: Node) -> v.Step:
-    return v.Deploy(model=reader.folder / reader.fields(node, "model").text("model", required=True))
+    return v.Deploy(model=reader.model(reader.fields(node, "model")))
 
 
 def _migrate(reader: Reader, node: Node) -> v.Step:

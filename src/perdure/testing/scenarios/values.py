@@ -202,7 +202,7 @@ class Actual(msgspec.Struct, frozen=True, kw_only=True):
     flags: Flags = {}
     data: dict[str, Any] = {}
     remarks: list[str] = []
-    """What came too late and changed nothing."""
+    """What was refused, found nothing or came too late, and so changed nothing."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,77 @@
+"""A step that is refused or finds nothing is told as a remark; the others are taken, and expectations decide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.scenarios.drawn import played
+
+ASKED = "start s\nuser u\nservice a a.one\nend e\ns > u > a > e\n"
+BEGUN = "start s message order\nuser u\nend e\ns > u > e\n"
+CONTRACT = """
+- name: order.go
+  execution: {kind: durable, process: p, sub_verbs: [a.one], flags: {orch_x: {type: boolean, initial: false}}}
+- name: a.one
+"""
+DONE = "\n- task: {element: u}\nexpect: {state: completed}\n"
+
+REFUSED = {
+    "a message that starts nothing": (BEGUN, "- start: {message: {name: other}}\n- start: {message: {name: order}}"),
+    "a start twice": (BEGUN, "- start: {message: {name: order, id: m}}\n- start: {message: {name: order, id: m}}"),
+    "too early": (ASKED, "- task: {element: u}\n- start: {}"),
+    "before anything": (ASKED, "- cancel: {}\n- start: {}"),
+    "a wrong flag": (ASKED, "- start: {}\n- task: {element: u, flags: {orch_x: perhaps}}"),
+    "suspended": (ASKED, "- start: {}\n- suspend: {}\n- task: {element: u}\n- resume: {}"),
+    "no token there": (ASKED, "- start: {}\n- modify: {cancel: [a]}"),
+    "named and not started": (BEGUN, "- cancel: {to: one}\n- start: {as: one, message: {name: order}}"),
+}
+
+
+@pytest.mark.req("X23")
+@pytest.mark.parametrize("name", REFUSED)
+async def test_a_refused_step_is_a_remark_and_the_rest_is_taken(tmp_path: Path, name: str) -> None:
+    sketch, steps = REFUSED[name]
+    text = f"profile: open\ndo:\n{steps}{DONE}"
+    outcome = await played(tmp_path, sketch, text, CONTRACT)
+    assert outcome.passed, outcome
+    [remark] = outcome.actual.remarks
+    number = int(remark.removeprefix("Step ").split(" ")[0])
+    assert remark.startswith(f"Step {number} (line {number + 3}), "), remark
+
+
+@pytest.mark.parametrize("name", REFUSED)
+async def test_where_nothing_is_expected_a_refused_step_fails(tmp_path: Path, name: str) -> None:
+    sketch, steps = REFUSED[name]
+    outcome = await played(tmp_path, sketch, f"profile: open\ndo:\n{steps}{DONE.partition('expect')[0]}", CONTRACT)
+    assert not outcome.passed
+    assert outcome.failures == outcome.actual.remarks
+    assert outcome.actual.state == "completed"
+
+
+async def test_the_wrong_person_is_refused_and_the_right_one_completes(tmp_path: Path, store_url: str) -> None:
+    sketch = ASKED.replace("user u", "user u assignee=rita")
+    text = "profile: open\ndo:\n- start: {}\n- task: {element: u, by: mallory}\n- task: {element: u, by: rita}\n"
+    outcome = await played(tmp_path, sketch, f"{text}expect: {{state: completed}}\n", store=store_url)
+    assert outcome.passed, outcome
+    assert len(outcome.actual.remarks) == 1
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ("task: {element: uu}", "the model has no element 'uu'. Did you mean 'u'?"),
+        ("retry: {element: x}", "no element 'x'"),
+        ("modify: {start: [x]}", "no element 'x'"),
+        ("start: {process: q}", "no executable process 'q'"),
+        ("cancel: {to: nobody}", "no step starts an instance as 'nobody'"),
+    ],
+)
+async def test_what_can_never_work_fails_whatever_is_expected(tmp_path: Path, step: str, said: str) -> None:
+    text = f"profile: open\ndo:\n- start: {{}}\n- {step}{DONE}"
+    outcome = await played(tmp_path, ASKED, text)
+    assert not outcome.passed
+    assert said in outcome.failures[0]
+    assert len(outcome.failures) == 1
+    assert outcome.actual.state == "completed"
