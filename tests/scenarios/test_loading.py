@@ -86,6 +86,9 @@ def test_everything_the_format_shows_is_read(folder: Path) -> None:
         ("model: model.bpmn\nverbs:\n  a: {fail: contract, business_error: X}\n", 3, "scenario.wrong_value"),
         ("model: model.bpmn\nexpect: {state: done}\n", 2, "scenario.unknown_value"),
         ("model: model.bpmn\nexpect: {incidents: -1}\n", 2, "scenario.wrong_value"),
+        ("model: model.bpmn\ndo:\n  - start: {as: a}\n  - start: {as: a}\n", 4, "scenario.name"),
+        ("model: model.bpmn\ndo:\n  - cancel: {to: a, as: b}\n", 3, "scenario.unknown_key"),
+        ("model: model.bpmn\ndo:\n  - deploy: {model: other.bpmn}\n", 3, "scenario.missing"),
         ("model: model.bpmn\nprofile: loose\n", 2, "scenario.unknown_value"),
         ("model: model.bpmn\nmodel: model.bpmn\n", 2, "yaml.duplicate_key"),
     ],
@@ -95,6 +98,23 @@ def test_whatever_is_wrong_is_named_with_its_line(text: str, line: int, code: st
         read_scenario(text, "x.yaml", folder)
     assert (line, code) in [(problem.line, problem.code) for problem in raised.value.problems]
     assert all(problem.file == "x.yaml" for problem in raised.value.problems)
+
+
+@pytest.mark.parametrize("words", ["{to: a}", "{as: a}", "{instance: a}", "a", "{}\n    as: a", "{}\n    to: a"])
+def test_whom_a_step_is_for_is_said_in_several_ways(words: str, folder: Path) -> None:
+    scenario = read_scenario(f"model: model.bpmn\ndo:\n  - cancel: {words}\n", "x.yaml", folder)
+    assert scenario.steps == (v.Cancel(to="a"),)
+
+
+def test_a_text_alone_is_what_a_step_is_about(folder: Path) -> None:
+    text = (
+        "model: model.bpmn\ndo: [message: m, signal: s, task: u, retry: a, start: {message: m}, deploy: model.bpmn]\n"
+    )
+    message = v.Message(name="m")
+    assert read_scenario(text, "x.yaml", folder).steps == (
+        message, v.Signal(name="s"), v.Task(element="u"), v.Retry(element="a"), v.Start(message=message),
+        v.Deploy(model=folder / "model.bpmn"),
+    )  # fmt: skip
 
 
 def test_a_folder_without_scenarios_is_refused(folder: Path) -> None:

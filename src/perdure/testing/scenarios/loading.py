@@ -82,8 +82,20 @@ def _steps(reader: Reader, node: Node | None) -> tuple[tuple[v.Step, ...], tuple
     if not isinstance(node.value, list):
         reader.wrong(node, "wrong_type", f"expected a list of steps, found {node.kind()}")
         return (), ()
-    read = [(step, item.line) for item in node.value if (step := read_step(reader, item)) is not None]
-    return tuple(step for step, _ in read), tuple(line for _, line in read)
+    read = [(step, item) for item in node.value if (step := read_step(reader, item)) is not None]
+    _check_names(reader, read)
+    return tuple(step for step, _ in read), tuple(item.line for _, item in read)
+
+
+def _check_names(reader: Reader, read: list[tuple[v.Step, Node]]) -> None:
+    named: dict[str, int] = {}
+    for step, item in read:
+        if not isinstance(step, v.Start) or not step.name:
+            continue
+        if step.name in named:
+            reason = f"an instance was already started as '{step.name}' on line {named[step.name]}"
+            reader.wrong(item, "name", reason, "Give every instance a name of its own.")
+        named.setdefault(step.name, item.line)
 
 
 def _verbs(reader: Reader, node: Node | None) -> dict[str, tuple[v.Behaviour, ...]]:

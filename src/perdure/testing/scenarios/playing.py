@@ -182,16 +182,16 @@ class _Play:
         await self._world.modify(id, cancels, step)
 
     async def _running(self, step: Any) -> bytes:
-        """The instance a step names, or the one that was started first."""
-        id = self._named(step.to)
-        if id is None:
-            roots = self._world.trail.roots
-            if not roots:
-                raise Refused("no instance was started before")
-            id = roots[0]
-        if (await self._world.states())[id].status in ENDED:
-            raise Late("the instance has ended")
-        return id
+        """The instance a step names, or the first that still runs: to resume one that is held, else one that is not."""
+        named, states = self._named(step.to), await self._world.states()
+        asked = [named] if named is not None else self._world.trail.roots
+        if not asked:
+            raise Refused("no instance was started before")
+        running = [id for id in asked if states[id].status not in ENDED]
+        if not running:
+            raise Late("the instance has ended" if len(asked) == 1 else "all instances have ended")
+        is_held = isinstance(step, v.Resume)
+        return next((id for id in running if (states[id].status == "suspended") == is_held), running[0])
 
     def _named(self, name: str) -> bytes | None:
         if name and name not in self._names:
@@ -202,8 +202,10 @@ class _Play:
         """Where something waits for this step: in the instance named, or in the first where it does."""
         named = self._named(step.to)
         for id, state in (await self._world.states()).items():
+            if state.status in ENDED or named not in (None, id):
+                continue
             for node in state.nodes.values():
-                if named in (None, id) and element in ("", node.element) and fits(node):
+                if element in ("", node.element) and fits(node):
                     return id, node.number
         if self._world.trail.has_reached(element, named) or (not element and self._world.trail.visited):
             raise Late(f"nothing waits at '{element}' any more" if element else "nothing is stuck any more")

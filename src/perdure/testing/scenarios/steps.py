@@ -78,8 +78,8 @@ def _flag_fault(name: str, value: Any) -> str:
 
 
 def read_step(reader: Reader, node: Node) -> v.Step | None:
-    """One item of the list; `as` and `to` may also stand beside the word."""
-    fields = reader.fields(node, "as", "to", *READERS)
+    """One item of the list; whom it is for may also stand beside the word."""
+    fields = reader.fields(node, *NAMES, *READERS)
     words = [key for key in READERS if key in fields]
     if len(words) != 1:
         said = " and ".join(words) or "none"
@@ -87,14 +87,21 @@ def read_step(reader: Reader, node: Node) -> v.Step | None:
             node, "step", f"a step has one word that says what is done, found {said}", f"One of {', '.join(READERS)}."
         )
         return None
-    return READERS[words[0]](reader, _with_names(fields, node.value[words[0]]))
+    return READERS[words[0]](reader, _with_names(words[0], fields, node.value[words[0]]))
 
 
-def _with_names(fields: Fields, body: Node) -> Node:
-    beside = {key: found for key in ("as", "to") if (found := fields.get(key)) is not None}
-    if not beside or not isinstance(body.value, dict | None):
+def _with_names(word: str, fields: Fields, body: Node) -> Node:
+    """The body with what stands beside it; a text alone is the one thing the step is about."""
+    if isinstance(body.value, str) and word in SHORT:
+        body = body.beside({SHORT[word]: body})
+    if not isinstance(body.value, dict | None):
         return body
-    return body.with_children({**beside, **(body.value or {})})
+    beside = {key: found for key in NAMES if (found := fields.get(key)) is not None}
+    held = {**beside, **(body.value or {})}
+    other = next((key for key in ("as", "instance") if key in held), "")
+    if word in FOR_ONE and other and "to" not in held:
+        held = {"to" if key == other else key: child for key, child in held.items()}
+    return body.with_children(held)
 
 
 def _start(reader: Reader, node: Node) -> v.Step:
@@ -113,7 +120,7 @@ def _advance(reader: Reader, node: Node) -> v.Step:
 
 
 def _message(reader: Reader, node: Node) -> v.Message:
-    fields = reader.fields(node, "name", "key", "id", "ttl", "data", "flags")
+    fields = reader.fields(_called(node), "name", "key", "id", "ttl", "data", "flags")
     return v.Message(
         name=fields.text("name", required=True), key=_word(fields, "key"), id=_word(fields, "id"),
         ttl_seconds=fields.duration("ttl") or 0.0, data=reader.mapping(fields, "data"), flags=reader.flags(fields),
@@ -121,11 +128,16 @@ def _message(reader: Reader, node: Node) -> v.Message:
 
 
 def _signal(reader: Reader, node: Node) -> v.Signal:
-    fields = reader.fields(node, "name", "id", "data", "flags")
+    fields = reader.fields(_called(node), "name", "id", "data", "flags")
     return v.Signal(
         name=fields.text("name", required=True), id=_word(fields, "id"), data=reader.mapping(fields, "data"),
         flags=reader.flags(fields),
     )  # fmt: skip
+
+
+def _called(node: Node) -> Node:
+    """A message or signal that has nothing but a name may be just that."""
+    return node.beside({"name": node}) if isinstance(node.value, str) else node
 
 
 def _task(reader: Reader, node: Node) -> v.Step:
@@ -191,6 +203,15 @@ def _word(fields: Fields, key: str) -> str:
         return str(node.value)
     return fields.text(key)
 
+
+NAMES = ("to", "as", "instance")
+FOR_ONE = frozenset({"task", "cancel", "suspend", "resume", "retry", "resolve", "modify", "migrate"})
+"""Steps for one instance: it is named by `to`, or in other words."""
+SHORT = {
+    "cancel": "to", "suspend": "to", "resume": "to", "migrate": "to", "task": "element", "retry": "element",
+    "resolve": "element", "deploy": "model",
+}  # fmt: skip
+"""What a text alone says."""
 
 READERS: dict[str, Callable[[Reader, Node], v.Step]] = {
     "start": _start, "advance": _advance, "message": _message, "signal": _signal, "task": _task, "cancel": _cancel,

@@ -1,4 +1,4 @@
-"""A step that is refused or finds nothing is told as a remark; the others are taken, and expectations decide."""
+"""Which instance a step is for; and that one that is refused is a remark: the rest is taken, expectations decide."""
 
 from __future__ import annotations
 
@@ -75,3 +75,21 @@ async def test_what_can_never_work_fails_whatever_is_expected(tmp_path: Path, st
     assert said in outcome.failures[0]
     assert len(outcome.failures) == 1
     assert outcome.actual.state == "completed"
+
+
+@pytest.mark.parametrize(
+    ("steps", "states"),
+    [
+        ("- task: u\n- cancel: {}", {"a": "completed", "b": "cancelled"}),
+        ("- cancel: {}\n- cancel: {}", {"a": "cancelled", "b": "cancelled"}),
+        ("- cancel: b\n- task: u", {"a": "completed", "b": "cancelled"}),
+        ("- suspend: b\n- resume: {}\n- suspend: {}", {"a": "suspended", "b": "active"}),
+        ("- cancel: {}\n- suspend: {}\n- cancel: {instance: b}", {"a": "cancelled", "b": "cancelled"}),
+    ],
+)
+async def test_a_step_without_a_name_is_for_the_first_that_still_runs(
+    tmp_path: Path, steps: str, states: dict[str, str]
+) -> None:
+    outcome = await played(tmp_path, ASKED, f"do:\n- start: {{as: a}}\n- start: {{as: b}}\n{steps}\n")
+    assert outcome.passed, outcome
+    assert outcome.actual.states == states
