@@ -73,6 +73,28 @@ def test_a_file_that_does_not_load_fails_with_its_line_and_the_others_still_run(
     assert good["passed"]
     assert any(f"{path}:2:1" in each and "flgs" in each for each in broken["failures"])
     assert set(broken["actual"]) >= FIELDS
+    assert broken["actual"]["deploy"] is None
+
+
+def test_what_is_not_there_has_failed_and_the_others_still_run(tmp_path: Path) -> None:
+    ended = perdure("scenario", "run", tmp_path / "missing.yaml", tmp_path, GOOD, "--json")
+    missing, empty, good = json.loads(ended.stdout)
+    assert ended.returncode == 1
+    assert good["passed"]
+    assert [missing["passed"], empty["passed"]] == [False, False]
+    assert [missing["file"], empty["file"]] == [str(tmp_path / "missing.yaml"), str(tmp_path)]
+    assert "no such file" in missing["failures"][0]
+    assert "no scenario" in empty["failures"][0]
+
+
+def test_a_report_goes_into_a_new_folder_and_one_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
+    report = tmp_path / "new" / "folder" / "report.xml"
+    assert perdure("scenario", "run", GOOD, "--junit", report).returncode == 0
+    assert report.is_file()
+    ended = perdure("scenario", "run", GOOD, "--json", "--junit", report / "report.xml")
+    assert ended.returncode == 2
+    assert json.loads(ended.stdout)[0]["passed"]
+    assert "cannot be written" in ended.stderr
 
 
 def test_scenarios_share_a_store_that_is_named_and_leave_nothing_waiting(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from perdure.errors import DefinitionError
 from perdure.testing.scenarios import values as v
-from perdure.testing.scenarios.loading import find_scenarios, read_scenario
+from perdure.testing.scenarios.loading import find_scenarios, load_scenario, read_scenario
 
 WHOLE = """
 model: model.bpmn
@@ -117,8 +117,19 @@ def test_a_text_alone_is_what_a_step_is_about(folder: Path) -> None:
     )  # fmt: skip
 
 
-def test_a_folder_without_scenarios_is_refused(folder: Path) -> None:
+def test_a_folder_without_scenarios_and_a_missing_file_say_so_when_they_are_loaded(folder: Path) -> None:
+    missing = folder / "missing.yaml"
+    assert find_scenarios([folder, missing]) == [folder, missing]
     with pytest.raises(DefinitionError, match="no scenario"):
-        find_scenarios([folder])
+        load_scenario(folder)
     with pytest.raises(DefinitionError, match="no such file"):
-        find_scenarios([folder / "missing.yaml"])
+        load_scenario(missing)
+
+
+@pytest.mark.parametrize(
+    "text", ["do: [advance: {by: PT1H}]", "expect: {deploy: {refused: X}}", "expect: {state: [a]}"]
+)
+def test_what_is_written_in_the_wrong_place_is_named_in_words(text: str, folder: Path) -> None:
+    with pytest.raises(DefinitionError, match=r"a mapping|a list") as raised:
+        read_scenario(f"model: model.bpmn\n{text}\n", "x.yaml", folder)
+    assert "object at" not in str(raised.value)

@@ -68,8 +68,9 @@ class Fields:
         for choice in allowed:
             if choice == value:
                 return choice
-        hint = did_you_mean(str(value), allowed)
-        self.wrong(node, "unknown_value", f"'{value}' is not one of {', '.join(allowed)}", hint)
+        found = node.kind() if isinstance(value, list | dict) else f"'{value}'"
+        hint = did_you_mean(str(value), allowed) if isinstance(value, str) else ""
+        self.wrong(node, "unknown_value", f"{found} is not one of {', '.join(allowed)}", hint)
         return default
 
     def integer(self, key: str, default: int, minimum: int, maximum: int) -> int:
@@ -88,7 +89,8 @@ class Fields:
             return default
         if isinstance(node.value, int | float) and not isinstance(node.value, bool) and 0 <= node.value <= 1:
             return float(node.value)
-        self.wrong(node, "wrong_value", f"expected a number from 0 to 1, found {node.value!r}"[:200])
+        found = node.kind() if isinstance(node.value, list | dict) else repr(node.value)
+        self.wrong(node, "wrong_value", f"expected a number from 0 to 1, found {found}"[:200])
         return default
 
     def boolean(self, key: str, default: bool = False) -> bool:

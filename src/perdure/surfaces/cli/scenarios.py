@@ -10,6 +10,7 @@ import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.exits import FAILED
+from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings, command, group
 from perdure.surfaces.cli.progress import progress_bar
 
@@ -42,9 +43,9 @@ async def run(
     logging.getLogger("perdure").setLevel(logging.ERROR)  # that nobody waited for a message is what some are about
     with progress_bar(settings, "Scenarios") as progress:
         outcomes = await run_files(files, settings.store or "", progress)
-    if junit is not None:
-        _write(junit, written(outcomes))
     output.line(plain(outcomes)) if settings.json else _tell(outcomes)
+    if junit is not None:
+        _write(Path(junit), written(outcomes))
     if not all(outcome.passed for outcome in outcomes):
         raise typer.Exit(FAILED)
 
@@ -68,5 +69,9 @@ def _said(outcome: Outcome) -> list[str]:
     return [] if outcome.passed else list(dict.fromkeys([*outcome.failures, *outcome.actual.remarks]))
 
 
-def _write(file: str, text: str) -> None:
-    Path(file).write_text(text, encoding="utf-8")
+def _write(file: Path, text: str) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise usage("write", "report", str(file), f"it cannot be written ({error.strerror})") from None

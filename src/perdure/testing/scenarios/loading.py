@@ -23,38 +23,39 @@ _DEPLOYS: dict[str, str] = {"ok": "accepted", "deployed": "accepted"}
 
 
 def find_scenarios(paths: Iterable[str | Path]) -> list[Path]:
-    """Files as named, and every scenario below folders, in their order; a path that is not there is a problem."""
+    """Files as named, and every scenario below folders, in their order.
+
+    What is not there, or has no scenario in it, is among them: loading it says so, and the others still run.
+    """
     found: dict[Path, None] = {}
-    report = Report()
     for path in map(Path, paths):
-        if path.is_dir():
-            inside = sorted(each for each in path.rglob("*") if each.suffix in SUFFIXES and each.is_file())
-            if not inside:
-                report.add((str(path), 1, 1), f"{KIND}.missing", "", "there is no scenario in this folder")
-            found.update(dict.fromkeys(inside))
-        elif path.is_file():
-            found[path] = None
-        else:
-            report.add((str(path), 1, 1), f"{KIND}.missing", "", "there is no such file or folder")
-    if report.problems:
-        raise DefinitionError(report.problems)
+        inside = sorted(each for each in path.rglob("*") if each.suffix in SUFFIXES and each.is_file())
+        found.update(dict.fromkeys(inside or [path]))
     return list(found)
 
 
 def load_scenario(path: Path) -> v.Scenario:
     """The scenario of a file; DefinitionError with every problem in it."""
-    report = Report()
     try:
         text = path.read_text("utf-8")
+    except FileNotFoundError as error:
+        raise _unreadable(path, "missing", "there is no such file or folder") from error
+    except IsADirectoryError as error:
+        raise _unreadable(path, "missing", "there is no scenario in this folder") from error
     except (OSError, UnicodeDecodeError) as error:
-        report.add((str(path), 1, 1), f"{KIND}.unreadable", "", f"it cannot be read ({type(error).__name__})")
-        raise DefinitionError(report.problems) from error
-    return read_scenario(text, str(path), path.parent, report)
+        raise _unreadable(path, "unreadable", f"it cannot be read ({type(error).__name__})") from error
+    return read_scenario(text, str(path), path.parent)
 
 
-def read_scenario(text: str, file: str, folder: Path, report: Report | None = None) -> v.Scenario:
+def _unreadable(path: Path, code: str, reason: str) -> DefinitionError:
+    report = Report()
+    report.add((str(path), 1, 1), f"{KIND}.{code}", "", reason)
+    return DefinitionError(report.problems)
+
+
+def read_scenario(text: str, file: str, folder: Path) -> v.Scenario:
     """The scenario a text describes; its model is looked for from `folder`."""
-    report = report or Report()
+    report = Report()
     documents = parse_text(text, file, report)
     if len(documents) != 1 and not report.problems:
         report.add((file, 1, 1), f"{KIND}.documents", "", f"expected one scenario, found {len(documents)}")

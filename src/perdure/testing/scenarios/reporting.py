@@ -10,7 +10,7 @@ import msgspec
 
 from perdure.testing.scenarios.values import Actual, Outcome
 
-NOTHING = Actual(deploy="refused", state=None, ran=[], visited=[], parked=[], incidents=0)
+NOTHING = Actual(deploy=None, state=None, ran=[], visited=[], parked=[], incidents=0)
 """What came of a file that could not be read."""
 
 

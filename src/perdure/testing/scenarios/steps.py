@@ -60,6 +60,9 @@ class Reader:
         return fields.texts(key)
 
     def seconds(self, node: Node) -> float:
+        if isinstance(node.value, list | dict | None):
+            self.wrong(node, "duration", f"expected an ISO 8601 duration, found {node.kind()}", "Write e.g. P3D.")
+            return 0.0
         try:
             return parse_duration(node.value if isinstance(node.value, str) else str(node.value))
         except DurationError as error:

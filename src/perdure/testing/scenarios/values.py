@@ -190,7 +190,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 class Actual(msgspec.Struct, frozen=True, kw_only=True):
     """What came of it. State, flags and data are those of the instance that was started first; all else is over all."""
 
-    deploy: Literal["accepted", "refused"]
+    deploy: Literal["accepted", "refused"] | None
+    """None where the file itself could not be read."""
     state: str | None
     ran: list[str]
     visited: list[str]
