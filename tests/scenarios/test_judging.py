@@ -58,6 +58,6 @@ def test_a_refusal_nobody_expected_is_a_failure_and_one_expected_needs_its_code(
     refused = Actual(deploy="refused", state=None, ran=[], visited=[], parked=[], incidents=0, codes=["HOL001"])
     assert len(failures(None, refused)) == 1
     assert failures(Expectation(deploy="refused"), refused) == []
-    assert failures(Expectation(deploy="refused", code="HOL001"), refused) == []
-    assert len(failures(Expectation(deploy="refused", code="HOL002"), refused)) == 1
-    assert len(failures(Expectation(deploy="refused", code="HOL001"), ACTUAL)) == 1
+    assert failures(Expectation(deploy="refused", codes=("HOL001",)), refused) == []
+    assert len(failures(Expectation(deploy="refused", codes=("HOL001", "HOL002")), refused)) == 1
+    assert len(failures(Expectation(deploy="refused", codes=("HOL001",)), ACTUAL)) == 1

@@ -106,6 +106,34 @@ def test_whom_a_step_is_for_is_said_in_several_ways(words: str, folder: Path) ->
     assert scenario.steps == (v.Cancel(to="a"),)
 
 
+def test_older_and_other_words_are_understood(folder: Path) -> None:
+    text = """
+name: My scenario
+description: What it is about
+model: model.bpmn
+flags: {orch.n: 1}
+verbs:
+  a: [{fail: permanent}, {fail: contract_violation}, {fail: business_rejection}]
+do: [task: {element: u, by: 5, to: 1}, start: {as: 1}]
+expect: {state: running, code: [HOL001, HOL002], flags: {orch.n: 2}}
+"""
+    scenario = read_scenario(text, "x.yaml", folder)
+    assert scenario.flags == {"orch_n": 1}
+    fails = [each.fail for each in scenario.verbs["a"]]
+    assert fails == ["permanent_contract", "permanent_contract", "permanent_business"]
+    assert scenario.steps == (v.Task(element="u", by="5", to="1"), v.Start(name="1"))
+    assert scenario.expect == v.Expectation(state="active", codes=("HOL001", "HOL002"), flags={"orch_n": 2})
+
+
+@pytest.mark.parametrize(
+    ("word", "state"), [("waiting", "active"), ("complete", "completed"), ("aborted", "cancelled")]
+)
+def test_older_words_for_states_are_understood_by_name_too(word: str, state: str, folder: Path) -> None:
+    scenario = read_scenario(f"model: model.bpmn\nexpect: {{state: {{one: {word}}}}}\n", "x.yaml", folder)
+    assert scenario.expect is not None
+    assert scenario.expect.states == {"one": state}
+
+
 def test_a_text_alone_is_what_a_step_is_about(folder: Path) -> None:
     text = (
         "model: model.bpmn\ndo: [message: m, signal: s, task: u, retry: a, start: {message: m}, deploy: model.bpmn]\n"

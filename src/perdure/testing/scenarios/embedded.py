@@ -297,6 +297,6 @@ def _done(does: v.Behaviour) -> Result:
         case "permanent_contract":
             raise RejectedError(Rejection("invalid", "run", "stub", "scenario", does.text or "it breaks its contract"))
         case "permanent_business":
-            raise BusinessError("BUSINESS", does.text)
+            raise BusinessError(v.UNNAMED, does.text)
         case _:
             raise RuntimeError(does.text or "the stub fails")

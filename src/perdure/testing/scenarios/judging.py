@@ -16,13 +16,16 @@ def failures(expect: Expectation | None, actual: Actual) -> list[str]:
 
 
 def _deployment(expect: Expectation | None, actual: Actual) -> Iterator[str]:
-    expects_refusal = expect is not None and (expect.deploy == "refused" or (expect.code and expect.deploy is None))
+    expects_refusal = expect is not None and (
+        expect.deploy == "refused" or (expect.codes and expect.deploy is None)
+    )
     if actual.deploy == "refused" and not expects_refusal:
         yield f"The deployment was refused ({_shown(actual.codes)})."
     elif expects_refusal and actual.deploy == "accepted":
         yield "The deployment was expected to be refused, but was accepted."
-    elif expect is not None and expect.code is not None and expect.code not in actual.codes:
-        yield f"The deployment was expected to be refused with {expect.code}, but the codes are {_shown(actual.codes)}."
+    elif expect is not None and (missing := [each for each in expect.codes if each not in actual.codes]):
+        said = ", ".join(missing)
+        yield f"The deployment was expected to be refused with {said}, but the codes are {_shown(actual.codes)}."
 
 
 def _differences(expect: Expectation, actual: Actual) -> Iterator[str]:

@@ -17,9 +17,16 @@ from perdure.verbs.nodes import Node, Report, parse_text
 SUFFIXES = (".yaml", ".yml")
 _FAILURES: dict[str, FailureClass] = {
     "transient": "transient_external", "external": "transient_external", "infrastructure": "transient_infrastructure",
-    "contract": "permanent_contract", "business": "permanent_business", **{each: each for each in FAILURE_CLASSES},
+    "contract": "permanent_contract", "contract_violation": "permanent_contract", "permanent": "permanent_contract",
+    "business": "permanent_business", "business_rejection": "permanent_business",
+    **{each: each for each in FAILURE_CLASSES},
 }  # fmt: skip
 _DEPLOYS: dict[str, str] = {"ok": "accepted", "deployed": "accepted"}
+_STATES = {
+    "running": "active", "waiting": "active", "parked": "active", "complete": "completed", "canceled": "cancelled",
+    "aborted": "cancelled",
+}  # fmt: skip
+"""Older words for the states of instances."""
 
 
 def find_scenarios(paths: Iterable[str | Path]) -> list[Path]:
@@ -67,7 +74,9 @@ def read_scenario(text: str, file: str, folder: Path) -> v.Scenario:
 
 
 def _scenario(reader: Reader, node: Node) -> v.Scenario:
-    fields = reader.fields(node, "model", "profile", "process", "flags", "verbs", "retry", "do", "expect")
+    fields = reader.fields(
+        node, "name", "description", "model", "profile", "process", "flags", "verbs", "retry", "do", "expect"
+    )
     steps, lines = _steps(reader, fields.get("do"))
     return v.Scenario(
         file=reader.file, model=reader.model(fields), profile=fields.word("profile", get_args(Profile), "hollow"),
@@ -156,8 +165,8 @@ def _expectation(reader: Reader, node: Node | None) -> v.Expectation | None:
     by_name = states is not None and isinstance(states.value, dict)
     return v.Expectation(
         deploy=fields.word("deploy", ("accepted", "refused"), "accepted", _DEPLOYS) if "deploy" in fields else None,  # type: ignore[arg-type]
-        code=fields.optional_text("code"),
-        state=fields.word("state", v.STATES, "") or None if not by_name else None,
+        codes=fields.texts("code"),
+        state=fields.word("state", v.STATES, "", _STATES) or None if not by_name else None,
         states=_states(reader, states) if states is not None and by_name else {},
         ran=_groups(reader, fields, "ran"), visited=_groups(reader, fields, "visited"),
         parked=_names(reader, fields, "parked"), incidents=_count(fields), flags=reader.flags(fields),
@@ -171,7 +180,7 @@ def _count(fields: Fields) -> int | None:
 
 def _states(reader: Reader, node: Node) -> dict[str, str]:
     fields = reader.fields(node, *node.value)
-    return {name: fields.word(name, v.STATES, "") for name in node.value}
+    return {name: fields.word(name, v.STATES, "", _STATES) for name in node.value}
 
 
 def _groups(reader: Reader, fields: Fields, key: str) -> tuple[v.Group, ...] | None:

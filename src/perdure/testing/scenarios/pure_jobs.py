@@ -15,7 +15,7 @@ from perdure.sources import SECOND, Micros, id_text
 from perdure.testing.scenarios.heads import Heads
 from perdure.testing.scenarios.stubs import Stubs
 from perdure.testing.scenarios.trail import Trail
-from perdure.testing.scenarios.values import Behaviour
+from perdure.testing.scenarios.values import UNNAMED, Behaviour
 from perdure.verbs.definition import VerbContract, same_verb_name
 
 WORKER = 1
@@ -96,6 +96,8 @@ class Jobs:
         does = job.does
         if does.business_error:
             return c.JobFault(Failure("permanent_business", does.business_error, does.text or does.business_error))
+        if does.fail == "permanent_business":
+            return c.JobFault(Failure(does.fail, UNNAMED, does.text or UNNAMED))
         if does.fail is not None:
             return c.JobFault(Failure(does.fail, "handler.error", does.text or f"the stub fails ({does.fail})"))
         state = self._board.instances[job.id]

@@ -41,11 +41,14 @@ class Reader:
         return {}
 
     def flags(self, fields: Fields, key: str = "flags") -> v.Flags:
+        """Flags and their values; `orch.x` is another spelling of `orch_x`."""
         node = fields.get(key)
-        values = self.mapping(fields, key)
-        for name, value in values.items():
+        values: v.Flags = {}
+        for written, value in self.mapping(fields, key).items():
+            name = f"orch_{written[5:]}" if written.startswith("orch.") else written
             if node is not None and (fault := _flag_fault(name, value)):
-                self.wrong(node.value[name], "flag", f"'{name}' cannot be a flag: {fault}")
+                self.wrong(node.value[written], "flag", f"'{written}' cannot be a flag: {fault}")
+            values[name] = value
         return values
 
     def model(self, fields: Fields) -> Path:
@@ -112,7 +115,7 @@ def _start(reader: Reader, node: Node) -> v.Step:
     message, signal = fields.get("message"), fields.get("signal")
     return v.Start(
         process=fields.text("process"), flags=reader.flags(fields), data=reader.mapping(fields, "data"),
-        name=fields.text("as"), business_key=fields.text("business_key"),
+        name=_word(fields, "as"), business_key=_word(fields, "business_key"),
         message=_message(reader, message) if message is not None else None,
         signal=_signal(reader, signal) if signal is not None else None,
     )  # fmt: skip
@@ -146,14 +149,14 @@ def _called(node: Node) -> Node:
 def _task(reader: Reader, node: Node) -> v.Step:
     fields = reader.fields(node, "element", "by", "groups", "flags", "data", "to")
     return v.Task(
-        element=fields.text("element", required=True), by=fields.text("by"), groups=fields.texts("groups"),
-        flags=reader.flags(fields), data=reader.mapping(fields, "data"), to=fields.text("to"),
+        element=fields.text("element", required=True), by=_word(fields, "by"), groups=fields.texts("groups"),
+        flags=reader.flags(fields), data=reader.mapping(fields, "data"), to=_word(fields, "to"),
     )  # fmt: skip
 
 
 def _cancel(reader: Reader, node: Node) -> v.Step:
     fields = reader.fields(node, "reason", "compensate", "to")
-    return v.Cancel(reason=fields.text("reason"), compensates=fields.boolean("compensate"), to=fields.text("to"))
+    return v.Cancel(reason=fields.text("reason"), compensates=fields.boolean("compensate"), to=_word(fields, "to"))
 
 
 def _crash(reader: Reader, node: Node) -> v.Step:
@@ -162,31 +165,31 @@ def _crash(reader: Reader, node: Node) -> v.Step:
 
 
 def _suspend(reader: Reader, node: Node) -> v.Step:
-    return v.Suspend(to=reader.fields(node, "to").text("to"))
+    return v.Suspend(to=_word(reader.fields(node, "to"), "to"))
 
 
 def _resume(reader: Reader, node: Node) -> v.Step:
     fields = reader.fields(node, "timers", "to")
-    return v.Resume(timers=fields.word("timers", ("keep", "shift"), "keep"), to=fields.text("to"))
+    return v.Resume(timers=fields.word("timers", ("keep", "shift"), "keep"), to=_word(fields, "to"))
 
 
 def _retry(reader: Reader, node: Node) -> v.Step:
     fields = reader.fields(node, "element", "flags", "to")
-    return v.Retry(element=fields.text("element"), flags=reader.flags(fields), to=fields.text("to"))
+    return v.Retry(element=fields.text("element"), flags=reader.flags(fields), to=_word(fields, "to"))
 
 
 def _resolve(reader: Reader, node: Node) -> v.Step:
     fields = reader.fields(node, "element", "data", "flags", "error", "to")
     return v.Resolve(
         element=fields.text("element"), data=reader.mapping(fields, "data"), flags=reader.flags(fields),
-        error=fields.text("error"), to=fields.text("to"),
+        error=fields.text("error"), to=_word(fields, "to"),
     )  # fmt: skip
 
 
 def _modify(reader: Reader, node: Node) -> v.Step:
     fields = reader.fields(node, "cancel", "start", "flags", "to")
     return v.Modify(
-        cancel=fields.texts("cancel"), start=fields.texts("start"), flags=reader.flags(fields), to=fields.text("to")
+        cancel=fields.texts("cancel"), start=fields.texts("start"), flags=reader.flags(fields), to=_word(fields, "to")
     )
 
 
@@ -196,11 +199,11 @@ def _deploy(reader: Reader, node: Node) -> v.Step:
 
 def _migrate(reader: Reader, node: Node) -> v.Step:
     fields = reader.fields(node, "mapping", "to")
-    return v.Migrate(mapping=reader.mapping(fields, "mapping"), to=fields.text("to"))
+    return v.Migrate(mapping=reader.mapping(fields, "mapping"), to=_word(fields, "to"))
 
 
 def _word(fields: Fields, key: str) -> str:
-    """A key or id; a number written without quotes is its text."""
+    """A key, id or name; a number written without quotes is its text."""
     node = fields.get(key)
     if node is not None and isinstance(node.value, int) and not isinstance(node.value, bool):
         return str(node.value)

@@ -33,6 +33,8 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
 
 
 SUCCEEDS = Behaviour()
+UNNAMED = "BUSINESS"
+"""The code of a business failure for which none is said."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag="message"):
@@ -159,7 +161,8 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     """What must hold in the end; None where nothing is expected."""
 
     deploy: Literal["accepted", "refused"] | None = None
-    code: str | None = None
+    codes: tuple[str, ...] = ()
+    """All of them must be among those of the refusal."""
     state: str | None = None
     states: dict[str, str] = {}
     """Of instances by the name they were started under."""
