@@ -84,6 +84,8 @@ def test_everything_the_format_shows_is_read(folder: Path) -> None:
         ("model: model.bpmn\nverbs:\n  a: {fail: perhaps}\n", 3, "scenario.unknown_value"),
         ("model: model.bpmn\nverbs:\n  a: []\n", 3, "scenario.empty"),
         ("model: model.bpmn\nverbs:\n  a: {fail: contract, business_error: X}\n", 3, "scenario.wrong_value"),
+        ("model: model.bpmn\nverbs:\n  a: {business_error: X, flags: {orch_x: 1}}\n", 3, "scenario.wrong_value"),
+        ("model: model.bpmn\nverbs:\n  a: [{business_error: X, data: {x: 1}}]\n", 3, "scenario.wrong_value"),
         ("model: model.bpmn\nexpect: {state: done}\n", 2, "scenario.unknown_value"),
         ("model: model.bpmn\nexpect: {incidents: -1}\n", 2, "scenario.wrong_value"),
         ("model: model.bpmn\ndo:\n  - start: {as: a}\n  - start: {as: a}\n", 4, "scenario.name"),

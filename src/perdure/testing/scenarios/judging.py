@@ -16,9 +16,7 @@ def failures(expect: Expectation | None, actual: Actual) -> list[str]:
 
 
 def _deployment(expect: Expectation | None, actual: Actual) -> Iterator[str]:
-    expects_refusal = expect is not None and (
-        expect.deploy == "refused" or (expect.codes and expect.deploy is None)
-    )
+    expects_refusal = expect is not None and (expect.deploy == "refused" or (expect.codes and expect.deploy is None))
     if actual.deploy == "refused" and not expects_refusal:
         yield f"The deployment was refused ({_shown(actual.codes)})."
     elif expects_refusal and actual.deploy == "accepted":

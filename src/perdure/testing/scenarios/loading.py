@@ -130,6 +130,9 @@ def _behaviour(reader: Reader, node: Node) -> v.Behaviour:
     fields = reader.fields(node, "data", "flags", "fail", "business_error", "takes", "message")
     if "fail" in fields and "business_error" in fields:
         reader.wrong(node, "wrong_value", "an execution either fails or raises a business error")
+    if fields.get("business_error") is not None and ("data" in fields or "flags" in fields):
+        hint = "Leave them out, or let the verb that handles the error bring them."
+        reader.wrong(node, "wrong_value", "a business error brings no data and no flags", hint)
     fail = fields.get("fail")
     kind = fields.word("fail", tuple(_FAILURES), "transient") if fail is not None else ""
     return v.Behaviour(
