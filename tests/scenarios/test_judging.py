@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from perdure.testing.scenarios.judging import failures
-from perdure.testing.scenarios.values import Actual, Expectation
+from perdure.testing.scenarios.values import Actual, Expectation, Group
 
 ACTUAL = Actual(
     deploy="accepted", state="completed", ran=["a", "b", "c"], visited=["s", "e"], parked=["u", "w"], incidents=1,
@@ -46,6 +46,14 @@ def test_what_is_as_expected_has_no_failures() -> None:
 )
 def test_each_expectation_can_fail(expected: dict[str, object]) -> None:
     assert len(failures(replace(HOLDS, **expected), ACTUAL)) == 1
+
+
+@pytest.mark.parametrize(
+    ("expected", "holds"), [(("u",), True), (("u", "u", "u"), True), (("u", "u"), False), (("w",), False), ((), False)]
+)
+def test_one_name_stands_for_all_that_waits_there_and_several_are_counted(expected: Group, holds: bool) -> None:
+    waiting = replace(ACTUAL, parked=["u", "u", "u"])
+    assert (failures(Expectation(parked=expected), waiting) == []) is holds
 
 
 def test_any_order_compares_as_multisets() -> None:

@@ -27,6 +27,8 @@ class Trail:
         self.reached: dict[tuple[bytes, str], None] = {}
         self._jobs: dict[tuple[bytes, int], e.JobMade] = {}
         self._elements: dict[tuple[bytes, int], str] = {}
+        self._begun: dict[tuple[bytes, int], int] = {}
+        """How many iterations a repeated activity has begun."""
         self._executions: dict[str, int] = {}
 
     def saw(self, id: bytes, entries: Iterable[Any]) -> None:
@@ -52,6 +54,11 @@ class Trail:
                 self._elements[id, entry.number] = entry.element
                 if entry.number != ROOT and entry.kind not in _AROUND:
                     self._visit(id, entry.element)
+            case e.Iterated():
+                self._begun[id, entry.number] = entry.started
+            case e.Left(how="completed"):
+                if self._begun.get((id, entry.number)) == 0:  # it was carried out, though not once
+                    self._visit(id, self._elements[id, entry.number])
             case e.Passed():
                 self._visit(id, entry.element)
             case e.JobMade():
