@@ -62,8 +62,10 @@ class VirtualSources:
         while busy := [task for task in tasks() if task not in self.asleep]:
             self._drowsy.clear()
             dozing = asyncio.ensure_future(self._drowsy.wait())
-            await asyncio.wait({*busy, dozing}, return_when=asyncio.FIRST_COMPLETED)
-            dozing.cancel()
+            try:
+                await asyncio.wait({*busy, dozing}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                dozing.cancel()
             await asyncio.gather(dozing, return_exceptions=True)
 
     def move_to(self, at: Micros) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,6 +25,7 @@ from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.checking import refusal_of
 from perdure.testing.scenarios.deploying import contracts_of, deployed_from, misfits, stub_verbs
 from perdure.testing.scenarios.intakes import Intakes
+from perdure.testing.scenarios.resting import Unrest
 from perdure.testing.scenarios.stubs import Stubs
 from perdure.testing.scenarios.trail import Trail
 from perdure.testing.scenarios.world import Refusal
@@ -47,7 +48,8 @@ class EmbeddedWorld:
         self._types = types
         self._clock = VirtualSources(seed)
         self._stubs = Stubs(scenario.verbs)
-        self._trail = Trail()
+        self._trail = Trail(Unrest(self._clock.now))
+        self._acting: asyncio.Task[Any] | None = None
         self.origin = Origin(f"{TENANT}{id_text(SystemSources().new_id())}", "scenario")
         self._sandbox: Sandbox | None = None
         self.driver: FaultyDriver | None = None
@@ -177,7 +179,8 @@ class EmbeddedWorld:
         await self._do(self.engine.migrate(id_text(id), self.origin, mapping=step.mapping))
 
     async def advance(self, seconds: float) -> None:
-        await self.sandbox.advance(f"PT{seconds:.6f}S")
+        with self._until_rest():
+            await self.sandbox.advance(f"PT{seconds:.6f}S")
 
     async def crash(self) -> None:
         """No lease is given back and nothing is flushed: what comes next has only what was committed."""
@@ -195,7 +198,7 @@ class EmbeddedWorld:
         await self._idle()
 
     async def states(self) -> dict[bytes, Instance]:
-        return {id: (await self.engine.read(id_text(id), self.origin)).state for id in self._trail.started}
+        return {id: (await self.engine.read(id_text(id), self.origin)).state for id in tuple(self._trail.started)}
 
     async def data(self, id: bytes) -> dict[str, Any]:
         found: dict[str, Any] = await self.engine.data(id_text(id), self.origin)
@@ -250,10 +253,29 @@ class EmbeddedWorld:
     def _saw(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
         if aggregate.kind == InstanceMachine.kind and aggregate.tenant == self.origin.tenant:
             self._trail.saw(aggregate.id, entries)
+            if self._trail.unrest.found and self._acting is not None:
+                self._acting.cancel()
+                self._acting = None
+
+    @contextmanager
+    def _until_rest(self) -> Iterator[None]:
+        """Whoever waits for the engine to be idle waits no longer when it will never be: Endless."""
+        self._acting = asyncio.current_task()
+        try:
+            yield
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not self._trail.unrest.found or task is None or task.uncancel():
+                raise
+        finally:
+            self._acting = None
+        self._trail.unrest.check()
 
     def _handler(self, type: str) -> Callable[[Call], Awaitable[Result]]:
         async def stub(call: Call) -> Result:
             does = self._stubs.take(type, call.idempotency_key, self._trail.execution(call.idempotency_key))
+            if self._trail.unrest.found:
+                await self._clock.sleep_until(FOR_EVER)
             if does.takes_seconds:
                 await self._clock.sleep_until(self._clock.now() + int(does.takes_seconds * SECOND))
             return _done(does)
@@ -261,11 +283,13 @@ class EmbeddedWorld:
         return stub
 
     async def _do(self, asked: Awaitable[Any]) -> None:
-        await asked
+        with self._until_rest():
+            await asked
         await self._idle()
 
     async def _idle(self) -> None:
-        await self.sandbox.run_until_idle()
+        with self._until_rest():
+            await self.sandbox.run_until_idle()
 
     async def _refuse_other_work(self) -> None:
         """Time is moved here, and whatever waits in the store would live through years."""

@@ -18,6 +18,7 @@ from perdure.errors import (
 )
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.judging import failures
+from perdure.testing.scenarios.resting import Endless
 from perdure.testing.scenarios.world import Refusal, World
 from perdure.verbs.nearest import did_you_mean
 
@@ -45,7 +46,8 @@ async def play(scenario: v.Scenario, world: World) -> v.Outcome:
     refusal = await play.deploy(scenario.model)
     if refusal is None:
         for number, step in enumerate(scenario.steps):
-            await play.take(number, step)
+            if not await play.take(number, step):
+                break
     actual = await play.actual(refusal)
     wrong = [*play.failures, *failures(scenario.expect, actual)]
     if refusal is not None and wrong:
@@ -79,8 +81,8 @@ class _Play:
             self._elements.update(node.id for node in nodes(process.body))
         return await self._world.deploy(model)
 
-    async def take(self, number: int, step: v.Step) -> None:
-        """One step; the next ones are taken however it went, so that what came of all of it can be told."""
+    async def take(self, number: int, step: v.Step) -> bool:
+        """One step; unless it never ends, the next ones are taken however it went, so that all of it can be told."""
         where = f"Step {number + 1}{self._line(number)}, {type(step).__name__.lower()}"
         try:
             self._check(step)
@@ -91,8 +93,10 @@ class _Play:
             self._remarks.append(f"{where}: {error}")
             if self._scenario.expect is None:
                 self.failures.append(f"{where}: {error}")
-        except Impossible as error:
+        except (Impossible, Endless) as error:
             self.failures.append(f"{where}: {error}")
+            return not isinstance(error, Endless)
+        return True
 
     def _line(self, number: int) -> str:
         return f" (line {self._scenario.lines[number]})" if number < len(self._scenario.lines) else ""

@@ -26,6 +26,7 @@ from perdure.testing.scenarios.intakes import Intakes
 from perdure.testing.scenarios.mail import Letter, Mail
 from perdure.testing.scenarios.playing import play
 from perdure.testing.scenarios.pure_jobs import Jobs
+from perdure.testing.scenarios.resting import Unrest
 from perdure.testing.scenarios.stubs import Stubs
 from perdure.testing.scenarios.trail import Trail
 from perdure.testing.scenarios.world import Refusal
@@ -68,7 +69,7 @@ class PureWorld:
         self._mail = Mail(self)
         self._jobs = Jobs(self, Stubs(scenario.verbs), self._heads)
         self._origin = Origin()
-        self._trail = Trail()
+        self._trail = Trail(Unrest(self._clock.now))
         self._intakes = Intakes()
         self._misfits: v.Flags = {}
 
@@ -233,10 +234,8 @@ class PureWorld:
 
     def settle(self) -> None:
         """Until nothing is left to do now."""
-        for _ in range(MAX_ROUNDS):
-            if not (self._react() or self._fire_due() or self._jobs.finish_due(self.now)):
-                return
-        raise InvariantBroken("settle", "scenario", self._scenario.file, f"it was not idle after {MAX_ROUNDS} rounds")
+        while self._react() or self._fire_due() or self._jobs.finish_due(self.now):
+            self._trail.unrest.check()
 
     def _react(self) -> bool:
         if not self._todo:

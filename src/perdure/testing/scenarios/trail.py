@@ -7,7 +7,8 @@ from typing import Any
 
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.state import ROOT, job_key
-from perdure.sources import id_text
+from perdure.sources import id_text, parse_id
+from perdure.testing.scenarios.resting import Unrest
 
 _AROUND = frozenset({"join", "many", "loop", "stuck", "undo"})
 """Nodes that are no visit: a token at a join that has not fired, or that found no way out of where it was already,
@@ -17,7 +18,8 @@ what stands around iterations, and what an event that compensates (which was vis
 class Trail:
     """Every entry of every instance passes through here once."""
 
-    def __init__(self) -> None:
+    def __init__(self, unrest: Unrest) -> None:
+        self.unrest = unrest
         self.entries: dict[bytes, list[Any]] = {}
         self.started: list[bytes] = []
         self.ran: list[str] = []
@@ -50,6 +52,7 @@ class Trail:
                 self.started.append(id)
                 if not entry.parent.startswith("node:"):
                     self.roots.append(id)
+                self.unrest.began(entry.process, self._caller(entry.parent))
             case e.Entered():
                 self._elements[id, entry.number] = entry.element
                 if entry.number != ROOT and entry.kind not in _AROUND:
@@ -71,7 +74,14 @@ class Trail:
             case _:
                 pass
 
+    def _caller(self, parent: str) -> str:
+        """The element that called an instance, where one did."""
+        kind, _, rest = parent.partition(":")
+        letters, _, number = rest.partition(":")
+        return self._elements.get((parse_id(letters), int(number)), "") if kind == "node" else ""
+
     def _visit(self, id: bytes, element: str) -> None:
+        self.unrest.visited(element)
         self.visited.append(element)
         self.reached[id, element] = None
 
