@@ -77,8 +77,19 @@ class Move(msgspec.Struct, frozen=True):
     after: str
 
 
+class NewVerb(msgspec.Struct, frozen=True):
+    """A task that waits for a worker, or is under way, and has another verb after a migration."""
+
+    token: int
+    element: str
+    before: str
+    after: str
+    is_running: bool = False
+    """Under way: it ends as what it began as, and is given to the new verb only if it has to be given again."""
+
+
 class MigrationPlan(msgspec.Struct, frozen=True):
-    """What a migration does, or would do: where tokens go, and which waits go on as they are."""
+    """What a migration does, or would do: where tokens go, which waits go on as they are, which verbs change."""
 
     instance: str
     process: str
@@ -90,6 +101,7 @@ class MigrationPlan(msgspec.Struct, frozen=True):
     ended_waits: tuple[str, ...] = ()
     new_waits: tuple[str, ...] = ()
     is_dry: bool = True
+    new_verbs: tuple[NewVerb, ...] = ()
 
 
 class Held(Protocol):

@@ -40,7 +40,7 @@ from perdure.app.waits import WaitDesk
 from perdure.client.asynchronous.access import VerbDesk
 from perdure.client.asynchronous.client import AsyncClient
 from perdure.client.asynchronous.runbooks import DraftDesk
-from perdure.engine import Deployment, MigrationPlan, Move, ProcessVersion
+from perdure.engine import Deployment, MigrationPlan, Move, NewVerb, ProcessVersion
 from perdure.runbooks.proposals import Proposal
 from perdure.testing.sandbox import Sandbox
 from tests.house.tree import ROOT
@@ -50,9 +50,9 @@ MARK = "<!-- generated: python -m tests.house.api -->\n"
 VIEWS = (
     CallView, WaitingFor, ErrorView, AttemptView, AmendmentView, ReceiptView, EventView, CarrierView, InstanceView,
     TokenView, WaitView, IncidentView, TaskView, RungView, FieldError, Deployment, ProcessVersion, MigrationPlan, Move,
-    MatchView, UsageView, Proposal, RunbookView, StepView, PlanView, PlannedStepView, PlanDiff, KeyView, NewKey,
-    Principal, Page, RunbookRow, InstanceRow, ParkedItem, IncidentItem, DeadLetterItem, FeedItem, Overview, NeedsMe,
-    Stuck, Running, Hour, Waits,
+    NewVerb, MatchView, UsageView, Proposal, RunbookView, StepView, PlanView, PlannedStepView, PlanDiff, KeyView,
+    NewKey, Principal, Page, RunbookRow, InstanceRow, ParkedItem, IncidentItem, DeadLetterItem, FeedItem, Overview,
+    NeedsMe, Stuck, Running, Hour, Waits,
 )  # fmt: skip
 DESKS = {
     "perdure.processes": Processes, "perdure.instances": InstanceDesk, "perdure.tasks": TaskDesk,

@@ -64,6 +64,18 @@ INSTANCES: dict[str, Commands] = {
             e.Left(2, "completed"), e.InstanceEnded(at(12), "completed"),
         )),
     ),
+    "a job of another verb after a migration": (
+        ("StartInstance", at(0), (
+            started(), e.Entered(2, "create", 1, "job", at(0), "f1"), e.JobMade(2, "kyc.create", 1, definition=77),
+            e.JobStarted(2, 1, at(0), 5, 2),
+        )),
+        ("RecordJob", at(1), (e.JobFailed(2, 1, at(1), BUSY, at(11)),)),
+        ("Migrate", at(2), (
+            e.InstanceMigrated(at(2), SECOND, "kyc", 2, {"create": "create"}, FLAGS, "mended"),
+            e.JobRebound(2, "kyc.create-better", 78),
+        )),
+        ("FireTimer", at(11), (e.JobMade(2, "kyc.create-better", 1, definition=78), e.JobStarted(2, 2, at(11), 5))),
+    ),
     "a job retried, a task, a message": (
         ("StartInstance", at(0), (
             started(**WHOLE), e.Passed("asked", 1, "f0"), e.Entered(2, "create", 1, "job", at(0), "f1", 3),
@@ -199,7 +211,7 @@ TAGS_OF_INSTANCES = {
     26: "Interrupted", 27: "GatewayOpened", 28: "WatchMet", 29: "CompensationStarted", 30: "InstanceSuspended",
     31: "InstanceResumed", 32: "InstanceModified", 33: "InstanceMigrated", 34: "CancelRequested", 35: "InstanceEnded",
     36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored", 39: "Adopted", 40: "TaskDelegated",
-    41: "TaskChased", 42: "TaskOverridden", 43: "AgentUsed",
+    41: "TaskChased", 42: "TaskOverridden", 43: "AgentUsed", 44: "JobRebound",
 }  # fmt: skip
 TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired", 5: "Redrawn"}
 TAGS_OF_ACCESS = {1: "KeyCreated", 2: "KeyRevoked"}

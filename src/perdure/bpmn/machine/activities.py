@@ -73,6 +73,33 @@ def make_job(game: Game, number: int, type: str, purpose: str = "work", message:
     game.ready.append(number)
 
 
+def offer_again(game: Game, number: int) -> None:
+    """A job whose attempt is over waits for a worker again, as the plan of today has it."""
+    rebind(game, number)
+    _remake(game, number)
+
+
+def rebind(game: Game, number: int) -> bool:
+    """Whether a job that nobody holds takes another verb: the one the plan has since the instance was migrated."""
+    node = game.state.nodes[number]
+    assert node.job is not None
+    type = game.plan.type_of(node.element, node.job) or node.job.type
+    definition = game.plan.definition(type)
+    if type == node.job.type and definition in (0, node.job.definition):
+        return False
+    game.emit(e.JobRebound(number, type, definition))
+    if node.job.status != "pending":
+        _remake(game, number)
+    return True
+
+
+def _remake(game: Game, number: int) -> None:
+    job = game.state.nodes[number].job
+    assert job is not None
+    game.emit(e.JobMade(number, job.type, job.run, job.purpose, job.message, job.definition))
+    game.ready.append(number)
+
+
 def throw_message(game: Game, message: str, element: str) -> None:
     found = game.plan.messages.get(message)
     key = text_of(game, found.correlation) if found is not None else ""

@@ -137,6 +137,13 @@ def _job_made(state: Instance, entry: e.JobMade) -> None:
     state.nodes[entry.number] = replace(node, kind="job", job=job)
 
 
+def _job_rebound(state: Instance, entry: e.JobRebound) -> None:
+    node, job = _job(state, entry.number)
+    # The new verb's policy counts from here.
+    job = replace(job, type=entry.verb, definition=entry.definition, before=job.attempt, interruptions=0)
+    state.nodes[entry.number] = replace(node, job=job)
+
+
 def _job(state: Instance, number: int) -> tuple[Node, Job]:
     node = state.nodes[number]
     assert node.job is not None
@@ -376,4 +383,5 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.TaskChased: _task_chased,
     e.TaskOverridden: _nothing,
     e.AgentUsed: _agent_used,
+    e.JobRebound: _job_rebound,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from perdure import people
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
-from perdure.bpmn.machine.activities import make_job
+from perdure.bpmn.machine.activities import make_job, offer_again
 from perdure.bpmn.machine.compensation import failed_undo
 from perdure.bpmn.machine.faults import throw
 from perdure.bpmn.machine.flags import settled
@@ -67,10 +67,7 @@ def fire(game: Game, command: c.FireTimer) -> str:
     node = game.state.nodes.get(command.number)
     if node is None or node.job is None or node.job.status != "pending" or node.job.retry_at != command.due:
         return "gone"
-    game.emit(
-        e.JobMade(node.number, node.job.type, node.job.run, node.job.purpose, node.job.message, node.job.definition)
-    )
-    game.ready.append(node.number)
+    offer_again(game, node.number)
     return "fired"
 
 

@@ -385,11 +385,19 @@ class AgentUsed(Compact, frozen=True, tag=43):
     is_cut: bool = False
 
 
+class JobRebound(Compact, frozen=True, tag=44):
+    """Nobody holds the job, and it is of the verb that its element has under the plan of today. Its attempts go on."""
+
+    number: int
+    verb: str
+    definition: int
+
+
 Entry = (
     InstanceStarted | Entered | Passed | Left | Armed | Disarmed | Occurred | JobMade | JobStarted | JobCompleted
     | JobFailed | JobDiscarded | FlagsWritten | HeadChanged | IncidentRaised | IncidentResolved | TaskOpened
     | TaskClaimed | TaskReassigned | TaskCompleted | Thrown | ErrorThrown | Iterated | Completed | Undoing
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
-    | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | AgentUsed
+    | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | AgentUsed | JobRebound
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.activities import rebind
 from perdure.bpmn.machine.compensation import compensate_instance, failed_undo
 from perdure.bpmn.machine.events import after_throw
 from perdure.bpmn.machine.faults import throw
@@ -33,6 +34,7 @@ def lease(game: Game, command: c.LeaseJob) -> str:
     if node is None or job is None or node.incident is not None or game.state.status == "suspended":
         return "gone"
     if job.status == "ready" and not command.abandoned:
+        rebind(game, node.number)
         start_job(game, node.number, command.worker)
         return "leased"
     if job.status != "leased" or job.worker != command.abandoned or not command.abandoned:
@@ -44,7 +46,8 @@ def lease(game: Game, command: c.LeaseJob) -> str:
         )
         game.incident(node.number, INTERRUPTED, text)
         return "incident"
-    start_job(game, node.number, command.worker, job.interruptions + 1)
+    # Another verb's attempt is a new one; the same verb's goes on.
+    start_job(game, node.number, command.worker, 0 if rebind(game, node.number) else job.interruptions + 1)
     return "leased"
 
 
@@ -120,7 +123,7 @@ def fail(
     game: Game, node: Node, job: Job, failure: Failure, after_seconds: float | None, chance: float
 ) -> None:  # fmt: skip
     """A failed attempt: again by policy, to the event that catches it, or to a person."""
-    policy = game.plan.policy(job.type, node.element)
+    policy = game.plan.policy(game.plan.type_of(node.element, job), node.element)
     counted = job.attempt - job.before
     if policy.allows(counted, failure.kind):
         delay = after_seconds if after_seconds is not None else policy.delay_seconds(counted, chance)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.activities import offer_again
 from perdure.bpmn.machine.compensation import FAILED, compensate_instance, finish
 from perdure.bpmn.machine.flags import settled
 from perdure.bpmn.machine.flow import NO_WAY_OUT, complete, leave
@@ -83,9 +84,7 @@ def _go_on(game: Game, node: Node, code: str) -> None:
         game.touch(node.number)
     current = game.state.nodes[node.number]
     if current.job is not None and current.incident is None:
-        job = current.job
-        game.emit(e.JobMade(node.number, job.type, job.run, job.purpose, job.message, job.definition))
-        game.ready.append(node.number)
+        offer_again(game, node.number)
     elif current.kind == "call" and current.incident is None:
         game.emit(e.Left(node.number, "moved"))
         game.later("begin", node.element, node.parent, node.flow, node.iteration)

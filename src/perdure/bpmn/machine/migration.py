@@ -5,6 +5,7 @@ from __future__ import annotations
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.activities import rebind
 from perdure.bpmn.machine.done import listed
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.plan import Plan
@@ -34,6 +35,9 @@ def migrate(game: Game, command: c.Migrate, target: Plan, version: int) -> str |
     for number in list(game.state.nodes):
         if game.state.nodes[number].incident is None:
             rearm(game, number, {names.get(event, event) for event in known[number]})
+    for node in list(game.state.nodes.values()):
+        if node.job is not None and node.job.status != "leased":  # one under way ends as what it began as
+            rebind(game, node.number)
     game.is_flagged = True
     return "migrated"
 
@@ -63,6 +67,9 @@ def _problems(game: Game, target: Plan, names: dict[str, str], mapping: dict[str
         before, after = game.spot(node.element), target.spots[new]
         if _kind(before.node) != _kind(after.node):
             found.append(f"'{node.element}' is a {_kind(before.node)} and '{new}' is a {_kind(after.node)}")
+        if node.job is not None and not target.type_of(new, node.job):
+            what = "intake" if node.job.purpose == "intake" else "verb"
+            found.append(f"'{node.element}' has a job of '{node.job.type}' and '{new}' names no {what}")
         area = names.get(before.area, before.area) if before.area != game.plan.process else target.process
         if after.area != area:
             found.append(f"'{new}' stands in '{after.area}' and not in '{area}'")

@@ -8,6 +8,7 @@ import msgspec
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine.definition import Binding, Deployed
+from perdure.bpmn.machine.state import Job
 from perdure.bpmn.task_rules import NO_RULES, TaskRules, rules_of
 from perdure.contracts import FlagContract, RetryPolicy
 
@@ -114,6 +115,13 @@ class Plan:
     def definition(self, type: str) -> int:
         """The first eight bytes of the bound verb's hash as a signed number; 0 when the type is not bound."""
         return self._definitions.get(type, 0)
+
+    def type_of(self, element: str, job: Job) -> str:
+        """The type of a job of an element: its task's, its intake's; one that undoes stays what was done calls for."""
+        spot = self.spots.get(element)
+        if spot is None or job.purpose == "undo":
+            return job.type
+        return spot.intake if job.purpose == "intake" else getattr(spot.node, "type", "")
 
     def policy(self, type: str, element: str) -> RetryPolicy:
         binding = self.deployed.bindings.get(type)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from perdure.bpmn.machine.commands import Cancel, Erase, Migrate, Modify, PostProgress, Resume, Suspend
 from perdure.bpmn.machine.state import Instance, Watch
-from perdure.engine import Flags, InstanceName, MigrationPlan, Move
+from perdure.engine import Flags, InstanceName, MigrationPlan, Move, NewVerb
 from perdure.engines.embedded.instances import Instances, Make, instance_id
 from perdure.engines.embedded.plans import Definition
 from perdure.errors import RejectedError, Rejection
@@ -118,7 +118,7 @@ class Changes:
     async def _migrate(
         self, aggregate: Aggregate, command: Migrate, definition: Definition, number: int, origin: Origin, is_dry: bool
     ) -> MigrationPlan:
-        await self._instances.loaded(aggregate)
+        was = await self._instances.loaded(aggregate)
         before: Instance = aggregate.state
         if is_dry:
             after = self._decided(aggregate, command, origin)
@@ -129,7 +129,7 @@ class Changes:
         plan = MigrationPlan(
             id_text(aggregate.id), definition.deployed.process.id, number, digest_text(definition.hash), is_dry=is_dry
         )
-        return _differences(plan, before, after)
+        return replace(_differences(plan, before, after), new_verbs=tuple(_new_verbs(was, definition, before, after)))
 
     def _decided(self, aggregate: Aggregate, command: Migrate, origin: Origin) -> Instance:
         """The state a command would lead to, without anything being committed."""
@@ -167,6 +167,17 @@ def _differences(plan: MigrationPlan, before: Instance, after: Instance) -> Migr
         ended_waits=tuple(each.event for number, each in sorted(before.watches.items()) if number not in numbers),
         new_waits=tuple(each.event for number, each in sorted(after.watches.items()) if number not in numbers),
     )
+
+
+def _new_verbs(was: Definition, will: Definition, before: Instance, after: Instance) -> Iterator[NewVerb]:
+    for number, node in sorted(before.nodes.items()):
+        job, moved = node.job, after.nodes.get(number)
+        if job is None or moved is None:
+            continue
+        type = will.type_of(replace(moved, job=job))
+        if (type, will.plan.definition(type)) != (job.type, job.definition):
+            is_running = job.status == "leased"
+            yield NewVerb(number, moved.element, was.verb_name(job.type), will.verb_name(type), is_running)
 
 
 def _is_kept(before: Watch | None, after: Watch) -> bool:

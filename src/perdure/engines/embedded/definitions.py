@@ -202,12 +202,19 @@ class Definitions:
 
     async def load(self, process: str, hash: bytes, tenant: str) -> Definition:
         """A deployed process by its hash, from memory or from the store."""
+        definition = await self.stored(process, hash, tenant)
+        if definition is None:
+            raise InvariantBroken("load", "process", process, f"nothing is stored under {digest_text(hash)}")
+        return definition
+
+    async def stored(self, process: str, hash: bytes, tenant: str) -> Definition | None:
+        """The same; None when the process has no such definition."""
         try:
             return self.plans.definition(hash)
         except MissingPlan:
             data = await self._store.payload(process_id(tenant, process), hash)
         if data is None:
-            raise InvariantBroken("load", "process", process, f"nothing is stored under {digest_text(hash)}")
+            return None
         definition = definition_of(msgspec.json.decode(data, type=Deployed), hash)
         self.plans.keep(definition)
         return definition

@@ -43,13 +43,13 @@ class InstanceDuties:
         node = aggregate.state.nodes.get(step)
         if node is None or node.job is None or node.incident is not None or await self._serves(aggregate, step):
             return False
-        await self._jobs.raise_missing(id, node, Origin(tenant))
+        await self._jobs.raise_missing(id, node, Origin(tenant), await self._instances.loaded(aggregate))
         return True
 
     async def _serves(self, aggregate: Aggregate, step: int) -> bool:
         definition = await self._instances.loaded(aggregate)
         node = aggregate.state.nodes.get(step)
-        binding = definition.binding(node.job.type) if node is not None and node.job is not None else None
+        binding = definition.binding(definition.type_of(node)) if node is not None else None
         return binding is not None and self._instances.conductor.serves(binding.verb, binding.version) is not None
 
     async def heal(self, id: Id, step: int, tenant: str) -> bool:

@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from perdure.bpmn.machine.commands import JobDone, JobFault, LeaseJob, RaiseIncident, RecordJob
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.definition import Binding, Deployed
 from perdure.bpmn.machine.entries import JobStarted
 from perdure.bpmn.machine.state import Failure, Instance, Job, Node, job_key
 from perdure.engines.embedded.instances import Instances
@@ -132,7 +132,10 @@ class Jobs:
             await self._give_up(aggregate, node, job, error)
 
     async def _insist_on_missing(self, leased: Leased) -> None:
-        await insist(lambda: self.raise_missing(leased.id, leased.node, leased.origin), self._instances.sources)
+        def raise_it() -> Awaitable[None]:
+            return self.raise_missing(leased.id, leased.node, leased.origin, leased.definition)
+
+        await insist(raise_it, self._instances.sources)
 
     async def _give_up(self, aggregate: Aggregate, node: Node, job: Job, error: Exception) -> None:
         """See to what a job ended with, unless nothing is left to do for this process."""
@@ -318,11 +321,11 @@ class Jobs:
         change = Change(patch, verb.name, leased.key, at, by, place_of(state, node), base)
         return payloads.seal_change(aggregate.id, state.head, change, leased.work.budget)
 
-    async def raise_missing(self, id: Id, node: Node, origin: Origin) -> None:
+    async def raise_missing(self, id: Id, node: Node, origin: Origin, definition: Definition) -> None:
         """A job whose verb or handler is gone must be seen by a person."""
-        type = node.job.type if node.job is not None else ""
+        verb = definition.type_of(node)
         text = (
-            f"The verb '{type}' that the task '{node.element}' is pinned to is not available any more. "
+            f"The verb '{verb}' that the task '{node.element}' is pinned to is not available any more. "
             "Bring its definition and handler back, then `perdure incidents retry`; or `perdure incidents resolve`."
         )
         job = node.job
@@ -356,13 +359,20 @@ class Jobs:
             node = aggregate.state.nodes.get(found.step)
             if node is None or node.job is None:
                 aggregate = await self._instances.read(found.aggregate, origin)
+                definition = await self._instances.loaded(aggregate)
                 node = aggregate.state.nodes.get(found.step)
-            binding = definition.binding(node.job.type) if node is not None and node.job is not None else None
-            if binding is None or self._conductor.serves(binding.verb, binding.version) is None:
+            if node is None or node.job is None:
+                return False
+            binding = definition.binding(definition.type_of(node))
+            if binding is None:
+                await self.raise_missing(found.aggregate, node, origin, definition)
+                return False
+            if self._conductor.serves(binding.verb, binding.version) is None:
                 return False  # another worker may have it; if none does, the check of definitions raises an incident
+            begun = await self._begun_as(aggregate, node.job) if found.worker else binding
             command = LeaseJob(
                 node=found.step, worker=self._conductor.lease.number, abandoned=found.worker,
-                redelivery=binding.redelivery,
+                redelivery=begun.redelivery if begun is not None else "incident",
             )  # fmt: skip
             return (await self._instances.ask(found.aggregate, origin, Prepared(command))).answer == "leased"
         except QuarantinedError:
@@ -372,6 +382,16 @@ class Jobs:
                 return False
             log.warning("the job %s of instance %s cannot be taken up: %s", found.step, id_text(found.aggregate), error)
             raise
+
+    async def _begun_as(self, aggregate: Aggregate, job: Job) -> Binding | None:
+        """What a job under way is pinned to: the instance may have been migrated since a worker took it."""
+        state: Instance = aggregate.state
+        for hash in (state.definition, *(past[0] for past in reversed(state.past))):
+            definition = await self._instances.definitions.stored(state.process, hash, aggregate.tenant)
+            binding = definition.binding(job.type) if definition is not None else None
+            if definition is not None and job.definition in (0, definition.plan.definition(job.type)) and binding:
+                return binding
+        return None
 
 
 def is_gone(error: Exception) -> bool:

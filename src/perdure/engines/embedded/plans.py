@@ -9,6 +9,7 @@ import msgspec
 
 from perdure.bpmn.machine.definition import Binding, Deployed
 from perdure.bpmn.machine.plan import Plan, plan_of
+from perdure.bpmn.machine.state import Node as Token
 from perdure.bpmn.model import CallActivity, Node, Task, nodes
 from perdure.payload import digest_text
 
@@ -41,8 +42,17 @@ class Definition(msgspec.Struct, frozen=True):
         """An element in a sentence; one that the definition does not know goes by its id."""
         return self.names.get(element) or _in_a_sentence(element)
 
+    def type_of(self, node: Token) -> str:
+        """What the job of a token would be made with today; empty when it has none."""
+        return self.plan.type_of(node.element, node.job) if node.job is not None else ""
+
     def binding(self, type: str) -> Binding | None:
         return self.deployed.bindings.get(type)
+
+    def verb_name(self, type: str) -> str:
+        """What a type is pinned to, as people say it: `pay.card v2`."""
+        binding = self.binding(type)
+        return f"{binding.verb} v{binding.version}" if binding is not None else type
 
 
 def definition_of(deployed: Deployed, hash: bytes) -> Definition:

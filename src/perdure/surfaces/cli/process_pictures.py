@@ -174,6 +174,9 @@ def migration_picture(plan: MigrationPlan) -> RenderableType:
     ):  # fmt: skip
         if each:
             rows.append((label, Text(", ".join(each))))
+    for verb in plan.new_verbs:
+        when = " when it is given again" if verb.is_running else ""
+        rows.append((f"verb of {verb.element}", Text(f"{verb.before} → {verb.after}{when}")))
     title = Text("would migrate (nothing was changed)" if plan.is_dry else "✓ migrated", style="bold")
     return _panel(title, _grid(rows), "yellow" if plan.is_dry else "green")
 
