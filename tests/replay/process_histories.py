@@ -76,6 +76,16 @@ INSTANCES: dict[str, Commands] = {
         )),
         ("FireTimer", at(11), (e.JobMade(2, "kyc.create-better", 1, definition=78), e.JobStarted(2, 2, at(11), 5))),
     ),
+    "tokens that wait at joins, migrated": (
+        ("StartInstance", at(0), (
+            started(), e.Entered(2, "join", 1, "join", at(0), "f1"), e.Entered(3, "wait", 1, "wait", at(0)),
+            e.GatewayOpened(1, ("gate f2",)),
+        )),
+        ("Migrate", at(1), (
+            e.InstanceMigrated(at(1), SECOND, "kyc", 2, {"f1": "f7", "f2": "f8"}, FLAGS, "mended"),
+            e.Rerouted(2, "f7"), e.GatewayOpened(1, ("gate f8",)),
+        )),
+    ),
     "a job retried, a task, a message": (
         ("StartInstance", at(0), (
             started(**WHOLE), e.Passed("asked", 1, "f0"), e.Entered(2, "create", 1, "job", at(0), "f1", 3),
@@ -211,7 +221,7 @@ TAGS_OF_INSTANCES = {
     26: "Interrupted", 27: "GatewayOpened", 28: "WatchMet", 29: "CompensationStarted", 30: "InstanceSuspended",
     31: "InstanceResumed", 32: "InstanceModified", 33: "InstanceMigrated", 34: "CancelRequested", 35: "InstanceEnded",
     36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored", 39: "Adopted", 40: "TaskDelegated",
-    41: "TaskChased", 42: "TaskOverridden", 43: "AgentUsed", 44: "JobRebound",
+    41: "TaskChased", 42: "TaskOverridden", 43: "AgentUsed", 44: "JobRebound", 45: "Rerouted",
 }  # fmt: skip
 TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired", 5: "Redrawn"}
 TAGS_OF_ACCESS = {1: "KeyCreated", 2: "KeyRevoked"}

@@ -273,6 +273,10 @@ def _gateway_opened(state: Instance, entry: e.GatewayOpened) -> None:
     state.nodes[entry.scope] = replace(state.nodes[entry.scope], opened=entry.opened)
 
 
+def _rerouted(state: Instance, entry: e.Rerouted) -> None:
+    state.nodes[entry.number] = replace(state.nodes[entry.number], flow=entry.flow)
+
+
 def _compensation_started(state: Instance, entry: e.CompensationStarted) -> None:
     state.status = "compensating"
     state.failure = entry.failure
@@ -384,4 +388,5 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.TaskOverridden: _nothing,
     e.AgentUsed: _agent_used,
     e.JobRebound: _job_rebound,
+    e.Rerouted: _rerouted,
 }

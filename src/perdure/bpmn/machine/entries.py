@@ -393,11 +393,18 @@ class JobRebound(Compact, frozen=True, tag=44):
     definition: int
 
 
+class Rerouted(Compact, frozen=True, tag=45):
+    """A token counts as one that came on another flow: its own has that name in the version migrated to."""
+
+    number: int
+    flow: str
+
+
 Entry = (
     InstanceStarted | Entered | Passed | Left | Armed | Disarmed | Occurred | JobMade | JobStarted | JobCompleted
     | JobFailed | JobDiscarded | FlagsWritten | HeadChanged | IncidentRaised | IncidentResolved | TaskOpened
     | TaskClaimed | TaskReassigned | TaskCompleted | Thrown | ErrorThrown | Iterated | Completed | Undoing
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
-    | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | AgentUsed | JobRebound
+    | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | AgentUsed | JobRebound | Rerouted
 )  # fmt: skip

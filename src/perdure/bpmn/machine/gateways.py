@@ -25,7 +25,7 @@ def arrive(game: Game, gateway: m.Gateway, scope: int, flow: str) -> None:
     spot = game.spots[gateway.id]
     if gateway.kind == "event":
         _race(game, spot, scope, flow)
-    elif gateway.kind == "exclusive" or (gateway.kind != "complex" and len(spot.into) <= 1):
+    elif not joins(spot):
         _pass(game, spot, scope, flow)
     elif gateway.kind == "complex":
         _complex(game, gateway, spot, scope, flow)
@@ -33,6 +33,14 @@ def arrive(game: Game, gateway: m.Gateway, scope: int, flow: str) -> None:
         game.enter(gateway.id, scope, "join", flow)
         if gateway.kind == "parallel":
             _synchronise(game, spot, scope)
+
+
+def joins(spot: Spot) -> bool:
+    """Whether tokens wait for each other there."""
+    node = spot.node
+    return isinstance(node, m.Gateway) and (
+        node.kind == "complex" or (node.kind in ("parallel", "inclusive") and len(spot.into) > 1)
+    )
 
 
 def _pass(game: Game, spot: Spot, scope: int, flow: str = "") -> None:
@@ -85,6 +93,18 @@ def _synchronise(game: Game, spot: Spot, scope: int) -> None:
         _consume(game, spot, scope, [arrived[flow.id][0] for flow in spot.into])
 
 
+def meet(game: Game) -> None:
+    """Joins look again whether all they wait for has come: under another definition that may be less."""
+    for node in list(game.state.nodes.values()):
+        if node.kind == "join" and node.number in game.state.nodes:
+            spot = game.spots[node.element]
+            assert isinstance(spot.node, m.Gateway)
+            if spot.node.kind == "parallel" and spot.into:
+                _synchronise(game, spot, node.parent)
+            elif spot.node.kind == "complex":
+                _activate(game, spot.node, spot, node.parent)
+
+
 def _consume(game: Game, spot: Spot, scope: int, tokens: list[Node]) -> None:
     for token in tokens:
         game.emit(e.Left(token.number, "consumed"))
@@ -128,6 +148,10 @@ def _complex(game: Game, gateway: m.Gateway, spot: Spot, scope: int, flow: str) 
         game.touch(scope)
         return
     game.enter(gateway.id, scope, "join", flow)
+    _activate(game, gateway, spot, scope)
+
+
+def _activate(game: Game, gateway: m.Gateway, spot: Spot, scope: int) -> None:
     arrived = _arrived(game, gateway.id, scope)
     tokens = [token for each in arrived.values() for token in each]
     if gateway.activation is None:
@@ -137,7 +161,7 @@ def _complex(game: Game, gateway: m.Gateway, spot: Spot, scope: int, flow: str) 
     if is_active:
         swallows = tuple(f"{gateway.id} {each.id}" for each in spot.into if each.id not in arrived)
         if swallows:
-            game.emit(e.GatewayOpened(scope, (*opened, *swallows)))
+            game.emit(e.GatewayOpened(scope, (*game.state.nodes[scope].opened, *swallows)))
         _consume(game, spot, scope, tokens)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import rebind
 from perdure.bpmn.machine.done import listed
 from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.gateways import joins, meet
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.state import ROOT, Flags, Instance
 from perdure.bpmn.machine.watches import listens, rearm
@@ -32,6 +35,8 @@ def migrate(game: Game, command: c.Migrate, target: Plan, version: int) -> str |
         e.InstanceMigrated(game.now, target.hash, target.process, version, names, flags, command.reason)
     )  # fmt: skip
     game.follow(target)
+    _reroute(game, names)
+    meet(game)
     for number in list(game.state.nodes):
         if game.state.nodes[number].incident is None:
             rearm(game, number, {names.get(event, event) for event in known[number]})
@@ -55,7 +60,8 @@ def _names(state: Instance, target: Plan, mapping: dict[str, str]) -> dict[str, 
 
 
 def _problems(game: Game, target: Plan, names: dict[str, str], mapping: dict[str, str]) -> list[str]:
-    found = [f"'{new}' is not an element of the new version" for new in mapping.values() if new not in target.spots]
+    there = {*target.spots, *(flow.id for spot in target.spots.values() for flow in spot.into)}
+    found = [f"'{new}' is not an element of the new version" for new in mapping.values() if new not in there]
     found += [f"'{old}' is being undone" for old in _undone(game.state) if names.get(old, old) != old]
     for node in game.state.nodes.values():
         if node.number == ROOT or node.element == game.plan.process:
@@ -73,7 +79,41 @@ def _problems(game: Game, target: Plan, names: dict[str, str], mapping: dict[str
         area = names.get(before.area, before.area) if before.area != game.plan.process else target.process
         if after.area != area:
             found.append(f"'{new}' stands in '{after.area}' and not in '{area}'")
-    return found
+    return [*found, *_flow_problems(game, target, names)]
+
+
+def _flow_problems(game: Game, target: Plan, names: dict[str, str]) -> Iterator[str]:
+    """A join knows by their flows which tokens have come, and which it still waits for or swallows."""
+    for join, flow in dict.fromkeys(_came(game)):
+        spot = target.spots.get(names.get(join, join))
+        into = [each.id for each in spot.into] if spot is not None else []
+        if into and names.get(flow, flow) not in into:
+            yield (
+                f"the join '{join}' has a token of the flow '{flow}', which does not lead there in the new version: "
+                f"map it to one of {', '.join(into)}"
+            )
+
+
+def _came(game: Game) -> Iterator[tuple[str, str]]:
+    for node in game.state.nodes.values():
+        spot = game.plan.spots.get(node.element)
+        if node.kind in ("join", "stuck") and node.flow and spot is not None and joins(spot):
+            yield node.element, node.flow
+        for each in node.opened:
+            join, _, flow = each.partition(" ")
+            yield join, flow
+
+
+def _reroute(game: Game, names: dict[str, str]) -> None:
+    """What is known of flows goes by their new names; a gateway that is gone swallows nothing more."""
+    for node in list(game.state.nodes.values()):
+        if (flow := names.get(node.flow, node.flow)) != node.flow:
+            game.emit(e.Rerouted(node.number, flow))
+        pairs = [each.partition(" ") for each in node.opened]
+        renamed = [(names.get(join, join), names.get(flow, flow)) for join, _, flow in pairs]
+        opened = tuple(f"{join} {flow}" for join, flow in renamed if join in game.spots)
+        if opened != node.opened:
+            game.emit(e.GatewayOpened(node.number, opened))
 
 
 def _undone(state: Instance) -> list[str]:
