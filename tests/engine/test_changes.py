@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
+from perdure.bpmn.model import Model
 from perdure.errors import RejectedError
 from perdure.verbs import Call
-from tests.engine.models import after, boundary, flow, line, message, pause, service, user, wait
+from tests.engine.models import (
+    END,
+    START,
+    after,
+    boundary,
+    flow,
+    fork,
+    line,
+    message,
+    model,
+    pause,
+    service,
+    times,
+    user,
+    wait,
+)
 from tests.engine.world import ORIGIN, Handlers, opened
 
 
@@ -93,6 +110,38 @@ async def test_a_parked_timer_keeps_its_time_through_a_migration(store_url: str)
         await world.sandbox.advance("P6D")
         ended = await world.now(begun)
         assert (ended.state.status, await world.data(ended)) == ("completed", {"t_two": 1})
+
+
+def guarded(host: str, **how: Any) -> Model:
+    """Two people beside each other, and a timer on one of them."""
+    late = boundary("late", host, after("PT1H"))
+    return model(
+        "p",
+        (START, fork("fork"), user("one"), user("two", **how), late, fork("join"), END),
+        (
+            flow("start", "fork"), flow("fork", "one"), flow("fork", "two"), flow("one", "join"), flow("two", "join"),
+            flow("join", "end"), flow("late", "join"),
+        ),
+    )  # fmt: skip
+
+
+@pytest.mark.req("O10")
+@pytest.mark.parametrize("how", [{}, {"repeat": times(3)}], ids=["once", "repeated"])
+async def test_a_boundary_event_that_moved_waits_on_its_new_host_alone(store_url: str, how: dict[str, Any]) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(guarded("one", **how), profile="open")
+        begun = await world.start("p")
+        await world.sandbox.advance("PT50M")
+        await world.deploy(guarded("two", **how), profile="open")
+        plan = await world.engine.migrate(begun.id, ORIGIN)
+        assert (plan.kept_timers, plan.ended_waits, plan.new_waits) == ((), ("late",), ("late",))
+        moved = await world.now(begun)
+        (watch,) = moved.state.watches.values()
+        assert watch.node == world.node(moved, "two"), "around all iterations, where there are any"
+        await world.sandbox.advance("PT50M")
+        assert "one" in world.standing(await world.now(begun)), "it did not stand there long enough"
+        await world.sandbox.advance("PT10M")
+        assert world.standing(await world.now(begun)) == ["join", "one"]
 
 
 @pytest.mark.req("O10")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
@@ -12,7 +14,7 @@ from perdure.bpmn.machine.done import listed
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.gateways import joins, meet
 from perdure.bpmn.machine.plan import Plan
-from perdure.bpmn.machine.state import ROOT, Flags, Instance
+from perdure.bpmn.machine.state import ROOT, Flags, Instance, Watch
 from perdure.bpmn.machine.watches import listens, rearm
 from perdure.errors import Rejection
 
@@ -27,7 +29,7 @@ def migrate(game: Game, command: c.Migrate, target: Plan, version: int) -> str |
         )  # fmt: skip
     known = {node.number: {*listens(game.plan, node)} for node in game.state.nodes.values()}
     for watch in list(game.state.watches.values()):
-        if not _keeps(game.plan, target, watch.event, names):
+        if not _keeps(game, target, watch, names):
             game.emit(e.Disarmed(watch.number))
             known[watch.node].discard(watch.event)
     flags = _flags(game.state, target, command.flags)
@@ -36,13 +38,13 @@ def migrate(game: Game, command: c.Migrate, target: Plan, version: int) -> str |
     )  # fmt: skip
     game.follow(target)
     _reroute(game, names)
-    meet(game)
     for number in list(game.state.nodes):
         if game.state.nodes[number].incident is None:
             rearm(game, number, {names.get(event, event) for event in known[number]})
     for node in list(game.state.nodes.values()):
         if node.job is not None and node.job.status != "leased":  # one under way ends as what it began as
             rebind(game, node.number)
+    meet(game)
     game.is_flagged = True
     return "migrated"
 
@@ -141,12 +143,14 @@ def _repeats(node: m.Task | m.SubProcess | m.CallActivity) -> str:
     return "" if node.repeat is None else f"({type(node.repeat).__name__})"
 
 
-def _keeps(before: Plan, target: Plan, event: str, names: dict[str, str]) -> bool:
-    """Whether a wait goes on: its event exists in the new version and listens for the same kind of thing."""
-    new = target.spots.get(names.get(event, event))
-    if new is None:
+def _keeps(game: Game, target: Plan, watch: Watch, names: dict[str, str]) -> bool:
+    """Whether a wait goes on: its token listens for it in the new version too, and for the same kind of thing."""
+    node = game.state.nodes[watch.node]
+    element = names.get(node.element, node.element) if node.number != ROOT else target.process
+    event = names.get(watch.event, watch.event)
+    if event not in listens(target, replace(node, element=element)):
         return False
-    old = before.spots[event].node
+    old, new = game.spot(watch.event).node, target.spots[event]
     if isinstance(old, m.Event) and isinstance(new.node, m.Event):
         kinds = [type(trigger) for trigger in old.triggers]
         return kinds == [type(trigger) for trigger in new.node.triggers] and old.position == new.node.position

@@ -93,7 +93,8 @@ def rearm(game: Game, number: int, but: Collection[str] = ()) -> None:
 def listens(plan: Plan, node: Node) -> list[str]:
     """The events (and receive tasks) that a token on a node waits for under a plan."""
     spot = plan.spots.get(node.element)
-    found = [event.id for event in spot.boundaries] if spot is not None else []
+    # Those of an activity that repeats are armed around all its iterations, not on each.
+    found = [event.id for event in spot.boundaries] if spot is not None and not node.iteration else []
     if node.kind == "scope" and not node.is_interrupted:
         found.extend(start.id for _, start in plan.areas[node.element].subs)
     if spot is None:
