@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
@@ -13,6 +15,7 @@ from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.gateways import depart
 from perdure.bpmn.machine.jobs import business
 from perdure.bpmn.machine.jobs import finish as finish_job
+from perdure.bpmn.machine.joining import flows_for
 from perdure.bpmn.machine.scopes import end
 from perdure.bpmn.machine.state import ROOT, Failure, Flags, Node
 from perdure.bpmn.machine.watches import INVALID, rearm
@@ -151,36 +154,47 @@ def cancel(game: Game, command: c.Cancel) -> str | Rejection:
 
 def modify(game: Game, command: c.Modify) -> str | Rejection:
     """Take tokens away and put new ones before elements, in one commit."""
-    problem = _modifiable(game, command)
-    if problem:
-        return Rejection("invalid", "modify", "instance", "?", problem, "See `perdure instances show` for its tokens.")
+    arrivals = _arrivals(game, command)
+    if isinstance(arrivals, str):
+        return Rejection("invalid", "modify", "instance", "?", arrivals, "See `perdure instances show` for its tokens.")
     if refused := _edit(game, command.flags):
         return refused
-    scopes = {element: _scope_for(game, element) for element in command.starts}
     game.emit(e.InstanceModified(game.now, command.reason, command.cancels, command.starts))
     for number in command.cancels:
         if number in game.state.nodes:
             parent = game.state.nodes[game.state.nodes[number].parent]
             game.remove(number, "cancelled")
             game.later("iterated", parent.number) if parent.kind in ("many", "loop") else game.touch(parent.number)
-    for element in command.starts:
-        scope = scopes[element]
-        assert isinstance(scope, int)
-        game.go(element, scope)
+    for element, scope, flow in arrivals:
+        game.go(element, scope, flow)
     return "modified"
 
 
-def _modifiable(game: Game, command: c.Modify) -> str:
+def _arrivals(game: Game, command: c.Modify) -> list[tuple[str, int, str]] | str:
+    """Where each new token starts, in which scope, and for which flow it counts; or why that cannot be."""
+    scopes = _scopes(game, command)
+    if isinstance(scopes, str):
+        return scopes
+    flows = flows_for(game, scopes, Counter(command.starts), command.cancels)
+    if isinstance(flows, str):
+        return flows
+    return [(element, scopes[element], next(flows[element], "")) for element in command.starts]
+
+
+def _scopes(game: Game, command: c.Modify) -> dict[str, int] | str:
+    """The scope of each element where a token starts; or why that cannot be."""
     for number in command.cancels:
         if number == ROOT or number not in game.state.nodes:
             return f"there is no token {number}"
+    scopes: dict[str, int] = {}
     for element in command.starts:
         scope = _scope_for(game, element)
         if isinstance(scope, str):
             return scope
         if any(scope == number or _is_within(game, scope, number) for number in command.cancels):
             return f"'{element}' would start inside a token that is cancelled"
-    return ""
+        scopes[element] = scope
+    return scopes
 
 
 def _is_within(game: Game, number: int, outer: int) -> bool:
