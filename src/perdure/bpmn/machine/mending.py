@@ -10,7 +10,7 @@ from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import offer_again
 from perdure.bpmn.machine.compensation import FAILED, compensate_instance, finish
 from perdure.bpmn.machine.flags import settled
-from perdure.bpmn.machine.flow import NO_WAY_OUT, complete, leave
+from perdure.bpmn.machine.flow import NO_WAY_OUT, complete, follow, leave
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.gateways import depart
 from perdure.bpmn.machine.jobs import business
@@ -97,6 +97,13 @@ def resolve(game: Game, command: c.ResolveIncident) -> str | Rejection:
     node = _stuck(game, command.node, "resolve")
     if isinstance(node, Rejection):
         return node
+    if not command.error and _has_no_way(game, node):
+        return Rejection(
+            "wrong_state", "resolve", "incident", str(node.number),
+            f"nothing says which way its token would go from '{node.element}'",
+            "Retry it with flags that open a way (`perdure instances retry ID --flag NAME=VALUE`), or put the token "
+            "where it belongs (`perdure instances modify ID`).",
+        )  # fmt: skip
     if refused := _edit(game, command.flags):
         return refused
     how: str = "failed" if command.error else "completed"
@@ -110,8 +117,8 @@ def resolve(game: Game, command: c.ResolveIncident) -> str | Rejection:
     elif node.kind == "undo" and node.undo is not None:
         finish(game, node, node.undo.then)
     elif node.kind == "stuck":
-        game.emit(e.Left(node.number, "cancelled"))
-        game.touch(node.parent)
+        game.emit(e.Left(node.number, "completed"))
+        follow(game, node.element, node.parent)
     elif node.job is not None:
         finish_job(game, node, node.job)
     elif node.number == ROOT:
@@ -121,6 +128,14 @@ def resolve(game: Game, command: c.ResolveIncident) -> str | Rejection:
             game.remove(child.number, "cancelled")
         complete(game, node.number)
     return "resolved"
+
+
+def _has_no_way(game: Game, node: Node) -> bool:
+    """Whether ending a token by hand would swallow it: only of an activity is it known what comes after it."""
+    if node.kind != "stuck":
+        return node.kind == "gate"
+    assert node.incident is not None
+    return node.incident.code == NO_WAY_OUT or isinstance(game.spots[node.element].node, m.Gateway | m.Event)
 
 
 def suspend(game: Game, command: c.Suspend) -> str | Rejection:
