@@ -318,7 +318,10 @@ def _node(draw: st.DrawFn, names: Names, id: str, own: list[str], beside: list[N
         case "subprocess":
             return draw(_sub_process(names, {**common, **draw(_activity(default, "zeebe:ioMapping"))}, depth))
         case "call":
-            return CallActivity(**common, **draw(_activity(default, "zeebe:calledElement")), process=draw(texts))
+            return CallActivity(
+                **common, **draw(_activity(default, "zeebe:calledElement")), process=draw(texts),
+                hands_all=draw(st.booleans()), returns_all=draw(st.booleans()),
+            )  # fmt: skip
         case "gateway":
             return draw(_gateway({**common, "extensions": draw(extensions()), "default": default}))
         case _:

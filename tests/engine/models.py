@@ -67,8 +67,8 @@ def fork(id: str) -> Gateway:
     return Gateway(id=id, kind="parallel")
 
 
-def call(id: str, process: str) -> CallActivity:
-    return CallActivity(id=id, process=process)
+def call(id: str, process: str, **more: Any) -> CallActivity:
+    return CallActivity(id=id, process=process, **more)
 
 
 def throw(id: str, message: str, *, position: Any = "throw", **more: Any) -> Event:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from perdure.bpmn.model import Event, Gateway, MessageTrigger, SignalTrigger
+from perdure.bpmn.model import Event, Gateway, Mapping, MessageTrigger, SignalTrigger, Value
 from tests.engine.models import (
     END,
     after,
@@ -47,6 +49,42 @@ async def test_a_called_process_gets_the_data_and_gives_back_what_it_changed(sto
         ended = await world.now(begun)
         assert ended.state.status == "completed"
         assert await world.data(ended) == {"given": 1, "t_one": 1, "said": "yes", "t_two": 1, "t_three": 1}
+
+
+def same(direction: Any, flag: str) -> Mapping:
+    return Mapping(direction, Value(flag, "flag"), flag)
+
+
+@pytest.mark.req("O12")
+@pytest.mark.parametrize(
+    ("said", "given", "back"),
+    [
+        ({}, {"orch_a", "orch_b"}, {"orch_a": 2, "orch_b": 2}),
+        ({"returns_all": False}, {"orch_a", "orch_b"}, {"orch_a": 1, "orch_b": 1}),
+        ({"hands_all": False}, set(), {"orch_a": 2, "orch_b": 2}),
+        ({"mappings": (same("output", "orch_b"),)}, {"orch_a", "orch_b"}, {"orch_a": 1, "orch_b": 2}),
+        ({"mappings": (same("input", "orch_a"),)}, {"orch_a", "orch_b"}, {"orch_a": 2, "orch_b": 2}),
+        (
+            {"hands_all": False, "returns_all": False, "mappings": (same("input", "orch_a"), same("output", "orch_b"))},
+            {"orch_a"},
+            {"orch_a": 1, "orch_b": 2},
+        ),
+    ],
+)  # fmt: skip
+async def test_flags_go_and_come_as_the_call_says_and_data_always(
+    store_url: str, said: dict[str, Any], given: set[str], back: dict[str, int]
+) -> None:
+    async with opened(store_url) as world:
+        world.handlers.flags["t.two"] = {"orch_a": 2, "orch_b": 2}
+        await world.deploy(CHILD, profile="open")
+        await world.deploy(line("parent", call("inner", "child", **said)), profile="open")
+        begun = await world.start("parent", flags={"orch_a": 1, "orch_b": 1}, data={"given": 1})
+        child = await called(world)
+        assert set(child.state.flags) == given
+        await world.engine.complete_task(child.id, world.node(child, "ask"), ORIGIN, data={"said": "yes"})
+        ended = await world.now(begun)
+        assert (ended.state.status, ended.state.flags) == ("completed", back)
+        assert await world.data(ended) == {"given": 1, "said": "yes", "t_two": 1}
 
 
 @pytest.mark.req("O12")

@@ -151,7 +151,7 @@ class _Sketch:
                 ordering="sequential" if "inorder" in plain else "parallel", cancels_remaining="keep" not in plain,
             )  # fmt: skip
         if kind == "call":
-            return m.CallActivity(**shared, process=plain[0])
+            return m.CallActivity(**shared, **_handing(named), process=plain[0])
         return self._task(kind, shared, named, plain)
 
     def _task(self, kind: str, shared: dict[str, Any], named: dict[str, str], plain: list[str]) -> m.Task:
@@ -233,6 +233,18 @@ def _split(words: list[str]) -> Iterator[list[str]]:
             part.append(word)
     if part:
         yield part
+
+
+def _handing(named: dict[str, str]) -> dict[str, Any]:
+    """`hands=orch_a,orch_b` and `returns=orch_c`: only these flags go with a call, and only these come back."""
+    ways = (("hands", "input"), ("returns", "output"))
+    mappings = [
+        m.Mapping(direction, value(flag), flag)  # type: ignore[arg-type]
+        for word, direction in ways
+        for flag in named.get(word, "").split(",")
+        if flag
+    ]
+    return {"mappings": tuple(mappings), "hands_all": "hands" not in named, "returns_all": "returns" not in named}
 
 
 def _repeat(named: dict[str, str], plain: list[str]) -> m.StandardLoop | m.MultiInstance | None:

@@ -201,6 +201,10 @@ class CallActivity(Activity, frozen=True, kw_only=True, tag="call", tag_field="i
     """`process` is the id of the process called."""
 
     process: str
+    hands_all: bool = True
+    """Every flag goes with the call; else those of the input mappings only."""
+    returns_all: bool = True
+    """Every flag comes back, unless output mappings name some; else those of the output mappings only."""
 
 
 class Gateway(Element, frozen=True, kw_only=True, tag="gateway", tag_field="is"):

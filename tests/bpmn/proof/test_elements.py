@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from perdure.bpmn.proof import Proof
+from perdure.bpmn import model as m
+from perdure.bpmn.proof import Proof, prove
 from perdure.bpmn.proof.environment import Environment
 from perdure.bpmn.proof.subject import deployed_of
 from perdure.bpmn.xml import read_model
+from perdure.contracts import FlagContract
 from perdure.testing.scenarios import Scenario, find_scenarios, load_scenario, run_pure
 from perdure.testing.scenarios import values as v
+from tests.bpmn.proof.models import definitions
 from tests.house.tree import ROOT
 
 ELEMENTS = ROOT / "tests" / "scenarios" / "elements"
@@ -40,3 +44,26 @@ def test_what_scenarios_visit_the_proof_has_seen(folder: Path) -> None:
         outcome = run_pure(scenario)
         if outcome.actual.deploy == "accepted" and not any(isinstance(step, BY_HAND) for step in scenario.steps):
             assert set(outcome.actual.visited) <= seen(scenario), file.name
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize("is_reduced", [True, False])
+@pytest.mark.parametrize(
+    ("said", "dead"),
+    [
+        ({}, set()),
+        ({"returns_all": False}, {"a"}),
+        ({"mappings": (m.Mapping("output", m.Value("orch_y", "flag"), "orch_y"),)}, {"a"}),
+        ({"mappings": (m.Mapping("output", m.Value("orch_x", "flag"), "orch_x"),)}, set()),
+    ],
+)
+def test_a_call_writes_the_flags_that_come_back_and_no_other(
+    said: dict[str, Any], dead: set[str], is_reduced: bool
+) -> None:
+    model = definitions(
+        "start -> c -> xor1 -> end1 [default]", "xor1 -> a [orch_x = 1]", "a -> end2",
+        nodes=(m.CallActivity(id="c", process="q", **said),),
+    )  # fmt: skip
+    flags = [FlagContract("orch_x", "integer", initial=0), FlagContract("orch_y", "integer", initial=0)]
+    verdict = prove(model, flags=flags, writes={"q": ["orch_x", "orch_y"]}, is_reduced=is_reduced)
+    assert {each.element for each in verdict.findings if each.code == "SND003"} & {"a"} == dead

@@ -76,6 +76,16 @@ def test_what_an_element_has_beyond_the_model_is_kept_and_written_back() -> None
     assert '<zeebe:calledElement processId="place-order" propagateAllChildVariables="false" />' in written
 
 
+def test_a_call_says_which_flags_go_and_come() -> None:
+    order = node("order")
+    assert isinstance(order, CallActivity)
+    assert (order.hands_all, order.returns_all, order.extensions) == (True, False, ())
+    text = write_model(fixture("onboarding"))
+    told = text.replace('propagateAllChildVariables="false"', 'propagateAllChildVariables="true"')
+    silent = text.replace(' propagateAllChildVariables="false"', "")
+    assert read_model(told).definitions == read_model(silent).definitions != read_model(text).definitions
+
+
 def test_a_form_named_by_key_is_written_back_by_key() -> None:
     text = write_model(fixture("onboarding")).replace('formId="decide-form"', 'formKey="camunda-forms:bpmn:f"')
     model = read_model(text)

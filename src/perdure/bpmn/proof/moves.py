@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from perdure.bpmn.conditions.tree import Scalar
 from perdure.bpmn.machine import commands as c
+from perdure.bpmn.machine.calling import Names, returned
 from perdure.bpmn.machine.state import Failure, Instance, Node, Watch
 from perdure.bpmn.model import CallActivity, Event
 from perdure.bpmn.proof.environment import Environment, intake_of
@@ -76,8 +77,10 @@ class Moves:
 
     def _of_call(self, node: Node) -> Iterator[Move]:
         activity = self._outline.parts[node.element].node
-        process = activity.process if isinstance(activity, CallActivity) else ""
-        for flags, left in self._written(process):
+        if not isinstance(activity, CallActivity):
+            return
+        process = activity.process
+        for flags, left in self._written(process, returned(activity)):
             yield Move(node.number, "call", node.element, node.number, process, "", flags, left)
         for code in self.codes(process, node.element):
             yield Move(node.number, "call_failed", node.element, node.number, process, code)
@@ -116,13 +119,19 @@ class Moves:
             self._caught[element] = self._outline.caught(element)
         return self._caught[element]
 
-    def _written(self, verb: str | None) -> Iterator[tuple[tuple[tuple[str, Scalar], ...], tuple[str, ...]]]:
+    def _written(
+        self, verb: str | None, among: Names = None
+    ) -> Iterator[tuple[tuple[tuple[str, Scalar], ...], tuple[str, ...]]]:
         """Every choice of the flags a verb writes: those chosen now, and those left open. None writes nothing."""
         if verb is None:
             yield (), ()
             return
         names = self._environment.written(verb)
-        domains = [domain for name, domain in self._domains.items() if names is None or name in names]
+        domains = [
+            domain
+            for name, domain in self._domains.items()
+            if (names is None or name in names) and (among is None or name in among)
+        ]
         now = [each for each in domains if each.is_eager or not self._is_lazy]
         left = tuple(each.name for each in domains if not each.is_eager and self._is_lazy)
         for values in product(*(each.values for each in now)):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from perdure.bpmn.conditions.tree import Condition, flags_of
+from perdure.bpmn.machine.calling import returned
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.model import (
     CallActivity,
@@ -205,7 +206,7 @@ class Outline:
         if isinstance(node, Event) and node.position in ("throw", "end"):
             return self._written(node.type) if node.type else 0
         if isinstance(node, CallActivity):
-            return self._written(node.process)
+            return self._returned(node)
         if isinstance(node, SubProcess):
             return 0
         if isinstance(node, Event) and not any(isinstance(t, MessageTrigger | SignalTrigger) for t in node.triggers):
@@ -219,6 +220,10 @@ class Outline:
         names = self.environment.written(verb)
         found = self.everything if names is None else self.mask(names)
         return found | (self.bits[DONE] if verb in self.plan.deployed.compensation else 0)
+
+    def _returned(self, call: CallActivity) -> int:
+        written, names = self._written(call.process), returned(call)
+        return written if names is None else written & (self.mask(names) | self.bits[DONE])
 
     def _conditions(self, conditions: Iterable[Condition | None]) -> int:
         return self.mask({name for each in conditions if each is not None for name in flags_of(each)})

@@ -17,7 +17,7 @@ MODELLED: dict[str, tuple[str, ...]] = {
     "zeebe:taskSchedule": ("dueDate", "followUpDate"),
     "zeebe:priorityDefinition": ("priority",),
     "zeebe:formDefinition": ("formId",),
-    "zeebe:calledElement": ("processId",),
+    "zeebe:calledElement": ("processId", "propagateAllParentVariables", "propagateAllChildVariables"),
 }
 """Elements in the order they are written, each with the attributes that have a place."""
 

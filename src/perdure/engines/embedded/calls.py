@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from perdure.bpmn.machine.calling import handed, only, returned
 from perdure.bpmn.machine.commands import EndCall, Escalate, RaiseIncident
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.machine.entries import InstanceStarted, Thrown
-from perdure.bpmn.machine.state import Flags, Instance
+from perdure.bpmn.machine.state import Flags, Instance, Node
+from perdure.bpmn.model import CallActivity
 from perdure.engine import StartRequest
 from perdure.engines.embedded.changes import Changes
 from perdure.engines.embedded.instances import Instances, child_id
 from perdure.engines.embedded.merging import Change, difference, place_of
+from perdure.engines.embedded.plans import Definition
 from perdure.errors import (
     MergeConflictError,
     PayloadTooLargeError,
@@ -39,7 +42,7 @@ class Calls:
         self._changes = changes
 
     async def begin(self, parent: Aggregate, thrown: Thrown, message_id: str) -> bool:
-        """The called process begins with the caller's data and the flags both declare."""
+        """The called process begins with the caller's data and flags: those both declare and the call hands over."""
         state: Instance = parent.state
         origin = Origin(parent.tenant, state.principal, state.trace)
         settles = Attachments(settles=(parent.tenant, message_id))
@@ -51,9 +54,10 @@ class Calls:
             await self._refuse_depth(parent, thrown.name, origin)
             version = await self._instances.definitions.choose(thrown.name, None, origin)
             definition = await self._instances.definitions.load(thrown.name, version.hash, parent.tenant)
+            given = handed(call_of(await self._instances.loaded(parent), node))
             request = StartRequest(
                 process=thrown.name, version=version.number, data=await self._instances.data(parent),
-                flags=shared_flags(state.flags, definition.deployed), business_key=state.business_key,
+                flags=only(shared_flags(state.flags, definition.deployed), given), business_key=state.business_key,
                 parent=f"node:{id_text(parent.id)}:{thrown.number}",
             )  # fmt: skip
             await self._instances.start(request, origin, brought=settles)
@@ -165,22 +169,29 @@ class Calls:
                     head = sealed[0]
             except (MergeConflictError, PayloadTooLargeError) as error:
                 return Prepared(RaiseIncident(node=node, code=error.code, text=str(error)), brought)
-            flags = self._flags(aggregate, state)
+            flags = self._flags(aggregate, waiting, state)
         command = EndCall(
             node=node, status=state.status, head=head, flags=flags, failure=failure, worker=worker
         )  # fmt: skip
         return Prepared(command, brought)
 
-    def _flags(self, parent: Aggregate, child: Instance) -> Flags:
-        """The flags the called process wrote, of those both declare."""
+    def _flags(self, parent: Aggregate, node: Node, child: Instance) -> Flags:
+        """The flags the called process wrote, of those both declare and the call takes back."""
         written = {name: child.flags[name] for name in child.written if name in child.flags}
-        return shared_flags(written, self._instances.definition(parent).deployed)
+        definition = self._instances.definition(parent)
+        return only(shared_flags(written, definition.deployed), returned(call_of(definition, node)))
 
     async def _first(self, child: Aggregate) -> Envelope:
         """The payload the called process began with."""
         record = self._instances.machine.records.decode((await self._instances.store.records(child.id, 0, 1))[0].body)
         started = next(entry for entry in record.entries if isinstance(entry, InstanceStarted))
         return await self._instances.payloads.open(child.id, started.head)
+
+
+def call_of(definition: Definition, node: Node) -> CallActivity:
+    call = definition.elements[node.element]
+    assert isinstance(call, CallActivity)
+    return call
 
 
 def shared_flags(flags: Flags, deployed: Deployed) -> Flags:

@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.calling import handed, only, returned
 from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.plan import Plan, plan_of
 from perdure.bpmn.machine.state import ENDED, Instance
-from perdure.bpmn.model import Model
+from perdure.bpmn.model import CallActivity, Model
 from perdure.engines.embedded.calls import CANNOT_CALL, MAX_CALLS, shared_flags
 from perdure.engines.embedded.notices import TTL_SECONDS
 from perdure.errors import InvariantBroken, RejectedError, Rejection
@@ -272,11 +273,14 @@ class PureWorld:
 
     def _call(self, id: bytes, entry: e.Thrown) -> None:
         parent = self._states[id]
+        if entry.number not in parent.nodes:
+            return
         if self._depth(id) > MAX_CALLS:
             self.command(id, c.RaiseIncident(node=entry.number, code=CANNOT_CALL, text="Too many calls."))
             return
         try:
             flags = shared_flags(parent.flags, self._newest(entry.name)[0].deployed)
+            flags = only(flags, handed(self._call_of(id, entry.number)))
             self.begin(entry.name, parent=f"node:{id_text(id)}:{entry.number}", flags=flags, head=parent.head)
         except RejectedError as error:
             text = f"The called process could not be started. {error}"
@@ -286,6 +290,12 @@ class PureWorld:
         if process not in self._latest:
             raise RejectedError(Rejection("not_found", "start", "process", process, "it is not deployed"))
         return self._latest[process]
+
+    def _call_of(self, id: bytes, number: int) -> CallActivity:
+        state = self._states[id]
+        call = self._plans[state.definition].spots[state.nodes[number].element].node
+        assert isinstance(call, CallActivity)
+        return call
 
     def _depth(self, id: bytes) -> int:
         caller = self._caller(id)
@@ -298,9 +308,10 @@ class PureWorld:
 
     def _ended(self, id: bytes) -> None:
         state, caller = self._states[id], self._caller(id)
-        if caller is not None and self._states[caller[0]].status not in ENDED:
+        if caller is not None and caller[1] in self._states[caller[0]].nodes:
             written = {name: state.flags[name] for name in state.written if name in state.flags}
             flags = shared_flags(written, self._plans[self._states[caller[0]].definition].deployed)
+            flags = only(flags, returned(self._call_of(*caller)))
             command = c.EndCall(
                 node=caller[1], status=state.status, head=state.head, flags=flags, failure=state.failure, worker=WORKER
             )

@@ -93,6 +93,7 @@ def _script(tag: Tag, type: str) -> tuple[str, str]:
 def read_call(reading: Reading, tag: Tag) -> CallActivity:
     extra = read_extras(reading, tag, extras.OF_CALL, LOOP_TAGS)
     repeat = read_repeat(reading, tag)
+    called = extra.get("zeebe:calledElement")
     return CallActivity(
         id=reading.id(tag),
         name=tag.get("name"),
@@ -103,7 +104,9 @@ def read_call(reading: Reading, tag: Tag) -> CallActivity:
         repeat=repeat.how,
         is_for_compensation=reading.boolean(tag, "isForCompensation"),
         mappings=extra.mappings(),
-        process=extra.get("zeebe:calledElement").get("processId") or reading.reference(tag, "calledElement"),
+        process=called.get("processId") or reading.reference(tag, "calledElement"),
+        hands_all=reading.boolean(called, "propagateAllParentVariables", True),
+        returns_all=reading.boolean(called, "propagateAllChildVariables", True),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perdure.bpmn.model import Event, Extension, Mapping, Task, Value
+from perdure.bpmn.model import CallActivity, Event, Extension, Mapping, Task, Value
 from perdure.bpmn.xml import extras
 from perdure.bpmn.xml.names import KEPT
 from perdure.bpmn.xml.tag import Tag
@@ -51,6 +51,16 @@ def properties(table: dict[str, str]) -> Modelled:
 def mappings(mapped: tuple[Mapping, ...]) -> Modelled:
     tags = [Tag(f"zeebe:{m.direction}", {"source": show_value(m.source), "target": m.target}) for m in mapped]
     return _filled("zeebe:ioMapping", tags)
+
+
+def called(call: CallActivity) -> Modelled:
+    """Which process is called, and whether flags go there and back by themselves."""
+    attributes = {
+        "processId": call.process,
+        "propagateAllParentVariables": "" if call.hands_all else "false",
+        "propagateAllChildVariables": "" if call.returns_all else "false",
+    }
+    return _given("zeebe:calledElement", {name: text for name, text in attributes.items() if text})
 
 
 def work(node: Task | Event) -> Modelled:

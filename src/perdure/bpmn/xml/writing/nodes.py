@@ -86,9 +86,7 @@ def _task(task: Task, flows: Flows) -> Tag:
 
 def _call(call: CallActivity, flows: Flows) -> Tag:
     kept = _kept(call, extras.OF_CALL)
-    modelled = extensions.mappings(call.mappings)
-    if call.process:
-        modelled["zeebe:calledElement"] = Tag("zeebe:calledElement", {"processId": call.process})
+    modelled = extensions.mappings(call.mappings) | extensions.called(call)
     tag = _opened("bpmn:callActivity", call, flows, kept, modelled, _of_activity(call))
     return tag.with_children(repeat_tag(call.repeat, kept))
 
