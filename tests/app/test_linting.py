@@ -1,14 +1,17 @@
-"""Lint before deployment: what concerns the process that is deployed, and nothing else of its file."""
+"""Lint over files, and before deployment: each process by itself, with those it is brought with."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from perdure.app.linting import lint_check
+from perdure.app.linting import lint_check, lint_paths
 from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.xml import read_model
+from perdure.bpmn.xml import read_model, write_model
 from perdure.verbs import Catalogue
 from tests.bpmn.xml.fixtures import in_process
+from tests.engine.models import call, line, user
 
 
 @pytest.mark.req("V10")
@@ -33,3 +36,17 @@ def test_what_is_wrong_with_another_process_of_the_file_does_not_concern_this_on
     assert ("HOL002" in found.pop("other")) == is_broken
     (codes,) = found.values()
     assert "HOL002" not in codes
+
+
+@pytest.mark.req("V10")
+def test_files_that_are_linted_together_may_call_each_other(tmp_path: Path) -> None:
+    ping, pong = tmp_path / "ping.bpmn", tmp_path / "pong.bpmn"
+    ping.write_text(write_model(line("ping", user("ask"), call("on", "pong"))), encoding="utf-8")
+    pong.write_text(write_model(line("pong", user("ask"), call("back", "ping"))), encoding="utf-8")
+
+    def called(*paths: Path) -> list[str]:
+        found = lint_paths(paths, None, "open").findings
+        return [f"{each.code} {each.severity} {each.element}" for each in found if each.code in ("BPM151", "BPM171")]
+
+    assert called(ping) == ["BPM171 warning on"]
+    assert called(ping, pong) == called(tmp_path) == []

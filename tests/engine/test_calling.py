@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from perdure.app.processes import Processes
 from perdure.bpmn.model import Event, Gateway, Mapping, MessageTrigger, SignalTrigger, Value
+from perdure.errors import DefinitionError
 from tests.engine.models import (
     END,
     after,
@@ -117,7 +119,9 @@ async def test_a_cancelled_instance_cancels_what_it_called(store_url: str) -> No
 @pytest.mark.req("O12")
 async def test_a_called_process_that_is_not_there_is_an_incident_that_heals_by_a_retry(store_url: str) -> None:
     async with opened(store_url) as world:
+        await world.deploy(CHILD, profile="open")
         await world.deploy(PARENT, profile="open")
+        await world.engine.retire("child", 1, ORIGIN)
         begun = await world.start("parent")
         incident = begun.state.nodes[world.node(begun, "inner")].incident
         assert incident is not None and "'child'" in incident.text
@@ -127,6 +131,24 @@ async def test_a_called_process_that_is_not_there_is_an_incident_that_heals_by_a
         child = await called(world)
         await world.engine.complete_task(child.id, world.node(child, "ask"), ORIGIN)
         assert (await world.now(begun)).state.status == "completed"
+
+
+@pytest.mark.req("V10", "O12")
+async def test_a_call_of_what_is_not_deployed_is_refused_unless_it_comes_along(store_url: str) -> None:
+    ping = line("ping", user("ask"), call("on", "pong"))
+    pong = line("pong", user("ask"), call("back", "ping"))
+    async with opened(store_url) as world:
+        with pytest.raises(DefinitionError, match=r"BPM151.*calls 'pong', which is not known"):
+            await world.deploy(ping, profile="open")
+        assert await world.engine.definitions.find("ping", ORIGIN) is None
+        processes = Processes(world.sandbox.runtime, ORIGIN)
+        with pytest.raises(DefinitionError, match="BPM151"):
+            await processes.deploy_all([ping, CHILD], profile="open")
+        made = await processes.deploy_all([ping, pong], profile="open")
+        assert [each.process for each in made] == ["ping", "pong"]
+        await world.engine.retire("pong", 1, ORIGIN)
+        with pytest.raises(DefinitionError, match="BPM151"):
+            await world.deploy(line("ping", user("other"), call("on", "pong")), profile="open")
 
 
 async def test_a_thrown_message_reaches_who_waits_even_later_and_carries_what_is_named(store_url: str) -> None:

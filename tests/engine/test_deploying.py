@@ -25,7 +25,7 @@ async def test_instances_go_on_while_a_process_is_proved() -> None:
         has_begun = asyncio.Event()
         loop = asyncio.get_running_loop()
 
-        def prove(model: Any, deployed: Any, contract: Any) -> list[Problem]:
+        def prove(model: Any, deployed: Any, contract: Any, others: Any) -> list[Problem]:
             loop.call_soon_threadsafe(has_begun.set)
             return [] if went_on.wait(MOST_SECONDS) else [SLOW]
 
@@ -44,7 +44,7 @@ async def test_the_same_process_judged_twice_at_the_same_time_is_one_version(sto
     async with opened(store_url) as world:
         both = threading.Barrier(2, timeout=MOST_SECONDS)
 
-        def prove(model: Any, deployed: Any, contract: Any) -> list[Problem]:
+        def prove(model: Any, deployed: Any, contract: Any, others: Any) -> list[Problem]:
             both.wait()
             return []
 
@@ -59,7 +59,7 @@ async def test_the_same_process_judged_twice_at_the_same_time_is_one_version(sto
 async def test_a_process_that_was_changed_while_it_was_judged_is_not_stored() -> None:
     async with opened() as world:
 
-        def prove(model: Any, deployed: Any, contract: Any) -> list[Problem]:
+        def prove(model: Any, deployed: Any, contract: Any, others: Any) -> list[Problem]:
             deployed.compensation["t.one"] = "t.two"
             return []
 

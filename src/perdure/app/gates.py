@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from perdure.bpmn.machine.definition import Deployed
@@ -15,14 +15,14 @@ from perdure.verbs import Catalogue
 def gates(catalogue: Catalogue) -> tuple[Check, Check]:
     """What lints clean and is proved to end well deploys; what does not is refused."""
 
-    def lints(model: Model, deployed: Deployed, contract: Any) -> Sequence[Problem]:
+    def lints(model: Model, deployed: Deployed, contract: Any, others: Collection[str]) -> Sequence[Problem]:
         from perdure.app.linting import lint_check  # noqa: PLC0415  many rules, seldom asked
 
-        return lint_check(catalogue)(model, deployed, contract)
+        return lint_check(catalogue)(model, deployed, contract, others)
 
-    def proves(model: Model, deployed: Deployed, contract: Any) -> Sequence[Problem]:
+    def proves(model: Model, deployed: Deployed, contract: Any, others: Collection[str]) -> Sequence[Problem]:
         from perdure.app.proving import proof_check  # noqa: PLC0415  large, seldom asked
 
-        return proof_check(catalogue)(model, deployed, contract)
+        return proof_check(catalogue)(model, deployed, contract, others)
 
     return lints, proves

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,15 +54,20 @@ def lint_paths(
 def _lint_all(files: list[Path], verbs: _Verbs, profile: Profile, target: Target) -> LintReport:
     findings: list[Finding] = []
     contracts: dict[str, str | None] = {}
+    models = dict(_readable_models(files, findings))
+    together = {process.id for model in models.values() for process in model.definitions.executable()}
+    for file, model in models.items():
+        for contract in _contracts(model, verbs.beside(file), contracts):
+            findings.extend(lint(model, profile=profile, target=target, contract=contract, others=together))
+    return LintReport(tuple(map(str, files)), tuple(dict.fromkeys(findings)), contracts)
+
+
+def _readable_models(files: list[Path], findings: list[Finding]) -> Iterator[tuple[Path, Model]]:
     for file in files:
         try:
-            model = _read(file)
+            yield file, _read(file)
         except ModelError as error:
             findings.extend(map(finding_of, error.problems))
-            continue
-        for contract in _contracts(model, verbs.beside(file), contracts):
-            findings.extend(lint(model, profile=profile, target=target, contract=contract))
-    return LintReport(tuple(map(str, files)), tuple(dict.fromkeys(findings)), contracts)
 
 
 def _contracts(model: Model, verbs: Catalogue, named: dict[str, str | None]) -> list[Contract | None]:
@@ -92,9 +97,9 @@ def finding_of(problem: Problem) -> Finding:
 def lint_check(catalogue: Catalogue) -> Check:
     """The rules as a gate: what lints clean deploys, what does not is refused."""
 
-    def check(model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
+    def check(model: Model, deployed: Deployed, contract: Any, others: Collection[str]) -> list[Problem]:
         declared = contract if isinstance(contract, Contract) else contract_of(catalogue, deployed.process.id)
-        found = lint(model, profile=deployed.profile, contract=declared)
+        found = lint(model, profile=deployed.profile, contract=declared, others=others, knows_all=True)
         foreign = _foreign(model, deployed)
         return [problem_of(each) for each in found if each.severity != "info" and each.element not in foreign]
 

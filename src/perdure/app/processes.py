@@ -57,13 +57,13 @@ class Processes:
         self, models: Sequence[Model], *, process: str = "", profile: Profile = "hollow"
     ) -> Sequence[Deployment]:
         """Check every executable process of several models, or the one named; refused is all of it or nothing."""
+        judge = self._engine.definitions.judge
+        along = {each.id for model in models for each in model.definitions.executable() if process in ("", each.id)}
         judged, problems = [], []
         for model in models:
             for id in [process] if process else [each.id for each in model.definitions.executable()] or [""]:
                 try:
-                    judged.append(
-                        await self._engine.definitions.judge(model, self._origin, process=id, profile=profile)
-                    )
+                    judged.append(await judge(model, self._origin, process=id, profile=profile, along=along))
                 except DefinitionError as error:
                     problems.extend(error.problems)
         if problems:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import msgspec
@@ -101,10 +101,10 @@ def prove_for_deployment(
     return found
 
 
-def proof_check(catalogue: Catalogue) -> Callable[[Model, Deployed, Any], list[Problem]]:
+def proof_check(catalogue: Catalogue) -> Callable[[Model, Deployed, Any, Collection[str]], list[Problem]]:
     """Proof as a gate before deployment."""
 
-    def check(model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
+    def check(model: Model, deployed: Deployed, contract: Any, others: Collection[str]) -> list[Problem]:
         process = deployed.process.id
         declared = contract if isinstance(contract, Contract) else contract_of(catalogue, process)
         return prove_for_deployment(model, process, declared, deployed.profile)

@@ -16,12 +16,16 @@ Side = Literal["wrong", "right"]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`lint.yaml` of a rule's folder; `wrong_also` and `right_also` list the other codes its models give."""
+    """`lint.yaml` of a rule's folder; `wrong_also` and `right_also` list the other codes its models give.
+
+    `others` are processes that are deployed: those alone, when they are given.
+    """
 
     profile: Profile = "hollow"
     target: Target = "embedded"
     contract: Contract | None = None
     right_contract: Contract | None = None
+    others: tuple[str, ...] | None = None
     wrong_also: tuple[str, ...] = ()
     right_also: tuple[str, ...] = ()
 
@@ -44,7 +48,10 @@ def findings_in(file: Path) -> list[Finding]:
     settings = settings_of(file.parent.name)
     is_right = file.name.startswith("right")
     contract = settings.right_contract if is_right and settings.right_contract else settings.contract
-    return lint(model_of(file), profile=settings.profile, target=settings.target, contract=contract)
+    return lint(
+        model_of(file), profile=settings.profile, target=settings.target, contract=contract,
+        others=settings.others or (), knows_all=settings.others is not None,
+    )  # fmt: skip
 
 
 def all_files() -> list[Path]:

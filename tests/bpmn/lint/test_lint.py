@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -39,7 +41,22 @@ def test_the_hollow_profile_refuses_what_the_open_one_allows() -> None:
     call = in_line(CallActivity(id="bill", name="Bill", process="billing"))
     assert "HOL001" in codes(script)
     assert "HOL013" in codes(call)
-    assert codes(script, "open") == codes(call, "open") == {"BPM128"}
+    assert codes(script, "open") == {"BPM128"}
+    assert codes(call, "open") == {"BPM128", "BPM171"}
+
+
+@pytest.mark.req("V10")
+def test_a_called_process_is_an_error_when_all_are_known_and_a_warning_when_not() -> None:
+    call = in_line(CallActivity(id="bill", name="Bill", process="billing"))
+
+    def found(**more: Any) -> list[tuple[str, str]]:
+        findings = lint(call, profile="open", **more)
+        return [(each.code, each.severity) for each in findings if each.code != "BPM128"]
+
+    contract = Contract(verb="order.fulfil", process="order", processes=("billing",))
+    assert found() == found(others=["other"]) == [("BPM171", "warning")]
+    assert found(knows_all=True) == found(others=["other"], knows_all=True) == [("BPM151", "error")]
+    assert found(others=["billing"]) == found(others=["billing"], knows_all=True) == found(contract=contract) == []
 
 
 @pytest.mark.req("V10")

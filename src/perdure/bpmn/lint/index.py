@@ -49,11 +49,14 @@ class Index:
     """Everything a rule may ask of some processes of a model."""
 
     def __init__(
-        self, model: Model, processes: Iterable[Process], profile: Profile, target: Target, contract: Contract | None
-    ) -> None:
+        self, model: Model, processes: Iterable[Process], profile: Profile, target: Target, contract: Contract | None,
+        others: Iterable[str] = (), knows_all: bool = False,
+    ) -> None:  # fmt: skip
         self.model, self.profile, self.target, self.contract = model, profile, target, contract
         self.definitions = model.definitions
         self.processes = tuple(processes)
+        self.others = frozenset((*others, *(contract.processes if contract is not None else ())))
+        self.knows_all = knows_all
         self.messages = {each.id: each for each in model.definitions.messages}
         self.signals = {each.id: each for each in model.definitions.signals}
         self.errors = {each.id: each for each in model.definitions.errors}

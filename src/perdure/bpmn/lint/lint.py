@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from perdure.bpmn.lint.broken import broken
 from perdure.bpmn.lint.contract import Contract
@@ -15,15 +15,17 @@ _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
 def lint(
-    model: Model, *, profile: Profile = "hollow", target: Target = "embedded", contract: Contract | None = None
-) -> list[Finding]:
+    model: Model, *, profile: Profile = "hollow", target: Target = "embedded", contract: Contract | None = None,
+    others: Collection[str] = (), knows_all: bool = False,
+) -> list[Finding]:  # fmt: skip
     """Everything the rules find in the executable processes, in the order of the file.
 
-    Rules that need a contract are silent without one, and about the processes of a file that it is not about.
+    Rules that need a contract are silent without one, and about the processes of a file that it is not about. `others`
+    are processes outside the file that may be called, and with `knows_all` there are no more than these.
     """
     found = list(broken(model))
     for processes, declared in _parts(model, contract):
-        found.extend(_findings(Index(model, processes, profile, target, declared)))
+        found.extend(_findings(Index(model, processes, profile, target, declared, others, knows_all)))
     return sorted(dict.fromkeys(found), key=_place)
 
 

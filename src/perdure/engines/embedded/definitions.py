@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +21,7 @@ from perdure.bpmn.machine.process import (
     VersionStatus,
     start_fault,
 )
-from perdure.bpmn.model import Diagram, Model
+from perdure.bpmn.model import CallActivity, Diagram, Model, nodes
 from perdure.engine import Deployment, ProcessVersion
 from perdure.engines.embedded.binding import Carried, bind, carried_by, carrier_of, choose_process, starts_of
 from perdure.engines.embedded.cron import next_cron
@@ -37,8 +37,8 @@ from perdure.verbs import Catalogue
 
 KIND = ProcessMachine.kind
 
-Check = Callable[[Model, Deployed, Any], Sequence[Problem]]
-"""Judges a process before it is deployed; errors among the problems refuse it."""
+Check = Callable[[Model, Deployed, Any, Collection[str]], Sequence[Problem]]
+"""Judges a process before it is deployed, told which of those it calls are there; errors among problems refuse it."""
 
 
 @lru_cache(4096)
@@ -83,9 +83,12 @@ class Definitions:
 
     async def judge(
         self, model: Model, origin: Origin, *, process: str = "", profile: Profile = "hollow", contract: Any = None,
-        deployed: Deployed | None = None,
+        deployed: Deployed | None = None, along: Collection[str] = (),
     ) -> Judged:  # fmt: skip
-        """Check and bind, and store nothing yet; refuses by DefinitionError what must not be deployed."""
+        """Check and bind, and store nothing yet; refuses by DefinitionError what must not be deployed.
+
+        `along` are the ids of the processes that are about to be deployed with it.
+        """
         if deployed is None:
             chosen = choose_process(model.definitions, process)
             carried = self._carried(chosen.id, contract)
@@ -94,7 +97,8 @@ class Definitions:
         known = await self._known(deployed.process.id, digest(data), origin)
         if known is not None:
             return Judged(deployed, data, drawing_of(model, deployed), known=known)
-        findings = tuple(await self._findings(model, deployed, contract))
+        others = {*along, *await self._called(deployed, origin)}
+        findings = tuple(await self._findings(model, deployed, contract, others))
         return Judged(deployed, data, drawing_of(model, deployed), findings)
 
     async def enter(self, judged: Judged, origin: Origin) -> Deployment:
@@ -142,13 +146,21 @@ class Definitions:
         data = await self._store.payload(process_id(origin.tenant, process), drawn) if drawn else None
         return msgspec.json.decode(data, type=Diagram) if data is not None else None
 
-    async def _findings(self, model: Model, deployed: Deployed, contract: Any) -> list[Problem]:
+    async def _called(self, deployed: Deployed, origin: Origin) -> list[str]:
+        """Of the processes that are called, those that would begin now."""
+        calls = {node.process: None for node in nodes(deployed.process.body) if isinstance(node, CallActivity)}
+        found = [await self.find(process, origin) for process in calls]
+        return [each.state.process for each in found if each is not None and each.state.latest() is not None]
+
+    async def _findings(
+        self, model: Model, deployed: Deployed, contract: Any, others: Collection[str]
+    ) -> list[Problem]:  # fmt: skip
         """What the checks say, each asked only when those before it found no error; an error refuses the process."""
         found = _start_problems(deployed, model.file)
         for check in (None, *self._checks):
             if check is not None:
                 # Looking at every way through a process takes a while, and others need not wait for it.
-                found.extend(await asyncio.to_thread(check, model, deployed, contract))
+                found.extend(await asyncio.to_thread(check, model, deployed, contract, others))
             if errors := [problem for problem in found if problem.severity == "error"]:
                 raise DefinitionError(errors)
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 import msgspec
@@ -18,10 +18,10 @@ from perdure.testing.scenarios.values import Scenario
 from perdure.testing.scenarios.world import Refusal
 
 
-def refusal_of(model: Model, scenario: Scenario) -> Refusal | None:
-    """Why it may not be deployed, or None."""
+def refusal_of(model: Model, scenario: Scenario, others: Collection[str]) -> Refusal | None:
+    """Why it may not be deployed beside the others that are, or None."""
     contracts = contracts_of(model, scenario)
-    wrong = list(_lint_errors(model, scenario, contracts))
+    wrong = list(_lint_errors(model, scenario, contracts, others))
     if wrong:
         return Refusal(tuple(each.code for each in wrong), tuple(_lint_sentence(each) for each in wrong))
     if scenario.profile != "hollow":
@@ -35,11 +35,12 @@ def refusal_of(model: Model, scenario: Scenario) -> Refusal | None:
     return Refusal(codes, tuple(f"{each.code}: {each.message()}" for each in refuted)) if refuted else None
 
 
-def _lint_errors(model: Model, scenario: Scenario, contracts: dict[str, Contract]) -> Iterator[LintFinding]:
+def _lint_errors(
+    model: Model, scenario: Scenario, contracts: dict[str, Contract], others: Collection[str]
+) -> Iterator[LintFinding]:
     for contract in contracts.values() or (None,):
-        yield from (
-            each for each in lint(model, profile=scenario.profile, contract=contract) if each.severity == "error"
-        )
+        found = lint(model, profile=scenario.profile, contract=contract, others=others, knows_all=True)
+        yield from (each for each in found if each.severity == "error")
 
 
 def _lint_sentence(finding: LintFinding) -> str:

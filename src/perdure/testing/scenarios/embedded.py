@@ -92,7 +92,7 @@ class EmbeddedWorld:
         return self._trail
 
     async def deploy(self, model: Model) -> Refusal | None:
-        refusal = refusal_of(model, self._scenario)
+        refusal = refusal_of(model, self._scenario, self._deployed)
         if refusal is not None:
             return refusal
         contracts = contracts_of(model, self._scenario)

@@ -131,7 +131,7 @@ class PureWorld:
     # --- a world ------------------------------------------------------------------------------------------------
 
     async def deploy(self, model: Model) -> Refusal | None:
-        refusal = refusal_of(model, self._scenario)
+        refusal = refusal_of(model, self._scenario, self._latest)
         if refusal is not None:
             return refusal
         contracts = contracts_of(model, self._scenario)

@@ -1,6 +1,7 @@
 """A call activity calls a process that is not known.
 
-It is neither in this file nor deployed. Correct the id, or deploy the process first.
+It is neither in this file nor deployed, and does not come along; or it is in this file, but is not executable or
+begins by an event only, so that nobody can call it. Correct the id, or deploy the process first.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from perdure.bpmn.lint.index import Index, is_named
 from perdure.bpmn.lint.texts import nearest
 from perdure.bpmn.model import (
     CallActivity,
+    Event,
+    Process,
 )
 
 CODE = "BPM151"
@@ -20,11 +23,21 @@ SEVERITIES = Severities("error")
 
 
 def check(index: Index) -> Iterator[Note]:
-    here = {process.id for process in index.definitions.processes}
-    known = here | set(index.contract.processes if index.contract is not None else ())
+    here = {process.id: process for process in index.definitions.processes}
     for call in index.each(CallActivity):
         if not is_named(call.process):
             yield Note(call.id, "it does not say which process it calls", "Give it the id of a process.")
-        elif index.contract is not None and call.process not in known:
-            hint = nearest(call.process, known) or "Correct the id, or deploy the process first."
+        elif call.process in here:
+            yield from _callable(call, here[call.process], index)
+        elif index.knows_all and call.process not in index.others:
+            hint = nearest(call.process, index.others.union(here)) or "Correct the id, or deploy the process first."
             yield Note(call.id, f"it calls '{call.process}', which is not known", hint)
+
+
+def _callable(call: CallActivity, process: Process, index: Index) -> Iterator[Note]:
+    starts = [node for node in process.body.nodes if isinstance(node, Event) and node.position == "start"]
+    if not process.is_executable and process.id not in index.others:
+        yield Note(call.id, f"it calls '{process.id}', which is not executable", "Make that process executable.")
+    elif process.is_executable and starts and all(start.triggers for start in starts):
+        fact = f"it calls '{process.id}', which begins by an event only"
+        yield Note(call.id, fact, "Give that process a start event without a trigger.")
