@@ -134,8 +134,8 @@ def _references(process: Process) -> Iterator[tuple[str, str]]:
 def _plain(value: Any) -> Any:
     """A value of the model as JSON: defaults left out, conditions as text."""
     match value:
-        case Foreign(text):
-            return {"foreign": text}
+        case Foreign(text, language=language):
+            return {"foreign": text, **({"language": language} if language else {})}
         case Compare() | Among() | Both() | Either() | Not():
             return show_condition(value)
         case msgspec.Struct():

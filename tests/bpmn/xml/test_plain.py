@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.bpmn.conditions.tree import Compare, Foreign
+from perdure.bpmn.conditions.tree import Compare, Condition, Foreign
 from perdure.bpmn.model import (
     Annotation,
     Association,
@@ -31,7 +31,7 @@ from perdure.bpmn.model import (
     Value,
     nodes,
 )
-from perdure.bpmn.xml import read_model
+from perdure.bpmn.xml import read_model, write_model
 from tests.bpmn.xml.fixtures import CLOSING, OPENING, fixture, in_process
 
 pytestmark = pytest.mark.req("V10")
@@ -241,3 +241,27 @@ def test_cycles_of_flows_and_calls_of_oneself_are_models_like_others() -> None:
         '<d:sequenceFlow id="g" sourceRef="b" targetRef="a" /><d:callActivity id="c" calledElement="p" />'
     )
     assert len(read_model(in_process(text)).definitions.processes[0].body.nodes) == 3
+
+
+@pytest.mark.parametrize("language", ["", "feel", "https://www.omg.org/spec/DMN/20191111/FEEL/"])
+def test_a_condition_in_feel_is_read(language: str) -> None:
+    assert condition_in(language) == Compare("orch_x", "=", "a")
+
+
+@pytest.mark.parametrize("language", ["javascript", "http://www.w3.org/1999/XPath"])
+def test_a_condition_in_another_language_is_kept_as_it_is_and_not_read(language: str) -> None:
+    found = condition_in(language)
+    assert isinstance(found, Foreign)
+    assert (found.text, found.language) == ('orch_x == "a"', language)
+    assert f"it is written in '{language}'" in found.fact
+
+
+def condition_in(language: str) -> Condition | None:
+    """The condition of a flow, before and after it was written."""
+    text = (
+        '<d:task id="a" /><d:task id="b" /><d:sequenceFlow id="f" sourceRef="a" targetRef="b">'
+        f'<d:conditionExpression language="{language}">orch_x == "a"</d:conditionExpression></d:sequenceFlow>'
+    )
+    model = read_model(in_process(text))
+    assert read_model(write_model(model)).definitions == model.definitions
+    return model.definitions.processes[0].body.flows[0].condition

@@ -51,6 +51,8 @@ class Foreign(msgspec.Struct, frozen=True, tag="foreign", tag_field="is"):
     fact: str
     offset: int = 0
     hint: str = ""
+    language: str = ""
+    """What it says it is written in, where that is another language."""
 
 
 Condition = Compare | Among | Both | Either | Not | Foreign

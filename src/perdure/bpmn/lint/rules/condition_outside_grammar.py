@@ -1,7 +1,8 @@
 """A condition says more than a comparison of flags with literals.
 
 Conditions compare `orch_*` flags with literals and join comparisons by `and`, `or` and `not(...)`. Nothing else is
-ever evaluated, in any profile, so a decision that needs more is made by a verb, which sets a flag.
+ever evaluated, in any profile, so a decision that needs more is made by a verb, which sets a flag. A condition that
+says it is written in another language than FEEL is not read at all, whatever it looks like.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from perdure.bpmn.conditions.parse import parse_condition
-from perdure.bpmn.conditions.tree import Condition
+from perdure.bpmn.conditions.tree import Condition, Foreign
 from perdure.bpmn.model import (
     CancelTrigger,
     CompensationTrigger,
@@ -33,6 +33,7 @@ _TIMERS: dict[str, TimerKind] = {
 }
 _REFERENCE = "bpmn:eventDefinitionRef"
 TRIGGER_TAGS = frozenset((*EVENT_DEFINITIONS, _REFERENCE))
+_OUR_LANGUAGE = "Compare flags with literals, and leave the language out or name FEEL."
 
 
 def definitions_of(reading: Reading, event: Tag) -> tuple[Tag, ...]:
@@ -48,7 +49,13 @@ def read_trigger(reading: Reading, tag: Tag) -> Trigger:
 def condition_of(tag: Tag, name: str) -> Condition | None:
     """The condition that stands in a child of that name, if there is such a child."""
     child = tag.first(name)
-    return None if child is None else parse_condition(child.text.strip())
+    if child is None:
+        return None
+    text, language = child.text.strip(), child.get("language").strip()
+    if not language or "feel" in language.lower():
+        return parse_condition(text)
+    # However much it looks like ours, it may mean something else.
+    return Foreign(text, f"it is written in '{language[:80]}'", 0, _OUR_LANGUAGE, language)
 
 
 def _resolved(reading: Reading, event: Tag, child: Tag) -> Tag | None:

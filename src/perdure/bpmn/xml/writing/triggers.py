@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from perdure.bpmn.conditions.show import show_condition
-from perdure.bpmn.conditions.tree import Condition
+from perdure.bpmn.conditions.tree import Condition, Foreign
 from perdure.bpmn.model import (
     CancelTrigger,
     CompensationTrigger,
@@ -39,7 +39,12 @@ def expression(name: str, text: str) -> Tag:
 
 
 def condition(name: str, tree: Condition | None) -> Tag | None:
-    return None if tree is None else expression(name, show_condition(tree))
+    if tree is None:
+        return None
+    tag = expression(name, show_condition(tree))
+    if isinstance(tree, Foreign) and tree.language:
+        tag.attributes["language"] = tree.language
+    return tag
 
 
 def trigger_tag(trigger: Trigger) -> Tag:
