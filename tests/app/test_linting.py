@@ -32,7 +32,7 @@ def test_what_is_wrong_with_another_process_of_the_file_does_not_concern_this_on
     found = {}
     for process in model.definitions.processes:
         check = lint_check(Catalogue(()))
-        found[process.id] = {each.code for each in check(model, Deployed(process=process), None)}
+        found[process.id] = {each.code for each in check(model, Deployed(process=process), None, ())}
     assert ("HOL002" in found.pop("other")) == is_broken
     (codes,) = found.values()
     assert "HOL002" not in codes
