@@ -13,7 +13,7 @@ from perdure.bpmn.layout import lay_out
 from perdure.bpmn.model import Model
 from perdure.bpmn.xml import read_model, write_model
 from tests.bpmn.strategies import models
-from tests.bpmn.xml.fixtures import FIXTURES, fixture
+from tests.bpmn.xml.fixtures import FIXTURES, fixture, in_process
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
@@ -37,6 +37,33 @@ def test_a_file_that_is_read_and_written_reads_back_as_the_same(name: str) -> No
     again = read_model(write_model(model))
     assert again.definitions == model.definitions
     assert again.diagram == (model.diagram or lay_out(model.definitions))
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize(
+    "inner",
+    [
+        '<d:endEvent id="e"><d:messageEventDefinition {0} /></d:endEvent>',
+        '<d:endEvent id="e"><d:signalEventDefinition /><d:signalEventDefinition {0} /></d:endEvent>',
+        '<d:startEvent id="e"><d:timerEventDefinition><d:timeDate {0}>2030-01-01</d:timeDate></d:timerEventDefinition>'
+        "</d:startEvent>",
+        '<d:task id="a"><d:standardLoopCharacteristics {0}><d:loopCondition {0}>=orch_x</d:loopCondition>'
+        "</d:standardLoopCharacteristics></d:task>",
+        '<d:task id="a"><d:multiInstanceLoopCharacteristics {0}><d:loopCardinality {0}>3</d:loopCardinality>'
+        "</d:multiInstanceLoopCharacteristics></d:task>",
+        '<d:task id="a"><d:multiInstanceLoopCharacteristics><d:extensionElements><c:cycle xmlns:c="urn:c" {0} />'
+        "</d:extensionElements></d:multiInstanceLoopCharacteristics></d:task>",
+        '<d:complexGateway id="g"><d:activationCondition {0}>=orch_x</d:activationCondition></d:complexGateway>',
+        '<d:adHocSubProcess id="a"><d:completionCondition {0}>=orch_x</d:completionCondition></d:adHocSubProcess>',
+        '<d:task id="a" /><d:sequenceFlow id="f" sourceRef="a" targetRef="a"><d:conditionExpression {0}>=orch_x'
+        "</d:conditionExpression></d:sequenceFlow>",
+    ],
+)
+def test_attributes_inside_events_loops_and_conditions_are_kept(inner: str) -> None:
+    content = inner.format('xmlns:x="urn:x" x:far="away"')
+    text = write_model(model := read_model(in_process(content)))
+    assert text.count('="away"') == content.count("away")
+    assert read_model(text).definitions == model.definitions
 
 
 def test_the_files_fill_every_field_of_the_process_model() -> None:

@@ -41,7 +41,7 @@ def all_extensions(index: Index) -> Iterator[tuple[str, Extension]]:
 def all_attributes(index: Index) -> Iterator[tuple[str, str, str]]:
     """Every attribute we give no meaning to, with its element."""
     for element, extension in all_extensions(index):
-        if extension.name == ATTRIBUTES:
+        if extension.name == ATTRIBUTES or extension.name.startswith("bpmn:"):
             yield from ((element, name, value) for name, value in extension.attributes.items())
 
 

@@ -43,6 +43,7 @@ KNOWN_ATTRIBUTES = frozenset((
     "messageRef", "instantiate", "scriptFormat", "calledElement", "attachedToRef", "cancelActivity",
     "isInterrupting", "parallelMultiple", "sourceRef", "targetRef", "isExecutable", "gatewayDirection", "isImmediate",
     "isClosed", "processType", "operationRef", "itemRef", "isSequential", "testBefore", "loopMaximum", "xsi:type",
+    "signalRef", "errorRef", "escalationRef", "activityRef", "waitForCompletion", "language", "evaluatesToTypeRef",
 ))  # fmt: skip
 """Attributes that are read, or that bear on nothing we run."""
 

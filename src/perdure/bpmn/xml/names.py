@@ -53,6 +53,10 @@ EVENT_DEFINITIONS = (
     "bpmn:linkEventDefinition", "bpmn:conditionalEventDefinition", "bpmn:terminateEventDefinition",
     "bpmn:cancelEventDefinition",
 )  # fmt: skip
+EXPRESSIONS = (
+    "bpmn:conditionExpression", "bpmn:condition", "bpmn:timeDuration", "bpmn:timeDate", "bpmn:timeCycle",
+    "bpmn:activationCondition", "bpmn:completionCondition", "bpmn:loopCondition", "bpmn:loopCardinality",
+)  # fmt: skip
 DATA = ("bpmn:dataObject", "bpmn:dataObjectReference", "bpmn:dataStoreReference")
 ARTIFACTS = ("bpmn:textAnnotation", "bpmn:group")
 FLOW_NODES = frozenset((*TASKS, *SUB_PROCESSES, *GATEWAYS, *EVENTS, "bpmn:callActivity"))

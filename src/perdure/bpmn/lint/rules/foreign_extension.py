@@ -1,7 +1,8 @@
 """An extension of another engine would be ignored.
 
 Extension elements and attributes that change what another engine does (scripts, decisions, delegates, assignments)
-have no meaning here, and ignoring them would change the process silently. Remove them, or call a verb.
+have no meaning here, and ignoring them would change the process silently, also where they stand inside an event, a
+loop or a condition. Remove them, or call a verb.
 """
 
 from __future__ import annotations

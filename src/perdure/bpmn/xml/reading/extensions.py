@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from perdure.bpmn.model import Extension, Mapping
 from perdure.bpmn.xml import extras
-from perdure.bpmn.xml.names import KEPT, NOT_SUPPORTED, SCOPE_CONTENT
+from perdure.bpmn.xml.names import EXPRESSIONS, KEPT, NOT_SUPPORTED, SCOPE_CONTENT
 from perdure.bpmn.xml.reading.context import Reading
 from perdure.bpmn.xml.tag import Tag
 from perdure.bpmn.xml.values import parse_value
@@ -55,7 +55,8 @@ def read_extras(
             elif found.setdefault(child.name, child) is not child:
                 reading.report("BPM015", tag, f"it has two {child.name}", "Remove one.")
     kept = [residual(found[name], known, extras.PARTS) for name, known in extras.MODELLED.items() if name in found]
-    rest = [_odd_attributes(tag), *kept, *others, *_standard(reading, tag, handled)]
+    inner = map(leftover, (*holders, *tag.all(*EXPRESSIONS)))
+    rest = [_odd_attributes(tag), *kept, *others, *_standard(reading, tag, handled), *inner]
     return Extras(found, tuple(each for each in rest if each is not None))
 
 
@@ -68,6 +69,13 @@ def residual(tag: Tag, known: tuple[str, ...], parts: frozenset[str]) -> Extensi
     """What an element has beyond what the process model holds of it."""
     attributes = {name: text for name, text in tag.attributes.items() if name not in known}
     children = tuple(extension(child) for child in tag.children if child.name not in parts)
+    return Extension(tag.name, attributes, "", children) if attributes or children else None
+
+
+def leftover(tag: Tag) -> Extension | None:
+    """Attributes without meaning here of an event definition, a loop or an expression, and of expressions in it."""
+    attributes = odd_attributes(tag)
+    children = tuple(each for each in map(leftover, tag.all(*EXPRESSIONS)) if each is not None)
     return Extension(tag.name, attributes, "", children) if attributes or children else None
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from perdure.bpmn.model import Extension, MultiInstance, StandardLoop, Value
 from perdure.bpmn.xml import extras
 from perdure.bpmn.xml.reading.context import Reading
-from perdure.bpmn.xml.reading.extensions import extension, odd_attributes
+from perdure.bpmn.xml.reading.extensions import extension, leftover
 from perdure.bpmn.xml.reading.triggers import condition_of
 from perdure.bpmn.xml.tag import Tag
 from perdure.bpmn.xml.values import parse_cardinality, parse_collection
@@ -29,7 +29,8 @@ def read_repeat(reading: Reading, tag: Tag) -> Repeat:
     if not loops:
         return Repeat(None)
     if loops[0].name == extras.STANDARD_LOOP:
-        return Repeat(_standard(reading, loops[0]))
+        left = leftover(loops[0])
+        return Repeat(_standard(reading, loops[0]), () if left is None else (left,))
     return _multi_instance(reading, loops[0])
 
 
@@ -46,9 +47,13 @@ def _multi_instance(reading: Reading, tag: Tag) -> Repeat:
     )
     attributes = {name: text for name, text in zeebe.attributes.items() if name != "inputCollection"}
     rest = [Extension(extras.LOOP, attributes)] if attributes else []
-    odd = tuple(extension(child) for child in tag.children if child.name not in _READ)
-    if odd or odd_attributes(tag):
-        rest.append(Extension(extras.MULTI_INSTANCE, odd_attributes(tag), "", odd))
+    left = leftover(tag) or Extension(extras.MULTI_INSTANCE)
+    odd = tuple(extension(child) for child in tag.children if child.name not in _READ) + left.children
+    others = tuple(extension(child) for child in found if child.name != extras.LOOP)
+    if others:
+        odd += (Extension("bpmn:extensionElements", {}, "", others),)
+    if odd or left.attributes:
+        rest.append(Extension(extras.MULTI_INSTANCE, left.attributes, "", odd))
     return Repeat(how, tuple(rest))
 
 

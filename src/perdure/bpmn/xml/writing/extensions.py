@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from perdure.bpmn.model import CallActivity, Event, Extension, Mapping, Task, Value
 from perdure.bpmn.xml import extras
-from perdure.bpmn.xml.names import KEPT
+from perdure.bpmn.xml.names import EVENT_DEFINITIONS, EXPRESSIONS, KEPT
 from perdure.bpmn.xml.tag import Tag
 from perdure.bpmn.xml.values import show_value
 
 Modelled = dict[str, Tag]
+_JOINED = frozenset((*EXPRESSIONS, "bpmn:extensionElements"))
 
 
 class Kept:
@@ -17,6 +18,7 @@ class Kept:
     def __init__(self, extensions: tuple[Extension, ...], modelled: frozenset[str]) -> None:
         self.attributes: dict[str, str] = {}
         self.residuals: dict[str, Extension] = {}
+        self.definitions: list[Extension] = []
         self.standard: list[Tag] = []
         self.others: list[Tag] = []
         for each in extensions:
@@ -24,6 +26,8 @@ class Kept:
                 self.attributes |= each.attributes
             elif each.name in modelled and each.name not in self.residuals:
                 self.residuals[each.name] = each
+            elif each.name in EVENT_DEFINITIONS:
+                self.definitions.append(each)
             elif each.name in KEPT:
                 self.standard.append(_tag(each))
             else:
@@ -38,10 +42,17 @@ class Kept:
     def joined(self, name: str, tag: Tag | None) -> Tag | None:
         """An element of ours with what was kept of it."""
         kept = self.residuals.get(name)
-        if kept is None:
-            return tag
-        joined = Tag(name, {**({} if tag is None else tag.attributes), **kept.attributes})
-        return joined.with_children(*(() if tag is None else tag.children), *map(_tag, kept.children))
+        return tag if kept is None else _joined(Tag(name) if tag is None else tag, kept)
+
+    def triggers(self, tags: list[Tag]) -> list[Tag]:
+        """Event definitions, each with the first thing kept of its kind that is not yet written."""
+        waiting = list(self.definitions)
+        for place, tag in enumerate(tags):
+            kept = next((each for each in waiting if each.name == tag.name), None)
+            if kept is not None:
+                waiting.remove(kept)
+                tags[place] = _joined(tag, kept)
+        return tags
 
 
 def properties(table: dict[str, str]) -> Modelled:
@@ -99,6 +110,17 @@ def _given(name: str, attributes: dict[str, str]) -> Modelled:
 
 def _filled(name: str, children: list[Tag]) -> Modelled:
     return {name: Tag(name).with_children(*children)} if children else {}
+
+
+def _joined(tag: Tag, kept: Extension) -> Tag:
+    joined = Tag(tag.name, {**tag.attributes, **kept.attributes}, tag.text).with_children(*tag.children)
+    for each in kept.children:
+        same = joined.first(each.name) if each.name in _JOINED else None
+        if same is None:
+            joined.children.insert(0 if each.name == "bpmn:extensionElements" else len(joined.children), _tag(each))
+        else:
+            joined.children[joined.children.index(same)] = _joined(same, each)
+    return joined
 
 
 def _tag(extension: Extension) -> Tag:

@@ -21,7 +21,10 @@ _SUB_PROCESSES = {
     "transaction": "bpmn:transaction",
     "ad_hoc": "bpmn:adHocSubProcess",
 }
-_LOOP_PARTS = frozenset((extras.LOOP, extras.MULTI_INSTANCE))
+_ACTIVATION, _COMPLETION = "bpmn:activationCondition", "bpmn:completionCondition"
+_LOOP_PARTS = frozenset((extras.LOOP, extras.MULTI_INSTANCE, extras.STANDARD_LOOP))
+_OF_GATEWAY = extras.OF_NODE | {_ACTIVATION}
+_OF_SUB_PROCESS = extras.OF_ACTIVITY | {_COMPLETION}
 
 
 class Flows(NamedTuple):
@@ -92,7 +95,7 @@ def _call(call: CallActivity, flows: Flows) -> Tag:
 
 
 def _sub_process(node: SubProcess, flows: Flows, content: list[Tag]) -> Tag:
-    kept = _kept(node, extras.OF_ACTIVITY)
+    kept = _kept(node, _OF_SUB_PROCESS)
     attributes = _of_activity(node) | given(triggeredByEvent=_true(node.kind == "event"))
     if node.kind == "ad_hoc":
         attributes |= given(
@@ -100,15 +103,15 @@ def _sub_process(node: SubProcess, flows: Flows, content: list[Tag]) -> Tag:
             cancelRemainingInstances="" if node.cancels_remaining else "false",
         )
     tag = _opened(_SUB_PROCESSES[node.kind], node, flows, kept, extensions.mappings(node.mappings), attributes)
-    completion = condition("bpmn:completionCondition", node.completion)
+    completion = kept.joined(_COMPLETION, condition(_COMPLETION, node.completion))
     return tag.with_children(repeat_tag(node.repeat, kept), *content, completion)
 
 
 def _gateway(gateway: Gateway, flows: Flows) -> Tag:
-    kept = Kept(gateway.extensions, extras.OF_NODE)
+    kept = Kept(gateway.extensions, _OF_GATEWAY)
     attributes = given(default=gateway.default, instantiate=_true(gateway.is_instantiating))
     tag = _opened(_GATEWAYS[gateway.kind], gateway, flows, kept, {}, attributes)
-    return tag.with_children(condition("bpmn:activationCondition", gateway.activation))
+    return tag.with_children(kept.joined(_ACTIVATION, condition(_ACTIVATION, gateway.activation)))
 
 
 def _event(event: Event, flows: Flows) -> Tag:
@@ -121,7 +124,7 @@ def _event(event: Event, flows: Flows) -> Tag:
     )
     modelled = extensions.work(event) | extensions.mappings(event.mappings)
     tag = _opened(_POSITIONS[event.position], event, flows, kept, modelled, attributes)
-    return tag.with_children(*map(trigger_tag, event.triggers))
+    return tag.with_children(*kept.triggers([trigger_tag(each) for each in event.triggers]))
 
 
 def _true(holds: bool) -> str:

@@ -23,6 +23,8 @@ _REFERENCES = {
     "data_store_reference": "dataStoreRef",
 }
 _ARTIFACTS = ("text", "group")
+_CONDITION = "bpmn:conditionExpression"
+_OF_FLOW = frozenset((_CONDITION,))
 
 
 def process_tag(process: Process) -> Tag:
@@ -78,13 +80,13 @@ def _flows_by_node(scope: Scope) -> dict[str, Flows]:
 
 
 def _flow(flow: Flow) -> Tag:
-    kept = Kept(flow.extensions, frozenset())
+    kept = Kept(flow.extensions, _OF_FLOW)
     attributes = given(id=flow.id, name=flow.name, sourceRef=flow.source, targetRef=flow.target)
     return Tag("bpmn:sequenceFlow", attributes | kept.attributes).with_children(
         documentation_tag(flow.documentation),
         kept.elements({}),
         *kept.standard,
-        condition("bpmn:conditionExpression", flow.condition),
+        kept.joined(_CONDITION, condition(_CONDITION, flow.condition)),
     )
 
 

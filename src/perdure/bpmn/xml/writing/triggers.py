@@ -79,7 +79,7 @@ def repeat_tag(repeat: StandardLoop | MultiInstance | None, kept: Kept) -> Tag |
         case None:
             return None
         case StandardLoop():
-            return _standard(repeat)
+            return kept.joined(extras.STANDARD_LOOP, _standard(repeat))
         case MultiInstance():
             return _multi_instance(repeat, kept)
         case _:
