@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perdure.bpmn.model import Definitions, Extension, Model, Process, Scope, Signal, Task
-from perdure.bpmn.xml import limits, write_model
+from perdure.bpmn.xml import limits, read_model, write_model
 from perdure.errors import ModelError
 from tests.bpmn.xml.fixtures import CLOSING, OPENING, codes_of, in_process, problems_of
 
@@ -86,6 +86,43 @@ ZEEBE = 'xmlns:z="http://camunda.org/schema/zeebe/1.0"'
             "BPM015", "", "the key 'k' is given twice",
         ),
         (
+            f'{TASKS}<d:sequenceFlow id="f" sourceRef="a" targetRef="b"><d:conditionExpression>=orch_x'
+            "</d:conditionExpression><d:conditionExpression>=orch_y</d:conditionExpression></d:sequenceFlow>",
+            "BPM015", "", "the conditionExpression of the sequenceFlow is given twice",
+        ),
+        (
+            '<d:startEvent id="e"><d:conditionalEventDefinition><d:condition>=orch_x</d:condition><d:condition>=orch_y'
+            "</d:condition></d:conditionalEventDefinition></d:startEvent>",
+            "BPM015", "", "the condition of the conditionalEventDefinition is given twice",
+        ),
+        (
+            '<d:scriptTask id="a"><d:script>x</d:script><d:script>y</d:script></d:scriptTask>',
+            "BPM015", "", "the script of the scriptTask is given twice",
+        ),
+        (
+            '<d:task id="a"><d:multiInstanceLoopCharacteristics><d:loopCardinality>1</d:loopCardinality>'
+            "<d:loopCardinality>2</d:loopCardinality></d:multiInstanceLoopCharacteristics></d:task>",
+            "BPM015", "", "the loopCardinality of the multiInstanceLoopCharacteristics is given twice",
+        ),
+        (
+            f'<d:task id="a"><d:multiInstanceLoopCharacteristics><d:extensionElements {ZEEBE}>'
+            '<z:loopCharacteristics inputCollection="=for i in 1..2 return i" />'
+            '<z:loopCharacteristics inputCollection="=for i in 1..5 return i" />'
+            "</d:extensionElements></d:multiInstanceLoopCharacteristics></d:task>",
+            "BPM015", "", "two zeebe:loopCharacteristics",
+        ),
+        (
+            f'<d:task id="a"><d:multiInstanceLoopCharacteristics><d:extensionElements {ZEEBE}>'
+            '<z:loopCharacteristics inputCollection="=for i in 1..2 return i" /></d:extensionElements>'
+            "<d:loopCardinality>3</d:loopCardinality></d:multiInstanceLoopCharacteristics></d:task>",
+            "BPM015", "", "it says how often in two ways",
+        ),
+        (
+            f'<d:callActivity id="a" calledElement="p"><d:extensionElements {ZEEBE}><z:calledElement processId="q" />'
+            "</d:extensionElements></d:callActivity>",
+            "BPM015", "a", "it calls 'p' by its attribute and 'q' by zeebe:calledElement",
+        ),
+        (
             f'{TASKS}<d:exclusiveGateway id="g" default="f" /><d:sequenceFlow id="f" sourceRef="a" targetRef="g" />',
             "BPM016", "g", "its default flow 'f' leaves 'a'",
         ),
@@ -150,6 +187,16 @@ def test_a_file_with_countless_problems_tells_the_first_of_them() -> None:
 @pytest.mark.parametrize("text", ["<definitions />", f"{OPENING[:14]}x xmlns:d='urn:y' />", "<a:b xmlns:a='urn:a' />"])
 def test_a_file_that_is_not_bpmn_is_refused(text: str) -> None:
     assert codes_of(text) == ["BPM005"]
+
+
+def test_what_is_said_twice_in_the_same_way_is_no_fault() -> None:
+    content = (
+        f'<d:callActivity id="a" calledElement="q"><d:extensionElements {ZEEBE}><z:calledElement processId="q" />'
+        "</d:extensionElements><d:multiInstanceLoopCharacteristics><d:extensionElements "
+        f'{ZEEBE}><z:loopCharacteristics inputCollection="=for i in 1..2 return i" /></d:extensionElements>'
+        "<d:loopCardinality>2</d:loopCardinality></d:multiInstanceLoopCharacteristics></d:callActivity>"
+    )
+    assert read_model(in_process(content))
 
 
 def test_retries_must_be_a_number() -> None:

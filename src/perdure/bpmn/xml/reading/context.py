@@ -61,6 +61,14 @@ class Reading:
             self.report("BPM011", tag, f"the {_local(tag)} has no {name}")
         return tag.get(name)
 
+    def only(self, tag: Tag, name: str) -> Tag | None:
+        """The child of that name, which may be given once."""
+        found = list(tag.all(name))
+        if len(found) > 1:
+            local = name.rpartition(":")[2]
+            self.report("BPM015", found[1], f"the {local} of the {_local(tag)} is given twice", "Remove one.")
+        return found[0] if found else None
+
     def boolean(self, tag: Tag, name: str, default: bool = False) -> bool:
         text = tag.attributes.get(name)
         return default if text is None else self._one_of(tag, name, text.strip(), _BOOLEANS, default)

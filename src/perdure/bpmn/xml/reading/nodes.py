@@ -51,7 +51,7 @@ def read_task(reading: Reading, tag: Tag) -> Task:
     repeat = read_repeat(reading, tag)
     people, schedule = extra.get("zeebe:assignmentDefinition"), extra.get("zeebe:taskSchedule")
     form = extra.get("zeebe:formDefinition")
-    script, named = _script(tag, extra.task_type())
+    script, named = _script(reading, tag, extra.task_type())
     return Task(
         id=reading.id(tag),
         name=tag.get("name"),
@@ -81,9 +81,9 @@ def read_task(reading: Reading, tag: Tag) -> Task:
     )
 
 
-def _script(tag: Tag, type: str) -> tuple[str, str]:
+def _script(reading: Reading, tag: Tag, type: str) -> tuple[str, str]:
     """The text of a script and the task's type: a text that is but a name names a callable, it is no code."""
-    found = tag.first("bpmn:script")
+    found = reading.only(tag, "bpmn:script")
     text = "" if found is None else found.text
     if not type and tag.name == "bpmn:scriptTask" and CALLABLE.fullmatch(text.strip()):
         return "", text.strip()
@@ -104,10 +104,18 @@ def read_call(reading: Reading, tag: Tag) -> CallActivity:
         repeat=repeat.how,
         is_for_compensation=reading.boolean(tag, "isForCompensation"),
         mappings=extra.mappings(),
-        process=called.get("processId") or reading.reference(tag, "calledElement"),
+        process=_called(reading, tag, called.get("processId")),
         hands_all=reading.boolean(called, "propagateAllParentVariables", True),
         returns_all=reading.boolean(called, "propagateAllChildVariables", True),
     )
+
+
+def _called(reading: Reading, tag: Tag, process: str) -> str:
+    plain = reading.reference(tag, "calledElement")
+    if process and plain and plain != process:
+        fact = f"it calls '{plain[:80]}' by its attribute and '{process[:80]}' by zeebe:calledElement"
+        reading.report("BPM015", tag, fact, "Keep one of them.")
+    return process or plain
 
 
 def read_gateway(reading: Reading, tag: Tag) -> Gateway:
@@ -120,7 +128,7 @@ def read_gateway(reading: Reading, tag: Tag) -> Gateway:
         extensions=extra.rest,
         kind=GATEWAY_KINDS[tag.name],
         default=tag.get("default"),
-        activation=condition_of(tag, "bpmn:activationCondition"),
+        activation=condition_of(reading, tag, "bpmn:activationCondition"),
         is_instantiating=reading.boolean(tag, "instantiate"),
     )
 

@@ -35,15 +35,20 @@ def read_repeat(reading: Reading, tag: Tag) -> Repeat:
 
 
 def _standard(reading: Reading, tag: Tag) -> StandardLoop:
-    condition = condition_of(tag, "bpmn:loopCondition")
+    condition = condition_of(reading, tag, "bpmn:loopCondition")
     return StandardLoop(condition, reading.boolean(tag, "testBefore"), reading.number(tag, "loopMaximum"))
 
 
 def _multi_instance(reading: Reading, tag: Tag) -> Repeat:
     found = [child for holder in tag.all("bpmn:extensionElements") for child in holder.children]
-    zeebe = next((child for child in found if child.name == extras.LOOP), Tag(extras.LOOP))
+    loops = [child for child in found if child.name == extras.LOOP]
+    if len(loops) > 1:
+        reading.report("BPM015", loops[1], f"it has two {extras.LOOP}", "Remove one.")
+    zeebe = loops[0] if loops else Tag(extras.LOOP)
     how = MultiInstance(
-        _cardinality(tag, zeebe), reading.boolean(tag, "isSequential"), condition_of(tag, "bpmn:completionCondition")
+        _cardinality(reading, tag, zeebe),
+        reading.boolean(tag, "isSequential"),
+        condition_of(reading, tag, "bpmn:completionCondition"),
     )
     attributes = {name: text for name, text in zeebe.attributes.items() if name != "inputCollection"}
     rest = [Extension(extras.LOOP, attributes)] if attributes else []
@@ -57,10 +62,14 @@ def _multi_instance(reading: Reading, tag: Tag) -> Repeat:
     return Repeat(how, tuple(rest))
 
 
-def _cardinality(tag: Tag, zeebe: Tag) -> Value:
+def _cardinality(reading: Reading, tag: Tag, zeebe: Tag) -> Value:
+    cardinality = reading.only(tag, "bpmn:loopCardinality")
     if collection := zeebe.get("inputCollection"):
-        return parse_collection(collection)
-    cardinality = tag.first("bpmn:loopCardinality")
+        counted, said = parse_collection(collection), "" if cardinality is None else cardinality.text
+        if said.strip() and parse_cardinality(said) != counted:
+            fact = "it says how often in two ways, as a loopCardinality and as an inputCollection"
+            reading.report("BPM015", tag, fact, "Keep one of them.")
+        return counted
     if cardinality is not None:
         return parse_cardinality(cardinality.text)
     data = tag.first("bpmn:loopDataInputRef")

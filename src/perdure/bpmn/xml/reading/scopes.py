@@ -79,7 +79,7 @@ def _sub_process(reading: Reading, tag: Tag) -> SubProcess:
         kind=_kind(reading, tag),
         body=_scope(reading, tag),
         ordering=reading.choice(tag, "ordering", _ORDERINGS, "parallel"),
-        completion=condition_of(tag, "bpmn:completionCondition"),
+        completion=condition_of(reading, tag, "bpmn:completionCondition"),
         cancels_remaining=reading.boolean(tag, "cancelRemainingInstances", True),
     )
 
@@ -103,7 +103,7 @@ def _flow(reading: Reading, tag: Tag) -> Flow:
         source=reading.required(tag, "sourceRef"),
         target=reading.required(tag, "targetRef"),
         name=tag.get("name"),
-        condition=condition_of(tag, "bpmn:conditionExpression"),
+        condition=condition_of(reading, tag, "bpmn:conditionExpression"),
         documentation=documentation(tag),
         extensions=extra.rest,
     )

@@ -46,9 +46,9 @@ def read_trigger(reading: Reading, tag: Tag) -> Trigger:
     return _READERS[tag.name](reading, tag)
 
 
-def condition_of(tag: Tag, name: str) -> Condition | None:
+def condition_of(reading: Reading, tag: Tag, name: str) -> Condition | None:
     """The condition that stands in a child of that name, if there is such a child."""
-    child = tag.first(name)
+    child = reading.only(tag, name)
     if child is None:
         return None
     text, language = child.text.strip(), child.get("language").strip()
@@ -81,7 +81,7 @@ def _compensation(reading: Reading, tag: Tag) -> Trigger:
 
 
 def _conditional(reading: Reading, tag: Tag) -> Trigger:
-    return ConditionalTrigger(condition_of(tag, "bpmn:condition") or parse_condition(""))
+    return ConditionalTrigger(condition_of(reading, tag, "bpmn:condition") or parse_condition(""))
 
 
 _READERS: dict[str, Callable[[Reading, Tag], Trigger]] = {
