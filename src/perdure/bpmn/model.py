@@ -370,6 +370,16 @@ class Place(msgspec.Struct, frozen=True):
     column: int
 
 
+class Remark(msgspec.Struct, frozen=True, kw_only=True):
+    """What reading passed over without harm: lint warns of it."""
+
+    code: str
+    element: str
+    fact: str
+    hint: str
+    place: Place
+
+
 class Model(msgspec.Struct, frozen=True, kw_only=True):
     """A file as read: what it defines, how it is drawn, and where each id stands."""
 
@@ -377,6 +387,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     diagram: Diagram | None = None
     file: str = ""
     places: dict[str, Place] = {}
+    remarks: tuple[Remark, ...] = ()
 
 
 def scopes(body: Scope) -> Iterator[Scope]:

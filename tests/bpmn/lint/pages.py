@@ -39,7 +39,7 @@ READING = {
     "BPM013": ("an element of BPMN has no place in a process here", "remove it"),
     "BPM014": ("an attribute has a value it cannot have", "write one that the message names"),
     "BPM015": ("something is said twice", "keep one of the two"),
-    "BPM016": ("the default flow of an element leaves another one", "choose one of its own flows"),
+    "BPM016": ("the default, incoming or outgoing flow of an element is that of another one", "name its own flows"),
     "BPM017": ("a model cannot be written as XML", "correct what the message names"),
 }
 """What reading a file may refuse: the code, what it means, what to do."""
@@ -53,7 +53,10 @@ def index() -> str:
         parts.append("| code | name | what it finds | severity |\n|---|---|---|---|")
         rules = [rule for rule in RULES if rule.CODE.startswith(prefix)]
         parts.append("\n".join(map(_row, rules)) + "\n")
-    parts.append("## Reading\n\nA file that cannot be read is refused before any rule looks at it.\n")
+    parts.append(
+        "## Reading\n\nA file that cannot be read is refused before any rule looks at it. A drawing or a "
+        "description (a group, a data store, an operation, an item) that refers to nothing is a warning.\n"
+    )
     rows = [f"| `{code}` | {meaning} | {advice} |" for code, (meaning, advice) in READING.items()]
     parts.append("\n".join(["| code | it means | what to do |", "|---|---|---|", *rows]) + "\n")
     return "\n".join(parts)

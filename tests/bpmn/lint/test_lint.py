@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from perdure.bpmn.lint import PROFILES, TARGETS, Contract, Profile, Target, VerbContract, lint
 from perdure.bpmn.model import CallActivity, Definitions, Event, Flow, Model, Process, Scope, SubProcess, Task
+from perdure.bpmn.xml import read_model
 from perdure.contracts import FlagContract
 from tests.bpmn.lint.building import blocks, in_line, lead, model_of
 from tests.bpmn.lint.models import all_files
 from tests.bpmn.lint.models import model_of as model_in
+from tests.bpmn.xml.fixtures import in_process
 
 CONTRACT = Contract(
     verb="order.fulfil",
@@ -128,6 +130,28 @@ def test_findings_come_in_the_order_of_the_file() -> None:
     for file in all_files():
         places = [(finding.line, finding.column) for finding in lint(model_in(file))]
         assert places == sorted(places)
+
+
+DRAWN = """<d:BPMNDiagram xmlns:d="http://www.omg.org/spec/BPMN/20100524/DI"><d:BPMNPlane bpmnElement="p">
+<d:BPMNShape id="ghost" bpmnElement="gone" /></d:BPMNPlane></d:BPMNDiagram>"""
+
+
+@pytest.mark.parametrize(
+    ("content", "roots", "element"),
+    [
+        ('<d:group id="frame" categoryValueRef="gone" />', "", "frame"),
+        ('<d:dataStoreReference id="shelf" dataStoreRef="gone" />', "", "shelf"),
+        ('<d:sendTask id="tell" operationRef="gone" />', "", "tell"),
+        ("", '<d:message id="news" name="news" itemRef="gone" />', "news"),
+        ("", DRAWN, "ghost"),
+    ],
+)
+def test_what_only_describes_and_refers_to_nothing_is_a_warning(content: str, roots: str, element: str) -> None:
+    found = [finding for finding in lint(read_model(in_process(content, roots))) if finding.code == "BPM008"]
+    assert [(finding.severity, finding.element, "'gone'" in finding.fact) for finding in found] == [
+        ("warning", element, True)
+    ]
+    assert found[0].line >= 1
 
 
 @settings(deadline=None, max_examples=200)

@@ -126,6 +126,18 @@ ZEEBE = 'xmlns:z="http://camunda.org/schema/zeebe/1.0"'
             f'{TASKS}<d:exclusiveGateway id="g" default="f" /><d:sequenceFlow id="f" sourceRef="a" targetRef="g" />',
             "BPM016", "g", "its default flow 'f' leaves 'a'",
         ),
+        ('<d:task id="a"><d:incoming>z</d:incoming></d:task>', "BPM008", "a", "incoming refers to 'z'"),
+        ('<d:task id="a"><d:outgoing>p</d:outgoing></d:task>', "BPM009", "a", "'p', which is no sequence flow"),
+        (
+            '<d:task id="a"><d:incoming>f</d:incoming></d:task><d:task id="b" />'
+            '<d:sequenceFlow id="f" sourceRef="a" targetRef="b" />',
+            "BPM016", "a", "its incoming flow 'f' reaches 'b'",
+        ),
+        (
+            '<d:task id="a" /><d:task id="b"><d:outgoing>f</d:outgoing></d:task>'
+            '<d:sequenceFlow id="f" sourceRef="a" targetRef="b" />',
+            "BPM016", "b", "its outgoing flow 'f' leaves 'a'",
+        ),
     ],
 )  # fmt: skip
 def test_a_fault_of_structure_is_told_with_its_element(content: str, code: str, element: str, fact: str) -> None:

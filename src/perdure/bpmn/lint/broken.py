@@ -21,6 +21,11 @@ def broken(model: Model) -> Iterator[Finding]:
             yield _finding(model, DUPLICATE, id, f"{count} elements have this id", "Give each an id of its own.")
     for fault in islice(reference_faults(model.definitions), MOST):
         yield _finding(model, fault.code, fault.element, fault.fact, fault.hint)
+    for remark in model.remarks:
+        yield Finding(
+            code=remark.code, severity="warning", fact=remark.fact, hint=remark.hint, element=remark.element,
+            line=remark.place.line, column=remark.place.column, file=model.file,
+        )  # fmt: skip
 
 
 def _finding(model: Model, code: str, element: str, fact: str, hint: str) -> Finding:

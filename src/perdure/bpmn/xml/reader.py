@@ -10,6 +10,7 @@ from perdure.bpmn.xml.parse import parse_tags
 from perdure.bpmn.xml.reading.context import Reading
 from perdure.bpmn.xml.reading.diagrams import read_diagram
 from perdure.bpmn.xml.reading.roots import read_definitions
+from perdure.bpmn.xml.reading.strays import look_for_strays
 from perdure.bpmn.xml.references import reference_faults
 from perdure.bpmn.xml.tag import Tag
 from perdure.errors import ModelError
@@ -28,19 +29,21 @@ def read_model(data: bytes | str, file: str = "") -> Model:
         fact = f"its root is '{root.name[:80]}', not the definitions of BPMN 2.0"
         reading.report("BPM005", root, fact, "Save it as BPMN 2.0.")
         raise ModelError(reading.problems)
-    reading.ids = _ids(reading, root)
+    reading.tags = _tags(reading, root)
     definitions = read_definitions(reading, root)
     diagram = read_diagram(reading, root)
+    look_for_strays(reading, root)
     for fault in islice(reference_faults(definitions), MAX_PROBLEMS):
         place = reading.places.get(fault.element, Place(root.line, root.column))
         reading.report_at(fault.code, fault.element, place, fault.fact, fault.hint)
     if reading.problems:
         raise ModelError(sorted(reading.problems, key=lambda problem: (problem.line, problem.column)))
-    return Model(definitions=definitions, diagram=diagram, file=file, places=reading.places)
+    remarks = tuple(reading.remarks)
+    return Model(definitions=definitions, diagram=diagram, file=file, places=reading.places, remarks=remarks)
 
 
-def _ids(reading: Reading, root: Tag) -> set[str]:
-    """Every id of the file, each given once: looked at before reading, since references may lead forward."""
+def _tags(reading: Reading, root: Tag) -> dict[str, Tag]:
+    """Every element by its id, each given once: looked at before reading, since references may lead forward."""
     found: dict[str, Tag] = {}
     open_tags = [root]
     while open_tags:
@@ -52,4 +55,4 @@ def _ids(reading: Reading, root: Tag) -> set[str]:
                 reading.report("BPM007", tag, fact, "Rename one of the two.")
         if tag.name != "bpmn:extensionElements":
             open_tags += reversed(tag.children)
-    return set(found)
+    return found

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
-from perdure.bpmn.model import Place, Value
+from perdure.bpmn.model import Place, Remark, Value
 from perdure.bpmn.xml.limits import MAX_PROBLEMS
 from perdure.bpmn.xml.tag import Tag
 from perdure.bpmn.xml.values import parse_value
@@ -20,8 +20,9 @@ class Reading:
     def __init__(self, file: str) -> None:
         self.file = file
         self.problems: list[Problem] = []
-        self.ids: set[str] = set()
-        """Every id of the file, before anything is read."""
+        self.remarks: list[Remark] = []
+        self.tags: dict[str, Tag] = {}
+        """Every element of the file that has an id, before anything is read."""
         self.places: dict[str, Place] = {}
         self.definitions: dict[str, Tag] = {}
         """Event definitions that stand at the root, by id."""
@@ -39,6 +40,12 @@ class Reading:
         if not self.is_full():
             self.problems.append(Problem(code, self.file, place.line, place.column, element, fact, hint))
 
+    def remark(self, code: str, tag: Tag, fact: str, hint: str) -> None:
+        """Notes what is passed over without harm."""
+        if len(self.remarks) < MAX_PROBLEMS:
+            place = Place(tag.line, tag.column)
+            self.remarks.append(Remark(code=code, element=tag.get("id"), fact=fact, hint=hint, place=place))
+
     def id(self, tag: Tag) -> str:
         """The id, which must be there."""
         id = tag.get("id")
@@ -54,7 +61,7 @@ class Reading:
         """The id meant: a qualified name may carry a prefix, which says nothing within a file."""
         text = text.strip()
         local = text.rpartition(":")[2]
-        return local if text not in self.ids and local in self.ids else text
+        return local if text not in self.tags and local in self.tags else text
 
     def required(self, tag: Tag, name: str) -> str:
         if not tag.get(name):

@@ -1,4 +1,4 @@
-"""Drawings in: shapes and edges of the elements that are in the file; what draws something else is passed over."""
+"""Drawings in: shapes and edges of the elements that are in the file; what draws something else is remarked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BOUNDS = ("x", "y", "width", "height")
 def read_diagram(reading: Reading, root: Tag) -> Diagram | None:
     """The drawing of the file. Further planes, which collapsed subprocesses have, are `inner` ones."""
     planes = [plane for each in root.all("bpmndi:BPMNDiagram") for plane in each.all("bpmndi:BPMNPlane")]
-    drawn = [plane for plane in planes if reading.reference(plane, "bpmnElement") in reading.places]
+    drawn = [plane for plane in planes if _element(reading, plane)]
     if not drawn:
         return None
     collapsed = _sub_processes(root)
@@ -45,9 +45,9 @@ def _plane(reading: Reading, plane: Tag, collapsed: set[str]) -> Diagram:
 
 
 def _shape(reading: Reading, tag: Tag, collapsed: set[str]) -> Shape | None:
-    element = reading.reference(tag, "bpmnElement")
+    element = _element(reading, tag)
     bounds = _bounds(reading, tag)
-    if element not in reading.places or bounds is None:
+    if not element or bounds is None:
         return None
     return Shape(
         element=element,
@@ -59,11 +59,20 @@ def _shape(reading: Reading, tag: Tag, collapsed: set[str]) -> Shape | None:
 
 
 def _edge(reading: Reading, tag: Tag) -> Edge | None:
-    element = reading.reference(tag, "bpmnElement")
-    if element not in reading.places:
+    element = _element(reading, tag)
+    if not element:
         return None
     points = tuple((_float(reading, each, "x"), _float(reading, each, "y")) for each in tag.all("di:waypoint"))
     return Edge(element=element, points=points, label=_label(reading, tag))
+
+
+def _element(reading: Reading, tag: Tag) -> str:
+    """What is drawn; nothing where the file does not have it."""
+    element = reading.reference(tag, "bpmnElement")
+    if element and element not in reading.tags:
+        fact = f"it draws '{element[:80]}', which is not in the file"
+        reading.remark("BPM008", tag, fact, "Remove it from the drawing, or correct bpmnElement.")
+    return element if element in reading.places else ""
 
 
 def _label(reading: Reading, tag: Tag) -> Bounds | None:

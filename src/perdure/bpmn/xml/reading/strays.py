@@ -1,0 +1,47 @@
+"""References that nothing is built from: the flows an element names as its own, and what only describes."""
+
+from __future__ import annotations
+
+from perdure.bpmn.xml.names import FLOW_NODES
+from perdure.bpmn.xml.reading.context import Reading
+from perdure.bpmn.xml.tag import Tag
+
+_ENDS = {"bpmn:incoming": ("targetRef", "reaches"), "bpmn:outgoing": ("sourceRef", "leaves")}
+_DESCRIBING = ("categoryValueRef", "dataStoreRef", "operationRef", "itemRef", "itemSubjectRef")
+
+
+def look_for_strays(reading: Reading, root: Tag) -> None:
+    """Reports flows that are named and are not there, or are not the element's; remarks on what describes nothing."""
+    has_imports = root.first("bpmn:import") is not None
+    for tag in reading.tags.values():
+        if tag.name in FLOW_NODES:
+            for child in tag.all(*_ENDS):
+                _named_flow(reading, tag, child)
+        for name in _DESCRIBING:
+            wanted = reading.reference(tag, name)
+            if wanted and wanted not in reading.tags and not has_imports:
+                fact = f"{name} refers to '{wanted[:80]}', which is not in the file"
+                reading.remark("BPM008", tag, fact, "Create it, or remove the reference.")
+
+
+def _named_flow(reading: Reading, node: Tag, child: Tag) -> None:
+    wanted, role = reading.resolve(child.text), child.name.removeprefix("bpmn:")
+    flow = reading.tags.get(wanted)
+    if not wanted:
+        return
+    if flow is None:
+        fact = f"{role} refers to '{wanted[:80]}', which is not in the file"
+        reading.report("BPM008", node, fact, "Create it, or correct the reference.")
+    elif flow.name != "bpmn:sequenceFlow":
+        fact = f"{role} refers to '{wanted[:80]}', which is no sequence flow"
+        reading.report("BPM009", node, fact, "It may refer to a sequence flow.")
+    else:
+        _own_flow(reading, node, child, flow)
+
+
+def _own_flow(reading: Reading, node: Tag, child: Tag, flow: Tag) -> None:
+    end, verb = _ENDS[child.name]
+    actual = flow.get(end)
+    if actual and actual != node.get("id"):
+        fact = f"its {child.name.removeprefix('bpmn:')} flow '{flow.get('id')[:80]}' {verb} '{actual[:80]}'"
+        reading.report("BPM016", node, fact, "Name its own flows only.")
