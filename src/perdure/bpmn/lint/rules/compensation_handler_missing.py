@@ -1,7 +1,8 @@
-"""A compensation boundary event is not joined to one handler.
+"""A compensation boundary event is not joined to one handler beside it.
 
-An association joins it to the activity that undoes the work. Without it nothing would be undone, and a flow from it
-is never taken.
+An association joins it to the activity that undoes the work, in the same scope. Without it nothing would be undone,
+and a flow from it is never taken. It waits for nothing else: it takes effect once the work is done, other boundary
+events while it is going on.
 """
 
 from __future__ import annotations
@@ -30,5 +31,11 @@ def check(index: Index) -> Iterator[Note]:
         for handler in handlers:
             if not handler.is_for_compensation:
                 yield Note(handler.id, "it undoes work and is not marked for compensation", "Mark it for compensation.")
+            if index.room_of[handler.id] is not index.room_of[event.id]:
+                fact = f"its compensation handler '{handler.id}' stands in another scope"
+                yield Note(event.id, fact, "Put the handler beside the activity it undoes.")
+        if len(event.triggers) > 1:
+            fact = "it is for compensation and waits for something else as well"
+            yield Note(event.id, fact, "Attach an event of its own for each.")
         if index.outgoing(event.id):
             yield Note(event.id, "a flow leaves a compensation event", "Join the handler by an association instead.")
