@@ -1,4 +1,4 @@
-"""A gateway may find no way out.
+"""A gateway or an activity may find no way out.
 
 Without a default flow, the conditions must cover every value the flags can have. Otherwise some instance stops here
 with an incident. Add a default flow, or the condition that is missing.
@@ -18,11 +18,11 @@ SEVERITIES = Severities("error", open="warning", contract="warning")
 
 
 def check(index: Index) -> Iterator[Note]:
-    for gateway in index.gateways("exclusive", "inclusive", "complex"):
-        outgoing = index.outgoing(gateway.id)
+    for node in (*index.gateways("exclusive", "inclusive", "complex"), *index.activities()):
+        outgoing = index.outgoing(node.id)
         tests = [flow.condition for flow in outgoing if flow.condition is not None]
-        if gateway.default or not tests or len(tests) < len(outgoing):
+        if node.default or not tests or len(tests) < len(outgoing):
             continue
         if covers(tests, index.flags) is False:
             fact = "it has no default flow and its conditions do not cover every value"
-            yield Note(gateway.id, fact, "Make one flow the default.")
+            yield Note(node.id, fact, "Make one flow the default.")
