@@ -41,6 +41,7 @@ READING = {
     "BPM015": ("something is said twice", "keep one of the two"),
     "BPM016": ("the default, incoming or outgoing flow of an element is that of another one", "name its own flows"),
     "BPM017": ("a model cannot be written as XML", "correct what the message names"),
+    "BPM018": ("an attribute is not of BPMN 2.0 and has no effect", "correct its name, or remove it"),
 }
 """What reading a file may refuse: the code, what it means, what to do."""
 
@@ -55,7 +56,8 @@ def index() -> str:
         parts.append("\n".join(map(_row, rules)) + "\n")
     parts.append(
         "## Reading\n\nA file that cannot be read is refused before any rule looks at it. A drawing or a "
-        "description (a group, a data store, an operation, an item) that refers to nothing is a warning.\n"
+        "description (a group, a data store, an operation, an item) that refers to nothing is a warning, and "
+        "so is an attribute that has no effect (`BPM018`, or `BPM014` where only its value is unknown).\n"
     )
     rows = [f"| `{code}` | {meaning} | {advice} |" for code, (meaning, advice) in READING.items()]
     parts.append("\n".join(["| code | it means | what to do |", "|---|---|---|", *rows]) + "\n")

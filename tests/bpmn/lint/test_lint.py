@@ -154,6 +154,30 @@ def test_what_only_describes_and_refers_to_nothing_is_a_warning(content: str, ro
     assert found[0].line >= 1
 
 
+@pytest.mark.parametrize(
+    ("content", "code", "hint"),
+    [
+        (
+            '<d:boundaryEvent id="a" attachedToRef="b" cancelactivity="false" /><d:task id="b" />',
+            "BPM018",
+            "cancelActivity",
+        ),
+        ('<d:serviceTask id="a" fooBar="1" />', "BPM018", "Remove it"),
+        ('<d:exclusiveGateway id="a" gatewayDirection="Sideways" />', "BPM014", "Diverging"),
+    ],
+)
+def test_an_attribute_that_has_no_effect_is_a_warning(content: str, code: str, hint: str) -> None:
+    found = [finding for finding in lint(read_model(in_process(content))) if finding.code in ("BPM014", "BPM018")]
+    assert [(finding.code, finding.severity, finding.element) for finding in found] == [(code, "warning", "a")]
+    assert hint in found[0].hint
+
+
+def test_attributes_of_other_namespaces_and_of_bpmn_are_no_misspelling() -> None:
+    attributes = 'startQuantity="1" x:far="away" xmlns:x="urn:x" xml:lang="en"'
+    model = read_model(in_process(f'<d:serviceTask id="a" {attributes} />'))
+    assert not model.remarks
+
+
 @settings(deadline=None, max_examples=200)
 @given(st.data())
 def test_no_broken_model_makes_lint_fail(data: st.DataObject) -> None:

@@ -19,7 +19,7 @@ from perdure.bpmn.model import (
     TimerTrigger,
     Trigger,
 )
-from perdure.bpmn.xml.extras import ATTRIBUTES
+from perdure.bpmn.xml.extras import ATTRIBUTES, ZEEBE
 
 
 def all_extensions(index: Index) -> Iterator[tuple[str, Extension]]:
@@ -70,6 +70,23 @@ def _node_texts(node: Node) -> Iterator[tuple[str, str, str]]:
             yield node.id, "mapping", mapping.target
     for key, value in node.properties.items():
         yield node.id, f"property '{key}'", f"{key} {value}"
+
+
+def misspelt(name: str) -> str:
+    """The extension element of Camunda 8 that an unknown one was meant to be: at most a letter and cases differ."""
+    if name in ZEEBE or not name.startswith("zeebe:") or len(name) > _LONGEST:
+        return ""
+    return next((_MEANT[each] for each in _shortened(name) if each in _MEANT), "")
+
+
+def _shortened(name: str) -> list[str]:
+    """The name in small letters, whole and without each one of them: looking these up needs no comparing."""
+    lower = name.lower()
+    return [lower, *(lower[:at] + lower[at + 1 :] for at in range(len("zeebe:"), len(lower)))]
+
+
+_LONGEST = 40
+_MEANT = {each: known for known in sorted(ZEEBE) for each in _shortened(known)}
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -27,6 +27,14 @@ STANDARD_LOOP = "bpmn:standardLoopCharacteristics"
 
 PARTS = frozenset(("zeebe:header", "zeebe:input", "zeebe:output", "zeebe:property"))
 
+ZEEBE = frozenset((
+    *MODELLED, *PARTS, LOOP, "zeebe:adHoc", "zeebe:calledDecision", "zeebe:conditionalFilter",
+    "zeebe:executionListener", "zeebe:executionListeners", "zeebe:inbound", "zeebe:jobPriorityDefinition",
+    "zeebe:linkedResource", "zeebe:linkedResources", "zeebe:publishMessage", "zeebe:script", "zeebe:taskListener",
+    "zeebe:taskListeners", "zeebe:userTaskForm",
+))  # fmt: skip
+"""Every extension element of Camunda 8."""
+
 OF_PROCESS = frozenset(("zeebe:properties", "zeebe:versionTag"))
 OF_MESSAGE = frozenset(("zeebe:subscription",))
 OF_NODE = frozenset(("zeebe:properties",))

@@ -10,6 +10,7 @@ from perdure.bpmn.xml.parse import parse_tags
 from perdure.bpmn.xml.reading.context import Reading
 from perdure.bpmn.xml.reading.diagrams import read_diagram
 from perdure.bpmn.xml.reading.roots import read_definitions
+from perdure.bpmn.xml.reading.spelling import look_at_spelling
 from perdure.bpmn.xml.reading.strays import look_for_strays
 from perdure.bpmn.xml.references import reference_faults
 from perdure.bpmn.xml.tag import Tag
@@ -33,6 +34,7 @@ def read_model(data: bytes | str, file: str = "") -> Model:
     definitions = read_definitions(reading, root)
     diagram = read_diagram(reading, root)
     look_for_strays(reading, root)
+    look_at_spelling(reading, root)
     for fault in islice(reference_faults(definitions), MAX_PROBLEMS):
         place = reading.places.get(fault.element, Place(root.line, root.column))
         reading.report_at(fault.code, fault.element, place, fault.fact, fault.hint)
@@ -45,14 +47,10 @@ def read_model(data: bytes | str, file: str = "") -> Model:
 def _tags(reading: Reading, root: Tag) -> dict[str, Tag]:
     """Every element by its id, each given once: looked at before reading, since references may lead forward."""
     found: dict[str, Tag] = {}
-    open_tags = [root]
-    while open_tags:
-        tag = open_tags.pop()
+    for tag in root.within():
         if (id := tag.get("id")) and tag.name.startswith("bpmn:"):
             first = found.setdefault(id, tag)
             if first is not tag:
                 fact = f"its id is also that of the element in line {first.line}, column {first.column}"
                 reading.report("BPM007", tag, fact, "Rename one of the two.")
-        if tag.name != "bpmn:extensionElements":
-            open_tags += reversed(tag.children)
     return found

@@ -29,6 +29,15 @@ class Tag:
     def all(self, *names: str) -> Iterator[Tag]:
         return (child for child in self.children if child.name in names)
 
+    def within(self) -> Iterator[Tag]:
+        """The element and every element in it, in order; what `extensionElements` hold is left out."""
+        open_tags = [self]
+        while open_tags:
+            tag = open_tags.pop()
+            yield tag
+            if tag.name != "bpmn:extensionElements":
+                open_tags += reversed(tag.children)
+
     def get(self, name: str) -> str:
         """The attribute, or an empty text where there is none."""
         return self.attributes.get(name, "")

@@ -2,7 +2,7 @@
 
 Extension elements and attributes that change what another engine does (scripts, decisions, delegates, assignments)
 have no meaning here, and ignoring them would change the process silently, also where they stand inside an event, a
-loop or a condition. Remove them, or call a verb.
+loop or a condition. Remove them, or call a verb. So it is with an extension whose name is misspelt.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.texts import all_attributes, all_extensions
+from perdure.bpmn.lint.texts import all_attributes, all_extensions, misspelt
 
 CODE = "HOL010"
 NAME = "foreign-extension"
@@ -47,6 +47,8 @@ def check(index: Index) -> Iterator[Note]:
             yield Note(element, fact, "Remove it, or call a verb that does this.")
         elif extension.name.startswith(_ENGINES) and not extension.name.endswith(_ELSEWHERE):
             yield _foreign(element, extension.name)
+        elif meant := misspelt(extension.name):
+            yield Note(element, f"its {extension.name[:80]} is not known and would be ignored", f"Write {meant}.")
         elif extension.name == "zeebe:loopCharacteristics" and any(each in extension.attributes for each in _RESULTS):
             fact = "it gathers results of iterations by expression, which is not done here"
             yield Note(element, fact, "Remove it: what iterations write is kept under their number.")

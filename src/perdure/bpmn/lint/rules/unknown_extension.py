@@ -9,18 +9,20 @@ from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.texts import all_extensions
+from perdure.bpmn.lint.texts import all_extensions, misspelt
+from perdure.bpmn.xml.extras import ZEEBE
 
 CODE = "HOL021"
 NAME = "unknown-extension"
 SEVERITIES = Severities("warning")
 
 
-_KNOWN = ("zeebe:", "bpmn:", "modeler:", "camunda:", "ameide:", "bioc:", "color:", "attributes", "xml:", "xsi:")
+_KNOWN = ("bpmn:", "modeler:", "camunda:", "ameide:", "bioc:", "color:", "attributes", "xml:", "xsi:")
 _ENGINES = ("{http://flowable.org", "{http://activiti.org", "{http://www.jboss.org/drools", "{http://jbpm.org")
 
 
 def check(index: Index) -> Iterator[Note]:
     for element, extension in all_extensions(index):
-        if not extension.name.startswith((*_KNOWN, *_ENGINES)):
+        is_known = extension.name in ZEEBE or extension.name.startswith((*_KNOWN, *_ENGINES))
+        if not is_known and not misspelt(extension.name):
             yield Note(element, f"its extension {extension.name[:80]} has no effect here", "Remove it, or ignore this.")

@@ -40,9 +40,13 @@ class Reading:
         if not self.is_full():
             self.problems.append(Problem(code, self.file, place.line, place.column, element, fact, hint))
 
+    def is_remarked(self) -> bool:
+        """Whether no further remark would be kept."""
+        return len(self.remarks) >= MAX_PROBLEMS
+
     def remark(self, code: str, tag: Tag, fact: str, hint: str) -> None:
         """Notes what is passed over without harm."""
-        if len(self.remarks) < MAX_PROBLEMS:
+        if not self.is_remarked():
             place = Place(tag.line, tag.column)
             self.remarks.append(Remark(code=code, element=tag.get("id"), fact=fact, hint=hint, place=place))
 
