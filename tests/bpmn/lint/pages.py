@@ -57,7 +57,8 @@ def index() -> str:
     parts.append(
         "## Reading\n\nA file that cannot be read is refused before any rule looks at it. A drawing or a "
         "description (a group, a data store, an operation, an item) that refers to nothing is a warning, and "
-        "so is an attribute that has no effect (`BPM018`, or `BPM014` where only its value is unknown).\n"
+        "so is an attribute that has no effect (`BPM018`, or `BPM014` where only its value is unknown), "
+        "an id that XML does not allow (`BPM014`) or that a drawing gives twice (`BPM007`).\n"
     )
     rows = [f"| `{code}` | {meaning} | {advice} |" for code, (meaning, advice) in READING.items()]
     parts.append("\n".join(["| code | it means | what to do |", "|---|---|---|", *rows]) + "\n")

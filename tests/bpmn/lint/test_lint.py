@@ -172,6 +172,27 @@ def test_an_attribute_that_has_no_effect_is_a_warning(content: str, code: str, h
     assert hint in found[0].hint
 
 
+SHAPES = """<d:BPMNDiagram xmlns:d="http://www.omg.org/spec/BPMN/20100524/DI"><d:BPMNPlane id="plane" bpmnElement="p">
+<d:BPMNShape id="{0}" bpmnElement="a" /><d:BPMNShape id="{1}" bpmnElement="b" /></d:BPMNPlane></d:BPMNDiagram>"""
+
+
+@pytest.mark.parametrize(
+    ("ids", "drawn", "code"),
+    [
+        (("1 a", "b"), ("x", "y"), "BPM014"),
+        (("z:a", "b"), ("x", "y"), "BPM014"),
+        (("a", "b"), ("x", "x"), "BPM007"),
+        (("a", "b"), ("x", "b"), "BPM007"),
+        (("ä-1.b", "_b"), ("x", "y"), ""),
+    ],
+)
+def test_an_id_that_others_would_not_take_is_a_warning(ids: tuple[str, str], drawn: tuple[str, str], code: str) -> None:
+    content = "".join(f'<d:task id="{id}" />' for id in ids)
+    found = [each for each in lint(read_model(in_process(content, SHAPES.format(*drawn)))) if each.code < "BPM1"]
+    told = [(each.code, each.severity) for each in found if "draws" not in each.fact]
+    assert told == ([(code, "warning")] if code else [])
+
+
 def test_attributes_of_other_namespaces_and_of_bpmn_are_no_misspelling() -> None:
     attributes = 'startQuantity="1" x:far="away" xmlns:x="urn:x" xml:lang="en"'
     model = read_model(in_process(f'<d:serviceTask id="a" {attributes} />'))

@@ -21,6 +21,7 @@ ZEEBE = 'xmlns:z="http://camunda.org/schema/zeebe/1.0"'
         ("<d:task />", "BPM006", "", "a task has no id"),
         ('<d:task id="a" /><d:userTask id="a" />', "BPM007", "a", "also that of the element in line 1"),
         ('<d:task id="p" />', "BPM007", "p", "also that of"),
+        ('<d:task id="a" /><d:task id="x:a" />', "BPM007", "x:a", "reads as a prefix and the id of the element"),
         (
             '<d:task id="a" /><d:endEvent id="e"><d:terminateEventDefinition id="a" /></d:endEvent>',
             "BPM007", "a", "also that of",

@@ -9,11 +9,11 @@ from perdure.bpmn.xml.limits import MAX_PROBLEMS
 from perdure.bpmn.xml.parse import parse_tags
 from perdure.bpmn.xml.reading.context import Reading
 from perdure.bpmn.xml.reading.diagrams import read_diagram
+from perdure.bpmn.xml.reading.ids import read_ids
 from perdure.bpmn.xml.reading.roots import read_definitions
 from perdure.bpmn.xml.reading.spelling import look_at_spelling
 from perdure.bpmn.xml.reading.strays import look_for_strays
 from perdure.bpmn.xml.references import reference_faults
-from perdure.bpmn.xml.tag import Tag
 from perdure.errors import ModelError
 
 UNNAMED = "model.bpmn"
@@ -30,7 +30,7 @@ def read_model(data: bytes | str, file: str = "") -> Model:
         fact = f"its root is '{root.name[:80]}', not the definitions of BPMN 2.0"
         reading.report("BPM005", root, fact, "Save it as BPMN 2.0.")
         raise ModelError(reading.problems)
-    reading.tags = _tags(reading, root)
+    reading.tags = read_ids(reading, root)
     definitions = read_definitions(reading, root)
     diagram = read_diagram(reading, root)
     look_for_strays(reading, root)
@@ -42,15 +42,3 @@ def read_model(data: bytes | str, file: str = "") -> Model:
         raise ModelError(sorted(reading.problems, key=lambda problem: (problem.line, problem.column)))
     remarks = tuple(reading.remarks)
     return Model(definitions=definitions, diagram=diagram, file=file, places=reading.places, remarks=remarks)
-
-
-def _tags(reading: Reading, root: Tag) -> dict[str, Tag]:
-    """Every element by its id, each given once: looked at before reading, since references may lead forward."""
-    found: dict[str, Tag] = {}
-    for tag in root.within():
-        if (id := tag.get("id")) and tag.name.startswith("bpmn:"):
-            first = found.setdefault(id, tag)
-            if first is not tag:
-                fact = f"its id is also that of the element in line {first.line}, column {first.column}"
-                reading.report("BPM007", tag, fact, "Rename one of the two.")
-    return found

@@ -21,7 +21,7 @@ def _attributes(reading: Reading, tag: Tag, known: frozenset[str]) -> None:
         if name in VALUES and text not in VALUES[name]:
             fact = f"{name} is '{text[:40]}', which is nothing it can be"
             reading.remark("BPM014", tag, fact, f"It may be {' or '.join(VALUES[name])}.")
-        elif name not in known and ":" not in name:
+        elif name not in known and ":" not in name and not name.startswith("{"):
             _unknown(reading, tag, name, known)
 
 
