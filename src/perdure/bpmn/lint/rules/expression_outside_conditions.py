@@ -1,8 +1,8 @@
 """An expression outside conditions is neither a literal nor one flag.
 
 Correlation keys, timers, assignees, due dates and the number of iterations are a literal or the value of one flag,
-written `=orch_name`. Types of tasks, names of messages and codes of errors are literals. Let a verb compute the value
-and write it to a flag.
+written `=orch_name`. Types and forms of tasks, names of messages and codes of errors are literals. Let a verb compute
+the value and write it to a flag.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def _is_template(index: Index, use: Use) -> bool:
 def _literals(index: Index) -> Iterator[tuple[str, str, str]]:
     definitions = index.definitions
     yield from ((node.id, "type", verb) for node, verb in index.calls())
+    yield from ((task.id, "form", task.form) for task in index.tasks())
     yield from ((call.id, "called process", call.process) for call in index.each(CallActivity))
     yield from ((message.id, "name", message.name) for message in definitions.messages)
     yield from ((signal.id, "name", signal.name) for signal in definitions.signals)

@@ -1,7 +1,8 @@
 """A variable mapping is more than the identity of a declared flag.
 
 Mappings tempt to transform data in the model. Payload travels by itself and verbs read and write it; the only mapping
-accepted is a flag to itself.
+accepted is a flag to itself. A data association may be drawn, and carries out nothing: it has no assignment and no
+transformation.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.texts import all_extensions
 from perdure.bpmn.model import (
     Gateway,
 )
@@ -17,6 +19,8 @@ from perdure.bpmn.model import (
 CODE = "HOL011"
 NAME = "mapping-not-identity"
 SEVERITIES = Severities("error")
+
+_COMPUTING = {"bpmn:assignment": "an assignment", "bpmn:transformation": "a transformation"}
 
 
 def check(index: Index) -> Iterator[Note]:
@@ -29,3 +33,7 @@ def check(index: Index) -> Iterator[Note]:
             elif declared is not None and mapping.target not in declared:
                 fact = f"its {mapping.direction} mapping names '{mapping.target}', which is not declared"
                 yield Note(node.id, fact, "Remove it, or declare the flag.")
+    for element, extension in all_extensions(index):
+        if extension.name in _COMPUTING:
+            fact = f"its data association has {_COMPUTING[extension.name]}, which is not carried out"
+            yield Note(element, fact, "Remove it: verbs read and write the payload.")
