@@ -63,6 +63,8 @@ ZEEBE = 'xmlns:z="http://camunda.org/schema/zeebe/1.0"'
         ('<d:choreographyTask id="a" />', "BPM013", "a", "a choreographyTask has no place"),
         ('<d:task id="a" isForCompensation="maybe" />', "BPM014", "a", "isForCompensation is 'maybe'"),
         ('<d:adHocSubProcess id="a" ordering="Random" />', "BPM014", "a", "ordering is 'Random'"),
+        ('<d:transaction id="a" triggeredByEvent="true" />', "BPM014", "a", "no event begins a transaction"),
+        ('<d:adHocSubProcess id="a" triggeredByEvent="true" />', "BPM014", "a", "no event begins a adHocSubProcess"),
         (
             '<d:task id="a"><d:standardLoopCharacteristics loopMaximum="many" /></d:task>',
             "BPM014", "", "loopMaximum is 'many'",

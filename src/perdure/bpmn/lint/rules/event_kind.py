@@ -1,7 +1,8 @@
 """An event is of a kind that does not exist at its place.
 
 Errors are not thrown in mid-flow, timers do not end a process, terminate only ends. The reference of elements lists
-which events exist where. A subprocess may say in an event subprocess how it is undone, a process may not.
+which events exist where. A subprocess may say in an event subprocess how it is undone, a process may not. An end event
+may throw several things, and of an error, a cancel and a terminate only one.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ _KINDS: dict[str, frozenset[str]] = {
     ),
     "end": frozenset(("message", "signal", "error", "escalation", "compensation", "terminate", "cancel")),
 }
+_ENDINGS = frozenset(("error", "cancel", "terminate"))
 _NEEDS_TRIGGER = frozenset(("catch", "boundary"))
 
 
@@ -46,6 +48,11 @@ def check(index: Index) -> Iterator[Note]:
             elif kind == "compensation" and _is_of_process(index, event):
                 fact = "a process is undone by its parts, so it would never occur"
                 yield Note(event.id, fact, "Put it into a subprocess, or attach compensation events to the activities.")
+        endings = [kind for kind in map(trigger_kind, event.triggers) if event.position == "end" and kind in _ENDINGS]
+        if len(endings) > 1:
+            yield Note(
+                event.id, f"it ends its scope in {len(endings)} ways: {' and '.join(endings)}", "Keep one of them."
+            )
         if not event.triggers and place in _NEEDS_TRIGGER:
             yield Note(event.id, f"a {place} event must say what it waits for", "Choose what it waits for.")
 

@@ -86,6 +86,10 @@ def _sub_process(reading: Reading, tag: Tag) -> SubProcess:
 
 def _kind(reading: Reading, tag: Tag) -> SubProcessKind:
     if reading.boolean(tag, "triggeredByEvent"):
+        if tag.name != "bpmn:subProcess":
+            local = tag.name.removeprefix("bpmn:")
+            hint = f"Put the {local} into an event subprocess, or remove the attribute."
+            reading.report("BPM014", tag, f"triggeredByEvent is true, and no event begins a {local}", hint)
         return "event"
     match tag.name:
         case "bpmn:transaction":
