@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from msgspec.structs import replace
 
+from perdure.bpmn.model import Model, SubProcess
+from perdure.verbs import Call, Result
 from tests.engine.models import END, START, flow, fork, line, model, service, times
-from tests.engine.world import ORIGIN, opened
+from tests.engine.world import ORIGIN, Handlers, opened
 
 
-def both(first: str, second: str) -> object:
+class Telling(Handlers):
+    """Every verb brings the same."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        super().__init__()
+        self.data = data
+
+    async def plain(self, call: Call) -> Result:
+        self.count(call)
+        return Result(self.data)
+
+
+def both(first: str, second: str, mark: str = "") -> Model:
+    start, split, a, b, join, end = (mark + name for name in ("start", "split", "a", "b", "join", "end"))
+    begin, stop = replace(START, id=start), replace(END, id=end)
     return model(
         "both",
-        (START, fork("split"), service("a", first), service("b", second), fork("join"), END),
-        (flow("start", "split"), flow("split", "a"), flow("split", "b"), flow("a", "join"), flow("b", "join"),
-         flow("join", "end")),
-    )  # fmt: skip
+        (begin, fork(split), service(a, first), service(b, second), fork(join), stop),
+        (flow(start, split), flow(split, a), flow(split, b), flow(a, join), flow(b, join), flow(join, end)),
+    )
 
 
 @pytest.mark.req("V33")
@@ -54,3 +72,19 @@ async def test_results_of_iterations_lie_under_their_activity_and_number(store_u
             "each": {"1": {"shared": "t.same"}, "2": {"shared": "t.same"}, "3": {"shared": "t.same"}}, "t_one": 1,
         }  # fmt: skip
         assert len(world.handlers.keys["t.same"]) == 3
+
+
+@pytest.mark.req("V33")
+@pytest.mark.parametrize("data", [{}, {"case": {}}])
+async def test_branches_that_bring_nothing_do_not_clash_inside_or_outside_of_iterations(
+    store_url: str, data: dict[str, Any]
+) -> None:
+    inner = SubProcess(id="each", body=both("t.one", "t.two", "in_").definitions.processes[0].body, repeat=times(2))
+    many = line("many", inner, service("after", "t.three"))
+    async with opened(store_url, Telling(data)) as world:
+        for process in (many, both("t.one", "t.two")):
+            await world.deploy(process, profile="open")
+            ended = await world.start(process.definitions.processes[0].id)
+            assert ended.state.status == "completed", ended.state
+            brought = {"each": {"1": data, "2": data}} if data and process is many else {}
+            assert await world.data(ended) == {**data, **brought}

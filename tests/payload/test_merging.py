@@ -88,6 +88,41 @@ def test_a_branch_that_repeats_what_was_there_changed_nothing() -> None:
     assert merge_concurrent(BASE, changes, {}) == {**BASE, "count": 11}
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "merged"),
+    [
+        ({"new": {}}, {"new": {}}, {"new": {}}),
+        ({"new": {}}, {"new": {"x": 1}}, {"new": {"x": 1}}),
+        ({"new": {"x": {}}}, {"new": {"x": {"y": 1}, "z": 2}}, {"new": {"x": {"y": 1}, "z": 2}}),
+        ({"count": {}}, {"count": {"x": 1}}, {"count": {"x": 1}}),
+        ({"case": {}}, {"case": None}, {"case": None}),
+    ],
+)
+def test_an_empty_object_agrees_with_any_object_another_branch_writes_there(
+    first: dict[str, Any], second: dict[str, Any], merged: dict[str, Any]
+) -> None:
+    for changes in ([("one", first), ("two", second)], [("two", second), ("one", first)]):
+        assert merge_concurrent(BASE, changes, {}) == {**BASE, **merged}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "path"),
+    [
+        ({"new": {}}, {"new": 1}, "/new"),
+        ({"new": {}}, {"new": None}, "/new"),
+        ({"new": {"x": {}}}, {"new": [1]}, "/new"),
+        ({"count": {}}, {"count": 11}, "/count"),
+    ],
+)
+def test_an_empty_object_against_anything_else_is_a_conflict(
+    first: dict[str, Any], second: dict[str, Any], path: str
+) -> None:
+    for changes in ([("kyc.b", first), ("kyc.a", second)], [("kyc.a", second), ("kyc.b", first)]):
+        with pytest.raises(MergeConflictError) as caught:
+            merge_concurrent(BASE, changes, {})
+        assert caught.value.data == {"path": path, "verbs": ("kyc.a", "kyc.b")}
+
+
 def test_declared_rules_combine_what_branches_wrote() -> None:
     one = {"ok": True, "all": True, "count": 12, "top": 3}
     two = {"ok": False, "all": False, "count": 11, "top": 5}

@@ -50,26 +50,31 @@ def merge_concurrent(
 
     A path changed by two branches needs a rule under its JSON pointer, or MergeConflictError names both verbs.
     `any`, `all` and `max` look at every value written; `sum` adds each branch's difference to the base.
+    An empty object says only that an object is there, so it agrees with any other object at or under its path.
     The result does not depend on the order of the changes.
     """
     ruled: dict[Path, list[Any]] = {}
     free: dict[Path, Any] = {}
     owners: dict[Path, str] = {}
+    empty: dict[Path, str] = {}
     for verb, patch in changes:
         for path, value in _leaves(patch, ()):
             if pointer(path) in rules:
                 ruled.setdefault(path, []).append(value)
             elif not _would_change(_at(base, path), value):
                 continue
+            elif value == {}:
+                empty.setdefault(path, verb)
+                continue
             elif path in free:
                 _conflict(path, owners[path], verb)
             else:
                 free[path] = value
             owners.setdefault(path, verb)
-    _refuse_containment(owners)
+    _refuse_containment(owners, empty)
     combined = {path: _combine(rules[pointer(path)], _at(base, path), values, path) for path, values in ruled.items()}
     result = dict(base)
-    for path, value in (free | combined).items():
+    for path, value in ({path: {} for path in empty} | free | combined).items():
         result = _lay_over(result, _nest(path, value), ())
     return result
 
@@ -133,12 +138,18 @@ def _nest(path: Path, value: Any) -> Data:
     return nested
 
 
-def _refuse_containment(owners: Mapping[Path, str]) -> None:
+def _refuse_containment(owners: Mapping[Path, str], empty: Mapping[Path, str]) -> None:
     """One patch never writes a path and something inside it, so two that do are of two branches."""
     for path, verb in owners.items():
-        for length in range(1, len(path)):
-            if path[:length] in owners:
-                _conflict(path[:length], owners[path[:length]], verb)
+        _refuse_around(path[:-1], verb, owners)
+    for path, verb in empty.items():
+        _refuse_around(path, verb, owners)
+
+
+def _refuse_around(path: Path, verb: str, owners: Mapping[Path, str]) -> None:
+    for length in range(1, len(path) + 1):
+        if path[:length] in owners:
+            _conflict(path[:length], owners[path[:length]], verb)
 
 
 def _conflict(path: Path, first: str, second: str) -> NoReturn:

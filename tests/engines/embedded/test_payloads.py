@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -89,6 +90,37 @@ def test_what_another_branch_wrote_since_the_base_is_neither_lost_nor_overwritte
     assert payloads.held(INSTANCE, both).data == {"n": 1, "inner": {"a": 2, "b": 3}}
     with pytest.raises(MergeConflictError, match=r"/inner/a"):
         payloads.seal_change(INSTANCE, head, change({"inner": {"a": 3}}, base=base))
+
+
+names = st.sampled_from("ab")
+bushes = st.recursive(st.just({}) | st.integers(0, 1), lambda inner: st.dictionaries(names, inner), max_leaves=4)
+branches = st.tuples(st.dictionaries(names, bushes), st.sampled_from([(), ("a", "b")]))
+
+
+@given(st.dictionaries(names, bushes), st.lists(branches, min_size=2, max_size=3))
+@settings(deadline=None, max_examples=300)
+@pytest.mark.req("V33")
+def test_the_order_in_which_branches_finish_shows_nowhere_in_data(first: dict[str, Any], patches: list[Any]) -> None:
+    ends = set()
+    for order in itertools.permutations(patches):
+        payloads, head = started(first)
+        base = payloads.held(INSTANCE, head)
+        try:
+            for patch, place in order:
+                head, _ = payloads.seal_change(INSTANCE, head, change(patch, place=place, base=base))
+            ends.add(payloads.held(INSTANCE, head).schema_hash)
+        except MergeConflictError:
+            ends.add("conflict")
+    assert len(ends) == 1
+
+
+@pytest.mark.req("V33")
+def test_results_without_data_change_nothing_wherever_they_belong() -> None:
+    payloads, first = started({"n": 1})
+    base = payloads.held(INSTANCE, first)
+    head, _ = payloads.seal_change(INSTANCE, first, change({}, place=("many", "1"), base=base))
+    head, _ = payloads.seal_change(INSTANCE, head, change({}, place=("many", "1"), base=base))
+    assert payloads.held(INSTANCE, head).data == {"n": 1}
 
 
 @pytest.mark.req("V8")

@@ -49,8 +49,9 @@ def seen_from(data: Data, place: Place) -> Data:
 
 
 def nested(patch: Data, place: Place) -> Data:
+    """The patch under its place; an empty one changes nothing anywhere."""
     value = patch
-    for name in reversed(place):
+    for name in reversed(place if patch else ()):
         value = {name: value}
     return value
 
