@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from perdure.bpmn.conditions import parse_condition
 from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.model import SubProcess
 from perdure.bpmn.proof import Bounds, Verdict, prove
 from perdure.bpmn.proof.ample import Ample
 from perdure.bpmn.proof.outline import Outline
+from tests.bpmn.proof.models import definitions, scope
 from tests.bpmn.proof.random_models import CONTRACTS, random_process, random_writes
 
 CUTTING = {"SND002", "SND005", "SND006"}
@@ -49,3 +52,28 @@ def test_putting_off_too_much_would_be_noticed(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Ample, "_apart", lambda self, state, children, leaf, known: set())
     differ = [seed for seed in range(120) if (made := both(seed))[1].word != made[2].word and not made[1].bound]
     assert differ
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize(
+    ("completion", "is_in_order", "lines", "word"),
+    [
+        ("orch_completed_count >= 2", False, ("a -> b", "c -> d"), "proved"),
+        ("orch_completed_count >= 5", False, ("z -> xor1 -> a -> xor2 -> xor1 [orch_x = true]", "xor2 -> c"), "proved"),
+        ("orch_x = true", False, ("z -> xor1 -> a -> xor1", "b -> c"), "proved"),
+        ("orch_x = true", True, ("a -> b", "c -> d"), "proved"),
+        ("", True, ("a -> b", "c -> d"), "proved"),
+        ("orch_completed_count >= 1", True, ("a -> b", "c -> d"), "refuted"),
+    ],
+)
+def test_searches_of_ad_hoc_subprocesses_agree_and_end(
+    completion: str, is_in_order: bool, lines: tuple[str, ...], word: str
+) -> None:
+    sub = SubProcess(
+        id="sub", kind="ad_hoc", body=scope(*lines), ordering="sequential" if is_in_order else "parallel",
+        completion=parse_condition(completion) if completion else None,
+    )  # fmt: skip
+    model = definitions("start -> sub -> end", nodes=(sub,))
+    every, few = (prove(model, is_reduced=each) for each in (False, True))
+    assert every.word == few.word == word, (every.findings, few.findings)
+    assert [each.element for each in every.findings] == [each.element for each in few.findings]

@@ -5,7 +5,7 @@ tokens until each stands where only the outside can move it on; all of that is o
 
 | a node | stands on | moves on when |
 |---|---|---|
-| scope | the process, a subprocess | nothing stands inside it any more |
+| scope | the process, a subprocess | nothing stands inside it any more, and nothing more begins there |
 | many, loop | a multi-instance or looping activity | its iterations have ended, or its condition says so |
 | job | a service, send, script or business rule task; an intake | a worker records the result |
 | task | a user task | a person completes it |

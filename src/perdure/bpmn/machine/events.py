@@ -7,7 +7,7 @@ from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import make_job, throw_message
 from perdure.bpmn.machine.compensation import cancel_transaction, failed_undo, undo
 from perdure.bpmn.machine.faults import throw
-from perdure.bpmn.machine.flow import ended, leave
+from perdure.bpmn.machine.flow import leave
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.occurring import occur
 from perdure.bpmn.machine.scopes import end, terminate
@@ -50,7 +50,7 @@ def after_throw(game: Game, event: m.Event, scope: int) -> None:
     if event.position == "throw" and not any(isinstance(each, m.LinkTrigger) for each in event.triggers):
         leave(game, event.id, scope)
     else:
-        ended(game, scope)
+        game.touch(scope)
 
 
 def _throw_one(game: Game, event: m.Event, trigger: m.Trigger, number: int, scope: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions import flags_of, holds
 from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.ad_hoc import goes_on, is_ad_hoc
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.state import Done, Node
 
@@ -15,7 +16,7 @@ def leave(game: Game, element: str, scope: int) -> None:
     """A token leaves an activity or event: by every flow without a condition and every one whose condition holds."""
     spot = game.spots[element]
     if not spot.out:
-        ended(game, scope)
+        game.touch(scope)
         return
     if spot.is_plain:
         send(game, spot.out, scope)
@@ -28,14 +29,6 @@ def leave(game: Game, element: str, scope: int) -> None:
         no_way_out(game, element, scope)
         return
     send(game, taken, scope)
-
-
-def ended(game: Game, scope: int) -> None:
-    """A token came to its end."""
-    node = game.state.nodes[scope]
-    if node.kind == "scope" and node.many is not None:
-        game.later("ad_hoc", scope)
-    game.touch(scope)
 
 
 def _is_open(game: Game, flow: m.Flow) -> bool:
@@ -58,15 +51,15 @@ def no_way_out(game: Game, element: str, scope: int) -> None:
 
 
 def complete(game: Game, number: int) -> None:
-    """An activity has done its work: the token goes on, or the iterations around it are counted."""
+    """An activity has done its work: the token goes on, or what is around it counts and decides."""
     node = game.state.nodes[number]
     parent = game.state.nodes[node.parent]
     remember(game, node)
     game.emit(e.Left(number, "completed"))
-    if parent.kind not in ("many", "loop") or parent.element != node.element:
-        follow(game, node.element, node.parent)
-    else:
+    if parent.kind in ("many", "loop") and parent.element == node.element:
         game.later("iterated", parent.number)
+    elif not is_ad_hoc(parent) or game.spots[node.element].is_event_subprocess or goes_on(game, parent.number):
+        follow(game, node.element, node.parent)
 
 
 def follow(game: Game, element: str, container: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import activities, compensation, events, gateways, occurring, repetition, scopes
 from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.ad_hoc import is_over
 from perdure.bpmn.machine.game import Game
 
 MAX_MOVES = 50_000
@@ -16,8 +17,12 @@ ENDLESS = "moves.endless"
 
 
 def arrive(game: Game, element: str, scope: int, flow: str) -> None:
-    """A token arrives at an element; in a scope that is gone it is gone as well."""
-    if scope not in game.state.nodes:
+    """A token arrives at an element; in a scope that is gone or over it is gone as well."""
+    around = game.state.nodes.get(scope)
+    if around is None:
+        return
+    if is_over(around):
+        game.touch(scope)
         return
     node = game.spots[element].node
     ARRIVALS[type(node)](game, node, scope, flow)
@@ -34,7 +39,6 @@ MOVES: dict[str, Callable[..., None]] = {
     "arrive": arrive,
     "begin": activities.begin,
     "iterated": repetition.iterated,
-    "ad_hoc": scopes.ad_hoc,
 }
 
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import holds
 from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine.ad_hoc import begin_next, open_ad_hoc
 from perdure.bpmn.machine.flow import complete, leave
 from perdure.bpmn.machine.game import Game
-from perdure.bpmn.machine.state import ROOT, Failure, Many, Status
+from perdure.bpmn.machine.state import ROOT, Failure, Status
 from perdure.bpmn.machine.watches import arm_subs
 
 
 def open_scope(game: Game, number: int, node: m.SubProcess) -> None:
     arm_subs(game, number, node.id)
-    starts = game.plan.areas[node.id].starts
     if node.kind == "ad_hoc":
-        game.emit(e.Iterated(number, len(starts), 0, 0))
-        _open_ad_hoc(game, number, node, starts)
+        open_ad_hoc(game, number, node)
     else:
-        begin_at(game, number, starts)
+        begin_at(game, number, game.plan.areas[node.id].starts)
     game.touch(number)
 
 
@@ -32,45 +30,11 @@ def begin_at(game: Game, scope: int, starts: tuple[str, ...]) -> None:
             game.go(start, scope)
 
 
-def _open_ad_hoc(game: Game, number: int, node: m.SubProcess, starts: tuple[str, ...]) -> None:
-    first = starts[:1] if node.ordering == "sequential" else starts
-    game.emit(e.Iterated(number, len(starts), len(first), 0))
-    for start in first:
-        game.go(start, number)
-
-
-def ad_hoc(game: Game, number: int) -> None:
-    """Something inside an ad-hoc subprocess ended: it may be complete, or the next one may begin."""
-    scope = game.state.nodes.get(number)
-    if scope is None or scope.many is None:
-        return
-    node = game.spots[scope.element].node
-    assert isinstance(node, m.SubProcess)
-    many = Many(scope.many.total, scope.many.started, scope.many.ended + 1)
-    game.emit(e.Iterated(number, many.total, many.started, many.ended))
-    given = {**game.state.flags, m.COMPLETED_COUNT: many.ended}
-    is_over = node.completion is not None and holds(node.completion, given)
-    if is_over:
-        _close_ad_hoc(game, number, node, many)
-    elif node.ordering == "sequential" and many.started < many.total:
-        game.emit(e.Iterated(number, many.total, many.started + 1, many.ended))
-        game.go(game.plan.areas[scope.element].starts[many.started], number)
-
-
-def _close_ad_hoc(game: Game, number: int, node: m.SubProcess, many: Many) -> None:
-    if node.cancels_remaining:
-        for child in game.children(number):
-            game.remove(child.number, "interrupted")
-    # Nothing more begins: what has not been started counts as started.
-    game.emit(e.Iterated(number, many.total, many.total, many.ended))
-    game.touch(number)
-
-
 def close(game: Game, number: int) -> None:
     """Nothing stands inside a scope any more."""
     if number == ROOT:
         end(game, "completed")
-    else:
+    elif not begin_next(game, number):
         complete(game, number)
 
 

@@ -101,7 +101,7 @@ class Ample:
         """What the others in the same container may do meanwhile."""
         if above.kind in ("many", "loop"):
             return self._iterations(above, others)
-        if above.kind != "scope" or any(each.kind == "undo" for each in others):
+        if above.kind != "scope" or any(each.kind == "undo" for each in others) or (others and self._counts(above)):
             return None
         standing = tuple(sorted((each.element, each.flow if each.kind == "join" else "") for each in others))
         key = (above.element, node.element, standing, above.is_interrupted, is_leaf)
@@ -154,10 +154,14 @@ class Ample:
                 found |= part.writes
         return found
 
+    def _counts(self, above: Node) -> bool:
+        """Whether an ad-hoc subprocess may be over with any of its activities."""
+        part = self._outline.parts.get(above.element)
+        return above.kind == "scope" and part is not None and _has_limit(part)
+
     def _may_stop(self, part: Part) -> bool:
         """Whether a scope may be ended from inside although tokens stand in it."""
-        has_limit = isinstance(part.node, SubProcess) and part.node.completion is not None
-        return has_limit or any(self._outline.parts[id].kills for id in self._outline.members.get(part.id, ()))
+        return _has_limit(part) or any(self._outline.parts[id].kills for id in self._outline.members.get(part.id, ()))
 
     def _own_writes(self, part: Part) -> int:
         found = part.writes
@@ -180,15 +184,18 @@ class Ample:
                 break
             self._ripen(walk, children[above.number])
             is_alone = len(children[above.number]) == 1
-            if not walk.ends or not (is_alone or above.kind in ("many", "loop")):
+            ends = walk.ends or self._counts(above)
+            if not ends or not (is_alone or above.kind in ("many", "loop")):
                 break
             outer = self._outline.parts.get(above.element)
             if outer is None:
                 break
+            if above.many is not None and above.kind == "scope":
+                walk.begin(outer)
             outside = _scope_of(state, above)
             # The token that ends may end what is around it as well.
             again = Walk(self._outline, lambda element, flow, scope=outside: (scope, element, flow) in waiting)  # type: ignore[misc]
-            again.reads, again.fires = walk.reads | outer.entry, walk.fires
+            again.reads, again.fires, again.kills = walk.reads | outer.entry, walk.fires, walk.kills
             again.leave(outer, 0)
             walk, node = again, above
         return None if walk.kills else walk
@@ -217,6 +224,10 @@ def _scope_of(state: Instance, node: Node) -> int:
     while current and state.nodes[current].kind != "scope":
         current = state.nodes[current].parent
     return current
+
+
+def _has_limit(part: Part) -> bool:
+    return isinstance(part.node, SubProcess) and part.node.completion is not None
 
 
 def _is_race(part: Part) -> bool:

@@ -49,6 +49,11 @@ class Walk:
             self._inside(part, now)
         self.leave(part, now | self._outline.kill(part))
 
+    def begin(self, part: Part) -> None:
+        """In what is ad hoc, another activity may have its turn."""
+        for id in self._outline.starts(part.id):
+            self.enter(self._outline.parts[id], 0)
+
     def _inside(self, part: Part, written: int) -> None:
         ends = self.ends
         for id in self._outline.starts(part.id):

@@ -8,9 +8,9 @@ import msgspec
 
 from perdure.bpmn.machine.done import backwards, listed
 from perdure.bpmn.machine.state import Done, Instance, Node, Undo, Watch
-from perdure.bpmn.model import CallActivity, Element, MultiInstance, StandardLoop, SubProcess, Task
+from perdure.bpmn.model import COMPLETED_COUNT, CallActivity, Element, MultiInstance, StandardLoop, SubProcess, Task
 from perdure.bpmn.proof.outline import Outline
-from perdure.bpmn.proof.values import Open
+from perdure.bpmn.proof.values import Open, atoms, literals_of
 
 Key = bytes
 MOST_DONE = 2
@@ -76,8 +76,7 @@ class Keys:
         part = self._outline.parts.get(node.element)
         element: Element | None = part.node if part is not None else None
         if node.kind == "scope":
-            counts = isinstance(element, SubProcess) and element.completion is not None
-            return [node.many.started, node.many.ended if counts else 0]
+            return [node.many.total, node.many.started, min(node.many.ended, _counted(element))]
         repeat = element.repeat if isinstance(element, Task | SubProcess | CallActivity) else None
         if isinstance(repeat, StandardLoop) and repeat.maximum is None:
             return []
@@ -95,6 +94,14 @@ class Keys:
         turns = listed(done, MOST_DONE)
         made = _twice([[each.element, each.handler, each.verb, self._done(each.inner)] for each in turns])
         return made if self._keeps_order else sorted(made)
+
+
+def _counted(element: Element | None) -> int:
+    """How many completed activities of an ad-hoc subprocess can be told from more of them."""
+    completion = element.completion if isinstance(element, SubProcess) else None
+    met = [atom for atom in atoms(completion) if atom.flag == COMPLETED_COUNT] if completion is not None else []
+    literals = [each for atom in met for each in literals_of(atom)]
+    return max((each + 1 for each in literals if isinstance(each, int)), default=0)
 
 
 def _twice(made: list[Any]) -> list[Any]:

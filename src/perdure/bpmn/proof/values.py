@@ -94,7 +94,7 @@ def _signature(name: str, value: Scalar, met: tuple[Atom, ...], kept: tuple[Scal
 
 
 def _candidates(contract: FlagContract | None, met: tuple[Atom, ...], kept: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
-    literals = tuple(literal for atom in met for literal in _literals(atom))
+    literals = tuple(literal for atom in met for literal in literals_of(atom))
     match contract.type if contract is not None else _type_of(literals, kept):
         case "boolean":
             return (False, True)
@@ -109,7 +109,7 @@ def _candidates(contract: FlagContract | None, met: tuple[Atom, ...], kept: tupl
             return (*(each for each in (*kept, *literals) if isinstance(each, str)), *(() if kept else (OTHER,)))
 
 
-def _literals(atom: Atom) -> tuple[Scalar, ...]:
+def literals_of(atom: Atom) -> tuple[Scalar, ...]:
     return atom.literals if isinstance(atom, Among) else (atom.literal,)
 
 
