@@ -32,8 +32,11 @@ REFUSED = {"verb.a": ("REFUSED",)}
 CHOICE = ("start -> a -> xor1", "xor1 -> b [orch_x = true]", "xor1 -> c [default]")
 
 
-def _inner(*lines: str, nodes: tuple[m.Node, ...] = ()) -> m.SubProcess:
-    return m.SubProcess(id="sub", body=scope(*lines, nodes=nodes))
+AGAIN = m.StandardLoop(condition=parse_condition("orch_x = true"))
+
+
+def _inner(*lines: str, nodes: tuple[m.Node, ...] = (), repeat: m.StandardLoop | None = None) -> m.SubProcess:
+    return m.SubProcess(id="sub", body=scope(*lines, nodes=nodes), repeat=repeat)
 
 
 def _conditional(id: str) -> m.Event:
@@ -108,6 +111,16 @@ CASES = {
         "SND005", "xor1",
         definitions("start -> a -> xor1 -> xor2", "xor2 -> xor1 [orch_x = true]", "xor2 -> end [default]"),
         definitions("start -> a -> xor1 -> b -> xor2", "xor2 -> xor1 [orch_x = true]", "xor2 -> end [default]"),
+    ),
+    "a task without work that repeats": Case(
+        "SND005", "none1",
+        definitions("start -> a -> none1 -> end", nodes=(node("none1", repeat=AGAIN),)),
+        definitions("start -> a -> b -> end", nodes=(node("b", repeat=AGAIN),)),
+    ),
+    "a subprocess without a wait that repeats": Case(
+        "SND005", "sub",
+        definitions("start -> a -> sub -> end", nodes=(_inner("none1 -> none2", repeat=AGAIN),)),
+        definitions("start -> a -> sub -> end", nodes=(_inner("none1 -> b", repeat=AGAIN),)),
     ),
     "a loop without a way out": Case(
         "SND006", "a",

@@ -55,12 +55,28 @@ def run(game: Game, worker: int) -> None:
 
 def _move(game: Game, move: tuple[Any, ...]) -> None:
     game.moved += 1
-    most = game.plan.most_moves or MAX_MOVES
-    if game.moved <= most:
+    if game.moved <= (game.plan.most_moves or MAX_MOVES):
         MOVES[move[0]](game, *move[1:])
-    elif move[0] == "arrive" and move[2] in game.state.nodes:
-        text = f"After {most:,} moves tokens still did not come to rest: a cycle without a wait leads here."
-        game.stuck(move[1], move[2], ENDLESS, text, move[3])
+    else:
+        _break_off(game, *move)
+
+
+def _break_off(game: Game, move: str, *about: Any) -> None:
+    """Too many moves: a token waits for a person where it is, iterations on what repeats. Nothing of them is lost."""
+    text = (
+        f"After {game.plan.most_moves or MAX_MOVES:,} moves tokens still did not come to rest: what repeats here never "
+        "waits. Retry to go on, with a flag that ends it where there is one."
+    )
+    number = about[0] if move == "iterated" else about[1]
+    around = game.state.nodes.get(number)
+    if around is None or is_over(around):
+        return
+    if move == "iterated":
+        repetition.count_only(game, number)
+    if around.kind not in ("many", "loop"):
+        game.stuck(about[0], number, ENDLESS, text, about[2])
+    elif around.incident is None:
+        game.incident(number, ENDLESS, text)
 
 
 def _close_one(game: Game) -> bool:

@@ -60,7 +60,28 @@ def iterated(game: Game, number: int) -> None:
         return
     many = Many(node.many.total, node.many.started, node.many.ended + 1)
     _count(game, number, many)
-    repeats = getattr(game.spot(node.element).node, "repeat", None)
+    _decide(game, number, many)
+
+
+def count_only(game: Game, number: int) -> None:
+    """One more iteration has ended, and what follows has to wait."""
+    many = game.state.nodes[number].many or Many(0)
+    _count(game, number, Many(many.total, many.started, many.ended + 1))
+
+
+def go_on(game: Game, number: int) -> None:
+    """Where iterations were broken off: those that were still to begin do, or it is decided what follows."""
+    node = game.state.nodes[number]
+    many = node.many or Many(0)
+    begun = many.ended + len(game.children(number))
+    for index in range(begun + 1, many.started + 1):
+        game.later("begin", node.element, number, "", index)
+    if begun >= many.started:
+        _decide(game, number, many)
+
+
+def _decide(game: Game, number: int, many: Many) -> None:
+    repeats = getattr(game.spot(game.state.nodes[number].element).node, "repeat", None)
     if isinstance(repeats, m.StandardLoop):
         _begin(game, number, many.ended + 1) if _goes_on(game, repeats, many.ended) else _finish(game, number)
     elif isinstance(repeats, m.MultiInstance):

@@ -14,6 +14,8 @@ from perdure.bpmn.proof.values import Open, atoms, literals_of
 
 Key = bytes
 MOST_DONE = 2
+STOPPED = ("stuck", "many", "loop")
+"""Where an incident says that tokens cannot go on."""
 
 
 class Keys:
@@ -49,7 +51,7 @@ class Keys:
             node.kind,
             node.flow if node.kind == "join" else "",
             "" if job is None else f"{job.purpose} {job.type}",
-            "" if node.kind != "stuck" or node.incident is None else node.incident.code,
+            "" if node.kind not in STOPPED or node.incident is None else node.incident.code,
             self._many(node),
             1 if node.is_interrupted else 0,
             list(node.opened),

@@ -34,6 +34,8 @@ from perdure.testing.scenarios.world import Refusal
 
 MAX_ROUNDS = 100_000
 WORKER = 1
+HEARD = (e.JobStarted, e.Armed, e.Thrown, e.InstanceEnded)
+"""Entries after which something happens by itself."""
 T = TypeVar("T")
 
 
@@ -115,7 +117,7 @@ class PureWorld:
         self._journal.setdefault(id, []).extend(made.entries)
         self._timers[id] = self._machine.rows(id, after).timers
         self.trail.saw(id, made.entries)
-        self._todo.extend((id, entry) for entry in made.entries)
+        self._todo.extend((id, entry) for entry in made.entries if isinstance(entry, HEARD))
 
     def begin(self, process: str, by: str = "", **given: Any) -> bytes:
         """A new instance of the latest version."""
