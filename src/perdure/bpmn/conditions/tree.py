@@ -59,10 +59,13 @@ Condition = Compare | Among | Both | Either | Not | Foreign
 
 
 def holds(condition: Condition, flags: Mapping[str, Scalar]) -> bool:
-    """Whether the condition holds for these flags; a foreign one never does (deployment refuses it before)."""
+    """Whether the condition holds for these flags; a foreign one never does (deployment refuses it before).
+
+    A flag that is not set equals nothing, is among nothing and is not ordered; `!=` is always the opposite of `=`.
+    """
     match condition:
         case Compare(flag, operator, literal):
-            return flag in flags and _compares(flags[flag], operator, literal)
+            return _compares(flags[flag], operator, literal) if flag in flags else operator == "!="
         case Among(flag, literals):
             return flag in flags and any(_same(flags[flag], each) for each in literals)
         case Both(parts):
