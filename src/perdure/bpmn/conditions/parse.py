@@ -161,6 +161,8 @@ class _Reader:
             return _OPERATORS[self._take().text]
         if self._is_at_end() or self._is(")", "and", "or", "&&", "||"):
             _refuse_bare(left, word)
+        if self._is("<>"):
+            raise _OutsideError("'<>' is not how conditions say unequal", self._word.offset, "Write !=.")
         raise self._unexpected("where a comparison should stand")
 
     def _operand(self) -> _Flag | Scalar:
@@ -179,7 +181,7 @@ class _Reader:
                 raise self._unexpected("where a flag or a literal should stand")
 
     def _name(self) -> _Flag | Scalar:
-        word = self._take()
+        word = self._undotted(self._take())
         if word.text in ("true", "false"):
             return word.text == "true"
         self._refuse_call(word)
@@ -187,6 +189,13 @@ class _Reader:
         if not FLAG_NAME.fullmatch(word.text):
             _refuse_variable(word)
         return self._not_computed(_Flag(word.text))
+
+    def _undotted(self, word: Word) -> Word:
+        """`orch.x` is another spelling of `orch_x`."""
+        if word.text != "orch" or not self._is(".") or self._words[self._at + 1].kind != "name":
+            return word
+        self._take()
+        return Word("name", f"orch_{self._take().text}", word.offset)
 
     def _refuse_call(self, word: Word) -> None:
         if self._is("("):

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from perdure.bpmn import model as m
+from perdure.bpmn.conditions import show_literal
 from perdure.bpmn.machine.game import Game
 from perdure.contracts import DurationError, is_date_time, parse_duration
 
@@ -39,11 +40,20 @@ def text_of(game: Game, value: m.Value | None) -> str:
 def count_of(game: Game, value: m.Value, *, is_sequential: bool) -> int | str:
     """A cardinality, or what is wrong with it."""
     most = MAX_ITERATIONS if is_sequential else MAX_AT_ONCE
-    text = text_of(game, value)
-    if not re.fullmatch(r"\d{1,9}", text):
-        return f"'{text or value.text}' is not a number of iterations"
-    number = int(text)
-    return number if number <= most else f"{number:,} iterations are more than {most:,}"
+    number = _number_of(game, value)
+    return number if isinstance(number, str) or number <= most else f"{number:,} iterations are more than {most:,}"
+
+
+def _number_of(game: Game, value: m.Value) -> int | str:
+    if value.kind != "flag":
+        is_number = value.kind == "literal" and re.fullmatch(r"\d{1,9}", value.text)
+        return int(value.text) if is_number else f"'{value.text}' is not a number of iterations"
+    found = game.state.flags.get(value.text)
+    if found is None:
+        return f"the flag '{value.text}' is not set"
+    if not isinstance(found, int) or isinstance(found, bool) or found < 0:
+        return f"the flag '{value.text}' is {show_literal(found)}, which is not an integer from 0 on"
+    return int(found)
 
 
 def moment_of(game: Game, trigger: m.TimerTrigger) -> Moment:
