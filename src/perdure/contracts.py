@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, assert_never, get_args
 
 import msgspec
 
 from perdure.errors import PerdureError, RejectedError, Rejection, SchemaViolationError
+from perdure.sources import SECOND
+from perdure.spans import DAY, Span
 
 FailureClass = Literal["transient_external", "transient_infrastructure", "permanent_contract", "permanent_business"]
 ConsequenceTier = Literal["benign", "reviewable", "requires_confirmation", "requires_authorisation"]
@@ -173,7 +175,7 @@ class RetryPolicy(msgspec.Struct, frozen=True):
 
 
 class DurationError(PerdureError):
-    """A text that is not an ISO 8601 duration of a fixed length."""
+    """A text that is not an ISO 8601 duration, or not one of a fixed length where that is needed."""
 
     code = "duration.invalid"
 
@@ -185,31 +187,72 @@ _DURATION = re.compile(
 )
 _UNIT_SECONDS = {"weeks": 604800, "days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
 _CALENDAR = re.compile(r"P[^T]*\d[\d.,]*[YM]", re.ASCII)
+_YEARS_AND_MONTHS = re.compile(r"P(?=\d+[YM])(?:(\d{1,9})Y)?(?:(\d{1,9})M)?", re.ASCII)
+MAX_YEARS = 5_000
+"""Longest span: what is due after it still has a date."""
 
 
 def parse_duration(text: str) -> float:
     """Seconds of an ISO 8601 duration of weeks, days, hours, minutes and seconds, e.g. `P14D` or `PT2.5S`."""
-    match = _DURATION.fullmatch(text)
-    if match is not None:
-        return float(sum(float(number) * _UNIT_SECONDS[unit] for unit, number in match.groupdict(default="0").items()))
-    if _CALENDAR.match(text):
+    seconds = _seconds(text)
+    if seconds is None and _CALENDAR.match(text):
         fact, hint = "years and months have no fixed length", "Write days instead, e.g. P30D or P365D."
-    elif text.startswith(("-", "+")):
+        raise DurationError("read", "duration", text[:80], fact, hint)
+    if seconds is None:
+        raise _unread(text)
+    return seconds
+
+
+def parse_span(text: str) -> Span:
+    """An ISO 8601 duration that may have years and months, e.g. `P1Y` or `P1M2DT3H`."""
+    calendar = _YEARS_AND_MONTHS.match(text)
+    years, months = (int(number or 0) for number in calendar.groups()) if calendar else (0, 0)
+    rest = f"P{text[calendar.end() :]}" if calendar else text
+    seconds = 0.0 if calendar and rest == "P" else _seconds(rest)
+    if seconds is None:
+        raise _unread(text)
+    span = Span(years * 12 + months, int(seconds * SECOND))
+    if span.months // 12 + span.micros // (365 * DAY) > MAX_YEARS:
+        raise DurationError("read", "duration", text[:80], f"it is longer than {MAX_YEARS:,} years", "Write less.")
+    return span
+
+
+def _seconds(text: str) -> float | None:
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        return None
+    return float(sum(float(number) * _UNIT_SECONDS[unit] for unit, number in match.groupdict(default="0").items()))
+
+
+def _unread(text: str) -> DurationError:
+    if text.startswith(("-", "+")):
         fact, hint = "a duration has no sign", "Write it as e.g. PT30S."
     else:
         fact, hint = "it is not an ISO 8601 duration", "Write it as e.g. P14D, PT2S or P1DT12H."
-    raise DurationError("read", "duration", text[:80], fact, hint)
+    return DurationError("read", "duration", text[:80], fact, hint)
+
+
+_DATE_TIME = re.compile(
+    r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))(?:\[[A-Za-z][\w+/-]{0,63}\])?", re.ASCII
+)
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+
+
+def parse_date_time(text: str) -> int:
+    """Microseconds (at least 1) of an RFC 3339 date and time, 0 for anything else.
+
+    A zone may follow, as in `2031-01-01T00:00:00+01:00[Europe/Berlin]`: it is the offset that counts.
+    """
+    match = _DATE_TIME.fullmatch(text)
+    try:
+        return max(1, (datetime.fromisoformat(match[1]) - _EPOCH) // _MICROSECOND) if match else 0
+    except (ValueError, OverflowError):
+        return 0
 
 
 def is_date_time(text: str) -> bool:
     """Whether the text is an RFC 3339 date and time with its offset."""
-    if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)", text, re.ASCII):
-        return False
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
+    return parse_date_time(text) > 0
 
 
 def _integer_fault(value: Any) -> str | None:
@@ -236,7 +279,7 @@ def _text_fault(value: Any, format: FlagFormat | None) -> str | None:
 
 def _duration_fault(value: str) -> str | None:
     try:
-        parse_duration(value)
+        parse_span(value)
     except DurationError as error:
         return f"{_shown(value)} is refused: {error.fact}"
     return None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from perdure.contracts import DurationError, is_date_time, parse_duration
+from perdure.contracts import DurationError, parse_date_time, parse_duration, parse_span
 from perdure.errors import Rejection
+from perdure.spans import later
 
 TaskState = Literal["open", "claimed", "completed", "expired", "cancelled"]
 RungAct = Literal["remind", "reassign", "escalate"]
@@ -297,10 +297,10 @@ def names_of(text: str) -> tuple[str, ...]:
 def moment(text: str, now: int) -> int:
     """When a date, or a duration from now, is due; 0 for what is neither."""
     text = text.strip()
-    if is_date_time(text):
-        return max(1, round(datetime.fromisoformat(text).timestamp() * SECOND))
+    if due := parse_date_time(text):
+        return due
     try:
-        return now + int(parse_duration(text) * SECOND)
+        return later(now, parse_span(text))
     except DurationError:
         return 0
 

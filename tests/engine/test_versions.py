@@ -79,6 +79,25 @@ async def test_a_process_starts_by_its_timer_as_often_as_its_cycle_says(store_ur
         assert len(await world.engine.list_instances(ORIGIN, process="cyclic")) == 3
 
 
+async def test_a_monthly_start_keeps_its_day(store_url: str) -> None:
+    async with opened(store_url) as world:
+        await world.sandbox.advance("P30D")
+        await world.deploy(line("monthly", timer_start("every", "cycle", "R3/P1M"), service("a", "t.one")))
+        for day, runs in (("P27D", 0), ("P1D", 1), ("P30D", 1), ("P1D", 2), ("P29D", 2), ("P1D", 3), ("P1Y", 3)):
+            await world.sandbox.advance(day)
+            assert world.handlers.runs["t.one"] == runs
+
+
+async def test_starts_that_were_missed_count_once(store_url: str) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(line("hourly", timer_start("every", "cycle", "R/PT1H"), service("a", "t.one")))
+        world.sandbox.clock.move_to(world.sandbox.clock.now() + 10 * 3600 * 1_000_000)
+        await world.sandbox.advance("PT30M")
+        assert world.handlers.runs["t.one"] == 1
+        await world.sandbox.advance("PT30M")
+        assert world.handlers.runs["t.one"] == 2
+
+
 async def test_a_cron_start_goes_on_until_its_version_is_replaced(store_url: str) -> None:
     async with opened(store_url) as world:
         await world.deploy(line("daily", timer_start("nine", "cycle", "0 9 * * *"), service("a", "t.one")))

@@ -146,6 +146,8 @@ def test_a_due_date_is_a_moment_or_a_duration_and_shifts_only_as_a_duration() ->
     fixed = opened(due="2026-11-20T00:00:00Z")
     assert fixed.due_at == people.shifted(fixed, 5).due_at > 0
     assert opened(due="soon").due_at == 0
+    assert opened(due="P1M").due_at == 1000 + 31 * DAY
+    assert opened(due="P1Y").due_at == 1000 + 365 * DAY
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 from perdure.bpmn.xml import write_model
 from perdure.errors import RejectedError
 from perdure.sources import SECOND
+from perdure.spans import Span, later
 from perdure.testing.faults import Crash, Side
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.embedded import EmbeddedWorld
@@ -97,12 +98,12 @@ class Stubborn:
         self._world = world
         self.crashes = 0
 
-    async def advance(self, seconds: float) -> None:
+    async def advance(self, seconds: float, months: int = 0) -> None:
         """Time that has passed does not pass again."""
         clock = self._world.sandbox.clock
-        target = clock.now() + int(seconds * SECOND)
+        target = later(clock.now(), Span(months, int(seconds * SECOND)))
         try:
-            await self._world.advance(seconds)
+            await self._world.advance(seconds, months)
         except Crash:
             self.crashes += 1
             await self._world.crash()

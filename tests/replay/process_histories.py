@@ -177,7 +177,7 @@ PROCESSES: dict[str, Commands] = {
     "deployed, fired, retired": (
         ("Deploy", at(0), (
             p.VersionDeployed("kyc", 1, FIRST, at(0), "ada", STARTS, "kyc.open", HEAD),
-            p.StartsArmed((p.ArmedStart(1, 1, at(86_400), 2),)),
+            p.StartsArmed((p.ArmedStart(1, 1, at(86_400), 2, at(0)),)),
         )),
         ("FireStart", at(86_400), (p.StartFired(1, 1, at(86_400), at(172_800), 1),)),
         ("Deploy", at(86_401), (p.VersionDeployed("kyc", 2, SECOND, at(86_401), "bob"), p.StartsArmed(()))),

@@ -16,7 +16,8 @@ CHOSEN = (
     "call-activity/escalation-is-heard", "call-activity/interrupted-by-timer", "compensation-event/last-first",
     "event-gateway/message-wins", "event-subprocess/interrupting", "message-event/throw-and-end",
     "multi-instance-parallel/one-fails-and-is-retried", "signal-event/throw-and-end",
-    "standard-loop/subprocess", "transaction/cancel-undoes-last-first", "user-task/reminded-twice-and-no-more",
+    "standard-loop/subprocess", "timer-event/boundary-every-month", "transaction/cancel-undoes-last-first",
+    "user-task/reminded-twice-and-no-more",
 )  # fmt: skip
 
 

@@ -12,11 +12,12 @@ from perdure.testing.scenarios.playing import play
 from perdure.testing.scenarios.pure import run_pure
 from perdure.testing.scenarios.values import Scenario
 from perdure.testing.scenarios.variants import with_crashes, with_duplicates
-from tests.scenarios.cases import FILES, WITH_MESSAGES, end_of, name_of, scenario_of
+from tests.scenarios.cases import ELEMENTS, FILES, WITH_MESSAGES, end_of, name_of, scenario_of
 
+MONTHLY = ELEMENTS / "timer-event" / "boundary-every-month.yaml"
 each_file = pytest.mark.parametrize("path", FILES, ids=name_of)
 each_with_messages = pytest.mark.parametrize("path", WITH_MESSAGES, ids=name_of)
-on_postgres = pytest.mark.parametrize("path", FILES[::6], ids=name_of)
+on_postgres = pytest.mark.parametrize("path", sorted({*FILES[::6], MONTHLY}), ids=name_of)
 
 
 @pytest.mark.req("V13", "X23")

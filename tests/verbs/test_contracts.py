@@ -14,10 +14,14 @@ from perdure.contracts import (
     FlagContract,
     RetryPolicy,
     check_flags,
+    parse_date_time,
     parse_duration,
+    parse_span,
     tier_rank,
 )
 from perdure.errors import SchemaViolationError
+from perdure.sources import SECOND
+from perdure.spans import Span
 
 TEXT = FlagContract("orch_text", "string")
 NUMBER = FlagContract("orch_number", "integer")
@@ -35,6 +39,8 @@ MOMENT = FlagContract("orch_moment", "string", format="date-time")
         (SWITCH, False),
         (CHOICE, "approved"),
         (SPAN, "P3D"),
+        (SPAN, "P1Y"),
+        (MOMENT, "2031-01-01T00:00:00+01:00[Europe/Berlin]"),
         (MOMENT, "2026-02-28T10:00:00Z"),
         (MOMENT, "2026-02-28T10:00:00.5+01:00"),
     ],
@@ -57,7 +63,8 @@ def test_a_flag_takes_what_its_contract_allows(flag: FlagContract, value: Any) -
         (SWITCH, "true", "'true' is not true or false"),
         (CHOICE, "aproved", "not one of pending, approved"),
         (CHOICE, ["approved"], "not one of"),
-        (SPAN, "P1M", "no fixed length"),
+        (SPAN, "P1.5M", "not an ISO 8601 duration"),
+        (SPAN, "P5001Y", "longer than 5,000 years"),
         (MOMENT, "2026-02-30T10:00:00Z", "not a date and time"),
         (MOMENT, "2026-02-28T10:00:00", "not a date and time with offset"),
     ],
@@ -142,6 +149,29 @@ def test_consequence_tiers_are_ordered_from_mild_to_grave() -> None:
 )
 def test_durations_of_a_fixed_length_are_read(text: str, seconds: float) -> None:
     assert parse_duration(text) == seconds
+
+
+@pytest.mark.req("V21")
+@pytest.mark.parametrize(
+    ("text", "months", "seconds"),
+    [("P1Y", 12, 0), ("P1M", 1, 0), ("P1Y2M3DT4H", 14, 273_600), ("P1MT1M", 1, 60), ("P1M2W", 1, 1_209_600),
+     ("P2W", 0, 1_209_600), ("PT0.5S", 0, 0.5), ("P0M", 0, 0)],
+)  # fmt: skip
+def test_spans_may_have_years_and_months(text: str, months: int, seconds: float) -> None:
+    assert parse_span(text) == Span(months, int(seconds * SECOND))
+
+
+@pytest.mark.parametrize("text", ["", "P", "P1M1Y", "P1.5Y", "P1Y2", "P1MT", "P1Y1Y", "-P1M", "P9999Y"])
+def test_what_is_no_span_is_refused_with_the_fix(text: str) -> None:
+    with pytest.raises(DurationError) as caught:
+        parse_span(text)
+    assert "Write" in caught.value.hint
+
+
+def test_of_a_date_with_a_zone_the_offset_counts() -> None:
+    plain = parse_date_time("2031-01-01T00:00:00+01:00")
+    assert plain == parse_date_time("2031-01-01T00:00:00+01:00[Europe/Berlin]") == 1_924_988_400 * SECOND
+    assert not any(map(parse_date_time, ("2031-01-01T00:00:00[Europe/Berlin]", "2031-01-01", "2031-01-01T00:00:00Z[]")))
 
 
 @pytest.mark.parametrize(

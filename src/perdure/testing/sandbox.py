@@ -12,10 +12,11 @@ from perdure.app.config import Config
 from perdure.app.opening import load_definitions, load_models
 from perdure.app.perdure import Perdure
 from perdure.app.runtime import Runtime
-from perdure.contracts import parse_duration
+from perdure.contracts import parse_span
 from perdure.errors import InvariantBroken
 from perdure.journal import Origin
-from perdure.sources import SECOND, Micros
+from perdure.sources import Micros
+from perdure.spans import later
 from perdure.store.opening import open_driver
 from perdure.store.ports import Driver
 from perdure.store.sqlite.driver import SqliteDriver
@@ -107,8 +108,8 @@ class Sandbox(Perdure):
         return cls(runtime, Origin(tenant, principal))
 
     async def advance(self, duration: str) -> None:
-        """Let time pass; everything due on the way happens in its order, at its time."""
-        target: Micros = self.clock.now() + int(parse_duration(duration) * SECOND)
+        """Let time pass, as `P14D` or `P1M`; everything due on the way happens in its order, at its time."""
+        target: Micros = later(self.clock.now(), parse_span(duration))
         await self.run_until_idle()
         for _ in range(MAX_ROUNDS):
             due = await self.runtime.store.due_timers(0, b"", target, 1)

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from perdure.contracts import DurationError, is_date_time, parse_duration
+from perdure.contracts import DurationError, is_date_time, parse_span
 from perdure.people import MAX_RUNGS, Rung, RungAct, TaskContract, ladder_of, make_rung, names_of
 from perdure.verbs.fields import Fields
 from perdure.verbs.shorthand import argument_name
@@ -37,7 +37,7 @@ def _due(fields: Fields) -> str:
     if not text or placeholders(text) or is_date_time(text):
         return text
     try:
-        parse_duration(text)
+        parse_span(text)
     except DurationError as error:
         reason = f"'{text[:80]}' is neither a date and time with offset nor a duration: {error.fact}"
         fields.wrong(fields.get("due"), "due", reason, error.hint)

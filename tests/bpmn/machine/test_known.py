@@ -123,15 +123,23 @@ def test_a_move_is_known_from_the_second_time_on() -> None:
 
 
 @pytest.mark.req("V13")
-def test_a_move_that_sets_a_timer_is_never_remembered() -> None:
-    timer = m.Event(id="t", position="catch", triggers=(m.TimerTrigger("duration", m.Value("PT1S")),))
+@pytest.mark.parametrize(
+    ("kind", "text", "after"),
+    [
+        ("duration", "PT1S", SECOND),
+        ("duration", "P1M", 31 * 86_400 * SECOND),
+        ("cycle", "R3/P1Y", 365 * 86_400 * SECOND),
+    ],
+)
+def test_a_move_that_sets_a_timer_is_never_remembered(kind: m.TimerKind, text: str, after: int) -> None:
+    timer = m.Event(id="t", position="catch", triggers=(m.TimerTrigger(kind, m.Value(text)),))
     machine = remembering(timer)
     dues = []
     for now in (5, 6, 7, 8):
         made = started(machine, now)
         assert made.written is None
         dues.append(next(iter(made.state.watches.values())).due - now)
-    assert dues == [SECOND] * 4
+    assert dues == [after] * 4
 
 
 @pytest.mark.req("V13", "O8")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 
-from cronsim import CronSim, CronSimError
-
+from perdure.bpmn.cycles import read_cycle
 from perdure.bpmn.model import TimerKind
-from perdure.contracts import DurationError, is_date_time, parse_duration
+from perdure.contracts import DurationError, is_date_time, parse_span
+from perdure.cron import is_cron
 
-_CYCLE = re.compile(r"R(?P<times>\d{0,9})/(?:(?P<start>[^/]+)/)?(?P<interval>P[^/]*)", re.ASCII)
-_ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+_NO_OFFSET = re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]+)?(\[.*\])?", re.ASCII)
 
 
 def timer_fault(kind: TimerKind, text: str) -> str:
@@ -20,36 +18,31 @@ def timer_fault(kind: TimerKind, text: str) -> str:
         case "duration":
             return _duration_fault(text)
         case "date":
-            return "" if is_date_time(text) else "it is not a date and time with offset, e.g. 2030-01-31T09:00:00Z"
+            return _date_fault(text)
         case "cycle":
             return _cycle_fault(text)
 
 
 def _duration_fault(text: str) -> str:
     try:
-        parse_duration(text)
+        parse_span(text)
     except DurationError as error:
         return error.fact
     return ""
 
 
+def _date_fault(text: str) -> str:
+    if is_date_time(text):
+        return ""
+    if not (match := _NO_OFFSET.fullmatch(text)):
+        return "it is not a date and time with offset, e.g. 2030-01-31T09:00:00Z"
+    missing = "offset: add Z or one such as +01:00" if match[1] else "time: write e.g. 2030-01-31T09:00:00Z"
+    return f"it has no {missing}"
+
+
 def _cycle_fault(text: str) -> str:
-    match = _CYCLE.fullmatch(text)
-    if match is None:
-        return "" if _is_cron(text) else "it is not a cycle such as R3/PT10M or R/PT1H, nor a cron expression"
-    if match["times"] and int(match["times"]) == 0:
-        return "it never happens"
-    if match["start"] is not None and not is_date_time(match["start"]):
-        return "its start is not a date and time with offset"
-    fault = _duration_fault(match["interval"])
-    if not fault and parse_duration(match["interval"]) == 0:
-        return "its interval is zero"
-    return fault
-
-
-def _is_cron(text: str) -> bool:
-    try:
-        next(CronSim(text, _ANY_DAY))
-    except (CronSimError, StopIteration):
-        return False
-    return True
+    cycle = read_cycle(text)
+    if isinstance(cycle, str):
+        return cycle
+    is_known = cycle is not None or is_cron(text)
+    return "" if is_known else "it is not a cycle such as R3/PT10M or R/P1M, nor a cron expression"

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from perdure.bpmn import cycles
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.done import appended
 from perdure.bpmn.machine.state import (
@@ -295,7 +296,8 @@ def _resumed(state: Instance, entry: e.InstanceResumed) -> None:
         return
     for watch in list(state.watches.values()):
         if watch.due:
-            state.watches[watch.number] = replace(watch, due=watch.due + entry.shift)
+            later = replace(watch, due=watch.due + entry.shift, cycle=cycles.shifted(watch.cycle, entry.shift))
+            state.watches[watch.number] = later
     for node in list(state.nodes.values()):
         if node.job is not None and node.job.retry_at:
             state.nodes[node.number] = replace(node, job=replace(node.job, retry_at=node.job.retry_at + entry.shift))

@@ -13,20 +13,21 @@ of its content and may change.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import ClassVar, Literal, assert_never
 
 import msgspec
 from msgspec.structs import replace
 
+from perdure.bpmn.cycles import Cycle, read_cycle
 from perdure.bpmn.machine.state import Compact
-from perdure.contracts import DurationError, is_date_time, parse_duration
+from perdure.contracts import DurationError, parse_date_time, parse_span
 from perdure.errors import InvariantBroken, Rejection
 from perdure.journal import Decision, Notice, Origin, ParkedRow, RecordCodec, Rows, TimerRow, Upcaster, read_form
-from perdure.sources import SECOND, id_text
+from perdure.sources import id_text
+from perdure.spans import later
 
-STATE_VERSION = 2
-ENTRY_VERSION = 2
+STATE_VERSION = 3
+ENTRY_VERSION = 3
 START_FIRED = "start_fired"
 MAX_VERSIONS = 10_000
 
@@ -57,12 +58,16 @@ class Version(Compact, frozen=True):
 
 
 class ArmedStart(Compact, frozen=True):
-    """A start timer: `index` counts the version's starts, `left` how often it still fires (-1: without end)."""
+    """A start timer: `index` counts the version's starts, `left` how often it still fires (-1: without end).
+
+    `since` is when it was armed: months are counted from there.
+    """
 
     version: int
     index: int
     due: int
     left: int
+    since: int = 0
 
 
 class ProcessState(Compact, frozen=True):
@@ -160,8 +165,11 @@ class Redrawn(Compact, frozen=True, tag=5):
 
 ProcessEntry = VersionDeployed | StatusChanged | StartsArmed | StartFired | Redrawn
 
-STATE_UPCASTERS = ENTRY_UPCASTERS = (Upcaster(1, lambda form: [2, *form[1:]]),)
-"""Version 1 knew no drawings."""
+STATE_UPCASTERS = ENTRY_UPCASTERS = (
+    Upcaster(1, lambda form: [2, *form[1:]]),
+    Upcaster(2, lambda form: [3, *form[1:]]),
+)
+"""Version 1 knew no drawings; version 2 no months, and not since when a timer is armed."""
 
 
 def no_cron(text: str, after: int) -> int:
@@ -243,7 +251,7 @@ class ProcessMachine:
             if start.kind not in ("message", "signal"):
                 due, left = first_time(start.kind, start.text, now, self._cron)
                 if due:
-                    found.append(ArmedStart(version.number, index, due, left))
+                    found.append(ArmedStart(version.number, index, due, left, now))
         return tuple(found)
 
     def _fire(self, state: ProcessState | None, command: FireStart, now: int) -> Decision | Rejection:
@@ -254,7 +262,7 @@ class ProcessMachine:
         if state is None or armed is None:
             return Decision((), "gone")
         start = state.versions[armed.version - 1].starts[armed.index]
-        due, left = next_time(start.text, armed.due, armed.left, now, self._cron) if start.kind == "cycle" else (0, 0)
+        due, left = next_time(start.text, armed, now, self._cron) if start.kind == "cycle" else (0, 0)
         return Decision((StartFired(armed.version, armed.index, armed.due, due, left),), "fired")
 
     def apply(self, state: ProcessState | None, entry: ProcessEntry) -> ProcessState:
@@ -279,7 +287,8 @@ class ProcessMachine:
                 return replace(state, timers=timers)
             case StartFired(number, index, _, due, left):
                 others = tuple(each for each in state.timers if each.index != index)
-                again = (ArmedStart(number, index, due, left),) if due else ()
+                since = next((each.since for each in state.timers if each.index == index), 0)
+                again = (ArmedStart(number, index, due, left, since),) if due else ()
                 return replace(state, timers=(*others, *again))
             case _:
                 assert_never(entry)
@@ -331,46 +340,25 @@ def first_time(kind: str, text: str, now: int, cron: Cron) -> tuple[int, int]:
     """When a timer is due first, and how often it fires after that; a due of 0: never."""
     match kind:
         case "duration":
-            return now + int(parse_duration(text) * SECOND), 0
+            return later(now, parse_span(text)), 0
         case "date":
-            return moment(text), 0
+            return parse_date_time(text), 0
         case _:
-            return _first_cycle(text, now, cron)
+            cycle = read_cycle(text)
+            if isinstance(cycle, Cycle):
+                return cycle.first(now), cycle.left
+            return (cron(text, now), -1) if cycle is None else (0, 0)
 
 
-def _first_cycle(text: str, now: int, cron: Cron) -> tuple[int, int]:
-    repeat = _repeat(text)
-    if repeat is None:
-        return cron(text, now), -1
-    times, start, pause = repeat
-    if times == 0:
-        return 0, 0
-    due = moment(start) if start else now + pause
-    return due, (-1 if times < 0 else times - 1)
-
-
-def next_time(text: str, due: int, left: int, now: int, cron: Cron) -> tuple[int, int]:
+def next_time(text: str, timer: ArmedStart, now: int, cron: Cron) -> tuple[int, int]:
     """When a cycle is due again after it fired, and how often after that."""
-    if left == 0:
+    if timer.left == 0:
         return 0, 0
-    repeat = _repeat(text)
-    if repeat is None:
-        return cron(text, due), left
-    return due + repeat[2], left - 1 if left > 0 else left
-
-
-def _repeat(text: str) -> tuple[int, str, int] | None:
-    """`R3/PT10M` or `R/2026-01-01T00:00:00Z/P1D`: how often (-1 without end), from when, every so many microseconds."""
-    head, _, rest = text.partition("/")
-    if not head.startswith("R") or not rest:
-        return None
-    start, _, pause = rest.rpartition("/")
-    return (int(head[1:]) if head[1:] else -1), start, int(parse_duration(pause) * SECOND)
-
-
-def moment(text: str) -> int:
-    """The microseconds of a date and time with offset; 0 for anything else."""
-    return int(datetime.fromisoformat(text).timestamp() * SECOND) if is_date_time(text) else 0
+    cycle = read_cycle(text)
+    if not isinstance(cycle, Cycle):
+        return cron(text, max(timer.due, now)), timer.left
+    since = cycle.start or timer.since
+    return cycle._replace(start=since).next(timer.due, timer.left, now), max(-1, timer.left - 1)
 
 
 def start_fault(start: Start, cron: Cron) -> str:

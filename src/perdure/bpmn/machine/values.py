@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import NamedTuple
 
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions import show_literal
-from perdure.bpmn.machine.game import Game
-from perdure.contracts import DurationError, is_date_time, parse_duration
+from perdure.bpmn.cycles import Cycle, read_cycle
+from perdure.bpmn.machine.game import Cron, Game
+from perdure.contracts import DurationError, parse_date_time, parse_span
+from perdure.spans import later
 
-SECOND = 1_000_000
 MAX_ITERATIONS = 1_000_000
 MAX_AT_ONCE = 1_000
 """Iterations that run in parallel all stand in the instance at once; more are asked to run one after the other."""
-_CYCLE = re.compile(r"R(\d{0,6})/(?:(\d{4}-[^/]+)/)?(P[^/]+)")
 
 
 class Moment(NamedTuple):
@@ -70,45 +69,28 @@ def moment_of(game: Game, trigger: m.TimerTrigger) -> Moment:
 
 def _after(now: int, text: str) -> Moment:
     try:
-        return Moment(now + int(parse_duration(text) * SECOND))
+        return Moment(later(now, parse_span(text)))
     except DurationError as error:
         return Moment(fault=f"'{text}' is not a duration: {error.fact}")
 
 
 def _date(text: str) -> Moment:
-    if not is_date_time(text):
-        return Moment(fault=f"'{text}' is not a date and time with offset")
-    return Moment(_micros(text))
+    due = parse_date_time(text)
+    return Moment(due) if due else Moment(fault=f"'{text}' is not a date and time with offset")
 
 
-def _micros(text: str) -> int:
-    return max(1, round(datetime.fromisoformat(text).timestamp() * SECOND))
-
-
-def cycle_start(text: str, now: int, cron: object) -> Moment:
+def cycle_start(text: str, now: int, cron: Cron) -> Moment:
     """The first time of a cycle: `R3/PT10M`, `R/2026-01-01T00:00:00Z/P1D` or a cron expression."""
-    match = _CYCLE.fullmatch(text)
-    if match is None:
-        due = cron(text, now) if callable(cron) and not text.startswith("R") else 0
-        return Moment(due, text, -1) if due else Moment(fault=f"'{text}' is not a cycle such as R3/PT10M")
-    times, begin, length = match.groups()
-    left = int(times) - 1 if times else -1
-    if times and int(times) == 0:
-        return Moment(fault=f"'{text}' never happens")
-    if begin is not None:
-        start = _date(begin)
-        return start if start.fault else Moment(start.due, f"R/{length}", left)
-    first = _after(now, length)
-    if not first.fault and first.due <= now:
-        return Moment(fault=f"'{text}' repeats without waiting")
-    return first if first.fault else Moment(first.due, f"R/{length}", left)
+    cycle = read_cycle(text)
+    if isinstance(cycle, Cycle):
+        return Moment(cycle.first(now), cycle.armed(now), cycle.left)
+    if cycle is not None:
+        return Moment(fault=f"'{text}' is not a cycle: {cycle}")
+    due = cron(text, now)
+    return Moment(due, text, -1) if due else Moment(fault=f"'{text}' is not a cycle such as R3/PT10M")
 
 
-def next_due(cycle: str, due: int, left: int, now: int, cron: object) -> int:
-    """The time after `due`. Of a cycle without end, times that were missed are passed over."""
-    match = _CYCLE.fullmatch(cycle)
-    if match is None:
-        found = cron(cycle, max(due, now)) if callable(cron) else 0
-        return found if isinstance(found, int) else 0
-    step = int(parse_duration(match.group(3)) * SECOND)
-    return due + step * ((now - due) // step + 1 if left < 0 and now > due else 1)
+def next_due(text: str, due: int, left: int, now: int, cron: Cron) -> int:
+    """The time after `due` of a cycle that is armed."""
+    cycle = read_cycle(text)
+    return cycle.next(due, left, now) if isinstance(cycle, Cycle) else cron(text, max(due, now))

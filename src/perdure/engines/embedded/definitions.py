@@ -22,9 +22,9 @@ from perdure.bpmn.machine.process import (
     start_fault,
 )
 from perdure.bpmn.model import CallActivity, Diagram, Model, nodes
+from perdure.cron import next_cron
 from perdure.engine import Deployment, ProcessVersion
 from perdure.engines.embedded.binding import Carried, bind, carried_by, carrier_of, choose_process, starts_of
-from perdure.engines.embedded.cron import next_cron
 from perdure.engines.embedded.plans import Definition, MissingPlan, Plans, definition_of
 from perdure.engines.embedded.ports import EngineStore
 from perdure.errors import DefinitionError, InvariantBroken, Problem, RejectedError, Rejection

@@ -10,6 +10,7 @@ from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.process import ProcessMachine, ProcessState
 from perdure.bpmn.model import Model
 from perdure.contracts import check_key
+from perdure.cron import next_cron
 from perdure.engine import (
     Deployment,
     Flags,
@@ -21,7 +22,6 @@ from perdure.engine import (
 )
 from perdure.engines.embedded.arrivals import Arrivals
 from perdure.engines.embedded.changes import Changes
-from perdure.engines.embedded.cron import next_cron
 from perdure.engines.embedded.definitions import Check, Definitions, version_views
 from perdure.engines.embedded.duties import InstanceDuties, ProcessDuties
 from perdure.engines.embedded.following import Followers

@@ -178,9 +178,10 @@ class EmbeddedWorld:
     async def migrate(self, id: bytes, step: v.Migrate) -> None:
         await self._do(self.engine.migrate(id_text(id), self.origin, mapping=step.mapping))
 
-    async def advance(self, seconds: float) -> None:
+    async def advance(self, seconds: float, months: int = 0) -> None:
+        days, rest = divmod(seconds, 86_400)
         with self._until_rest():
-            await self.sandbox.advance(f"PT{seconds:.6f}S")
+            await self.sandbox.advance(f"P{months}M{days:.0f}DT{rest:.6f}S")
 
     async def crash(self) -> None:
         """No lease is given back and nothing is flushed: what comes next has only what was committed."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.plan import Plan
-from perdure.bpmn.machine.process import first_time, next_time, no_cron
+from perdure.bpmn.machine.process import ArmedStart, first_time, next_time, no_cron
 from perdure.bpmn.machine.state import ENDED, Instance, Watch
 from perdure.errors import RejectedError
 from perdure.sources import Micros
@@ -158,7 +158,8 @@ class Mail:
         timer = due[0]
         self._timers.remove(timer)
         if timer.cycle:
-            again, left = next_time(timer.cycle, timer.due, timer.left, self._board.now, no_cron)
+            armed = ArmedStart(0, 0, timer.due, timer.left, timer.since)
+            again, left = next_time(timer.cycle, armed, self._board.now, no_cron)
             if again:
                 self._timers.append(timer._replace(due=again, left=left))
         self._board.begin(timer.process, start=timer.element, message_id=f"start:{timer.due}")
@@ -171,6 +172,7 @@ class _Timer(NamedTuple):
     element: str
     cycle: str
     left: int
+    since: Micros
 
 
 def _timers(plan: Plan, process: str, now: Micros) -> Iterator[_Timer]:
@@ -180,7 +182,8 @@ def _timers(plan: Plan, process: str, now: Micros) -> Iterator[_Timer]:
                 if isinstance(trigger, m.TimerTrigger):
                     due, left = first_time(trigger.kind, trigger.value.text, now, no_cron)
                     if due:
-                        yield _Timer(due, process, node.id, trigger.value.text if trigger.kind == "cycle" else "", left)
+                        cycle = trigger.value.text if trigger.kind == "cycle" else ""
+                        yield _Timer(due, process, node.id, cycle, left, now)
 
 
 def _starts(plan: Plan, kind: str) -> Iterator[tuple[str, str]]:

@@ -114,7 +114,7 @@ class _Play:
             case v.Start():
                 await self._start(step)
             case v.Advance():
-                await self._world.advance(step.seconds)
+                await self._world.advance(step.seconds, step.months)
             case v.Message():
                 await self._world.publish(step)
             case v.Signal():

@@ -18,6 +18,7 @@ from perdure.engines.embedded.notices import TTL_SECONDS
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin, TimerRow
 from perdure.sources import SECOND, Micros, id_text, parse_id
+from perdure.spans import Span, later
 from perdure.testing.clock import VirtualSources
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.checking import refusal_of
@@ -201,8 +202,8 @@ class PureWorld:
         plan, _ = self._latest[self._states[id].process]
         self._ask(id, c.Migrate(definition=plan.hash, mapping=step.mapping, worker=WORKER))
 
-    async def advance(self, seconds: float) -> None:
-        target = self.now + int(seconds * SECOND)
+    async def advance(self, seconds: float, months: int = 0) -> None:
+        target = later(self.now, Span(months, int(seconds * SECOND)))
         self.settle()
         for _ in range(MAX_ROUNDS):
             due = self._next_due()

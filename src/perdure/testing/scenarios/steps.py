@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from perdure.contracts import FLAG_NAME, MAX_FLAG_TEXT, DurationError, parse_duration
+from perdure.contracts import FLAG_NAME, MAX_FLAG_TEXT, DurationError, parse_span
+from perdure.sources import SECOND
+from perdure.spans import Span
 from perdure.testing.scenarios import values as v
 from perdure.verbs.fields import Fields
 from perdure.verbs.nodes import Node, Report
@@ -62,15 +64,15 @@ class Reader:
     def texts(self, fields: Fields, key: str) -> tuple[str, ...]:
         return fields.texts(key)
 
-    def seconds(self, node: Node) -> float:
+    def span(self, node: Node) -> Span:
         if isinstance(node.value, list | dict | None):
             self.wrong(node, "duration", f"expected an ISO 8601 duration, found {node.kind()}", "Write e.g. P3D.")
-            return 0.0
+            return Span(0, 0)
         try:
-            return parse_duration(node.value if isinstance(node.value, str) else str(node.value))
+            return parse_span(node.value if isinstance(node.value, str) else str(node.value))
         except DurationError as error:
             self.wrong(node, "duration", f"'{error.id}' is refused: {error.fact}", error.hint)
-            return 0.0
+            return Span(0, 0)
 
 
 def _flag_fault(name: str, value: Any) -> str:
@@ -122,7 +124,8 @@ def _start(reader: Reader, node: Node) -> v.Step:
 
 
 def _advance(reader: Reader, node: Node) -> v.Step:
-    return v.Advance(seconds=reader.seconds(node))
+    months, micros = reader.span(node)
+    return v.Advance(seconds=micros / SECOND, months=months)
 
 
 def _message(reader: Reader, node: Node) -> v.Message:

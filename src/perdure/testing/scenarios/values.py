@@ -69,6 +69,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
 
 class Advance(msgspec.Struct, frozen=True, kw_only=True, tag="advance"):
     seconds: float
+    months: int = 0
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True, tag="task"):

@@ -1,6 +1,8 @@
 """A timer is set to something that is not a time.
 
-Durations are ISO 8601 (`P14D`, `PT2H`), dates are RFC 3339 with offset, cycles are `R3/PT10M`, `R/PT1H` or cron.
+Durations are ISO 8601 (`P14D`, `PT2H`, `P1Y`), dates are RFC 3339 with offset (a zone may follow), cycles are
+`R3/PT10M`, `R/P1M` (or `R-1/P1M`), cron or a word such as `@daily`. A date without an offset, or without a time, could
+mean several moments.
 """
 
 from __future__ import annotations
