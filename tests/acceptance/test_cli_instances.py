@@ -32,6 +32,8 @@ def test_an_instance_is_begun_once_under_its_key_and_found_by_what_is_known_of_i
     assert [each["id"] for each in desk.json("instances", "list", "--limit", "1", "--after", listed[0])] == listed[1:]
     assert [each["id"] for each in desk.json("instances", "list", "--business-key", "order 1")] == [first["id"]]
     assert desk.json("instances", "list", "--state", "completed") == []
+    for kind, states in (("instances", "active, suspended, completed"), ("runbook", "draft, ready")):
+        assert states in desk.run(kind, "list", "--state", "bogus", "--json", code=2).told["hint"]
 
 
 WAITS_BY_A_FLAG = """<?xml version="1.0" encoding="UTF-8"?>
@@ -59,6 +61,8 @@ def test_an_instance_begins_with_the_flags_it_is_given(desk: Shell) -> None:
     assert [(wait["name"], wait["key"]) for wait in begun["waits"]] == [("paid", "A7")]
     assert desk.json("message", "correlate", "paid", "A7")["outcome"] == "correlated"
     assert desk.json("instances", "show", begun["id"])["state"] == "completed"
+    late = desk.run("instances", "cancel", begun["id"], "--json", code=5)
+    assert "to cancel instance" in late.told["message"] and "it is completed" in late.told["message"]
 
 
 def test_a_list_of_instances_is_readable_on_eighty_columns(desk: Shell) -> None:
@@ -92,6 +96,7 @@ def test_a_suspended_instance_takes_nothing_until_it_is_resumed(desk: Shell) -> 
     assert desk.json("instances", "suspend", parcel.id)["state"] == "suspended"
     assert desk.run("message", "publish", "parcel_paid", "n-1", "--json", code=1).json["outcome"] == "no_subscription"
     assert desk.json("instances", "resume", parcel.id, "--timers", "shift")["state"] == "active"
+    assert desk.json("instances", "resume", parcel.id)["state"] == "active"
     parcel.pay()
     assert parcel.standing() == ["check"]
 
@@ -126,6 +131,7 @@ def test_an_instance_is_taken_to_another_version_and_back_after_a_dry_run(desk: 
     assert desk.json("instances", "migrate", parcel.id, "--back", "--dry-run")["version"] == 1
     assert desk.json("instances", "migrate", parcel.id, "--back")["version"] == 1
     assert (parcel.shown()["version"], parcel.standing()) == (1, ["check"])
+    assert "to migrate to" in desk.run("instances", "migrate", parcel.id, "--version", "7", code=3).error
     assert "OLD=NEW" in desk.run("instances", "migrate", parcel.id, "--map", "check", code=2).error
 
 
@@ -174,4 +180,5 @@ def test_a_stopped_instance_is_cancelled_and_stays_so(desk: Shell) -> None:
     shown = desk.json("instances", "cancel", parcel.id, "--reason", "lost")
     assert (shown["state"], shown["tokens"]) == ("cancelled", [])
     desk.run("instances", "suspend", parcel.id, code=5)
+    assert desk.json("instances", "cancel", parcel.id)["state"] == "cancelled"
     assert desk.run("message", "correlate", "parcel_paid", "n-1", "--json", code=1).json["outcome"] == "no_subscription"

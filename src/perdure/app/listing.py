@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from copy import copy
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from perdure.access.principal import EVERY_VERB
 from perdure.app.listing_views import DeadLetterItem, IncidentItem, InstanceRow, ParkedItem, RunbookRow, dead_letter
-from perdure.app.paging import DEFAULT_LIMIT, Page, checked_limit, cursor_of, place_of
+from perdure.app.paging import DEFAULT_LIMIT, Page, check_state, checked_limit, cursor_of, place_of
 from perdure.app.processes import Views
 from perdure.app.rows import QUARANTINED, Rows, quarantined_instance, quarantined_row
 from perdure.app.runtime import Runtime
@@ -91,7 +91,7 @@ class Listing:
         `q` is the beginning of a case, of an indexed value, or of an id (ten letters or more of it); what it finds
         comes field by field, and within one value the newest first.
         """
-        _check_state(state, RUNBOOK_STATES)
+        check_state(state, RUNBOOK_STATES)
         scope = ("runbooks", self._tenant, kind, state, case, q)
 
         async def row(candidate: Candidate) -> RunbookRow | None:
@@ -122,7 +122,7 @@ class Listing:
 
         With values, runbooks that hold such a call are found as well.
         """
-        _check_state(state, RUNBOOK_STATES)
+        check_state(state, RUNBOOK_STATES)
         wanted = self._wanted(verb, where or {})
         scope = ("calls", self._tenant, verb, state, *(f"{name}={value}" for _, name, value in wanted))
 
@@ -198,7 +198,7 @@ class Listing:
         after: str | None = None,
     ) -> Page[InstanceRow]:  # fmt: skip
         """Instances of one process, in one state, of one business key, or all of them."""
-        _check_state(state, INSTANCE_STATES)
+        check_state(state, INSTANCE_STATES)
         for name, text in (("process", process), ("business key", business_key)):
             if text:
                 check_key("list instances of", name, text)
@@ -311,7 +311,7 @@ class Listing:
         overdue: bool = False, state: str = "", limit: int = DEFAULT_LIMIT, after: str | None = None,
     ) -> Page[TaskView]:  # fmt: skip
         """Open human tasks, oldest first; `state` is open or claimed, the rest as for `perdure.tasks.list`."""
-        _check_state(state, TASK_STATES)
+        check_state(state, TASK_STATES)
         wanted = Wanted(assignee, group, mine, unclaimed, overdue, state)
 
         async def fetch(place: int | None, most: int) -> list[Candidate]:
@@ -372,10 +372,3 @@ async def concerned(runtime: Runtime, origin: Origin, id: Id) -> Id:
 
 def _is_of(row: RunbookRow, kind: RunbookKind) -> bool:
     return kind == "all" or (kind == "calls") == bool(row.verb)
-
-
-def _check_state(state: str, known: Sequence[str]) -> None:
-    if state and state not in known:
-        shown = state[:80].encode(errors="replace").decode()
-        hint = f"One of {', '.join(known)}."
-        raise RejectedError(Rejection("invalid", "list what is in", "state", shown, "there is no such state", hint))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any, Generic, TypeVar
 
@@ -58,6 +59,14 @@ def checked_limit(limit: int, most: int = MAX_LIMIT) -> int:
     if not 1 <= limit <= most:
         raise RejectedError(Rejection("invalid", "list", "page", str(limit), f"a page holds 1 to {most} items"))
     return limit
+
+
+def check_state(state: str, known: Sequence[str]) -> None:
+    """Refuses to list what is in a state that nothing is ever in."""
+    if state and state not in known:
+        shown = state[:80].encode(errors="replace").decode()
+        hint = f"One of {', '.join(known)}."
+        raise RejectedError(Rejection("invalid", "list what is in", "state", shown, "there is no such state", hint))
 
 
 def _check(scope: tuple[str, ...], body: bytes) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from perdure.app.deploying import load_model
 from perdure.app.instance_views import (
@@ -14,13 +14,14 @@ from perdure.app.instance_views import (
     instance_events,
     instance_view,
 )
+from perdure.app.paging import check_state
 from perdure.app.retracing import DiagramView, marks_view, retrace
 from perdure.app.reviewing import DeployedView, Proposed, Review, deployment_view, refused, unreadable
 from perdure.app.runtime import Runtime
 from perdure.app.views import CarrierView, EventView
 from perdure.bpmn.machine.definition import Deployed, Profile
 from perdure.bpmn.machine.process import ProcessState
-from perdure.bpmn.machine.state import ENDED
+from perdure.bpmn.machine.state import ENDED, Status
 from perdure.bpmn.model import Model
 from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion
 from perdure.engines.embedded.following import Until
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from perdure.bpmn.drawing import Marks
 
 POLL_SECONDS = 1.0
+CANCELLED = ("cancelled", "compensated")
+"""How an instance ends that was cancelled."""
 
 
 class Processes:
@@ -276,6 +279,7 @@ class InstanceDesk:
         self, *, process: str = "", status: str = "", business_key: str = "", after: str = "", limit: int = 100
     ) -> Sequence[InstanceView]:
         """Instances without their data, newest first; the id of the last is the `after` of the next page."""
+        check_state(status, get_args(Status))
         found = await self._engine.list_instances(
             self._origin, process=process, status=status, business_key=business_key,
             after=parse_id(after, "instance") if after else b"", most=limit,
@@ -302,8 +306,12 @@ class InstanceDesk:
             await self._runtime.driver.changed(POLL_SECONDS)
 
     async def cancel(self, id: str, reason: str = "", *, compensate: bool = False) -> InstanceView:
-        """Stop an instance; what it did stays done unless it is asked to be undone."""
-        return await self._view(await self._engine.cancel(id, self._origin, reason=reason, compensate=compensate))
+        """Stop an instance; what it did stays done unless it is asked to be undone. Stopped already, it stays so."""
+        found = await self._engine.cancel(id, self._origin, reason=reason, compensate=compensate)
+        if found.state.status in ENDED and found.state.status not in CANCELLED:
+            fact = f"it is {found.state.status}"
+            raise RejectedError(Rejection("wrong_state", "cancel", "instance", id_text(found.id), fact))
+        return await self._view(found)
 
     async def suspend(self, id: str, reason: str = "") -> InstanceView:
         """Let nothing happen to an instance until it is resumed."""

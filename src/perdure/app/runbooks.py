@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
+from perdure.app.paging import check_state
 from perdure.app.processes import Views
 from perdure.app.proposals import proposal_of
 from perdure.app.runbook_views import (
@@ -37,7 +38,7 @@ from perdure.runbooks.conductor import KIND, SETTLED, keyed_id
 from perdure.runbooks.documents import AbsentError
 from perdure.runbooks.plan import Plan, StepPlan
 from perdure.runbooks.running import index_of, step_number
-from perdure.runbooks.state import Runbook, links_of
+from perdure.runbooks.state import Runbook, RunbookState, links_of
 from perdure.sources import Id, id_text, iso, parse_id
 
 Form = Literal["auto", "lisp", "let"]
@@ -133,6 +134,7 @@ class RunbookDesk:
         self, *, case: str = "", state: str = "", limit: int = 100, after: str = ""
     ) -> builtins.list[RunbookView]:
         """Runbooks, newest first, of a case or of all; `after` is the id of the last one seen. Steps are left out."""
+        check_state(state, get_args(RunbookState))
         found: builtins.list[RunbookView] = []
         async for id in self._walk(case, state, after):
             try:

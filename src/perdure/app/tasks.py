@@ -122,7 +122,7 @@ class TaskDesk:
     async def claim(self, key: str, *, override: str = "") -> TaskView:
         """Take a task; nobody else can complete it then."""
         instance, token = task_place(key)
-        if await self._is_call(instance):
+        if await self._is_call(instance, key):
             return await self._act(key, "claim", override)
         await self._engine.claim_task(instance, token, self._origin, override=override)
         return await self.get(key)
@@ -130,7 +130,7 @@ class TaskDesk:
     async def unclaim(self, key: str, *, override: str = "") -> TaskView:
         """Give a claimed task back."""
         instance, token = task_place(key)
-        if await self._is_call(instance):
+        if await self._is_call(instance, key):
             return await self._act(key, "unclaim", override)
         await self._engine.claim_task(instance, token, self._origin, release=True, override=override)
         return await self.get(key)
@@ -138,7 +138,7 @@ class TaskDesk:
     async def delegate(self, key: str, to: str, *, override: str = "") -> TaskView:
         """Hand a task to another person; who did is remembered."""
         instance, token = task_place(key)
-        if await self._is_call(instance):
+        if await self._is_call(instance, key):
             return await self._act(key, "delegate", override, to)
         await self._engine.delegate_task(instance, token, self._origin, to=to, override=override)
         return await self.get(key)
@@ -146,7 +146,7 @@ class TaskDesk:
     async def reassign(self, key: str, to: str = "", *, groups: str = "", override: str = "") -> TaskView:
         """Give a task to another person, or to groups (comma separated) instead of those that had it."""
         instance, token = task_place(key)
-        if await self._is_call(instance):
+        if await self._is_call(instance, key):
             return await self._act(key, "reassign", override, to, groups)
         await self._engine.reassign_task(instance, token, self._origin, to=to, groups=groups, override=override)
         return await self.get(key)
@@ -161,7 +161,7 @@ class TaskDesk:
         gives back the call or the runbook; at a gate, `{"agree": true}` or false is the answer.
         """
         instance, token = task_place(key)
-        if not self._is_at_hand(instance) and await self._is_call(instance):
+        if not self._is_at_hand(instance) and await self._is_call(instance, key):
             return await self._answer(key, data, message_id, override)
         aggregate = await self._engine.complete_task(
             instance, token, self._origin, data=data, message_id=message_id, override=override
@@ -192,9 +192,12 @@ class TaskDesk:
         known = self._runtime.kernel.remembered(id)
         return known is not None and known.kind == INSTANCE and known.tenant == self._origin.tenant
 
-    async def _is_call(self, id: Id) -> bool:
+    async def _is_call(self, id: Id, key: str) -> bool:
         """Whether a task is the wait of a call or a runbook; else it is a token of an instance."""
-        return (await self._runtime.kernel.recall(id, self._origin)).kind == RUNBOOK
+        try:
+            return (await self._runtime.kernel.recall(id, self._origin)).kind == RUNBOOK
+        except RejectedError:
+            raise RejectedError(_unknown(key)) from None
 
     async def _act(self, key: str, act: Act, override: str, to: str = "", groups: str = "") -> TaskView:
         id, step = task_place(key)
@@ -249,7 +252,7 @@ class TaskDesk:
     async def _seen(self, id: Id, number: int) -> Seen | None:
         try:
             aggregate = await self._runtime.kernel.read(id, self._origin)
-        except QuarantinedError:
+        except (QuarantinedError, RejectedError):
             return None
         if aggregate.kind == RUNBOOK:
             steps = aggregate.state.steps

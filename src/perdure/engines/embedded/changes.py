@@ -90,7 +90,7 @@ class Changes:
         aggregate = await self._instances.read(instance, origin)
         state: Instance = aggregate.state
         target = process or state.process
-        found = await self._instances.definitions.choose(target, version, origin)
+        found = await self._instances.definitions.choose(target, version, origin, "migrate to")
         definition = await self._instances.definitions.load(target, found.hash, origin.tenant)
         command = Migrate(
             definition=found.hash, version=found.number, mapping=dict(mapping or {}), flags=dict(flags or {}),

@@ -208,9 +208,9 @@ class Definitions:
         """The process as somebody found it in this turn of the loop; None when nobody did."""
         return self._fresh.get(process_id(origin.tenant, process))
 
-    async def choose(self, process: str, version: int | None, origin: Origin) -> Version:
-        """The version that an instance would take if it began now."""
-        return chosen(await self.find(process, origin), process, version)
+    async def choose(self, process: str, version: int | None, origin: Origin, do: str = "start") -> Version:
+        """The version that an instance would take if it began now; `do` says what for."""
+        return chosen(await self.find(process, origin), process, version, do=do)
 
     async def load(self, process: str, hash: bytes, tenant: str) -> Definition:
         """A deployed process by its hash, from memory or from the store."""
@@ -243,22 +243,24 @@ class Definitions:
         await self._kernel.ask(KIND, process_id(origin.tenant, process), origin, Prepared(command))
 
 
-def chosen(found: Aggregate | None, process: str, version: int | None, *, is_pinned: bool = False) -> Version:
+def chosen(
+    found: Aggregate | None, process: str, version: int | None, *, is_pinned: bool = False, do: str = "start"
+) -> Version:
     """The version a new instance takes: the one asked for unless it is retired, else the latest active one.
 
     What was pinned before a version was retired still begins under it.
     """
     if found is None:
         hint = "Deploy it first: `perdure deploy MODEL`."
-        raise RejectedError(Rejection("not_found", "start", "process", process, "it is not deployed", hint))
+        raise RejectedError(Rejection("not_found", do, "process", process, "it is not deployed", hint))
     state: ProcessState = found.state
     taken = state.latest() if version is None else state.number(version)
     if taken is None:
         fact = "every version of it is retired" if version is None else f"it has no version {version}"
-        raise RejectedError(Rejection("not_found", "start", "process", process, fact))
+        raise RejectedError(Rejection("not_found", do, "process", process, fact))
     if taken.status == "retired" and not is_pinned:
         fact = f"version {taken.number} is retired"
-        raise RejectedError(Rejection("wrong_state", "start", "process", process, fact))
+        raise RejectedError(Rejection("wrong_state", do, "process", process, fact))
     return taken
 
 
