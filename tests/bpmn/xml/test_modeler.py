@@ -22,7 +22,7 @@ from perdure.bpmn.model import (
     nodes,
 )
 from perdure.bpmn.xml import read_model, write_model
-from tests.bpmn.xml.fixtures import fixture
+from tests.bpmn.xml.fixtures import fixture, in_process, problems_of
 
 pytestmark = pytest.mark.req("V10")
 
@@ -51,6 +51,25 @@ def test_a_service_task_has_type_retries_headers_and_mappings() -> None:
         Mapping("input", Value("orch_supplier", "flag"), "orch_supplier"),
         Mapping("output", Value("=result.score", "foreign"), "orch_score"),
     )
+
+
+def retried(text: str) -> str:
+    zeebe = 'xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"'
+    work = f'<zeebe:taskDefinition {zeebe} type="a.b" retries="{text}"/>'
+    return in_process(f'<d:serviceTask id="a"><d:extensionElements>{work}</d:extensionElements></d:serviceTask>')
+
+
+@pytest.mark.parametrize("text", ["5", "=5", " = 5 "])
+def test_retries_may_be_a_number_as_feel_writes_it(text: str) -> None:
+    (found,) = read_model(retried(text)).definitions.processes[0].body.nodes
+    assert isinstance(found, Task)
+    assert (found.type, found.retries) == ("a.b", 5)
+
+
+@pytest.mark.parametrize("text", ["=orch_n", "=5.5", "=-1", "==5", ""])
+def test_retries_are_nothing_but_a_number(text: str) -> None:
+    (problem,) = problems_of(retried(text))
+    assert problem.code == "BPM014"
 
 
 def test_an_element_template_leaves_its_mark() -> None:

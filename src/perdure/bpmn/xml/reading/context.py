@@ -88,11 +88,14 @@ class Reading:
         text = tag.attributes.get(name)
         return default if text is None else self._one_of(tag, name, text, choices, default)
 
-    def number(self, tag: Tag, name: str) -> int | None:
-        """A whole number of at most nine digits."""
+    def number(self, tag: Tag, name: str, *, is_feel: bool = False) -> int | None:
+        """A whole number of at most nine digits; where expressions may stand, `=5` is 5."""
         text = tag.attributes.get(name)
-        if text is None or re.fullmatch(r"\s*[0-9]{1,9}\s*", text, re.ASCII):
-            return None if text is None else int(text)
+        if text is None:
+            return None
+        match = re.fullmatch(r"\s*(=\s*)?([0-9]{1,9})\s*", text, re.ASCII)
+        if match and (is_feel or not match[1]):
+            return int(match[2])
         self.report("BPM014", tag, f"{name} is '{text[:40]}', not a whole number", "Write a number.")
         return None
 

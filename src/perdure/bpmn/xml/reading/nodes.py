@@ -64,7 +64,7 @@ def read_task(reading: Reading, tag: Tag) -> Task:
         mappings=extra.mappings(),
         kind=TASK_KINDS[tag.name],
         type=named,
-        retries=reading.number(extra.get("zeebe:taskDefinition"), "retries"),
+        retries=reading.number(extra.get("zeebe:taskDefinition"), "retries", is_feel=True),
         headers=extra.headers(reading),
         message=reading.reference(tag, "messageRef"),
         is_instantiating=reading.boolean(tag, "instantiate"),
@@ -150,7 +150,7 @@ def read_event(reading: Reading, tag: Tag) -> Event:
         attached_to=_host(reading, tag) if position == "boundary" else "",
         is_interrupting=interrupts is None or reading.boolean(tag, interrupts, True),
         type=extra.task_type(),
-        retries=reading.number(extra.get("zeebe:taskDefinition"), "retries"),
+        retries=reading.number(extra.get("zeebe:taskDefinition"), "retries", is_feel=True),
         headers=extra.headers(reading),
         mappings=extra.mappings(),
     )
