@@ -265,3 +265,35 @@ def condition_in(language: str) -> Condition | None:
     model = read_model(in_process(text))
     assert read_model(write_model(model)).definitions == model.definitions
     return model.definitions.processes[0].body.flows[0].condition
+
+
+@pytest.mark.parametrize(
+    ("kind", "named"), [("service", "kyc.create"), ("send", "mail.send-it"), ("businessRule", "rate")]
+)
+def test_an_implementation_that_is_a_verb_is_the_type(kind: str, named: str) -> None:
+    text = in_process(f'<d:{kind}Task id="a" startQuantity="2" implementation="{named}"/>')
+    found = only(text)
+    assert isinstance(found, Task)
+    assert (found.type, found.extensions) == (named, (Extension("attributes", {"startQuantity": "2"}),))
+    assert only(write_model(read_model(text))) == found
+    plain = only(in_process(f'<d:{kind}Task id="a" implementation="{named}"/>'))
+    assert plain.extensions == ()
+
+
+@pytest.mark.parametrize(
+    ("task", "named"),
+    [("serviceTask", "http://a.b/c"), ("serviceTask", "urn:a.b"), ("serviceTask", "##Mine"), ("serviceTask", "Do It"),
+     ("userTask", "kyc.create"), ("receiveTask", "kyc.create"), ("scriptTask", "kyc.create")],
+)  # fmt: skip
+def test_another_implementation_is_kept_for_lint_to_refuse(task: str, named: str) -> None:
+    found = only(in_process(f'<d:{task} id="a" implementation="{named}"/>'))
+    assert isinstance(found, Task)
+    assert (found.type, found.extensions) == ("", (Extension("attributes", {"implementation": named}),))
+
+
+def test_a_task_definition_counts_before_an_implementation() -> None:
+    work = '<z:taskDefinition xmlns:z="http://camunda.org/schema/zeebe/1.0" type="a.b"/>'
+    inside = f"<d:extensionElements>{work}</d:extensionElements>"
+    found = only(in_process(f'<d:serviceTask id="a" implementation="c.d">{inside}</d:serviceTask>'))
+    assert isinstance(found, Task)
+    assert (found.type, found.extensions) == ("a.b", (Extension("attributes", {"implementation": "c.d"}),))

@@ -1,7 +1,8 @@
 """An attribute asks for something this engine does not do.
 
 Several tokens to start or complete an activity, event gateways that wait for all events, multi-instance activities
-that throw events, other implementations: nothing of this is carried out, so it is refused rather than ignored.
+that throw events, other implementations: nothing of this is carried out, so it is refused rather than ignored. An
+`implementation` that is the name of a verb is the type of the task, where no task definition says another.
 """
 
 from __future__ import annotations

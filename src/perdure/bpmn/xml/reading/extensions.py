@@ -41,6 +41,12 @@ class Extras(NamedTuple):
         contract = next((each.attributes for each in self.rest if each.name == "ameide:taskDefinition"), {})
         return self.get("zeebe:taskDefinition").get("type") or contract.get("type", "")
 
+    def without(self, attribute: str) -> Extras:
+        """The same, but for an attribute that was given a meaning."""
+        odd, *rest = self.rest
+        kept = {name: text for name, text in odd.attributes.items() if name != attribute}
+        return self._replace(rest=(*([Extension(odd.name, kept)] if kept else []), *rest))
+
 
 def read_extras(
     reading: Reading, tag: Tag, modelled: frozenset[str], handled: frozenset[str], holders: tuple[Tag, ...] = ()

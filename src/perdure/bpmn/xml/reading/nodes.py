@@ -39,6 +39,8 @@ POSITIONS: dict[str, Position] = {
 }
 _OF_TASK = LOOP_TAGS | {"bpmn:script"}
 CALLABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,199}")
+VERB = re.compile(r"(?=.{1,200}$)[a-z][a-z0-9]*(?:[-_.][a-z0-9]+)*")
+_IMPLEMENTED = frozenset(("bpmn:serviceTask", "bpmn:sendTask", "bpmn:businessRuleTask"))
 _OF_GATEWAY = frozenset(("bpmn:activationCondition",))
 _INTERRUPTS: dict[Position, Literal["isInterrupting", "cancelActivity"]] = {
     "start": "isInterrupting",
@@ -52,6 +54,8 @@ def read_task(reading: Reading, tag: Tag) -> Task:
     people, schedule = extra.get("zeebe:assignmentDefinition"), extra.get("zeebe:taskSchedule")
     form = extra.get("zeebe:formDefinition")
     script, named = _script(reading, tag, extra.task_type())
+    if not named and tag.name in _IMPLEMENTED and VERB.fullmatch(tag.get("implementation")):
+        named, extra = tag.get("implementation"), extra.without("implementation")
     return Task(
         id=reading.id(tag),
         name=tag.get("name"),
