@@ -18,6 +18,7 @@ from tests.engine.models import (
     line,
     message,
     model,
+    pause,
     service,
     signal,
     throw,
@@ -204,3 +205,55 @@ async def test_a_signal_is_heard_by_all_who_wait_and_starts_who_starts_by_it(sto
         await world.start("shouter")
         assert {(await world.now(each)).state.status for each in listeners} == {"completed"}
         assert world.handlers.runs["t.one"] == 1
+
+
+@pytest.mark.req("O12")
+async def test_suspending_holds_what_is_called_however_deep_and_resuming_lets_it_go_on(store_url: str) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(line("inmost", pause("sleep", "P1D"), service("b", "t.two")), profile="open")
+        await world.deploy(line("child", call("deeper", "inmost")), profile="open")
+        await world.deploy(PARENT, profile="open")
+        begun = await world.start("parent")
+        await world.engine.suspend(begun.id, ORIGIN, reason="holiday")
+        await world.sandbox.advance("P2D")
+        assert world.handlers.runs["t.two"] == 0
+        for process in ("child", "inmost"):
+            (held,) = await world.engine.list_instances(ORIGIN, process=process)
+            assert held.state.status == "suspended"
+            assert (await world.entries(held)).count("InstanceSuspended") == 1
+        await world.engine.resume(begun.id, ORIGIN)
+        ended = await world.now(begun)
+        assert ended.state.status == "completed"
+        assert world.handlers.runs["t.two"] == 1
+
+
+@pytest.mark.req("O12")
+async def test_what_was_suspended_for_itself_stays_so_when_its_caller_goes_on(store_url: str) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(CHILD, profile="open")
+        await world.deploy(PARENT, profile="open")
+        begun = await world.start("parent")
+        child = await called(world)
+        await world.engine.suspend(child.id, ORIGIN, reason="its own")
+        await world.engine.suspend(begun.id, ORIGIN)
+        await world.engine.resume(begun.id, ORIGIN)
+        assert (await world.now(begun)).state.status == "active"
+        assert (await called(world)).state.status == "suspended"
+        await world.engine.resume(child.id, ORIGIN)
+        assert (await called(world)).state.status == "active"
+
+
+@pytest.mark.req("O12")
+async def test_a_call_that_is_reached_while_suspended_begins_when_it_goes_on(store_url: str) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(CHILD, profile="open")
+        await world.deploy(line("parent", user("first"), call("inner", "child")), profile="open")
+        begun = await world.start("parent")
+        await world.engine.modify(begun.id, ORIGIN, start=["inner"])
+        await world.engine.suspend(begun.id, ORIGIN)
+        await world.now(begun)
+        held = await world.engine.list_instances(ORIGIN, process="child")
+        assert all(each.state.status == "suspended" for each in held)
+        await world.engine.resume(begun.id, ORIGIN)
+        await world.now(begun)
+        assert (await called(world)).state.status == "active"

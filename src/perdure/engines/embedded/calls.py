@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from perdure.bpmn.machine.calling import handed, only, returned
 from perdure.bpmn.machine.commands import EndCall, Escalate, RaiseIncident
 from perdure.bpmn.machine.definition import Deployed
@@ -9,7 +11,7 @@ from perdure.bpmn.machine.entries import InstanceStarted, Thrown
 from perdure.bpmn.machine.state import Flags, Instance, Node
 from perdure.bpmn.model import CallActivity
 from perdure.engine import StartRequest
-from perdure.engines.embedded.changes import Changes
+from perdure.engines.embedded.changes import CALLER_SUSPENDED, Changes
 from perdure.engines.embedded.instances import Instances, child_id
 from perdure.engines.embedded.merging import Change, difference, place_of
 from perdure.engines.embedded.plans import Definition
@@ -50,6 +52,8 @@ class Calls:
         if node is None or node.kind != "call":
             await self._instances.settle(parent.tenant, settles)
             return True
+        if state.status == "suspended":
+            return False
         try:
             await self._refuse_depth(parent, thrown.name, origin)
             version = await self._instances.definitions.choose(thrown.name, None, origin)
@@ -60,13 +64,27 @@ class Calls:
                 flags=only(shared_flags(state.flags, definition.deployed), given), business_key=state.business_key,
                 parent=f"node:{id_text(parent.id)}:{thrown.number}",
             )  # fmt: skip
-            await self._instances.start(request, origin, brought=settles)
+            child = await self._instances.start(request, origin, brought=settles)
         except (RejectedError, SchemaViolationError, PayloadTooLargeError) as error:
             command = RaiseIncident(
                 node=thrown.number, code=CANNOT_CALL, text=f"The called process could not be started. {error}"
             )
             await self._instances.ask(parent.id, origin, lambda _: Prepared(command, settles))
+            return True
+        with suppress(RejectedError):  # it is over already
+            await self._hold(child, parent, origin)
         return True
+
+    async def _hold(self, child: Aggregate, parent: Aggregate, origin: Origin) -> None:
+        """Who suspended the caller just now did not find the called process yet; nor may who resumes it again."""
+        if await self._is_suspended(parent, origin):
+            await self._changes.suspend(child.id, origin, reason=CALLER_SUSPENDED)
+            if not await self._is_suspended(parent, origin):
+                await self._changes.resume(child.id, origin)
+
+    async def _is_suspended(self, parent: Aggregate, origin: Origin) -> bool:
+        state: Instance = (await self._instances.read(parent.id, origin)).state
+        return state.status == "suspended"
 
     async def _refuse_depth(self, parent: Aggregate, process: str, origin: Origin) -> None:
         around = parent

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from msgspec.structs import replace
 
 from perdure.bpmn.machine.commands import Cancel, Erase, Migrate, Modify, PostProgress, Resume, Suspend
+from perdure.bpmn.machine.entries import InstanceResumed, InstanceSuspended
 from perdure.bpmn.machine.state import Instance, Watch
 from perdure.engine import Flags, InstanceName, MigrationPlan, Move, NewVerb
-from perdure.engines.embedded.instances import Instances, Make, instance_id
+from perdure.engines.embedded.instances import Instances, Make, child_id, instance_id
 from perdure.engines.embedded.plans import Definition
 from perdure.errors import RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.payload import digest_text
-from perdure.sources import id_text
+from perdure.sources import Id, id_text
+
+CALLER_SUSPENDED = "what called it is suspended"
 
 
 class Changes:
@@ -38,16 +42,36 @@ class Changes:
         return await self._told(instance, origin, make)
 
     async def suspend(self, instance: InstanceName, origin: Origin, *, reason: str = "") -> Aggregate:
-        return await self._told(instance, origin, lambda _: Prepared(Suspend(reason=reason)))
+        """Let nothing happen to it, nor to the processes it calls; asked again, it reaches what it missed."""
+        held = await self._told(instance, origin, lambda _: Prepared(Suspend(reason=reason)))
+        for child in called_by(held):
+            with suppress(RejectedError):  # it has not begun, or is over
+                await self.suspend(child, origin, reason=CALLER_SUSPENDED)
+        return held
 
     async def resume(self, instance: InstanceName, origin: Origin, *, shift_timers: bool = False) -> Aggregate:
-        """Go on; what fell due meanwhile fires now, unless every timer is shifted by the time suspended."""
+        """Go on; what fell due meanwhile fires now, unless every timer is shifted by the time suspended.
+
+        The processes it calls go on as well, but for those that were suspended for themselves. They are first, so that
+        it can be asked again when it was cut off, and looked at after it once more for those that began just now.
+        """
 
         def make(aggregate: Aggregate) -> Prepared:
             timers = "shift" if shift_timers else "keep"
             return Prepared(Resume(timers=timers, worker=self._instances.worker_of(aggregate)))  # type: ignore[arg-type]
 
-        return await self._told(instance, origin, make)
+        await self._resume_called(await self._instances.read(instance, origin), origin, shift_timers)
+        resumed = await self._told(instance, origin, make)
+        await self._resume_called(resumed, origin, shift_timers)
+        return resumed
+
+    async def _resume_called(self, caller: Aggregate, origin: Origin, shift_timers: bool) -> None:
+        for child in called_by(caller):
+            with suppress(RejectedError):  # it has not begun, or goes on already
+                if (await self._instances.read(child, origin)).state.status == "suspended":
+                    told = await self._instances.history(child, origin)
+                    if is_held_by_caller(entry for each in told for entry in each.entries):
+                        await self.resume(child, origin, shift_timers=shift_timers)
 
     async def modify(
         self, instance: InstanceName, origin: Origin, *, cancel: Sequence[int] = (), start: Sequence[str] = (),
@@ -149,6 +173,19 @@ class Changes:
         answer = await self._instances.ask(instance_id(instance), origin, make)
         assert answer.aggregate is not None
         return answer.aggregate
+
+
+def called_by(caller: Aggregate) -> list[Id]:
+    """The instances that call activities of an instance have begun, or will."""
+    state: Instance = caller.state
+    calls = [node.number for node in state.nodes.values() if node.kind == "call"]
+    return [child_id(caller.tenant, f"node:{id_text(caller.id)}:{number}") for number in calls]
+
+
+def is_held_by_caller(entries: Iterable[object]) -> bool:
+    """Whether an instance is suspended only because what called it is."""
+    turns = [entry for entry in entries if isinstance(entry, InstanceSuspended | InstanceResumed)]
+    return bool(turns) and isinstance(turns[-1], InstanceSuspended) and turns[-1].reason == CALLER_SUSPENDED
 
 
 def _differences(plan: MigrationPlan, before: Instance, after: Instance) -> MigrationPlan:

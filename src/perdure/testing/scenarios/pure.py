@@ -14,6 +14,7 @@ from perdure.bpmn.machine.plan import Plan, plan_of
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.bpmn.model import CallActivity, Model
 from perdure.engines.embedded.calls import CANNOT_CALL, MAX_CALLS, shared_flags
+from perdure.engines.embedded.changes import CALLER_SUSPENDED, is_held_by_caller
 from perdure.engines.embedded.notices import TTL_SECONDS
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin, TimerRow
@@ -69,6 +70,7 @@ class PureWorld:
         self._timers: dict[bytes, tuple[TimerRow, ...]] = {}
         self._starts: dict[str, Micros] = {}
         self._todo: deque[tuple[bytes, Any]] = deque()
+        self._held: list[tuple[bytes, Any]] = []
         self._heads = Heads()
         self._mail = Mail(self)
         self._jobs = Jobs(self, Stubs(scenario.verbs), self._heads)
@@ -181,12 +183,30 @@ class PureWorld:
         self._ask(id, c.Cancel(reason=step.reason, compensates=step.compensates, worker=WORKER))
 
     async def suspend(self, id: bytes) -> None:
-        self._ask(id, c.Suspend())
+        self._suspend(id, "")
+        self.settle()
+
+    def _suspend(self, id: bytes, reason: str) -> None:
+        self.command(id, c.Suspend(reason=reason))
+        for child in self._called(id):
+            self._suspend(child, CALLER_SUSPENDED)
 
     async def resume(self, id: bytes, step: v.Resume) -> None:
+        for child in self._called(id):
+            if is_held_by_caller(self._journal[child]):
+                await self.resume(child, step)
         self._ask(id, c.Resume(timers=step.timers, worker=WORKER))
+        held, self._held = self._held, []
+        self._todo.extend(held)
         self._mail.look_again(id)
         self.settle()
+
+    def _called(self, id: bytes) -> list[bytes]:
+        """The instances that it has called and that have not ended."""
+        parent = f"node:{id_text(id)}:"
+        return [
+            child for child, state in self._states.items() if state.parent.startswith(parent) and not state.ended_at
+        ]
 
     async def retry(self, id: bytes, node: int, step: v.Retry) -> None:
         self._ask(id, c.RetryIncident(node=node, flags=step.flags, worker=WORKER))
@@ -277,6 +297,9 @@ class PureWorld:
     def _call(self, id: bytes, entry: e.Thrown) -> None:
         parent = self._states[id]
         if entry.number not in parent.nodes:
+            return
+        if parent.status == "suspended":
+            self._held.append((id, entry))
             return
         if self._depth(id) > MAX_CALLS:
             self.command(id, c.RaiseIncident(node=entry.number, code=CANNOT_CALL, text="Too many calls."))
