@@ -43,8 +43,8 @@ ZEEBE = 'xmlns:z="http://camunda.org/schema/zeebe/1.0"'
         ('<d:association id="x" sourceRef="p" targetRef="z" />', "BPM008", "x", "targetRef refers to 'z'"),
         ('<d:dataObjectReference id="r" dataObjectRef="z" />', "BPM008", "r", "dataObjectRef refers to 'z'"),
         ('<d:dataObjectReference id="r" dataObjectRef="r" />', "BPM009", "r", "which is a data object reference"),
-        ('<d:boundaryEvent id="e" attachedToRef="e" />', "BPM009", "e", "which is a event"),
-        ('<d:receiveTask id="a" messageRef="a" />', "BPM009", "a", "which is a activity"),
+        ('<d:boundaryEvent id="e" attachedToRef="e" />', "BPM009", "e", "which is an event"),
+        ('<d:receiveTask id="a" messageRef="a" />', "BPM009", "a", "which is an activity"),
         (f'{TASKS}<d:sequenceFlow id="f" sourceRef="a" targetRef="f" />', "BPM009", "f", "which is a sequence flow"),
         ('<d:laneSet><d:lane id="l"><d:flowNodeRef>l</d:flowNodeRef></d:lane></d:laneSet>', "BPM009", "l", "a lane"),
         (
@@ -59,12 +59,14 @@ ZEEBE = 'xmlns:z="http://camunda.org/schema/zeebe/1.0"'
         ('<d:task id="a" /><d:sequenceFlow id="f" sourceRef="a" />', "BPM011", "f", "has no targetRef"),
         ('<d:boundaryEvent id="e" />', "BPM011", "e", "has no attachedToRef"),
         ('<d:serviceTsk id="a" />', "BPM012", "a", "BPMN 2.0 has no element 'serviceTsk'"),
+        ('<d:task id="a"><d:lane id="b" /></d:task>', "BPM012", "b", "a lane does not belong where it stands"),
+        ('<d:task id="a"><d:association id="b" /></d:task>', "BPM012", "b", "an association does not belong"),
         ('<d:task id="a"><d:task id="b" /></d:task>', "BPM012", "b", "does not belong where it stands"),
         ('<d:choreographyTask id="a" />', "BPM013", "a", "a choreographyTask has no place"),
         ('<d:task id="a" isForCompensation="maybe" />', "BPM014", "a", "isForCompensation is 'maybe'"),
         ('<d:adHocSubProcess id="a" ordering="Random" />', "BPM014", "a", "ordering is 'Random'"),
         ('<d:transaction id="a" triggeredByEvent="true" />', "BPM014", "a", "no event begins a transaction"),
-        ('<d:adHocSubProcess id="a" triggeredByEvent="true" />', "BPM014", "a", "no event begins a adHocSubProcess"),
+        ('<d:adHocSubProcess id="a" triggeredByEvent="true" />', "BPM014", "a", "no event begins an adHocSubProcess"),
         (
             '<d:task id="a"><d:standardLoopCharacteristics loopMaximum="many" /></d:task>',
             "BPM014", "", "loopMaximum is 'many'",
@@ -178,6 +180,16 @@ def test_all_problems_of_a_file_are_told_at_once_in_their_order() -> None:
     assert [(each.code, each.line, each.column) for each in problems] == [
         ("BPM006", 2, 1), ("BPM007", 4, 3), ("BPM008", 5, 1), ("BPM012", 6, 1),
     ]  # fmt: skip
+
+
+def test_an_element_in_the_wrong_place_is_not_called_unknown() -> None:
+    (problem,) = problems_of(in_process("", '<d:task id="t" />'))
+    assert problem.reason == "a task does not belong where it stands"
+
+
+def test_a_document_type_is_told_where_it_begins() -> None:
+    (problem,) = problems_of(f"<!-- é -->\n <!DOCTYPE\n d [\n<!ENTITY a 'b'>]>\n{in_process('')}")
+    assert (problem.code, problem.line, problem.column) == ("BPM002", 2, 2)
 
 
 def test_a_near_name_is_suggested() -> None:

@@ -34,6 +34,10 @@ def usual(raw: str) -> str:
     return f"{{{uri}}}{local}" if prefix is None else f"{prefix}:{local}"
 
 
+def with_article(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+
+
 TASKS = (
     "bpmn:task", "bpmn:serviceTask", "bpmn:sendTask", "bpmn:receiveTask", "bpmn:userTask", "bpmn:manualTask",
     "bpmn:scriptTask", "bpmn:businessRuleTask",

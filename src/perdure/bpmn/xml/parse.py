@@ -108,7 +108,16 @@ class _Parsing:
             raise self._refusal("BPM001", f"its encoding '{encoding[:40]}' is not read", "Save it as UTF-8.")
 
     def _doctype(self, *declared: object) -> None:
-        raise self._refusal("BPM002", "it declares a document type or an entity", _DOCTYPE_HINT)
+        fact = "it declares a document type or an entity"
+        raise self._refusal("BPM002", fact, _DOCTYPE_HINT, at=self._doctype_start())
+
+    def _doctype_start(self) -> tuple[int, int] | None:
+        """Where the declaration begins: the parser tells of it when it has read on."""
+        start = self._data.rfind(b"<!DOCTYPE", 0, self._parser.CurrentByteIndex + len(b"<!DOCTYPE"))
+        if start < 0:
+            return None
+        before = self._data[:start].decode("utf-8", "replace").split("\n")
+        return len(before), len(before[-1]) + 1
 
     def _instruction(self, target: str, data: str) -> None:
         raise self._refusal("BPM002", f"it holds the processing instruction '{target[:40]}'", "Remove it.")

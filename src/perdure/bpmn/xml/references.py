@@ -26,6 +26,7 @@ from perdure.bpmn.model import (
     Task,
     scopes,
 )
+from perdure.bpmn.xml.names import with_article
 
 
 class Fault(NamedTuple):
@@ -89,8 +90,8 @@ class _Index:
             fact = f"{role} refers to '{wanted[:80]}', which is not in the file"
             yield Fault("BPM008", element, fact, "Create it, or correct the reference.")
         elif kinds and kind not in kinds:
-            fact = f"{role} refers to '{wanted[:80]}', which is a {kind}"
-            yield Fault("BPM009", element, fact, f"It may refer to a {' or '.join(kinds)}.")
+            fact = f"{role} refers to '{wanted[:80]}', which is {with_article(kind)}"
+            yield Fault("BPM009", element, fact, f"It may refer to {with_article(' or '.join(kinds))}.")
 
 
 _NODE_KINDS = ("activity", "gateway", "event")

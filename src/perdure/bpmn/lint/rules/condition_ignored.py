@@ -14,6 +14,7 @@ from perdure.bpmn.model import (
     Event,
     Gateway,
 )
+from perdure.bpmn.xml.names import with_article
 
 CODE = "BPM115"
 NAME = "condition-ignored"
@@ -26,6 +27,6 @@ def check(index: Index) -> Iterator[Note]:
         if flow.condition is None or source is None:
             continue
         if isinstance(source, Event) or (isinstance(source, Gateway) and source.kind in ("parallel", "event")):
-            what = "an event" if isinstance(source, Event) else f"a {source.kind} gateway"
+            what = "an event" if isinstance(source, Event) else f"{with_article(source.kind)} gateway"
             fact = f"it leaves {what} and has a condition, which is never evaluated"
             yield Note(flow.id, fact, "Decide with an exclusive or inclusive gateway.")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.index import Index
+from perdure.bpmn.xml.names import with_article
 
 CODE = "BPM116"
 NAME = "default-ignored"
@@ -18,4 +19,4 @@ SEVERITIES = Severities("error")
 def check(index: Index) -> Iterator[Note]:
     for gateway in index.gateways("parallel", "event"):
         if gateway.default:
-            yield Note(gateway.id, f"a {gateway.kind} gateway has no default flow", "Remove the default.")
+            yield Note(gateway.id, f"{with_article(gateway.kind)} gateway has no default flow", "Remove the default.")

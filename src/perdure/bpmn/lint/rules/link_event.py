@@ -31,6 +31,8 @@ def check(index: Index) -> Iterator[Note]:
         throws = {name for node, name in links if node.position != "catch"}
         catches = Counter(name for node, name in links if node.position == "catch")
         for node, name in links:
+            if node.position not in ("throw", "catch"):
+                continue
             yield from _link(node, name, throws, catches)
             yield from _flows(index, node)
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from perdure.bpmn.model import Place, Remark, Value
 from perdure.bpmn.xml.limits import MAX_PROBLEMS
+from perdure.bpmn.xml.names import with_article
 from perdure.bpmn.xml.tag import Tag
 from perdure.bpmn.xml.values import parse_value
 from perdure.errors import Problem
@@ -54,7 +55,7 @@ class Reading:
         """The id, which must be there."""
         id = tag.get("id")
         if not id:
-            self.report("BPM006", tag, f"a {_local(tag)} has no id", "Give it an id of its own.")
+            self.report("BPM006", tag, f"{with_article(_local(tag))} has no id", "Give it an id of its own.")
         self.places.setdefault(id, Place(tag.line, tag.column))
         return id
 

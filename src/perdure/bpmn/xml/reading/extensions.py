@@ -7,7 +7,15 @@ from typing import NamedTuple
 
 from perdure.bpmn.model import Extension, Mapping
 from perdure.bpmn.xml import extras
-from perdure.bpmn.xml.names import EXPRESSIONS, KEPT, NOT_SUPPORTED, SCOPE_CONTENT
+from perdure.bpmn.xml.attributes import KNOWN
+from perdure.bpmn.xml.names import (
+    EXPRESSIONS,
+    KEPT,
+    NOT_SUPPORTED,
+    SCOPE_CONTENT,
+    WITHOUT_MEANING_AT_THE_ROOT,
+    with_article,
+)
 from perdure.bpmn.xml.reading.context import Reading
 from perdure.bpmn.xml.tag import Tag
 from perdure.bpmn.xml.values import parse_value
@@ -118,9 +126,9 @@ def refuse(reading: Reading, tag: Tag, expected: frozenset[str]) -> None:
         return
     local = tag.name.removeprefix("bpmn:")[:80]
     if tag.name in NOT_SUPPORTED:
-        reading.report("BPM013", tag, f"a {local} has no place in a process here", "Remove it.")
-    elif tag.name in expected or tag.name in KEPT:
-        reading.report("BPM012", tag, f"a {local} does not belong where it stands", "Move or remove it.")
+        reading.report("BPM013", tag, f"{with_article(local)} has no place in a process here", "Remove it.")
+    elif tag.name in KNOWN or tag.name in KEPT or tag.name in WITHOUT_MEANING_AT_THE_ROOT:
+        reading.report("BPM012", tag, f"{with_article(local)} does not belong where it stands", "Move or remove it.")
     else:
         near = get_close_matches(local, [name.removeprefix("bpmn:") for name in sorted(expected)], 1)
         hint = f"Did you mean '{near[0]}'?" if near else "Correct its name, or remove it."

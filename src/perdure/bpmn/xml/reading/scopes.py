@@ -7,7 +7,7 @@ from typing import Literal
 
 from perdure.bpmn.model import Annotation, Association, Flow, Lane, Node, Process, Scope, SubProcess, SubProcessKind
 from perdure.bpmn.xml import extras
-from perdure.bpmn.xml.names import DATA, SCOPE_CONTENT
+from perdure.bpmn.xml.names import DATA, SCOPE_CONTENT, with_article
 from perdure.bpmn.xml.reading import nodes
 from perdure.bpmn.xml.reading.context import Reading
 from perdure.bpmn.xml.reading.extensions import documentation, read_extras
@@ -89,7 +89,7 @@ def _kind(reading: Reading, tag: Tag) -> SubProcessKind:
         if tag.name != "bpmn:subProcess":
             local = tag.name.removeprefix("bpmn:")
             hint = f"Put the {local} into an event subprocess, or remove the attribute."
-            reading.report("BPM014", tag, f"triggeredByEvent is true, and no event begins a {local}", hint)
+            reading.report("BPM014", tag, f"triggeredByEvent is true, and no event begins {with_article(local)}", hint)
         return "event"
     match tag.name:
         case "bpmn:transaction":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from perdure.bpmn.xml.attributes import KNOWN, VALUES
+from perdure.bpmn.xml.names import with_article
 from perdure.bpmn.xml.reading.context import Reading
 from perdure.bpmn.xml.tag import Tag
 
@@ -31,5 +32,5 @@ def _unknown(reading: Reading, tag: Tag, name: str, known: frozenset[str]) -> No
     lower = {each.lower(): each for each in sorted(known)}
     near = [lower[each] for each in get_close_matches(name.lower(), list(lower), 1)]
     hint = f"Did you mean '{near[0]}'?" if near else "Remove it, or give it a prefix of its own."
-    fact = f"a {tag.name.removeprefix('bpmn:')} has no attribute '{name[:80]}': it has no effect"
+    fact = f"{with_article(tag.name.removeprefix('bpmn:'))} has no attribute '{name[:80]}': it has no effect"
     reading.remark("BPM018", tag, fact, hint)
