@@ -78,6 +78,11 @@ def test_a_durable_verb_in_a_process_is_refused_in_every_profile() -> None:
         assert "HOL014" in codes(model, profile, contract=contract)
 
 
+def test_a_process_that_is_but_a_start_event_is_connected_to_nothing() -> None:
+    assert "BPM107" in codes(model_of(Event(id="start", name="Start", position="start")))
+    assert "BPM107" not in codes(model_of(Task(id="pack", name="Pack", kind="service", type="order.pack")))
+
+
 def test_rules_that_need_a_contract_are_silent_without_one() -> None:
     found = codes(blocks(2))
     assert not any(code.startswith("CON") for code in found)

@@ -1,6 +1,7 @@
 """An element is connected to nothing.
 
-No token ever reaches it and none leaves it. Connect it, or remove it.
+No token ever reaches it and none leaves it. Connect it, or remove it. A process that is but one task may stand for
+itself; one that is but a start event begins nothing.
 """
 
 from __future__ import annotations
@@ -25,5 +26,7 @@ def check(index: Index) -> Iterator[Note]:
             continue
         if isinstance(node, Event) and triggers_of(node, CompensationTrigger) and node.position == "boundary":
             continue
-        if len(index.room_of[node.id].body.nodes) > 1:
+        room = index.room_of[node.id]
+        is_lone_start = room.parent is None and isinstance(node, Event) and node.position == "start"
+        if len(room.body.nodes) > 1 or is_lone_start:
             yield Note(node.id, "nothing leads to it and it leads nowhere", "Connect it, or remove it.")
