@@ -14,7 +14,7 @@ from perdure.app.linting import verbs_beside
 from perdure.bpmn.lint import Contract
 from perdure.bpmn.machine.definition import Binding, Deployed
 from perdure.bpmn.model import Definitions, Event, Model, Process, Task, nodes
-from perdure.bpmn.xml import read_model
+from perdure.bpmn.xml import read_model_file
 from perdure.contracts import FlagContract, FlagType, flag_faults
 from perdure.errors import PerdureError
 from perdure.testing.scenarios.intakes import ANYONE
@@ -95,7 +95,7 @@ def _models(scenario: Scenario) -> Iterator[Model]:
     paths = [scenario.model, *(step.model for step in scenario.steps if isinstance(step, Deploy))]
     for path in paths:
         try:
-            yield read_model(path.read_bytes(), str(path))
+            yield read_model_file(path)
         except PerdureError:
             continue  # its deployment will be refused
 

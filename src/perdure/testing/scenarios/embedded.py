@@ -16,7 +16,7 @@ from perdure.engines.embedded.engine import EmbeddedEngine
 from perdure.errors import BusinessError, DefinitionError, PerdureError, RejectedError, Rejection, Transient
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
-from perdure.sources import SECOND, SystemSources, id_text
+from perdure.sources import SystemSources, id_text
 from perdure.store.audit import verify
 from perdure.testing.clock import VirtualSources
 from perdure.testing.faults import FaultyDriver, Side
@@ -274,11 +274,12 @@ class EmbeddedWorld:
 
     def _handler(self, type: str) -> Callable[[Call], Awaitable[Result]]:
         async def stub(call: Call) -> Result:
-            does = self._stubs.take(type, call.idempotency_key, self._trail.execution(call.idempotency_key))
+            about = (type, call.idempotency_key, self._trail.execution(call.idempotency_key))
+            does = self._stubs.take(*about)
             if self._trail.unrest.found:
                 await self._clock.sleep_until(FOR_EVER)
             if does.takes_seconds:
-                await self._clock.sleep_until(self._clock.now() + int(does.takes_seconds * SECOND))
+                await self._clock.sleep_until(self._stubs.ends_at(*about, self._clock.now()))
             return _done(does)
 
         return stub

@@ -7,7 +7,7 @@ from typing import Any, assert_never
 
 from perdure.bpmn.machine.state import ENDED, ROOT, Instance, Node
 from perdure.bpmn.model import Model, nodes
-from perdure.bpmn.xml import read_model
+from perdure.bpmn.xml import read_model_file
 from perdure.errors import (
     DefinitionError,
     MergeConflictError,
@@ -69,7 +69,7 @@ class _Play:
 
     async def deploy(self, path: Any) -> Refusal | None:
         try:
-            model: Model = read_model(path.read_bytes(), str(path))
+            model: Model = read_model_file(path)
         except DefinitionError as error:
             problems = error.problems
             return Refusal(tuple(each.code for each in problems), tuple(each.sentence() for each in problems))

@@ -11,7 +11,7 @@ from perdure.bpmn.machine.jobs import CONTRACT
 from perdure.bpmn.machine.state import ENDED, Failure, Instance, Node, job_key
 from perdure.engines.embedded.merging import nested, place_of
 from perdure.errors import MergeConflictError
-from perdure.sources import SECOND, Micros, id_text
+from perdure.sources import Micros, id_text
 from perdure.testing.scenarios.heads import Heads
 from perdure.testing.scenarios.stubs import Stubs
 from perdure.testing.scenarios.trail import Trail
@@ -63,8 +63,8 @@ class Jobs:
         if node is None or node.job is None or node.job.attempt != entry.attempt or node.job.status != "leased":
             return
         key = job_key(id_text(id), node.element, node.job.run)
-        does = self._stubs.take(node.job.type, key, self._board.trail.execution(key))
-        ends_at = self._board.now + int(does.takes_seconds * SECOND)
+        about = (node.job.type, key, self._board.trail.execution(key))
+        does, ends_at = self._stubs.take(*about), self._stubs.ends_at(*about, self._board.now)
         self._running.append(_Running(ends_at, id, entry.number, entry.attempt, does))
 
     def finish_due(self, now: Micros) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from perdure.sources import SECOND, Micros
 from perdure.testing.scenarios.values import SUCCEEDS, Behaviour
 
 
@@ -13,6 +14,7 @@ class Stubs:
     def __init__(self, verbs: Mapping[str, tuple[Behaviour, ...]]) -> None:
         self._verbs = verbs
         self._given: dict[tuple[str, str, int], Behaviour] = {}
+        self._ends: dict[tuple[str, str, int], Micros] = {}
         self._counts: dict[str, int] = {}
 
     def take(self, type: str, key: str, execution: int) -> Behaviour:
@@ -22,6 +24,11 @@ class Stubs:
         if known is None:
             known = self._given[about] = self._next(type)
         return known
+
+    def ends_at(self, type: str, key: str, execution: int, now: Micros) -> Micros:
+        """When this execution ends: what was begun out there goes on while the platform is down."""
+        takes = int(self.take(type, key, execution).takes_seconds * SECOND)
+        return max(now, self._ends.setdefault((type, key, execution), now + takes))
 
     def _next(self, type: str) -> Behaviour:
         listed = self._verbs.get(type)

@@ -34,9 +34,13 @@ class Trail:
         self._executions: dict[str, int] = {}
 
     def saw(self, id: bytes, entries: Iterable[Any]) -> None:
+        before = len(self.visited)
         for entry in entries:
             self.entries.setdefault(id, []).append(entry)
             self._saw(id, entry)
+        # Once for a command, however long its way: a cycle without any stop ends by itself, as an incident.
+        for element in set(self.visited[before:]):
+            self.unrest.visited(element)
 
     def has_reached(self, element: str, id: bytes | None = None) -> bool:
         """Whether a token ever stood on the element."""
@@ -81,7 +85,6 @@ class Trail:
         return self._elements.get((parse_id(letters), int(number)), "") if kind == "node" else ""
 
     def _visit(self, id: bytes, element: str) -> None:
-        self.unrest.visited(element)
         self.visited.append(element)
         self.reached[id, element] = None
 
