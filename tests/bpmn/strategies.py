@@ -181,6 +181,9 @@ def _message(draw: st.DrawFn, id: str) -> Message:
     return Message(id=id, name=draw(texts), correlation=draw(st.none() | values), extensions=found)
 
 
+looks = st.dictionaries(st.sampled_from(["isMarkerVisible", "bioc:stroke", "color:border-color"]), texts, max_size=2)
+
+
 @st.composite
 def diagrams(draw: st.DrawFn, found: Definitions) -> Diagram | None:
     """A drawing of some of the elements."""
@@ -207,10 +210,13 @@ def _plane(draw: st.DrawFn, planes: list[str], drawn: list[str], lines: list[str
                 is_expanded=draw(st.booleans()),
                 is_horizontal=draw(st.booleans()),
                 label=draw(st.none() | boxes),
+                look=draw(looks),
             )
             for id in drawn[:3]
         ),
-        edges=tuple(Edge(element=id, points=draw(points), label=draw(st.none() | boxes)) for id in lines[:3]),
+        edges=tuple(
+            Edge(element=id, points=draw(points), label=draw(st.none() | boxes), look=draw(looks)) for id in lines[:3]
+        ),
     )
 
 

@@ -334,13 +334,14 @@ class Bounds(msgspec.Struct, frozen=True):
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a node, pool, lane or annotation is drawn."""
+    """Where a node, pool, lane or annotation is drawn. `look`: colours and markers, as the modeller wrote them."""
 
     element: str
     bounds: Bounds
     is_expanded: bool = True
     is_horizontal: bool = True
     label: Bounds | None = None
+    look: dict[str, str] = {}
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True):
@@ -349,6 +350,7 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True):
     element: str
     points: tuple[tuple[float, float], ...]
     label: Bounds | None = None
+    look: dict[str, str] = {}
 
 
 class Diagram(msgspec.Struct, frozen=True, kw_only=True):

@@ -186,6 +186,29 @@ def test_the_drawing_is_kept_with_the_planes_of_collapsed_subprocesses() -> None
     assert [plane.plane for plane in diagram.inner] == ["contracts"]
 
 
+def test_colours_and_markers_of_the_drawing_are_kept() -> None:
+    colour = 'xmlns:o="http://www.omg.org/spec/BPMN/non-normative/color/1.0" o:background-color="#ffe0b2"'
+    older = 'xmlns:b="http://bpmn.io/schema/bpmn/biocolor/1.0" b:stroke="#e65100"'
+    drawn = (
+        '<i:BPMNDiagram xmlns:i="http://www.omg.org/spec/BPMN/20100524/DI" '
+        'xmlns:c="http://www.omg.org/spec/DD/20100524/DC"><i:BPMNPlane bpmnElement="p">'
+        f'<i:BPMNShape bpmnElement="g" isMarkerVisible="true" {colour} {older}>'
+        f'<c:Bounds x="1" y="2" width="3" height="4"/></i:BPMNShape><i:BPMNEdge bpmnElement="f" {older}/>'
+        "</i:BPMNPlane></i:BPMNDiagram>"
+    )
+    text = in_process(
+        '<d:exclusiveGateway id="g"/><d:task id="t"/><d:sequenceFlow id="f" sourceRef="g" targetRef="t"/>', drawn
+    )
+    diagram = read_model(text).diagram
+    assert diagram is not None
+    (shape,), (edge,) = diagram.shapes, diagram.edges
+    assert shape.look == {
+        "isMarkerVisible": "true", "color:background-color": "#ffe0b2", "bioc:stroke": "#e65100",
+    }  # fmt: skip
+    assert edge.look == {"bioc:stroke": "#e65100"}
+    assert read_model(write_model(read_model(text))).diagram == diagram
+
+
 def test_places_say_where_each_element_stands() -> None:
     place = fixture("onboarding").places["screen"]
     assert (place.line, place.column) == (19, 5)

@@ -10,6 +10,8 @@ from perdure.bpmn.xml.reading.context import Reading
 from perdure.bpmn.xml.tag import Tag
 
 _BOUNDS = ("x", "y", "width", "height")
+_MARKER = "isMarkerVisible"
+_COLOURS = ("bioc:", "color:")
 
 
 def read_diagram(reading: Reading, root: Tag) -> Diagram | None:
@@ -55,6 +57,7 @@ def _shape(reading: Reading, tag: Tag, collapsed: set[str]) -> Shape | None:
         is_expanded=reading.boolean(tag, "isExpanded", element not in collapsed),
         is_horizontal=reading.boolean(tag, "isHorizontal", True),
         label=_label(reading, tag),
+        look=_look(tag),
     )
 
 
@@ -63,7 +66,7 @@ def _edge(reading: Reading, tag: Tag) -> Edge | None:
     if not element:
         return None
     points = tuple((_float(reading, each, "x"), _float(reading, each, "y")) for each in tag.all("di:waypoint"))
-    return Edge(element=element, points=points, label=_label(reading, tag))
+    return Edge(element=element, points=points, label=_label(reading, tag), look=_look(tag))
 
 
 def _element(reading: Reading, tag: Tag) -> str:
@@ -73,6 +76,10 @@ def _element(reading: Reading, tag: Tag) -> str:
         fact = f"it draws '{element[:80]}', which is not in the file"
         reading.remark("BPM008", tag, fact, "Remove it from the drawing, or correct bpmnElement.")
     return element if element in reading.places else ""
+
+
+def _look(tag: Tag) -> dict[str, str]:
+    return {name: text for name, text in tag.attributes.items() if name == _MARKER or name.startswith(_COLOURS)}
 
 
 def _label(reading: Reading, tag: Tag) -> Bounds | None:

@@ -30,13 +30,13 @@ def _shape(shape: Shape, collapsible: set[str], taken: Taken) -> Tag:
         attributes["isExpanded"] = "true" if shape.is_expanded else "false"
     if not shape.is_horizontal:
         attributes["isHorizontal"] = "false"
-    return Tag("bpmndi:BPMNShape", attributes).with_children(_bounds(shape.bounds), _label(shape.label))
+    return Tag("bpmndi:BPMNShape", attributes | shape.look).with_children(_bounds(shape.bounds), _label(shape.label))
 
 
 def _edge(edge: Edge, taken: Taken) -> Tag:
     attributes = {"id": _fresh(f"{edge.element}_di", taken), "bpmnElement": edge.element}
     points = (Tag("di:waypoint", {"x": _number(x), "y": _number(y)}) for x, y in edge.points)
-    return Tag("bpmndi:BPMNEdge", attributes).with_children(*points, _label(edge.label))
+    return Tag("bpmndi:BPMNEdge", attributes | edge.look).with_children(*points, _label(edge.label))
 
 
 def _label(bounds: Bounds | None) -> Tag | None:
