@@ -66,6 +66,7 @@ class Plan:
         self.links: dict[tuple[str, str], str] = {}
         self._into: dict[str, dict[str, frozenset[str]]] = {}
         self._flows_into: dict[str, dict[str, frozenset[str]]] = {}
+        self._joined = _joined(deployed.process.body)
         self._add(self.process, deployed.process.body)
         self.can_undo = bool(deployed.compensation) or any(spot.handler for spot in self.spots.values())
         self.remembers = self.can_undo or any(area.undo for area in self.areas.values())
@@ -80,14 +81,13 @@ class Plan:
         into = _grouped(body.flows, "target")
         boundaries: dict[str, list[m.Event]] = {}
         handlers: dict[str, str] = {}
-        events = {node.id: node for node in body.nodes if isinstance(node, m.Event)}
-        for event in events.values():
-            if event.position == "boundary" and not _undoes(event):
+        activities = {node.id for node in body.nodes if isinstance(node, m.Activity)}
+        for event in (node for node in body.nodes if isinstance(node, m.Event) and node.position == "boundary"):
+            if not _undoes(event):
                 boundaries.setdefault(event.attached_to, []).append(event)
-        for association in body.associations:
-            source = events.get(association.source)
-            if source is not None and source.position == "boundary" and _undoes(source):
-                handlers[source.attached_to] = association.target
+            for joined in self._joined.get(event.id, ()) if _undoes(event) else ():
+                if joined in activities:
+                    handlers.setdefault(event.attached_to, joined)
         for node in body.nodes:
             flows, default = out.get(node.id, ()), getattr(node, "default", "")
             self.spots[node.id] = Spot(
@@ -209,6 +209,16 @@ def _short(binding: Binding) -> int:
 
 def _ripens(node: m.Node) -> bool:
     return isinstance(node, m.Gateway) and node.kind in ("inclusive", "complex")
+
+
+def _joined(body: m.Scope) -> dict[str, list[str]]:
+    """What each end of an association is joined to, whichever way it is drawn and wherever it stands in the file."""
+    found: dict[str, list[str]] = {}
+    for scope in m.scopes(body):
+        for association in scope.associations:
+            found.setdefault(association.source, []).append(association.target)
+            found.setdefault(association.target, []).append(association.source)
+    return found
 
 
 def _undoes(event: m.Event) -> bool:

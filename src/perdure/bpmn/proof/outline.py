@@ -170,7 +170,7 @@ class Outline:
                 self.parts[flow.target].ins.append(flow)
         for node in body.nodes:
             self._read_node(id, node, links)
-        self._read_associations(body)
+        self.undoable.update(node.id for node in body.nodes if self.plan.spots[node.id].handler)
 
     def _read_node(self, scope: str, node: Node, links: dict[str, str]) -> None:
         part = self.parts[node.id]
@@ -193,12 +193,6 @@ class Outline:
                 self._read_scope(node.id, node.body)
             case _:
                 pass
-
-    def _read_associations(self, body: Scope) -> None:
-        for each in body.associations:
-            event = self.parts.get(each.source)
-            if event is not None and isinstance(event.node, Event) and event.node.attached_to in self.parts:
-                self.undoable.add(event.node.attached_to)
 
     def _writes(self, node: Node) -> int:
         if isinstance(node, Gateway) or (isinstance(node, Event) and not node.triggers):
