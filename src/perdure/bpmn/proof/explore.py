@@ -11,6 +11,7 @@ from perdure.bpmn.proof.ample import Ample
 from perdure.bpmn.proof.graph import Graph
 from perdure.bpmn.proof.inspect import Inspector
 from perdure.bpmn.proof.keys import Keys
+from perdure.bpmn.proof.meeting import Meetings
 from perdure.bpmn.proof.moves import Move, Moves
 from perdure.bpmn.proof.outline import Outline
 from perdure.bpmn.proof.stepping import After, Stepper, Taken
@@ -53,6 +54,7 @@ class Explorer:
         self._reductions = reductions
         self._keys = Keys(outline)
         self._ample = Ample(outline, reductions.free)
+        self._meetings = Meetings(outline, moves, stepper, self._keys)
         self._queue: deque[tuple[int, Instance]] = deque()
         self._lives: dict[tuple[str, str], int] = {}
         self.graph = Graph()
@@ -64,7 +66,7 @@ class Explorer:
     def run(self) -> None:
         self._began = self._now()
         for after in self.starts():
-            self._reach(-1, after)
+            self._reach(-1, None, after)
         self._drain()
         while not self.bound and (ignored := self.graph.ignored()):
             for number in ignored:
@@ -121,16 +123,18 @@ class Explorer:
     def _take(self, number: int, state: Instance, moves: list[Move]) -> list[int]:
         """The states some moves lead to."""
         return [
-            self._reach(number, after) for move in moves for after in self._stepper.after(state, move)
+            self._reach(number, state, after) for move in moves for after in self._stepper.after(state, move)
         ]  # fmt: skip
 
-    def _reach(self, number: int, after: After) -> int:
+    def _reach(self, number: int, before: Instance | None, after: After) -> int:
         """Note the state a move led to."""
         self.graph.transitions += 1
         path: list[Taken] = [after.taken]
         seen: set[bytes] = set()
         while True:
             key = self._key(after)
+            for element, rest in self._meetings.after(before, after):
+                self._inspector.met(number, path, element, rest, self.graph)
             known = self.graph.numbers.get(key)
             if known is not None or key in seen:
                 break
@@ -142,7 +146,7 @@ class Explorer:
             path.append(further.taken)
             self._note(further)
             self._reductions.used["sequences fused"] += 1
-            after = further
+            before, after = after.state, further
         if after.taken.move.kind in FAILURES:
             # A job that failed stands where it stood, so that its state is known.
             self._inspector.look(number, path, after, self.graph)

@@ -15,6 +15,8 @@ from perdure.bpmn.proof.stepping import After, Taken
 
 CROWD = 3
 """More tokens than this on one element are not looked at."""
+MERGE = "merge"
+"""The detail of tokens that meet where nothing waits."""
 STUCK = {NO_WAY_OUT: "SND004", ENDLESS: "SND005"}
 
 
@@ -44,6 +46,11 @@ class Inspector:
                 whole = (*graph.path(number), *path)
                 self.suspects[code, element, detail] = Suspect(code, element, detail, whole, elements)
         return any(code in ("SND002", "SND005") for code, *_ in found) or _is_crowd(after.state)
+
+    def met(self, number: int, path: list[Taken], element: str, rest: tuple[Taken, ...], graph: Graph) -> None:
+        """Two tokens come to a merge where nothing waits."""
+        whole = (*graph.path(number), *path, *rest)
+        self.suspects["SND002", element, MERGE] = Suspect("SND002", element, MERGE, whole, (element,))
 
     def rest(self, number: int, state: Instance, graph: Graph) -> None:
         """Nothing can happen any more, and the process has not ended."""

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from perdure.bpmn.machine.state import Instance
 from perdure.bpmn.model import CompensationTrigger, Event, Gateway, LinkTrigger, SubProcess
 from perdure.bpmn.proof.explore import Explorer
-from perdure.bpmn.proof.inspect import Inspector, Suspect, deadlock
+from perdure.bpmn.proof.inspect import MERGE, Inspector, Suspect, deadlock
+from perdure.bpmn.proof.meeting import has_met
 from perdure.bpmn.proof.moves import Moves
 from perdure.bpmn.proof.outline import Outline, Part
 from perdure.bpmn.proof.replay import Replay, Shows
@@ -24,7 +25,7 @@ class Judge:
         self._outline, self._moves, self._inspector, self._replay = outline, moves, inspector, replay
 
     def findings(self, explorer: Explorer) -> tuple[Finding, ...]:
-        found = [self._finding(suspect) for suspect in self._inspector.suspects.values()]
+        found = [self._finding(suspect) for suspect in self._worth_telling()]
         if not explorer.bound:
             found += self._endless(explorer)
             found += self._dead(explorer)
@@ -33,11 +34,22 @@ class Judge:
     def _finding(self, suspect: Suspect) -> Finding:
         steps = self._replay.steps(suspect.path)
         code = suspect.code
-        if code == "SND002" and (walked := self._replay.run(steps)) and _grows(walked):
+        if code == "SND002" and suspect.detail != MERGE and (walked := self._replay.run(steps)) and _grows(walked):
             code = "SND006"
         else:
             steps = self._replay.shorten(steps, self._shows(suspect.code, suspect.element))
         return _made(code, suspect.element, suspect.detail, steps, suspect.elements)
+
+    def _worth_telling(self) -> list[Suspect]:
+        """A merge is named when nothing before it is one too, and no element behind it shows the two tokens."""
+        suspects = list(self._inspector.suspects.values())
+        shown = {each.element for each in suspects if each.code == "SND002" and each.detail != MERGE}
+        merges = [each.element for each in suspects if each.detail == MERGE]
+        behind = {each: self._behind({each}) for each in merges}
+        first = [each for at, each in enumerate(merges) if not shown & behind[each]
+                 and not any(each in behind[other] and (other not in behind[each] or merges.index(other) < at)
+                             for other in merges if other != each)]  # fmt: skip
+        return [each for each in suspects if each.detail != MERGE or each.element in first]
 
     def is_shown(self, finding: Finding) -> bool:
         """Whether the steps of a finding really lead to it. That something never ends is not seen from its steps."""
@@ -50,6 +62,8 @@ class Judge:
             if code == "SND001":
                 place = deadlock(last.state)
                 return place is not None and element in place and not self._moves.of(last.state)
+            if code == "SND002" and has_met(self._outline.merges, element, walked):
+                return True
             return any(found[:2] == (code, element) for found in self._inspector.faults(last))
 
         return shows

@@ -103,6 +103,8 @@ class Outline:
         """Whether tokens meet only where flows do: no signal thrown to ourselves, no gateway that counts."""
         self.single = self._single()
         """Elements that tokens reach without an event that lets the first one stand: one at a time is meant there."""
+        self.merges = self._merges()
+        """Elements where flows meet and nothing waits, with the flows by which one token at a time is meant to come."""
         self._aside: dict[str, frozenset[str]] = {}
 
     def mask(self, names: Iterable[str]) -> int:
@@ -356,6 +358,15 @@ class Outline:
     def _single(self) -> frozenset[str]:
         starts = [id for scope in self.members for id in self.starts(scope)]
         return frozenset(self._reach(starts, interrupts_only=True))
+
+    def _merges(self) -> dict[str, frozenset[str]]:
+        found: dict[str, frozenset[str]] = {}
+        for part in self.parts.values():
+            flows = [flow.id for flow in part.ins if flow.source in self.single]
+            is_end = isinstance(part.node, Event) and part.node.position == "end" and not part.node.triggers
+            if len(flows) > 1 and not (part.join or part.rests or is_end):
+                found[part.id] = frozenset(flows)
+        return found
 
     def _reach(self, waiting: list[str], interrupts_only: bool) -> set[str]:
         found: set[str] = set()

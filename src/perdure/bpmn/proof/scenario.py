@@ -31,7 +31,7 @@ def scenario_of(deployed: Deployed, finding: Finding, model: str, flags: tuple[F
     if verbs := _verbs(table):
         told["verbs"] = verbs
     told["do"] = _do(deployed, table)
-    told["expect"] = _expect(table)
+    told["expect"] = _expect(table, shows_visits=finding.code == "SND002")
     return _head(finding, table) + yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=120)
 
 
@@ -115,12 +115,14 @@ def _start(deployed: Deployed, step: Step) -> dict[str, Any]:
     return {"start": {"message": {"name": messages.get(message, message)}} if message else {}}
 
 
-def _expect(table: Timetable) -> dict[str, Any]:
+def _expect(table: Timetable, shows_visits: bool) -> dict[str, Any]:
+    """Where nothing is left of two tokens, what they went through tells of them."""
     state = table.end
     if state is None:
         return {}
     if state.status in ENDED:
-        return {"state": state.status}
+        visits = {"visited": sorted(table.visited), "any_order": True} if shows_visits else {}
+        return {"state": state.status, **visits}
     waits = ("task", "wait", "gate", "call")
     parked = sorted(node.element for node in state.nodes.values() if node.kind in waits and node.incident is None)
     stuck = sum(node.incident is not None for node in state.nodes.values())

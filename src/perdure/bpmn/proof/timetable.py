@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -9,9 +10,10 @@ from msgspec.structs import replace
 from perdure.bpmn.conditions.tree import Scalar
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.entries import Entered, Entry, Passed
 from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.plan import plan_of
-from perdure.bpmn.machine.state import Instance
+from perdure.bpmn.machine.state import ROOT, Instance
 from perdure.bpmn.model import nodes
 from perdure.bpmn.proof.environment import intake_of
 from perdure.bpmn.proof.moves import Move, command_of
@@ -22,6 +24,8 @@ from perdure.errors import Rejection
 
 MILLI = 1_000
 BEGIN = 1_000_000
+AROUND = ("join", "many", "loop", "stuck", "undo")
+"""Nodes that are no visit of their element."""
 ARRIVALS = ("message", "signal", "timer")
 
 
@@ -49,6 +53,8 @@ class Timetable(NamedTuple):
     is_timely: bool = True
     keys: tuple[tuple[int, str], ...] = ()
     """Correlation keys, by the number of the step that brings the message."""
+    visited: tuple[str, ...] = ()
+    """Elements that tokens went through or stood on."""
 
 
 def timetable(deployed: Deployed, steps: tuple[Step, ...], start: dict[str, Scalar]) -> Timetable:
@@ -72,6 +78,7 @@ class _Clock:
         self._open: list[int] = []
         self._is_natural = self._is_timely = True
         self._keys: dict[int, str] = {}
+        self._visited: list[str] = []
 
     def take(self, step: Step, start: dict[str, Scalar]) -> bool:
         if self._state is None:
@@ -98,6 +105,7 @@ class _Clock:
                 self._keys[len(self._steps)] = before.watches[number].key
             self._steps.append((self._now, step))
         self._state = decision.state
+        self._visited += visited(decision.entries)
         self._began(decision.state)
         return True
 
@@ -138,8 +146,20 @@ class _Clock:
         is_natural = self._is_natural and not self._open
         return Timetable(
             tuple(self._steps), tuple(self._jobs.values()), self._state, is_natural, self._is_timely,
-            tuple(self._keys.items()),
+            tuple(self._keys.items()), tuple(self._visited),
         )  # fmt: skip
+
+
+def visited(entries: Iterable[Entry]) -> Iterator[str]:
+    """The elements that entries speak of, as scenarios count visits."""
+    for entry in entries:
+        match entry:
+            case Entered() if entry.number != ROOT and entry.kind not in AROUND:
+                yield entry.element
+            case Passed():
+                yield entry.element
+            case _:
+                pass
 
 
 def _without_intakes(deployed: Deployed, steps: tuple[Step, ...]) -> tuple[Step, ...]:
