@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine.definition import Deployed
@@ -13,6 +14,7 @@ from perdure.bpmn.proof import Finding, prove
 from perdure.bpmn.proof.picture import path_of, picture_of
 from perdure.bpmn.proof.scenario import scenario_of
 from perdure.bpmn.proof.subject import deployed_of
+from perdure.bpmn.proof.verdict import Step
 from perdure.bpmn.xml import write_model
 from perdure.testing.scenarios import Outcome, load_scenario, run_pure, run_scenario
 from tests.bpmn.proof.cases import CASES, Case
@@ -72,6 +74,37 @@ def test_the_scenario_holds_jobs_back_where_the_order_matters(tmp_path: Path) ->
     assert finding.code == "SND004"
     assert outcome.passed, [*outcome.failures, text]
     assert "advance: PT300S" in text
+
+
+@pytest.mark.req("V10")
+async def test_the_scenario_takes_an_order_that_the_durations_allow(tmp_path: Path) -> None:
+    model = definitions(
+        "start -> and1", "and1 -> user1 -> xor1 -> and2", "late -> user3 -> xor1", "and1 -> timer1 -> a -> xor2",
+        "xor2 -> and2 [orch_x = true]", "xor2 -> end2 [default]", "and2 -> end",
+        nodes=(node("user1"), boundary("late", "user1", timer("PT5S"))),
+    )  # fmt: skip
+    deployed = deployed_of(model, model.processes[0], {})
+    steps = (
+        Step(kind="start", element="start"), Step(kind="timer", element="timer1"),
+        Step(kind="job", element="a", name="verb.a", flags={"orch_x": False}), Step(kind="task", element="user1"),
+    )  # fmt: skip
+    finding = replace(prove(model).errors()[0], steps=steps)
+    _, text = played(model, deployed, finding, tmp_path)
+    outcome = await run_scenario(load_scenario(tmp_path / "shown.yaml"))
+    assert outcome.passed, [*outcome.failures, text]
+    assert "untimed" not in text
+    assert text.index("completes 'user1'") < text.index("timer 'timer1' fires"), "the comment tells the same order"
+
+
+def test_the_scenario_says_so_when_no_order_fits_the_durations(tmp_path: Path) -> None:
+    soon = m.Event(id="soon", position="catch", triggers=(timer("PT5S"),))
+    model = definitions(
+        "start -> race1 -> timer1 -> xor1", "xor1 -> b [orch_x = true]", "b -> end", "race1 -> soon -> end",
+        nodes=(soon,),
+    )  # fmt: skip
+    finding = prove(model).errors()[0]
+    _, text = played(model, deployed_of(model, model.processes[0], {}), finding, tmp_path)
+    assert "untimed" in text
 
 
 @pytest.mark.req("V10")

@@ -41,12 +41,13 @@ class Judge:
         return _made(code, suspect.element, suspect.detail, steps, suspect.elements)
 
     def _worth_telling(self) -> list[Suspect]:
-        """A merge is named when nothing before it is one too, and no element behind it shows the two tokens."""
+        """A merge is named when nothing before it is one too, and no element before or behind it shows two tokens."""
         suspects = list(self._inspector.suspects.values())
         shown = {each.element for each in suspects if each.code == "SND002" and each.detail != MERGE}
         merges = [each.element for each in suspects if each.detail == MERGE]
         behind = {each: self._behind({each}) for each in merges}
-        first = [each for at, each in enumerate(merges) if not shown & behind[each]
+        after = self._behind(shown)
+        first = [each for at, each in enumerate(merges) if each not in after and not shown & behind[each]
                  and not any(each in behind[other] and (other not in behind[each] or merges.index(other) < at)
                              for other in merges if other != each)]  # fmt: skip
         return [each for each in suspects if each.detail != MERGE or each.element in first]

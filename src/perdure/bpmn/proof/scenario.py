@@ -41,7 +41,8 @@ def _start_values(deployed: Deployed, flags: tuple[FlagContract, ...]) -> dict[s
 
 
 def _head(finding: Finding, table: Timetable) -> str:
-    lines = [f"{finding.code} {finding.message()}", *(f"- {step.sentence()}" for step in finding.steps)]
+    steps = finding.steps if len(table.order) < len(finding.steps) else table.order
+    lines = [f"{finding.code} {finding.message()}", *(f"- {step.sentence()}" for step in steps)]
     if not table.is_timely:
         lines.append("Timers are untimed in a proof: with the durations of this model another one may fire first.")
     return "".join(f"# {line}\n" for line in lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -12,7 +13,7 @@ from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.machine.entries import Entered, Entry, Passed
 from perdure.bpmn.machine.machine import InstanceMachine
-from perdure.bpmn.machine.plan import plan_of
+from perdure.bpmn.machine.plan import Plan, plan_of
 from perdure.bpmn.machine.state import ROOT, Instance
 from perdure.bpmn.model import nodes
 from perdure.bpmn.proof.environment import intake_of
@@ -24,6 +25,8 @@ from perdure.errors import Rejection
 
 MILLI = 1_000
 BEGIN = 1_000_000
+MOST_TRIES = 300
+"""So many places in other orders are looked at."""
 AROUND = ("join", "many", "loop", "stuck", "undo")
 """Nodes that are no visit of their element."""
 ARRIVALS = ("message", "signal", "timer")
@@ -55,30 +58,74 @@ class Timetable(NamedTuple):
     """Correlation keys, by the number of the step that brings the message."""
     visited: tuple[str, ...] = ()
     """Elements that tokens went through or stood on."""
+    order: tuple[Step, ...] = ()
+    """The steps, jobs among them, in the order they are taken."""
 
 
 def timetable(deployed: Deployed, steps: tuple[Step, ...], start: dict[str, Scalar]) -> Timetable:
-    """Walk the steps on the machine with a clock; it stops where a step cannot be taken."""
-    clock = _Clock(replace(deployed, flags=(), is_loose=True))
-    for step in _without_intakes(deployed, steps):
+    """Walk the steps on the machine with a clock; it stops where a step cannot be taken. Where another timer would have
+    fired before, the same steps are tried in another order that leads to the same end."""
+    plan = plan_of(replace(deployed, flags=(), is_loose=True), b"scenario")
+    told = _without_intakes(deployed, steps)
+    clock = _Clock(plan)
+    for step in told:
         if not clock.take(step, start):
             break
-    return clock.table()
+    table = clock.table()
+    return table if table.is_timely else _reordered(plan, told, start, table) or table
+
+
+def _reordered(plan: Plan, steps: tuple[Step, ...], start: dict[str, Scalar], wanted: Timetable) -> Timetable | None:
+    """An order in which every timer fires when it is due: what waits for no clock first, then timers by their time."""
+    first = _Clock(plan)
+    if len(wanted.order) < len(steps) or not first.take(steps[0], start):
+        return None
+    waiting = [(first, steps[1:])]
+    for _ in range(MOST_TRIES):
+        if not waiting:
+            break
+        clock, left = waiting.pop()
+        if not left and _end(table := clock.table()) == _end(wanted):
+            return table
+        ahead: list[tuple[int, int, _Clock]] = []
+        for at, step in enumerate(left):
+            further = clock.fork()
+            if left.index(step) == at and further.take(step, start) and further.is_timely:
+                ahead.append((further.now if step.kind == "timer" else 0, at, further))
+        ahead.sort(key=lambda each: each[:2], reverse=True)
+        waiting += [(further, (*left[:at], *left[at + 1 :])) for _, at, further in ahead]
+    return None
+
+
+def _end(table: Timetable) -> object:
+    """What tells whether two orders come to the same."""
+    nodes = table.end.nodes.values() if table.end is not None else ()
+    tokens = sorted((node.element, node.kind, node.flow if node.kind == "join" else "", node.incident is not None)
+                    for node in nodes)  # fmt: skip
+    return "" if table.end is None else table.end.status, tokens, sorted(table.visited)
 
 
 class _Clock:
-    def __init__(self, deployed: Deployed) -> None:
-        plan = plan_of(deployed, b"scenario")
+    def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._machine = InstanceMachine({plan.hash: plan}, cron=lambda text, after: after + BEGIN)
-        self._now = BEGIN
+        self.now = BEGIN
         self._state: Instance | None = None
         self._steps: list[tuple[int, Step]] = []
         self._jobs: dict[int, Ran] = {}
         self._open: list[int] = []
-        self._is_natural = self._is_timely = True
+        self._is_natural = self.is_timely = True
         self._keys: dict[int, str] = {}
         self._visited: list[str] = []
+        self._order: list[Step] = []
+
+    def fork(self) -> _Clock:
+        """The same moment once more, to be gone on from in another way."""
+        made = copy(self)
+        made._steps, made._open = list(self._steps), list(self._open)
+        made._jobs, made._keys = dict(self._jobs), dict(self._keys)
+        made._visited, made._order = list(self._visited), list(self._order)
+        return made
 
     def take(self, step: Step, start: dict[str, Scalar]) -> bool:
         if self._state is None:
@@ -87,14 +134,14 @@ class _Clock:
         number = self._number(self._state, step)
         if number < 0:
             return False
-        self._now = self._time(self._state, step, number)
+        self.now = self._time(self._state, step, number)
         flags = tuple(step.flags.items())
         move = Move(number, step.kind, step.element, number, step.name, step.code, flags, is_undo=step.is_undo)
         return self._decide(command_of(self._state, move, {}), step, number)
 
     def _decide(self, command: c.Command, step: Step, number: int) -> bool:
         before = self._state
-        decision = self._machine.decide(ID, before, command, ORIGIN, self._now, 0.5)
+        decision = self._machine.decide(ID, before, command, ORIGIN, self.now, 0.5)
         if isinstance(decision, Rejection) or decision.state is None:
             return False
         if step.kind in ("job", "error"):
@@ -103,8 +150,9 @@ class _Clock:
             self._is_natural = self._is_natural and not self._open
             if before is not None and step.kind == "message":
                 self._keys[len(self._steps)] = before.watches[number].key
-            self._steps.append((self._now, step))
+            self._steps.append((self.now, step))
         self._state = decision.state
+        self._order.append(step)
         self._visited += visited(decision.entries)
         self._began(decision.state)
         return True
@@ -113,21 +161,21 @@ class _Clock:
         self._is_natural = self._is_natural and self._open[:1] == [number]
         self._open.remove(number)
         self._jobs[number] = self._jobs[number]._replace(
-            ended=self._now, flags=tuple(step.flags.items()), code=step.code
+            ended=self.now, flags=tuple(step.flags.items()), code=step.code
         )
 
     def _began(self, state: Instance) -> None:
         self._open = [number for number in self._open if number in state.nodes]
         for node in state.nodes.values():
             if node.job is not None and node.job.status == "leased" and node.number not in self._jobs:
-                self._jobs[node.number] = Ran(node.job.type, self._now)
+                self._jobs[node.number] = Ran(node.job.type, self.now)
                 self._open.append(node.number)
 
     def _time(self, state: Instance, step: Step, number: int) -> int:
         due = state.watches[number].due if step.kind == "timer" else 0
-        now = max(self._now + MILLI, due)
+        now = max(self.now + MILLI, due)
         if any(0 < watch.due <= now and watch.number != number for watch in state.watches.values()):
-            self._is_timely = False
+            self.is_timely = False
         return now
 
     def _number(self, state: Instance, step: Step) -> int:
@@ -145,8 +193,8 @@ class _Clock:
     def table(self) -> Timetable:
         is_natural = self._is_natural and not self._open
         return Timetable(
-            tuple(self._steps), tuple(self._jobs.values()), self._state, is_natural, self._is_timely,
-            tuple(self._keys.items()), tuple(self._visited),
+            tuple(self._steps), tuple(self._jobs.values()), self._state, is_natural, self.is_timely,
+            tuple(self._keys.items()), tuple(self._visited), tuple(self._order),
         )  # fmt: skip
 
 
