@@ -70,7 +70,8 @@ def _report(model: Model, id: str, contract: Contract | None, profile: Profile, 
     verdict = prove_model(model, id, contract, told=told)
     deployed = subject_of(model.definitions, chosen_process(model.definitions, id), contract)
     flags = contract.flags if contract is not None else ()
-    shown = [scenario_of(deployed, each, model.file, flags) if each.steps else "" for each in verdict.findings]
+    called = {each.id: each for each in model.definitions.executable()}
+    shown = [scenario_of(deployed, each, model.file, flags, called) if each.steps else "" for each in verdict.findings]
     blocks = verdict.word == "refuted" and profile != "open"
     verb = contract.verb if contract is not None else None
     return ProofReport(model.file, id, verb, verdict, blocks, tuple(shown))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -9,7 +11,8 @@ import yaml
 from perdure.bpmn.conditions.tree import Scalar
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.machine.state import ENDED
-from perdure.bpmn.model import Event, MessageTrigger, SignalTrigger, TimerTrigger
+from perdure.bpmn.model import Event, MessageTrigger, Process, SignalTrigger, TimerTrigger
+from perdure.bpmn.proof.called import has_calls, inlined, with_calls
 from perdure.bpmn.proof.subject import domains_of
 from perdure.bpmn.proof.timetable import BEGIN, Ran, Timetable, timetable
 from perdure.bpmn.proof.verdict import Finding, Step
@@ -17,13 +20,18 @@ from perdure.contracts import FlagContract
 
 NEVER = "P3650D"
 SECOND = 1_000_000
+EMPTY: Mapping[str, Process] = MappingProxyType({})
 
 
-def scenario_of(deployed: Deployed, finding: Finding, model: str, flags: tuple[FlagContract, ...] = ()) -> str:
-    """The scenario's text; `model` is the path of the model from where the scenario will be. In the open profile, for
-    elsewhere a process that is refuted is not deployed at all."""
-    start = _start_values(deployed, flags)
-    table = timetable(deployed, finding.steps, start)
+def scenario_of(
+    deployed: Deployed, finding: Finding, model: str, flags: tuple[FlagContract, ...] = (),
+    processes: Mapping[str, Process] = EMPTY,
+) -> str:  # fmt: skip
+    """The scenario's text; `model` is the path of the model from where the scenario will be, `processes` are those it may
+    call. In the open profile, for elsewhere a process that is refuted is not deployed at all."""
+    played, steps, is_whole = _played(deployed, finding, flags, processes)
+    start = _start_values(played, flags)
+    table = timetable(played, steps, start)
     first = finding.steps[0] if finding.steps else None
     told: dict[str, Any] = {"model": model, "profile": "open", "process": deployed.process.id}
     if given := {**start, **(first.flags if first is not None else {})}:
@@ -31,8 +39,22 @@ def scenario_of(deployed: Deployed, finding: Finding, model: str, flags: tuple[F
     if verbs := _verbs(table):
         told["verbs"] = verbs
     told["do"] = _do(deployed, table)
-    told["expect"] = _expect(table, shows_visits=finding.code == "SND002")
-    return _head(finding, table) + yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=120)
+    if is_whole:
+        told["expect"] = _expect(table, shows_visits=finding.code == "SND002")
+    return _head(finding, table, is_whole) + yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _played(
+    deployed: Deployed, finding: Finding, flags: tuple[FlagContract, ...], processes: Mapping[str, Process]
+) -> tuple[Deployed, tuple[Step, ...], bool]:
+    """What is played and in which steps, called processes included; whether all of it is known."""
+    if not has_calls(deployed):
+        return deployed, finding.steps, True
+    whole = inlined(deployed, processes)
+    steps = with_calls(deployed, whole, finding, flags) if whole is not None else None
+    if whole is None or steps is None:
+        return deployed, finding.steps, False
+    return whole, steps, True
 
 
 def _start_values(deployed: Deployed, flags: tuple[FlagContract, ...]) -> dict[str, Scalar]:
@@ -40,9 +62,11 @@ def _start_values(deployed: Deployed, flags: tuple[FlagContract, ...]) -> dict[s
     return {each.name: each.values[0] if each.initial is None else each.initial for each in domains}
 
 
-def _head(finding: Finding, table: Timetable) -> str:
+def _head(finding: Finding, table: Timetable, is_whole: bool) -> str:
     steps = finding.steps if len(table.order) < len(finding.steps) else table.order
     lines = [f"{finding.code} {finding.message()}", *(f"- {step.sentence()}" for step in steps)]
+    if not is_whole:
+        lines.append("What the called process must do for it is not known here, so nothing is expected.")
     if not table.is_timely:
         lines.append("Timers are untimed in a proof: with the durations of this model another one may fire first.")
     return "".join(f"# {line}\n" for line in lines)
@@ -124,7 +148,7 @@ def _expect(table: Timetable, shows_visits: bool) -> dict[str, Any]:
     if state.status in ENDED:
         visits = {"visited": sorted(table.visited), "any_order": True} if shows_visits else {}
         return {"state": state.status, **visits}
-    waits = ("task", "wait", "gate", "call")
+    waits = ("task", "wait", "gate")
     parked = sorted(node.element for node in state.nodes.values() if node.kind in waits and node.incident is None)
     stuck = sum(node.incident is not None for node in state.nodes.values())
     return {"state": state.status, "parked": parked, "incidents": stuck}
