@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.proof import Finding, prove
+from perdure.bpmn.proof import Bounds, Finding, prove
 from perdure.bpmn.proof.picture import path_of, picture_of
 from perdure.bpmn.proof.scenario import scenario_of
 from perdure.bpmn.proof.subject import deployed_of
@@ -145,3 +145,27 @@ def test_a_counterexample_is_as_short_as_it_can_be() -> None:
     finding = prove(definitions(*lines)).errors()[0]
     assert [step.element for step in finding.steps] == ["start", "a"]
     assert finding.steps[1].flags == {"orch_x": False}
+
+
+@pytest.mark.req("V10")
+def test_the_way_with_fewer_steps_is_told_though_it_has_more_choices() -> None:
+    lines = ("start -> race1 -> message1 -> a -> b -> c -> d -> xor1", "race1 -> timer1 -> race2 -> message2 -> xor1",
+             "race2 -> timer2 -> e -> and1", "xor1 -> and1 -> end")  # fmt: skip
+    finding = prove(definitions(*lines)).errors()[0]
+    assert [step.element for step in finding.steps] == ["start", "timer1", "message2"]
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize("block", range(3))
+def test_no_counterexample_is_longer_than_the_shortest_of_a_search_without_reductions(block: int) -> None:
+    seen = 0
+    for seed in range(block * 20, block * 20 + 20):
+        deployed = random_process(seed, 5, changes=1)
+        writes = random_writes(deployed, seed)
+        whole = prove(deployed, writes=writes, is_reduced=False, bounds=Bounds(states=1_500))
+        shortest = {(each.code, each.element): len(each.steps) for each in whole.errors() if each.code != "SND006"}
+        for finding in prove(deployed, writes=writes).errors():
+            if not whole.bound and (finding.code, finding.element) in shortest:
+                assert len(finding.steps) <= shortest[finding.code, finding.element], seed
+                seen += 1
+    assert seen

@@ -82,7 +82,7 @@ class Explorer:
             self.graph.drop(state)
             if number % OFTEN == 0:
                 self._told(len(self.graph))
-            self.bound = self._exceeded(self._began)
+            self.bound = self._exceeded()
 
     def _again(self, number: int) -> Instance:
         """A state that was dropped, made again by walking the way to it."""
@@ -96,12 +96,15 @@ class Explorer:
             self._slice(after.state)
         return after.state
 
-    def _exceeded(self, began: int) -> Bound:
+    def _exceeded(self) -> Bound:
         if len(self.graph) > self._bounds.states:
             return "states"
         if self.graph.bytes > self._bounds.bytes:
             return "bytes"
-        return "seconds" if self._now() - began > self._bounds.seconds * SECOND else ""
+        return "seconds" if self.is_late() else ""
+
+    def is_late(self) -> bool:
+        return self._now() - self._began > self._bounds.seconds * SECOND
 
     def _expand(self, number: int, state: Instance) -> None:
         moves = self._moves.of(state)
@@ -132,7 +135,7 @@ class Explorer:
         path: list[Taken] = [after.taken]
         seen: set[bytes] = set()
         while True:
-            key = self._key(after)
+            key = self.key(after)
             for element, rest in self._meetings.after(before, after):
                 self._inspector.met(number, path, element, rest, self.graph)
             known = self.graph.numbers.get(key)
@@ -191,7 +194,8 @@ class Explorer:
             if type(entry) is Entered or type(entry) is Passed:
                 self.visited.add(entry.element)
 
-    def _key(self, after: After) -> bytes:
+    def key(self, after: After) -> bytes:
+        """What makes its state the same as another; values that nothing will read again are forgotten."""
         self._note(after)
         if self._reductions.is_on:
             self._slice(after.state)

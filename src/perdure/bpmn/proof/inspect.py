@@ -17,6 +17,8 @@ CROWD = 3
 """More tokens than this on one element are not looked at."""
 MERGE = "merge"
 """The detail of tokens that meet where nothing waits."""
+BEYOND = ("SND002", "SND005")
+"""Behind these the search goes no further."""
 STUCK = {NO_WAY_OUT: "SND004", ENDLESS: "SND005"}
 
 
@@ -45,7 +47,7 @@ class Inspector:
             if (code, element, detail) not in self.suspects:
                 whole = (*graph.path(number), *path)
                 self.suspects[code, element, detail] = Suspect(code, element, detail, whole, elements)
-        return any(code in ("SND002", "SND005") for code, *_ in found) or _is_crowd(after.state)
+        return any(code in BEYOND for code, *_ in found) or _is_crowd(after.state)
 
     def met(self, number: int, path: list[Taken], element: str, rest: tuple[Taken, ...], graph: Graph) -> None:
         """Two tokens come to a merge where nothing waits."""

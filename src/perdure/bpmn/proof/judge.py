@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from perdure.bpmn.machine.state import Instance
 from perdure.bpmn.model import CompensationTrigger, Event, Gateway, LinkTrigger, SubProcess
 from perdure.bpmn.proof.explore import Explorer
@@ -13,7 +15,8 @@ from perdure.bpmn.proof.meeting import has_met
 from perdure.bpmn.proof.moves import Moves
 from perdure.bpmn.proof.outline import Outline, Part
 from perdure.bpmn.proof.replay import Replay, Shows
-from perdure.bpmn.proof.stepping import After
+from perdure.bpmn.proof.shortest import Shortest
+from perdure.bpmn.proof.stepping import After, Stepper, Taken
 from perdure.bpmn.proof.texts import texts
 from perdure.bpmn.proof.verdict import CODES, Finding, Step
 
@@ -21,11 +24,14 @@ from perdure.bpmn.proof.verdict import CODES, Finding, Step
 class Judge:
     """Turns suspects into findings, and finds what never happened."""
 
-    def __init__(self, outline: Outline, moves: Moves, inspector: Inspector, replay: Replay) -> None:
-        self._outline, self._moves, self._inspector, self._replay = outline, moves, inspector, replay
+    def __init__(
+        self, outline: Outline, moves: Moves, stepper: Stepper, inspector: Inspector, replay: Replay
+    ) -> None:  # fmt: skip
+        self._outline, self._moves, self._stepper = outline, moves, stepper
+        self._inspector, self._replay = inspector, replay
 
     def findings(self, explorer: Explorer) -> tuple[Finding, ...]:
-        found = [self._finding(suspect) for suspect in self._worth_telling()]
+        found = self._shortened([(suspect, self._finding(suspect)) for suspect in self._worth_telling()], explorer)
         if not explorer.bound:
             found += self._endless(explorer)
             found += self._dead(explorer)
@@ -39,6 +45,16 @@ class Judge:
         else:
             steps = self._replay.shorten(steps, self._shows(suspect.code, suspect.element))
         return _made(code, suspect.element, suspect.detail, steps, suspect.elements)
+
+    def _shortened(self, found: list[tuple[Suspect, Finding]], explorer: Explorer) -> list[Finding]:
+        """The findings with the shortest ways there are, as far as can be seen nearby."""
+        known = {(each.code, each.element, suspect.detail): len(each.steps) for suspect, each in found}
+        ways = Shortest(explorer, self._moves, self._stepper, self._inspector).ways(known) if known else {}
+        return [self._by(each, ways.get((each.code, each.element, suspect.detail), ())) for suspect, each in found]
+
+    def _by(self, finding: Finding, way: tuple[Taken, ...]) -> Finding:
+        shorter = replace(finding, steps=self._replay.steps(way)) if way else finding
+        return shorter if way and self.is_shown(shorter) else finding
 
     def _worth_telling(self) -> list[Suspect]:
         """A merge is named when nothing before it is one too, and no element before or behind it shows two tokens."""

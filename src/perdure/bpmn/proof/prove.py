@@ -50,7 +50,7 @@ class Proof:
         self._inspector = Inspector(self.outline)
         self._reductions = Reductions(is_reduced, free)
         self.replay = Replay(self.machine, self.plan.hash, self.plan.process, self.domains, self.moves)
-        self._judge = Judge(self.outline, self.moves, self._inspector, self.replay)
+        self._judge = Judge(self.outline, self.moves, self.stepper, self._inspector, self.replay)
         self._findings: tuple[Finding, ...] = ()
         self.explorer = Explorer(
             self.starts, self.outline, self.domains, self.moves, self.stepper, self._inspector, bounds, self._now, told,

@@ -27,7 +27,7 @@ def scenario_of(
     deployed: Deployed, finding: Finding, model: str, flags: tuple[FlagContract, ...] = (),
     processes: Mapping[str, Process] = EMPTY,
 ) -> str:  # fmt: skip
-    """The scenario's text; `model` is the path of the model from where the scenario will be, `processes` are those it may
+    """The scenario's text; `model` is the path of the model from where the scenario will be, `processes` those it may
     call. In the open profile, for elsewhere a process that is refuted is not deployed at all."""
     played, steps, is_whole = _played(deployed, finding, flags, processes)
     start = _start_values(played, flags)
