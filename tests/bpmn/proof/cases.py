@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions import parse_condition
 from perdure.bpmn.proof import Verdict, prove
@@ -49,6 +51,19 @@ def _event_subprocess(trigger: m.Trigger) -> m.SubProcess:
     return m.SubProcess(
         id="handler", kind="event", body=scope("sub_start -> h -> sub_end", nodes=(start, node("sub_end", "end")))
     )
+
+
+def _undone(handler: m.Node) -> m.Definitions:
+    """A process that undoes what it did before it ends."""
+    nodes = (
+        node("a"),
+        boundary("undo", "a", m.CompensationTrigger()),
+        m.Event(id="end", position="end", triggers=(m.CompensationTrigger(),)),
+        handler,
+    )
+    made = definitions("start -> a -> end", nodes=nodes)
+    body = replace(made.processes[0].body, associations=(m.Association(id="by", source="undo", target=handler.id),))
+    return replace(made, processes=(replace(made.processes[0], body=body),))
 
 
 CASES = {
@@ -147,6 +162,15 @@ CASES = {
         definitions("start -> sub -> end", "refused -> b -> end2",
                     nodes=(_inner("start2 -> a -> end3"), boundary("refused", "sub", m.ErrorTrigger("REFUSED")))),
         may_raise=REFUSED,
+    ),
+    "an error of what undoes": Case(
+        "SND007", "u",
+        _undone(node("u", is_for_compensation=True)),
+        _undone(m.SubProcess(id="u", is_for_compensation=True, body=scope(
+            "start2 -> v -> end2", "refused -> w -> end3",
+            nodes=(m.Task(id="v", kind="service", type="verb.u"),
+                   boundary("refused", "v", m.ErrorTrigger("REFUSED")))))),
+        may_raise={"verb.u": ("REFUSED",)},
     ),
     "an error event nothing raises": Case(
         "SND008", "missing",

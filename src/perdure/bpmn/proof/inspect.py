@@ -86,7 +86,7 @@ def faults(single: frozenset[str], after: After) -> list[tuple[str, str, str, tu
     move = after.taken.move
     if move.kind in ("error", "call_failed"):
         stands = state.nodes.get(move.number)
-        is_open = stands is not None and stands.incident is not None
+        is_open = move.is_undo or (stands is not None and stands.incident is not None)
         if is_open and any(type(entry) is ErrorThrown and not entry.caught_by for entry in after.entries):
             found.append(("SND007", move.element, move.code, (move.element,)))
     return found

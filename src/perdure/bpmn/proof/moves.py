@@ -71,9 +71,8 @@ class Moves:
     def _of_job(self, node: Node, verb: str, is_undo: bool) -> Iterator[Move]:
         for flags, left in self._written(verb):
             yield Move(node.number, "job", node.element, node.number, verb, "", flags, left, is_undo)
-        if not is_undo:
-            for code in self.codes(verb, node.element):
-                yield Move(node.number, "error", node.element, node.number, verb, code)
+        for code in self._undo_codes(node, verb) if is_undo else self.codes(verb, node.element):
+            yield Move(node.number, "error", node.element, node.number, verb, code, is_undo=is_undo)
 
     def _of_call(self, node: Node) -> Iterator[Move]:
         activity = self._outline.parts[node.element].node
@@ -119,6 +118,11 @@ class Moves:
             self._caught[element] = self._outline.caught(element)
         return self._caught[element]
 
+    def _undo_codes(self, node: Node, verb: str) -> tuple[str, ...]:
+        """What a handler of compensation was declared to raise; a verb that undoes another has an end of its own."""
+        is_handler = node.job is not None and node.job.purpose != "undo"
+        return tuple(sorted(self._environment.raised(verb) or ())) if is_handler else ()
+
     def _written(
         self, verb: str | None, among: Names = None
     ) -> Iterator[tuple[tuple[tuple[str, Scalar], ...], tuple[str, ...]]]:
@@ -139,7 +143,7 @@ class Moves:
 
 
 def _undoes(state: Instance, node: Node) -> bool:
-    """Whether a node runs for a compensation: what fails there is an incident and no fault of the process."""
+    """Whether a node runs for a compensation: errors do not leave it."""
     around = state.nodes.get(node.parent)
     while around is not None and around.kind != "undo":
         around = state.nodes.get(around.parent)
