@@ -18,6 +18,7 @@ from perdure.testing.scenarios import load_scenario, run_pure
 from perdure.verbs import load_catalogue
 from tests.bpmn.proof.cases import CASES
 from tests.bpmn.proof.large import interleaved
+from tests.bpmn.proof.models import boundary, definitions, scope
 
 WRONG = CASES["a parallel join after a choice"].wrong
 RIGHT = CASES["a parallel join after a choice"].right
@@ -55,6 +56,30 @@ def test_a_refuted_process_is_refused_except_in_the_open_profile(profile: Profil
     found = prove_for_deployment(m.Model(definitions=WRONG), "p", None, profile)
     assert [(problem.code, problem.severity) for problem in found] == [("SND001", severity)]
     assert "It happens so:" in found[0].hint
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize(("condition", "severity"), [("orch_n > 5 and orch_n < 3", "error"), ("default", "warning")])
+def test_without_a_contract_a_condition_that_never_holds_refuses_and_a_default_too_many_warns(
+    condition: str, severity: str
+) -> None:
+    rest = ("xor1 -> c [orch_x = true]", "xor1 -> d [orch_x = false]") if condition == "default" else (
+        "xor1 -> c [default]",)  # fmt: skip
+    ends = [f"{line.split()[2]} -> end" for line in rest]
+    model = m.Model(definitions=definitions("start -> a -> xor1", f"xor1 -> b [{condition}]", *rest, "b -> end", *ends))
+    found = prove_for_deployment(model, "p", None, "hollow")
+    assert [(problem.code, problem.field, problem.severity) for problem in found] == [("SND003", "b", severity)]
+
+
+@pytest.mark.req("V10")
+def test_without_a_contract_a_way_that_an_event_cuts_off_warns() -> None:
+    thrown = m.Event(id="thrown", position="throw", triggers=(m.EscalationTrigger("e"),))
+    inner = m.SubProcess(id="sub", body=scope("start2 -> thrown -> b -> end2", nodes=(thrown,)))
+    caught = boundary("caught", "sub", m.EscalationTrigger("e"))
+    drawn = definitions("start -> sub -> end", "caught -> end", nodes=(inner, caught),
+                        escalations=(m.Escalation(id="e", code="E"),))  # fmt: skip
+    found = prove_for_deployment(m.Model(definitions=drawn), "p", None, "hollow")
+    assert {(problem.code, problem.severity) for problem in found} == {("SND003", "warning")}
 
 
 @pytest.mark.req("V10")
