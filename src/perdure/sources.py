@@ -7,6 +7,7 @@ import os
 import random
 import re
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NewType, Protocol
@@ -29,6 +30,22 @@ _SHIFTS = tuple(range(120, -1, -10))
 ID_LENGTH = 26
 IDS_AT_ONCE = 256
 _VERSION, _CHANCE = 0x7000_8000 << 48, 0x0FFF_3FFF << 48 | 0xFFFF_FFFF_FFFF
+
+
+PATIENCE = 6
+"""How much longer than its own work something may take on a busy machine."""
+
+
+def effort_clock() -> Callable[[], Micros]:
+    """A clock of what this thread has worked since, so that limits do not depend on who else is busy; it goes on, more
+    slowly, while the thread waits."""
+    began, worked = time.monotonic_ns(), time.thread_time_ns()
+
+    def spent() -> Micros:
+        passed = (time.monotonic_ns() - began) // PATIENCE
+        return max(time.thread_time_ns() - worked, passed) // 1000
+
+    return spent
 
 
 class Sources(Protocol):

@@ -130,6 +130,16 @@ def test_the_command_says_that_a_process_is_proved(tmp_path: Path, capfd: pytest
     assert "p is proved" in capfd.readouterr().out
 
 
+def test_the_command_takes_other_bounds(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "p.bpmn"
+    file.write_text(write_model(m.Model(definitions=interleaved(4))), encoding="utf-8")
+    for option, value, bound in (("--states", "5", "states"), ("--seconds", "60", "")):
+        run(["prove", str(file), "--json", option, value])
+        assert json.loads(capfd.readouterr().out)["bound"] == bound
+    hint = prove_for_deployment(m.Model(definitions=interleaved(4)), "p", None, "hollow", Bounds(states=5))[0].hint
+    assert "--states" in hint
+
+
 def test_a_process_that_is_not_there_is_not_found(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["prove", str(project(tmp_path, RIGHT)), "--process", "q", "--json"]) == 3
     assert json.loads(capfd.readouterr().err)["error"]["hint"] == "Executable here: p."

@@ -19,7 +19,7 @@ from perdure.bpmn.proof.picture import picture_of
 from perdure.bpmn.proof.prove import BOUNDS, Question, chosen_process
 from perdure.bpmn.proof.scenario import scenario_of
 from perdure.errors import Problem
-from perdure.sources import SystemSources
+from perdure.sources import effort_clock
 from perdure.verbs import Catalogue
 
 UNDECIDED = "SND010"
@@ -37,7 +37,7 @@ def prove_model(
     found = chosen_process(model.definitions, process)
     flags = contract.flags if contract is not None else ()
     deployed = subject_of(model.definitions, found, contract)
-    question = Question(deployed, flags, environment_of(found, contract), SystemSources().now, told)
+    question = Question(deployed, flags, environment_of(found, contract), effort_clock(), told)
     return question.verdict(bounds)
 
 
@@ -59,15 +59,18 @@ class ProofReport(msgspec.Struct, frozen=True):
 
 
 def prove_file(
-    model: Model, process: str, catalogue: Catalogue, profile: Profile, *, told: Told = lambda states: None
-) -> list[ProofReport]:
+    model: Model, process: str, catalogue: Catalogue, profile: Profile, *, bounds: Bounds = BOUNDS,
+    told: Told = lambda states: None,
+) -> list[ProofReport]:  # fmt: skip
     """The reports on the process named, or on every executable one."""
     ids = [process] if process else [each.id for each in model.definitions.executable()]
-    return [_report(model, id, contract_of(catalogue, id), profile, told) for id in ids or [process]]
+    return [_report(model, id, contract_of(catalogue, id), profile, bounds, told) for id in ids or [process]]
 
 
-def _report(model: Model, id: str, contract: Contract | None, profile: Profile, told: Told) -> ProofReport:
-    verdict = prove_model(model, id, contract, told=told)
+def _report(
+    model: Model, id: str, contract: Contract | None, profile: Profile, bounds: Bounds, told: Told
+) -> ProofReport:  # fmt: skip
+    verdict = prove_model(model, id, contract, bounds=bounds, told=told)
     deployed = subject_of(model.definitions, chosen_process(model.definitions, id), contract)
     flags = contract.flags if contract is not None else ()
     called = {each.id: each for each in model.definitions.executable()}
@@ -97,7 +100,8 @@ def prove_for_deployment(
     ]
     if verdict.word == "undecided":
         reason = f"whether it always ends well is not decided: the bound of {verdict.bound} was reached"
-        hint = "Split the process, declare what its verbs write and raise, or run `perdure prove` with wider bounds."
+        hint = "Split the process, declare what its verbs write and raise, or run `perdure prove` with more --states, "
+        hint += "--seconds or --memory to see."
         found.append(Problem(UNDECIDED, model.file, 0, 0, verdict.process, reason, hint, "warning"))
     return found
 

@@ -25,7 +25,7 @@ from perdure.bpmn.proof.values import Domain, Open
 from perdure.bpmn.proof.verdict import Bounds, Finding, Statistics, Verdict, Word
 from perdure.contracts import FlagContract
 from perdure.errors import RejectedError, Rejection
-from perdure.sources import SystemSources
+from perdure.sources import effort_clock
 
 BOUNDS = Bounds()
 
@@ -40,7 +40,7 @@ class Proof:
     ) -> None:  # fmt: skip
         self.plan = abstract(deployed)
         self.domains = domains_of(deployed, flags)
-        self._now = now or SystemSources().now
+        self._now = now or effort_clock()
         self._began = self._now()
         self.outline = Outline(self.plan, self.domains, environment)
         self.moves = Moves(self.outline, self.domains, environment, is_lazy=is_reduced)
@@ -124,7 +124,7 @@ def prove(
     declared = tuple(flags) if flags is not None else subject.flags
     is_loose = flags is None and not subject.flags
     environment = Environment(may_raise or {}, writes or {}, is_loose)
-    question = Question(subject, declared, environment, now or SystemSources().now, told)
+    question = Question(subject, declared, environment, now or effort_clock(), told)
     if not is_reduced:
         return question.proof(bounds, is_reduced=False).verdict()
     return question.verdict(bounds)

@@ -31,7 +31,7 @@ CODES: dict[str, tuple[str, Severity]] = {
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """How far a proof goes before it gives up."""
+    """How far a proof goes before it gives up. Seconds are those of the processor; see `effort_clock`."""
 
     states: int = 200_000
     seconds: float = 10.0

@@ -40,6 +40,9 @@ def prove(
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="FILE", help="Write counterexamples drawn on the diagram.")
     ] = None,
+    states: Annotated[int, typer.Option("--states", min=1, help="Give up after so many states.")] = 200_000,
+    seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="Or so much processor time.")] = 10,
+    memory: Annotated[int, typer.Option("--memory", min=1, metavar="MB", help="Or so many megabytes.")] = 512,
 ) -> None:
     """Prove that every way through a process ends well, or show how it does not. Exits 1 if refuted, 11 if undecided.
 
@@ -48,12 +51,16 @@ def prove(
     from perdure.app.deploying import load_model
     from perdure.app.linting import verbs_beside
     from perdure.app.proving import prove_file
+    from perdure.bpmn.proof import Bounds
 
     model = load_model(file)
+    bounds = Bounds(states=states, seconds=seconds, bytes=memory * 1024 * 1024)
     given = _catalogue(settings)
     verbs = verbs_beside(file) if given is None else given
     with progress_bar(settings, "Proving") as progress:
-        reports = prove_file(model, process, verbs, _profile(profile), told=lambda count: progress("states", count, 0))
+        reports = prove_file(
+            model, process, verbs, _profile(profile), bounds=bounds, told=lambda count: progress("states", count, 0)
+        )
     if scenario is not None:
         _write(reports, scenario, lambda report, number, to: report.scenario(number, _relative(file, to)))
     if svg is not None:
