@@ -25,7 +25,10 @@ GROUPS = {
 }
 READING = {
     "BPM001": ("the file is not well-formed XML in UTF-8", "save it again from the modeller"),
-    "BPM002": ("it has a document type, an entity or a processing instruction", "remove it: a model never needs one"),
+    "BPM002": (
+        "it has a document type, an entity, an instruction or an inclusion",
+        "remove it: a model never needs one",
+    ),
     "BPM003": ("it is too large, or one of its parts is", "split the model"),
     "BPM004": ("its elements nest too deeply", "flatten the subprocesses"),
     "BPM005": ("its root is not `bpmn:definitions`", "save it as BPMN 2.0"),

@@ -36,9 +36,11 @@ FILES = [path.read_bytes() for path in sorted(FOLDER.glob("*.bpmn"))]
         f"<!DOCTYPE x>{VALID}",
         f'<?xml-stylesheet href="http://127.0.0.1:1/x.xsl"?>{VALID}',
         in_process("<?php echo 1 ?>"),
+        in_process('<x:include xmlns:x="http://www.w3.org/2001/XInclude" href="file:///etc/passwd" parse="text"/>'),
+        in_process("", '<i:include xmlns:i="http://www.w3.org/2001/XInclude" href="http://127.0.0.1:1/x"/>'),
     ],
 )
-def test_document_types_entities_and_instructions_are_refused(text: str) -> None:
+def test_document_types_entities_instructions_and_inclusions_are_refused(text: str) -> None:
     assert codes_of(text) == ["BPM002"]
     assert codes_of(text.encode("utf-16")) == ["BPM002"]
 

@@ -11,6 +11,7 @@ from perdure.errors import ModelError, Problem
 
 _CHUNK_BYTES = 64 * 1024
 _ENCODINGS = frozenset(("utf-8", "utf-16", "utf-16le", "utf-16be", "us-ascii", "iso-8859-1"))
+_INCLUSION = "http://www.w3.org/2001/XInclude"
 _DOCTYPE_HINT = "Remove the document type: a model needs none, and none is read."
 
 
@@ -70,6 +71,8 @@ class _Parsing:
             raise self._refusal("BPM003", f"it has more than {limits.MAX_ELEMENTS:,} elements")
         if len(self._open) >= limits.MAX_DEPTH:
             raise self._refusal("BPM004", f"its elements nest deeper than {limits.MAX_DEPTH}")
+        if raw.startswith(_INCLUSION):
+            raise self._refusal("BPM002", "it includes another file", "Put what it includes into this file.")
         tag = Tag(self._name(raw), self._attributes(attributes))
         tag.line, tag.column = self._here()
         if self._open:
