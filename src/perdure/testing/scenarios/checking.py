@@ -11,11 +11,15 @@ from perdure.bpmn.lint import Contract, lint
 from perdure.bpmn.lint.findings import Finding as LintFinding
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.model import Model
-from perdure.bpmn.proof import Finding, prove
+from perdure.bpmn.proof import Bounds, Finding, prove
 from perdure.bpmn.proof.certain import is_certain
+from perdure.bpmn.proof.prove import BOUNDS
 from perdure.testing.scenarios.deploying import contracts_of, deployed_from
 from perdure.testing.scenarios.values import Scenario
 from perdure.testing.scenarios.world import Refusal
+
+QUICK = Bounds(states=2_000, seconds=1)
+"""How far a process is looked at that is refused anyway."""
 
 
 def refusal_of(model: Model, scenario: Scenario, others: Collection[str]) -> Refusal | None:
@@ -23,7 +27,8 @@ def refusal_of(model: Model, scenario: Scenario, others: Collection[str]) -> Ref
     contracts = contracts_of(model, scenario)
     wrong = list(_lint_errors(model, scenario, contracts, others))
     if wrong:
-        return Refusal(tuple(each.code for each in wrong), tuple(_lint_sentence(each) for each in wrong))
+        codes = (*(each.code for each in wrong), *_codes_besides(model, scenario, contracts))
+        return Refusal(codes, tuple(_lint_sentence(each) for each in wrong))
     if scenario.profile != "hollow":
         return None
     refuted = [
@@ -33,6 +38,13 @@ def refusal_of(model: Model, scenario: Scenario, others: Collection[str]) -> Ref
     ]
     codes = tuple(finding.code for finding in refuted)
     return Refusal(codes, tuple(f"{each.code}: {each.message()}" for each in refuted)) if refuted else None
+
+
+def _codes_besides(model: Model, scenario: Scenario, contracts: dict[str, Contract]) -> Iterator[str]:
+    """What a quick proof says of a hollow process that lint has refused: who expects either code is right."""
+    for process in model.definitions.executable() if scenario.profile == "hollow" else ():
+        deployed = deployed_from(model.definitions, process, scenario, contracts)
+        yield from (each.code for each in _findings(deployed, contracts.get(process.id), QUICK))
 
 
 def _lint_errors(
@@ -50,24 +62,28 @@ def _lint_sentence(finding: LintFinding) -> str:
 
 def _refuted(deployed: Deployed, contracts: dict[str, Contract]) -> tuple[Finding, ...]:
     contract = contracts.get(deployed.process.id)
-    findings = _proof(msgspec.json.encode(deployed), msgspec.json.encode(contract))
+    findings = _findings(deployed, contract, BOUNDS)
     if contract is not None:
         return findings
     return tuple(each for each in findings if is_certain(each, deployed.process))
 
 
+def _findings(deployed: Deployed, contract: Contract | None, bounds: Bounds) -> tuple[Finding, ...]:
+    return _proof(msgspec.json.encode(deployed), msgspec.json.encode(contract), bounds)
+
+
 @lru_cache(512)
-def _proof(deployed: bytes, contract: bytes) -> tuple[Finding, ...]:
+def _proof(deployed: bytes, contract: bytes, bounds: Bounds) -> tuple[Finding, ...]:
     """What a proof refutes; the same model is often deployed by many scenarios."""
     read = msgspec.json.decode(deployed, type=Deployed)
     declared = msgspec.json.decode(contract, type=Contract | None)
     if declared is None:
-        verdict = prove(msgspec.structs.replace(read, flags=()))
+        verdict = prove(msgspec.structs.replace(read, flags=()), bounds=bounds)
     else:
         verdict = prove(
             read, flags=declared.flags,
             may_raise={verb.name: verb.errors for verb in declared.verbs if verb.errors is not None},
             writes={verb.name: verb.writes_flags for verb in declared.verbs if verb.writes_flags is not None},
-            compensation=declared.compensation,
+            compensation=declared.compensation, bounds=bounds,
         )  # fmt: skip
     return tuple(each for each in verdict.findings if each.severity == "error")
