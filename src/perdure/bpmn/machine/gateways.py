@@ -182,7 +182,7 @@ def _race(game: Game, spot: Spot, scope: int, flow: str) -> None:
     number = game.enter(spot.id, scope, "gate", flow)
     for each in spot.out:
         target = game.spots[each.target].node
-        if isinstance(target, m.Event):
+        if isinstance(target, m.Event) and target.position == "catch":
             arm(game, number, target)
         elif isinstance(target, m.Task):
             arm_message(game, number, target.id, target.message)

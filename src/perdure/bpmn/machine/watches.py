@@ -100,7 +100,11 @@ def listens(plan: Plan, node: Node) -> list[str]:
     if spot is None:
         return found
     if node.kind == "gate":
-        found.extend(flow.target for flow in spot.out)
+        found.extend(flow.target for flow in spot.out if _is_awaited(plan.spots[flow.target].node))
     elif isinstance(spot.node, m.Event) or (isinstance(spot.node, m.Task) and spot.node.kind == "receive"):
         found.append(spot.id)
     return found
+
+
+def _is_awaited(node: m.Node) -> bool:
+    return node.position == "catch" if isinstance(node, m.Event) else isinstance(node, m.Task)
