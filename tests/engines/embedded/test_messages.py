@@ -248,6 +248,54 @@ async def test_what_was_delivered_by_hand_under_a_corrected_key_is_not_taken_aga
         assert await desk.status(id) == "active"
 
 
+@pytest.mark.req("V19", "X16")
+async def test_what_the_sender_has_corrected_is_not_delivered_by_hand_as_well(store_url: str) -> None:
+    async with desks(store_url) as (desk,):
+        id = await desk.begin("again", "case-2")
+        await desk.publish("m")
+        assert await desk.publish("m", 60, case="case-2") == "correlated"
+        with pytest.raises(RejectedError, match="came before under the key 'case-2'"):
+            await desk.messages.replay("m", ORIGIN, key="case-2")
+        assert (await desk.status(id), list(await desk.dead())) == ("active", ["m"])
+
+
+@pytest.mark.req("V19", "X16")
+async def test_what_started_a_process_by_hand_under_a_corrected_key_starts_no_second_one(store_url: str) -> None:
+    async with desks(store_url) as (desk,):
+        await desk.messages.publish("order", "case-1", ORIGIN, message_id="m")
+        await desk.begun_by("p", "order")
+        assert (await desk.messages.replay("m", ORIGIN, key="case-2")).outcome == "started"
+        assert (await desk.messages.publish("order", "case-2", ORIGIN, message_id="m")).outcome == "duplicate"
+        assert len(await desk.instances()) == 1
+
+
+@pytest.mark.req("V19", "X16")
+async def test_of_two_people_who_correct_a_dead_letter_differently_one_does(store_url: str) -> None:
+    async with desks(store_url, 2) as (first, second):
+        ids = [await first.begin("one", case) for case in ("case-2", "case-3")]
+        await first.publish("m")
+        outcomes = await asyncio.gather(
+            first.messages.replay("m", ORIGIN, key="case-2"), second.messages.replay("m", ORIGIN, key="case-3"),
+            return_exceptions=True,
+        )  # fmt: skip
+        assert sorted(isinstance(each, RejectedError) for each in outcomes) == [False, True]
+        assert sorted([await first.status(id) for id in ids]) == ["active", "completed"]
+        assert await first.dead() == {}
+
+
+@pytest.mark.req("V19")
+async def test_a_key_under_which_nobody_waits_leaves_a_dead_letter_as_it_is(store_url: str) -> None:
+    async with desks(store_url) as (desk,):
+        id = await desk.begin("one", "case-2")
+        await desk.publish("m")
+        with pytest.raises(RejectedError, match="no_subscription: 0 instances wait for 'documents' under 'case-3'"):
+            await desk.messages.replay("m", ORIGIN, key="case-3")
+        with pytest.raises(RejectedError, match="does not wait for 'documents' under 'case-3'"):
+            await desk.messages.replay("m", ORIGIN, key="case-3", instance=id)
+        assert list(await desk.dead()) == ["m"]
+        assert (await desk.messages.replay("m", ORIGIN, key="case-2", instance=id)).outcome == "correlated"
+
+
 @pytest.mark.req("V19")
 async def test_what_does_not_fit_is_refused_at_the_door_and_when_it_was_kept_a_dead_letter(store_url: str) -> None:
     async with desks(store_url) as (desk,):

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from perdure.app.exporting.chronicle import Chronicle, Moment, fields_of, hash_text
 from perdure.app.exporting.differences import differences, given
 from perdure.app.exporting.form import Act, Arrival, Change, Crossing, Frame, IncidentTold, Passage, Tombstone
+from perdure.engines.embedded.letters import sent_id
 from perdure.runbooks.machine import NOTICE
 
 PEOPLE_PREFIXES = ("Task", "Amendment", "Gate", "Draft", "Proposal")
@@ -86,6 +87,7 @@ class Telling:
 
     def arrived(self, moment: Moment, what: str, name: str, key: str, message_id: str) -> None:
         """Something came; what the platform tells itself is left out."""
+        message_id = sent_id(message_id)
         if message_id.startswith(NOTICE):
             return
         self.messages.append(Arrival(

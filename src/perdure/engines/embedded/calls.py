@@ -18,6 +18,7 @@ from perdure.engines.embedded.plans import Definition
 from perdure.errors import (
     MergeConflictError,
     PayloadTooLargeError,
+    QuarantinedError,
     RejectedError,
     Rejection,
     SchemaViolationError,
@@ -71,7 +72,7 @@ class Calls:
             )
             await self._instances.ask(parent.id, origin, lambda _: Prepared(command, settles))
             return True
-        with suppress(RejectedError):  # it is over already
+        with suppress(RejectedError, QuarantinedError):  # it is over already, or cannot be read
             await self._hold(child, parent, origin)
         return True
 

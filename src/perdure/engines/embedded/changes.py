@@ -13,7 +13,7 @@ from perdure.bpmn.machine.state import Instance, Watch
 from perdure.engine import Flags, InstanceName, MigrationPlan, Move, NewVerb
 from perdure.engines.embedded.instances import Instances, Make, child_id, instance_id
 from perdure.engines.embedded.plans import Definition
-from perdure.errors import RejectedError, Rejection
+from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
@@ -45,7 +45,7 @@ class Changes:
         """Let nothing happen to it, nor to the processes it calls; asked again, it reaches what it missed."""
         held = await self._told(instance, origin, lambda _: Prepared(Suspend(reason=reason)))
         for child in called_by(held):
-            with suppress(RejectedError):  # it has not begun, or is over
+            with suppress(RejectedError, QuarantinedError):  # it has not begun, is over, or cannot be read
                 await self.suspend(child, origin, reason=CALLER_SUSPENDED)
         return held
 
@@ -67,7 +67,7 @@ class Changes:
 
     async def _resume_called(self, caller: Aggregate, origin: Origin, shift_timers: bool) -> None:
         for child in called_by(caller):
-            with suppress(RejectedError):  # it has not begun, or goes on already
+            with suppress(RejectedError, QuarantinedError):  # it has not begun, goes on already, or cannot be read
                 if (await self._instances.read(child, origin)).state.status == "suspended":
                     told = await self._instances.history(child, origin)
                     if is_held_by_caller(entry for each in told for entry in each.entries):

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from perdure.engines.embedded.letters import CorrelationFailed, Letter, body_of, started_id
+from perdure.engines.embedded.letters import CorrelationFailed, Letter, body_of, started_id, taken_id
 from perdure.engines.embedded.ports import ProcessStore
 from perdure.errors import RejectedError, Rejection
 from perdure.journal import Machine, Origin, ParkedRow
@@ -125,10 +125,18 @@ class Delivery:
     async def settle(self, tenant: str, message_id: str) -> None:
         await self.store.commit(Unit(tenant, None, attachments=[Attachments(settles=(tenant, message_id))]))
 
-    async def write(self, tenant: str, row: InboxRow) -> Conflict | None:
-        """Keep a row of the inbox by itself; the conflict when its id is known."""
-        unit = Unit(tenant, None, attachments=[Attachments(inbox=row)], at=self.sources.now())
-        return await self.store.commit(unit)
+    async def write(self, tenant: str, row: InboxRow, takes: str = "") -> Conflict | None:
+        """Keep a row of the inbox by itself; the conflict when its id is known.
+
+        With `takes` it replaces another, which is done with in the same commit and cannot be taken by anyone else.
+        """
+        brought = [Attachments(inbox=row)]
+        if takes:
+            taken = InboxRow(
+                tenant, taken_id(takes), row.kind, row.key, row.received_at, APPLIED, "corrected", None, None, row.name
+            )
+            brought.append(Attachments(inbox=taken, settles=(tenant, takes)))
+        return await self.store.commit(Unit(tenant, None, attachments=brought, at=self.sources.now()))
 
     def arrival(self, tenant: str, id: str, kind: str, letter: Letter, answer: str, instance: Id | None) -> InboxRow:
         """The row of something that is done with."""

@@ -18,6 +18,7 @@ MESSAGE = "message"
 SIGNAL = "signal"
 NOTICE = "perdure:"
 """How the platform's own message ids begin; nobody else may use such."""
+_OTHER = f"{NOTICE}other/"
 MAX_BYTES = 1024 * 1024
 MAX_TTL_SECONDS = 366 * 86_400.0
 
@@ -125,7 +126,12 @@ class Namesake(Exception):
 def namesake(kind: str, letter: Letter) -> Letter:
     """The letter under an id that only its name and key share, for when its own is another's."""
     place = digest(f"{kind}\0{letter.name}\0{letter.correlation_key}".encode()).hex()[:16]
-    return replace(letter, message_id=f"{NOTICE}other/{place}/{letter.message_id}")
+    return replace(letter, message_id=f"{_OTHER}{place}/{letter.message_id}")
+
+
+def sent_id(message_id: str) -> str:
+    """The id the sender gave, whichever it is known by here."""
+    return message_id.removeprefix(_OTHER).partition("/")[2] if message_id.startswith(_OTHER) else message_id
 
 
 def taken_id(message_id: str) -> str:

@@ -38,6 +38,7 @@ from perdure.engines.embedded.letters import (
     check_letter,
     namesake,
     read_letter,
+    sent_id,
     taken_id,
 )
 from perdure.engines.embedded.ports import ProcessStore
@@ -231,19 +232,11 @@ class Messages:
             fact = "the store says that it came and does not have it"
             raise InvariantBroken("find", "message", letter.message_id, fact)
         if (message.kind, message.name, message.key) != (MESSAGE, letter.name, letter.correlation_key):
-            return await self._replayed(letter, origin)
+            raise Namesake
         if message.status == DEAD or await self._is_over(origin.tenant, message):
             return await self._route(replace(letter, at=message.received_at), origin, settles=True)
         instances = (Id(message.aggregate),) if message.aggregate is not None else ()
         return Receipt("duplicate", letter.message_id, instances, message.answer)
-
-    async def _replayed(self, letter: Letter, origin: Origin) -> Receipt:
-        """Somebody else has that id, unless it was delivered by hand as this one, under a corrected key."""
-        taken = await self._store.message(origin.tenant, taken_id(letter.message_id))
-        if taken is None or (taken.kind, taken.name, taken.key) != (MESSAGE, letter.name, letter.correlation_key):
-            raise Namesake
-        instances = (Id(taken.aggregate),) if taken.aggregate is not None else ()
-        return Receipt("duplicate", letter.message_id, instances, taken.answer)
 
     async def _is_over(self, tenant: str, message: Message) -> bool:
         """Whether it was kept and its time has just ended: a dead letter that nobody has buried yet."""
@@ -381,16 +374,49 @@ class Messages:
             fact = "it was dealt with already"
             raise RejectedError(Rejection("wrong_state", "replay", "dead letter", message_id, fact))
         letter = read_letter(message_id, message.body)
-        letter = replace(letter, correlation_key=key) if key else letter
-        try:
-            receipt = await self._hand_over(letter, origin, instance)
-        except Namesake:
-            fact = "it was just delivered under another key"
-            raise RejectedError(Rejection("wrong_state", "replay", "dead letter", message_id, fact)) from None
+        if key and key != letter.correlation_key:
+            letter = await self._refile(letter, key, origin, instance)
+        receipt = await self._hand_over(letter, origin, instance)
         if receipt.outcome in ("no_subscription", "ambiguous"):
             fact = f"{receipt.outcome}: {receipt.reason}"
             raise RejectedError(Rejection("blocked", "replay", "dead letter", message_id, fact))
         return receipt
+
+    async def _refile(self, letter: Letter, key: str, origin: Origin, instance: Id | None) -> Letter:
+        """Under another key it is another message: a dead letter of its own, and the old one is done with.
+
+        So the sender may correct it as well, or send it again, and it still counts once.
+        """
+        wanted = replace(letter, correlation_key=key)
+        await self._check_wanted(wanted, origin, instance)
+        moved = namesake(MESSAGE, replace(wanted, message_id=sent_id(letter.message_id)))
+        conflict = await self._delivery.write(
+            origin.tenant,
+            InboxRow(
+                origin.tenant, moved.message_id, MESSAGE, key, letter.at, DEAD, f"corrected from '{letter.message_id}'",
+                None, body_of(moved), letter.name,
+            ),
+            takes=letter.message_id,
+        )  # fmt: skip
+        if conflict is None:
+            return moved
+        is_taken = conflict.key == taken_id(letter.message_id)
+        fact = "it was just dealt with" if is_taken else f"that message came before under the key '{key}'"
+        raise RejectedError(Rejection("wrong_state", "replay", "dead letter", letter.message_id, fact))
+
+    async def _check_wanted(self, letter: Letter, origin: Origin, instance: Id | None) -> None:
+        """Refuse a key under which nobody would take it, before anything is written."""
+        waiting = await self._instances(origin.tenant, letter.name, letter.correlation_key)
+        if instance in waiting or (instance is None and len(waiting) == 1):
+            return
+        starts = await self._delivery.starts(origin.tenant, "message_start", letter.name)
+        if instance is None and not waiting and starts:
+            return
+        what = "ambiguous" if instance is None and waiting else "no_subscription"
+        fact = f"{what}: {len(waiting)} instances wait for '{letter.name}' under '{letter.correlation_key}'"
+        if instance is not None:
+            fact = f"{id_text(instance)} does not wait for '{letter.name}' under '{letter.correlation_key}'"
+        raise RejectedError(Rejection("blocked", "replay", "dead letter", letter.message_id, fact))
 
     async def _hand_over(self, letter: Letter, origin: Origin, instance: Id | None) -> Receipt:
         if instance is None:
