@@ -99,3 +99,33 @@ async def test_a_signal_brings_flags_too_and_they_are_checked(tmp_path: Path, st
         scenario = f"profile: open\ndo:\n- start: {{}}\n- signal: {{name: go, flags: {{orch_x: {value}}}}}\n"
         outcome = await played(tmp_path, sketch, scenario, verbs(""), store_url)
         assert outcome.actual.parked == parked, outcome
+
+
+@pytest.mark.req("V32")
+async def test_a_writer_may_be_spelled_with_either_dash(tmp_path: Path) -> None:
+    sketch = "start s\nservice a a.one_more\nend e\ns > a > e\n"
+    declared = (
+        verbs(", writers: [a.one-more]").replace("a.one,", "a.one-more,").replace("- name: a.one", "- name: a.one-more")
+    )
+    wrote = "profile: open\nverbs: {a.one_more: {flags: {orch_x: true}}}\ndo: [{start: {}}]\nexpect: {incidents: 0}\n"
+    outcome = await played(tmp_path, sketch, wrote, declared)
+    assert outcome.passed, outcome
+
+
+@pytest.mark.req("X23")
+async def test_why_a_stub_was_refused_is_said(tmp_path: Path) -> None:
+    wrote = "profile: open\nverbs: {a.one: {flags: {orch_y: true}}}\ndo: [{start: {}}]\nexpect: {state: completed}\n"
+    outcome = await played(tmp_path, ROW, wrote, verbs(""))
+    assert not outcome.passed
+    [remark] = outcome.actual.remarks
+    assert remark.startswith("Incident at 'a' (job.contract): ") and "orch_y" in remark
+
+
+@pytest.mark.req("X23")
+async def test_a_process_without_a_contract_has_a_place_for_every_start_value(tmp_path: Path) -> None:
+    """Of two processes in a file, where only one is carried by a verb."""
+    sketch = "start s\nservice a a.one\nend e\ns > a > e\nprocess q\nstart qs\nservice b b.two\nend qe\nqs > b > qe\n"
+    steps = "do: [{start: {}}, {start: {process: q}}]\nexpect: {ran: [a.one, b.two]}\n"
+    scenario = f"profile: open\nprocess: p\nflags: {{orch_y: 1}}\n{steps}"
+    outcome = await played(tmp_path, sketch, scenario, verbs(""))
+    assert outcome.passed, outcome

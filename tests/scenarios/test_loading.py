@@ -84,8 +84,6 @@ def test_everything_the_format_shows_is_read(folder: Path) -> None:
         ("model: model.bpmn\nverbs:\n  a: {fail: perhaps}\n", 3, "scenario.unknown_value"),
         ("model: model.bpmn\nverbs:\n  a: []\n", 3, "scenario.empty"),
         ("model: model.bpmn\nverbs:\n  a: {fail: contract, business_error: X}\n", 3, "scenario.wrong_value"),
-        ("model: model.bpmn\nverbs:\n  a: {business_error: X, flags: {orch_x: 1}}\n", 3, "scenario.wrong_value"),
-        ("model: model.bpmn\nverbs:\n  a: [{business_error: X, data: {x: 1}}]\n", 3, "scenario.wrong_value"),
         ("model: model.bpmn\nexpect: {state: done}\n", 2, "scenario.unknown_value"),
         ("model: model.bpmn\nexpect: {incidents: -1}\n", 2, "scenario.wrong_value"),
         ("model: model.bpmn\ndo:\n  - start: {as: a}\n  - start: {as: a}\n", 4, "scenario.name"),
@@ -134,6 +132,13 @@ def test_older_words_for_states_are_understood_by_name_too(word: str, state: str
     scenario = read_scenario(f"model: model.bpmn\nexpect: {{state: {{one: {word}}}}}\n", "x.yaml", folder)
     assert scenario.expect is not None
     assert scenario.expect.states == {"one": state}
+
+
+def test_what_a_business_error_cannot_bring_is_left_out_and_said(folder: Path) -> None:
+    read = read_scenario(
+        "model: model.bpmn\nverbs:\n  a: [{business_error: X, flags: {orch_x: 1}}]\n", "s.yaml", folder
+    )
+    assert read.remarks == ("Line 3: a business error brings no data and no flags; they are left out.",)
 
 
 def test_a_text_alone_is_what_a_step_is_about(folder: Path) -> None:

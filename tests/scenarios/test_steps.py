@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from perdure.bpmn.xml import write_model
 from tests.scenarios.drawn import played
+from tests.scenarios.sketch import sketches
 
 ASKED = "start s\nuser u\nservice a a.one\nend e\ns > u > a > e\n"
 BEGUN = "start s message order\nuser u\nend e\ns > u > e\n"
@@ -93,3 +95,12 @@ async def test_a_step_without_a_name_is_for_the_first_that_still_runs(
     outcome = await played(tmp_path, ASKED, f"do:\n- start: {{as: a}}\n- start: {{as: b}}\n{steps}\n")
     assert outcome.passed, outcome
     assert outcome.actual.states == states
+
+
+async def test_a_model_may_call_what_a_later_step_deploys(tmp_path: Path) -> None:
+    [called] = sketches("== q\nstart qs\nservice b b.two\nend qe\nqs > b > qe\n").values()
+    (tmp_path / "q.bpmn").write_text(write_model(called), encoding="utf-8")
+    steps = "[{deploy: {model: q.bpmn}}, {start: {process: p}}]"
+    text = f"profile: open\ndo: {steps}\nexpect: {{state: completed, ran: [b.two]}}\n"
+    outcome = await played(tmp_path, "start s\ncall c q\nend e\ns > c > e\n", text)
+    assert outcome.passed, outcome

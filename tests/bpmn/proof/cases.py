@@ -24,6 +24,8 @@ class Case(NamedTuple):
     may_raise: Mapping[str, tuple[str, ...]] = {}
     writes: Mapping[str, tuple[str, ...]] = {}
     flags: tuple[FlagContract, ...] | None = None
+    is_warning: bool = False
+    """Of a code that is an error elsewhere."""
 
     def prove(self, model: m.Definitions) -> Verdict:
         return prove(model, flags=self.flags, may_raise=self.may_raise, writes=self.writes)
@@ -170,7 +172,7 @@ CASES = {
             "start2 -> v -> end2", "refused -> w -> end3",
             nodes=(m.Task(id="v", kind="service", type="verb.u"),
                    boundary("refused", "v", m.ErrorTrigger("REFUSED")))))),
-        may_raise={"verb.u": ("REFUSED",)},
+        may_raise={"verb.u": ("REFUSED",)}, is_warning=True,
     ),
     "an error event nothing raises": Case(
         "SND008", "missing",

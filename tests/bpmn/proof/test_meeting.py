@@ -41,7 +41,14 @@ WRONG = {
         "xor1"),
 }  # fmt: skip
 
+AD_HOC = m.SubProcess(
+    id="sub", kind="ad_hoc",
+    body=scope("a -> xor1", "b -> xor1 -> thrown", nodes=(node("a"), node("b"), THROW)),
+)  # fmt: skip
+
 RIGHT = {
+    "activities side by side in no order": definitions(
+        "start -> sub -> end", nodes=(AD_HOC,), signals=(m.Signal(id="s", name="s"),)),
     "branches that end apart": definitions("start -> and1", "and1 -> a -> end", "and1 -> b -> end"),
     "the first one ends it all": definitions(
         *SPLIT, "xor1 -> end", nodes=(m.Event(id="end", position="end", triggers=(m.TerminateTrigger(),)),)),

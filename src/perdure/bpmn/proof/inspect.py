@@ -12,11 +12,10 @@ from perdure.bpmn.machine.state import Instance, Node
 from perdure.bpmn.proof.graph import Graph
 from perdure.bpmn.proof.outline import Outline
 from perdure.bpmn.proof.stepping import After, Taken
+from perdure.bpmn.proof.texts import MERGE
 
 CROWD = 3
 """More tokens than this on one element are not looked at."""
-MERGE = "merge"
-"""The detail of tokens that meet where nothing waits."""
 BEYOND = ("SND002", "SND005")
 """Behind these the search goes no further."""
 STUCK = {NO_WAY_OUT: "SND004", ENDLESS: "SND005"}

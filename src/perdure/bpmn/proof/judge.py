@@ -10,14 +10,14 @@ from msgspec.structs import replace
 from perdure.bpmn.machine.state import Instance
 from perdure.bpmn.model import CompensationTrigger, Event, Gateway, LinkTrigger, SubProcess
 from perdure.bpmn.proof.explore import Explorer
-from perdure.bpmn.proof.inspect import MERGE, Inspector, Suspect, deadlock
+from perdure.bpmn.proof.inspect import Inspector, Suspect, deadlock
 from perdure.bpmn.proof.meeting import has_met
 from perdure.bpmn.proof.moves import Moves
 from perdure.bpmn.proof.outline import Outline, Part
 from perdure.bpmn.proof.replay import Replay, Shows
 from perdure.bpmn.proof.shortest import Shortest
 from perdure.bpmn.proof.stepping import After, Stepper, Taken
-from perdure.bpmn.proof.texts import texts
+from perdure.bpmn.proof.texts import MERGE, texts
 from perdure.bpmn.proof.verdict import CODES, Finding, Step
 
 
@@ -176,9 +176,11 @@ class Judge:
 
 def _made(code: str, element: str, detail: str, steps: tuple[Step, ...], elements: tuple[str, ...]) -> Finding:
     fact, hint = texts(code, element, detail)
-    return Finding(
-        code=code, severity=CODES[code][1], element=element, fact=fact, hint=hint, steps=steps, elements=elements
-    )
+    severity = CODES[code][1]
+    if code == "SND007" and steps and steps[-1].is_undo:
+        # A person looks at what could not be undone, and the rest is undone: no reason to keep a saga from running.
+        severity, hint = "warning", f"Let a subprocess undo it, with an event inside that catches {detail}."
+    return Finding(code=code, severity=severity, element=element, fact=fact, hint=hint, steps=steps, elements=elements)
 
 
 def _grows(walked: list[After]) -> bool:

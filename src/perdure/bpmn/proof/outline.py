@@ -364,9 +364,14 @@ class Outline:
         for part in self.parts.values():
             flows = [flow.id for flow in part.ins if flow.source in self.single]
             is_end = isinstance(part.node, Event) and part.node.position == "end" and not part.node.triggers
-            if len(flows) > 1 and not (part.join or part.rests or is_end):
+            if len(flows) > 1 and not (part.join or part.rests or is_end or self._is_ad_hoc(part.scope)):
                 found[part.id] = frozenset(flows)
         return found
+
+    def _is_ad_hoc(self, scope: str) -> bool:
+        """Whether activities are meant to run side by side there."""
+        node = self.parts[scope].node if scope in self.parts else None
+        return isinstance(node, SubProcess) and node.kind == "ad_hoc"
 
     def _reach(self, waiting: list[str], interrupts_only: bool) -> set[str]:
         found: set[str] = set()

@@ -30,6 +30,9 @@ def _unending(detail: str) -> tuple[str, str]:
     )
 
 
+MERGE = "merge"
+"""The detail of tokens that meet where nothing waits."""
+
 _TEXTS: dict[str, Callable[[str], tuple[str, str]]] = {
     "SND001": lambda detail: (
         "a token waits here for ever: what it waits for can no longer come",
@@ -37,7 +40,9 @@ _TEXTS: dict[str, Callable[[str], tuple[str, str]]] = {
         "after an inclusive one with an inclusive one.",
     ),
     "SND002": lambda detail: (
-        "two tokens can be here at the same time, so that what follows happens twice",
+        "a second token comes here after the first has passed, so that what follows happens twice"
+        if detail == MERGE
+        else "two tokens can be here at the same time, so that what follows happens twice",
         "Branches that run at once must meet in a parallel or inclusive gateway before they go on as one.",
     ),
     "SND003": _dead,

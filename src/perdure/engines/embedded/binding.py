@@ -74,10 +74,23 @@ def bind(
         escalations=definitions.escalations,
         profile=profile,
         verb=own.verb,
-        flags=own.flags,
+        flags=spelled(own.flags, _types(process)),
         is_loose=carried is None,
         compensation=own.compensation,
         bindings=_bindings(process, own, catalogue),
+    )
+
+
+def spelled(flags: Iterable[FlagContract], types: Iterable[str]) -> tuple[FlagContract, ...]:
+    """Writers by the types of the model: `kyc.open-case` and `kyc.open_case` are one verb."""
+    known: dict[str, list[str]] = {}
+    for type in dict.fromkeys(types):
+        known.setdefault(same_verb_name(type), []).append(type)
+    return tuple(
+        msgspec.structs.replace(
+            flag, writers=tuple(name for each in flag.writers for name in known.get(same_verb_name(each), [each]))
+        )
+        for flag in flags
     )
 
 

@@ -15,7 +15,7 @@ from perdure.bpmn.model import Model
 from perdure.bpmn.proof import Bounds, Finding, prove
 from perdure.bpmn.proof.certain import is_certain
 from perdure.bpmn.proof.prove import BOUNDS
-from perdure.testing.scenarios.deploying import contracts_of, deployed_from
+from perdure.testing.scenarios.deploying import coming, contracts_of, deployed_from
 from perdure.testing.scenarios.values import Scenario
 from perdure.testing.scenarios.world import Refusal
 
@@ -26,7 +26,7 @@ QUICK = Bounds(states=2_000, seconds=1)
 def refusal_of(model: Model, scenario: Scenario, others: Collection[str]) -> Refusal | None:
     """Why it may not be deployed beside the others that are, or None."""
     contracts = contracts_of(model, scenario)
-    wrong = list(_lint_errors(model, scenario, contracts, others))
+    wrong = list(_lint_errors(model, scenario, contracts, {*others, *coming(scenario)}))
     if wrong:
         codes = (*(each.code for each in wrong), *_codes_besides(model, scenario, contracts))
         return Refusal(codes, tuple(_lint_sentence(each) for each in wrong))
@@ -46,7 +46,7 @@ def _codes_besides(model: Model, scenario: Scenario, contracts: dict[str, Contra
     for process in model.definitions.executable() if scenario.profile == "hollow" else ():
         deployed = deployed_from(model.definitions, process, scenario, contracts)
         # What lint refuses need not be a process that can be played at all: then lint has said why.
-        with suppress(Exception):
+        with suppress(LookupError):
             yield from [each.code for each in _findings(deployed, contracts.get(process.id), QUICK)]
 
 

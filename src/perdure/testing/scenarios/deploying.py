@@ -16,6 +16,7 @@ from perdure.bpmn.machine.definition import Binding, Deployed
 from perdure.bpmn.model import Definitions, Event, Model, Process, Task, nodes
 from perdure.bpmn.xml import read_model_file
 from perdure.contracts import FlagContract, FlagType, flag_faults
+from perdure.engines.embedded.binding import spelled
 from perdure.errors import PerdureError
 from perdure.testing.scenarios.intakes import ANYONE
 from perdure.testing.scenarios.values import Deploy, Flags, Message, Scenario, Signal, Start
@@ -125,23 +126,34 @@ def task_types(process: Process) -> tuple[str, ...]:
 def declared_flags(scenario: Scenario, declared: Contract, types: Iterable[str]) -> tuple[FlagContract, ...]:
     """Those of the contract, beginning with the scenario's values; what steps bring may be written by anyone's stub."""
     first = {name: value for name, value in scenario.flags.items() if not flag_faults(declared.flags, {name: value})}
+    types = tuple(types)
     return tuple(
         msgspec.structs.replace(
             each, initial=first.get(each.name, each.initial), writers=(*(each.writers or types), ANYONE)
         )
-        for each in declared.flags
+        for each in spelled(declared.flags, types)
     )
 
 
-def misfits(scenario: Scenario, contracts: Mapping[str, Contract]) -> Flags:
-    """The scenario's start values that no contract of its model has a place for: starting with them is refused."""
-    if not contracts:
-        return {}
-    return {
+def misfits(scenario: Scenario, model: Model, contracts: Mapping[str, Contract]) -> dict[str, Flags]:
+    """By process, the start values that no contract of its model has a place for: starting with them is refused.
+
+    Where one of the processes has no contract, that one has a place for everything.
+    """
+    processes = [process.id for process in model.definitions.executable()]
+    if not all(each in contracts for each in processes):
+        return {each: {} for each in processes}
+    found = {
         name: value
         for name, value in scenario.flags.items()
         if all(flag_faults(contract.flags, {name: value}) for contract in contracts.values())
     }
+    return dict.fromkeys(processes, found)
+
+
+def coming(scenario: Scenario) -> set[str]:
+    """The processes of all models that a scenario deploys, now or later: any of them may call another."""
+    return {process.id for model in _models(scenario) for process in model.definitions.executable()}
 
 
 def used_flags(scenario: Scenario) -> tuple[FlagContract, ...]:

@@ -23,7 +23,7 @@ from perdure.testing.faults import FaultyDriver, Side
 from perdure.testing.sandbox import Sandbox, quiet_driver
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.checking import refusal_of
-from perdure.testing.scenarios.deploying import contracts_of, deployed_from, misfits, stub_verbs
+from perdure.testing.scenarios.deploying import coming, contracts_of, deployed_from, misfits, stub_verbs
 from perdure.testing.scenarios.intakes import Intakes
 from perdure.testing.scenarios.resting import Unrest
 from perdure.testing.scenarios.stubs import Stubs
@@ -56,7 +56,7 @@ class EmbeddedWorld:
         self._others = asyncio.all_tasks()
         self._deployed: dict[str, int] = {}
         self._intakes = Intakes()
-        self._misfits: v.Flags = {}
+        self._misfits: dict[str, v.Flags] = {}
         self._keys: dict[int, tuple[v.Start, str]] = {}
         self.crash_at: tuple[int, Side] = (0, "before")
         """The commit, counted from opening, at which the process dies of itself; 0: it does not."""
@@ -97,13 +97,15 @@ class EmbeddedWorld:
             return refusal
         contracts = contracts_of(model, self._scenario)
         self._intakes.learn(model.definitions)
-        self._misfits = misfits(self._scenario, contracts)
+        self._misfits |= misfits(self._scenario, model, contracts)
         for process in model.definitions.executable():
             deployed = deployed_from(model.definitions, process, self._scenario, contracts)
             try:
-                made = await self.engine.deploy(
-                    model, self.origin, process=process.id, profile=self._scenario.profile, deployed=deployed
-                )
+                judged = await self.engine.definitions.judge(
+                    model, self.origin, process=process.id, profile=self._scenario.profile, deployed=deployed,
+                    along=coming(self._scenario),
+                )  # fmt: skip
+                made = await self.engine.definitions.enter(judged, self.origin)
             except DefinitionError as error:
                 codes = tuple(problem.code for problem in error.problems)
                 return Refusal(codes, tuple(problem.sentence() for problem in error.problems))
@@ -119,7 +121,7 @@ class EmbeddedWorld:
         _, key = self._keys.setdefault(id(step), (step, f"start-{len(self._keys) + 1}"))
         await self._do(
             self.engine.start(
-                process, self.origin, data=step.data, flags={**self._misfits, **step.flags},
+                process, self.origin, data=step.data, flags={**self._misfits.get(process, {}), **step.flags},
                 business_key=step.business_key, idempotency_key=key,
             )
         )  # fmt: skip

@@ -82,7 +82,7 @@ def _scenario(reader: Reader, node: Node) -> v.Scenario:
         file=reader.file, model=reader.model(fields), profile=fields.word("profile", get_args(Profile), "hollow"),
         process=fields.text("process"), flags=reader.flags(fields), verbs=_verbs(reader, fields.get("verbs")),
         retry=_policy(reader, fields.get("retry")), steps=steps, lines=lines,
-        expect=_expectation(reader, fields.get("expect")),
+        expect=_expectation(reader, fields.get("expect")), remarks=tuple(reader.notes),
     )  # fmt: skip
 
 
@@ -131,8 +131,7 @@ def _behaviour(reader: Reader, node: Node) -> v.Behaviour:
     if "fail" in fields and "business_error" in fields:
         reader.wrong(node, "wrong_value", "an execution either fails or raises a business error")
     if fields.get("business_error") is not None and ("data" in fields or "flags" in fields):
-        hint = "Leave them out, or let the verb that handles the error bring them."
-        reader.wrong(node, "wrong_value", "a business error brings no data and no flags", hint)
+        reader.notes.append(f"Line {node.line}: a business error brings no data and no flags; they are left out.")
     fail = fields.get("fail")
     kind = fields.word("fail", tuple(_FAILURES), "transient") if fail is not None else ""
     return v.Behaviour(

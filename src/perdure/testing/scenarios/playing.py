@@ -64,7 +64,7 @@ class _Play:
         """The processes of the scenario's own model, as opposed to those of models deployed on the way."""
         self._elements: set[str] = set()
         self._names: dict[str, bytes] = {}
-        self._remarks: list[str] = []
+        self._remarks = [*scenario.remarks]
         self.failures: list[str] = []
 
     async def deploy(self, path: Any) -> Refusal | None:
@@ -226,7 +226,8 @@ class _Play:
             incidents=sum(_incidents(state) for state in states.values()),
             states={name: states[id].status for name, id in self._names.items()},
             flags=states[first].flags if first is not None else {},
-            data=await self._world.data(first) if first is not None else {}, remarks=self._remarks,
+            data=await self._world.data(first) if first is not None else {},
+            remarks=[*self._remarks, *(each for state in states.values() for each in _troubles(state))],
         )  # fmt: skip
 
 
@@ -263,6 +264,13 @@ def _parked(state: Instance) -> Iterator[str]:
     for node in state.nodes.values():
         if node.kind in _WAITS and node.incident is None and node.number != ROOT:
             yield node.element
+
+
+def _troubles(state: Instance) -> Iterator[str]:
+    """What open incidents say."""
+    for node in state.nodes.values() if state.status not in ENDED else ():
+        if node.incident is not None:
+            yield f"Incident at '{node.element}' ({node.incident.code}): {node.incident.text}"
 
 
 def _incidents(state: Instance) -> int:

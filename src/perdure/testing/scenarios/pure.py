@@ -77,7 +77,7 @@ class PureWorld:
         self._origin = Origin()
         self._trail = Trail(Unrest(self._clock.now))
         self._intakes = Intakes()
-        self._misfits: v.Flags = {}
+        self._misfits: dict[str, v.Flags] = {}
 
     # --- what the parts of this world ask of it ---------------------------------------------------------------
 
@@ -141,7 +141,7 @@ class PureWorld:
             return refusal
         contracts = contracts_of(model, self._scenario)
         self._intakes.learn(model.definitions)
-        self._misfits = misfits(self._scenario, contracts)
+        self._misfits |= misfits(self._scenario, model, contracts)
         self._jobs.learn(promised_by(contracts))
         for process in model.definitions.executable():
             deployed = deployed_from(model.definitions, process, self._scenario, contracts)
@@ -153,7 +153,7 @@ class PureWorld:
         return None
 
     async def start(self, process: str, step: v.Start) -> None:
-        flags, head = {**self._misfits, **step.flags}, self._heads.keep(step.data)
+        flags, head = {**self._misfits.get(process, {}), **step.flags}, self._heads.keep(step.data)
         self.begin(process, flags=flags, head=head, business_key=step.business_key)
         self.settle()
 

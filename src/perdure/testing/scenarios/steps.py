@@ -23,6 +23,8 @@ class Reader:
         self.file = file
         self.folder = folder
         self.report = report
+        self.notes: list[str] = []
+        """What is passed over, and said."""
 
     def fields(self, node: Node, *accepted: str) -> Fields:
         """A mapping with these keys; nothing written counts as an empty one."""

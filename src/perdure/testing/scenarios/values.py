@@ -189,6 +189,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     steps: tuple[Step, ...] = ()
     lines: tuple[int, ...] = ()
     expect: Expectation | None = None
+    remarks: tuple[str, ...] = ()
 
 
 class Actual(msgspec.Struct, frozen=True, kw_only=True):
