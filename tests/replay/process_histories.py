@@ -162,7 +162,10 @@ INSTANCES: dict[str, Commands] = {
         )),
         ("Cancel", at(15), (
             e.Entered(8, "kyc", 1, "undo", at(15)), e.Adopted(7, 8), e.Left(6, "interrupted"),
-            e.Undoing(8, Undo((Done("each", "undo_each", (), "", 3, times=3),), "end")),
+            e.Undoing(8, Undo(
+                (Done("each", "undo_each", (), "", 3, times=3, place=("all", "2")),), "end", (), ("all", "2"),
+                {9: ("all", "1")},
+            )),
         )),
         ("RecordJob", at(16), (e.InstanceEnded(at(16), "compensation_failed", BUSY),)),
     ),

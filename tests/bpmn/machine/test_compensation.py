@@ -11,6 +11,7 @@ from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.places import place_of
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.state import Failure, Node
 from perdure.errors import Rejection
@@ -175,6 +176,29 @@ def test_iterations_being_undone_are_finished_once_when_all_is_undone() -> None:
     assert status(player) == "compensated"
 
 
+@pytest.mark.req("V22", "V33")
+def test_what_was_undoing_in_an_iteration_keeps_its_place_when_all_are_undone() -> None:
+    cancel = m.Event(id="cancel", position="end", triggers=(m.CancelTrigger(),))
+    undoes: Undoes = {"a": handler("undo-a"), "b": handler("undo-b")}
+    inner = scope((service("a"), service("b"), THROW), (m.Task(id="u", kind="user"), cancel), undoes=undoes)
+    player = begun(scope((m.SubProcess(id="deal", kind="transaction", body=inner, repeat=TWICE),)))
+    for element in ("a", "b"):
+        number = [node.number for node in _nodes(player) if node.element == element][-1]
+        player.ask(c.RecordJob(node=number, attempt=1, job_worker=1, outcome=c.JobDone(b"1" * 32), worker=1))
+    assert _place(player, "undo-b") == ("deal", "2")
+    task = next(node for node in _nodes(player) if node.element == "u")
+    player.ask(c.CompleteTask(node=task.number, who=Person("ana"), worker=1))
+    player.reopen()
+    assert _place(player, "undo-b") == ("deal", "2")
+    player.ask(c.Cancel(compensates=True, worker=1))
+    player.reopen()
+    assert _place(player, "undo-b") == ("deal", "2")
+    end_job(player, "undo-b")
+    assert _place(player, "undo-a") == ("deal", "2")
+    end_job(player, "undo-a")
+    assert status(player) == "compensated"
+
+
 @pytest.mark.req("V22", "O8")
 def test_a_handler_with_boundary_events_that_fails_does_not_begin_a_second_compensation() -> None:
     late = m.Event(id="late", position="boundary", attached_to="undo-b", triggers=(MINUTE,))
@@ -224,3 +248,8 @@ def test_no_migration_renames_what_is_being_undone() -> None:
 def _nodes(player: Player) -> list[Node]:
     assert player.state is not None
     return list(player.state.nodes.values())
+
+
+def _place(player: Player, element: str) -> tuple[str, ...]:
+    assert player.state is not None
+    return place_of(player.state, standing(player, element, "job"))

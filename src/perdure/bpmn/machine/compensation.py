@@ -10,11 +10,12 @@ from perdure.bpmn import model as m
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import make_job
 from perdure.bpmn.machine.apply import inside
-from perdure.bpmn.machine.done import backwards, chosen, first
+from perdure.bpmn.machine.done import backwards, chosen, first, placed
 from perdure.bpmn.machine.flow import is_transaction, leave
 from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.places import place_of
 from perdure.bpmn.machine.scopes import begin_at, clear, end
-from perdure.bpmn.machine.state import ROOT, Done, Failure, Node, Undo
+from perdure.bpmn.machine.state import ROOT, Done, Failure, Node, Place, Undo
 from perdure.bpmn.machine.watches import arm_subs
 
 FAILED = "compensation.failed"
@@ -61,9 +62,16 @@ def proceed(game: Game, number: int) -> None:
         _over(game, node, node.undo)
         return
     done, rest = first(node.undo.queue)
-    game.emit(e.Undoing(number, replace(node.undo, queue=rest)))
+    game.emit(e.Undoing(number, replace(node.undo, queue=rest, place=_place(game, done), adopted={})))
     _undo_one(game, number, done)
     game.touch(number)
+
+
+def _place(game: Game, done: Done) -> Place:
+    """The place of what was done, from that of its compensation: the iteration it was, if it was one of many."""
+    spot = game.spots.get(done.element)
+    repeats = spot is not None and isinstance(getattr(spot.node, "repeat", None), m.MultiInstance)
+    return (*done.place, done.element, str(done.iteration)) if repeats and done.iteration else done.place
 
 
 def _undo_one(game: Game, number: int, done: Done) -> None:
@@ -77,7 +85,8 @@ def _undo_one(game: Game, number: int, done: Done) -> None:
     else:
         node = game.state.nodes[number]
         assert node.undo is not None
-        game.emit(e.Undoing(number, replace(node.undo, queue=(*backwards(done.inner), *node.undo.queue))))
+        inner = placed(done.inner, node.undo.place)
+        game.emit(e.Undoing(number, replace(node.undo, queue=(*backwards(inner), *node.undo.queue))))
 
 
 def _run_own(game: Game, number: int, done: Done) -> None:
@@ -184,14 +193,17 @@ def _undo_all(game: Game, element: str, scope: int, then: Then) -> None:
     within = (game.state.nodes[each] for each in inside(game.state, scope))
     undoers = [node for node in within if node.undo is not None and not _is_undone(game, node, scope)]
     number = game.enter(element, scope, "undo")
+    outside = len(place_of(game.state, game.state.nodes[number]))
+    adopted: dict[int, Place] = {}
     for undoer in undoers:
         for child in game.children(undoer.number):
+            adopted[child.number] = place_of(game.state, child)[outside:]
             game.emit(e.Adopted(child.number, number))
     clear(game, scope, but=number)
     for watch in [each for each in game.state.watches.values() if each.node == scope]:
         game.emit(e.Disarmed(watch.number))
     failed = tuple(what for undoer in undoers if undoer.undo is not None for what in undoer.undo.failed)
-    game.emit(e.Undoing(number, Undo(queue, then, failed), scope))
+    game.emit(e.Undoing(number, Undo(queue, then, failed, (), adopted), scope))
     game.touch(number)
 
 
@@ -205,12 +217,14 @@ def _is_undone(game: Game, node: Node, scope: int) -> bool:
     return False
 
 
-def _everything(game: Game, around: int) -> list[Done]:
+def _everything(game: Game, around: int, place: Place = ()) -> list[Done]:
     """What was done in a scope, or in iterations, and, after it, in what is inside and had not ended."""
-    found = list(game.state.nodes[around].done)
+    node = game.state.nodes[around]
+    found = list(placed(node.done, place))
     for child in game.children(around):
         if child.undo is not None:
-            found.extend(reversed(child.undo.queue))
+            found.extend(reversed(placed(child.undo.queue, place)))
         elif child.kind in ("scope", "many", "loop"):
-            found.extend(_everything(game, child.number))
+            own = (node.element, str(child.iteration)) if node.kind == "many" else ()
+            found.extend(_everything(game, child.number, (*place, *own)))
     return found

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from perdure.bpmn.machine.state import Done
+from perdure.bpmn.machine.state import Done, Place
 
 MOST_IN_TURN = 8
 """How many different activities in a row are recognised as one turn of a cycle."""
@@ -60,6 +60,16 @@ def first(queue: tuple[Done, ...]) -> tuple[Done, tuple[Done, ...]]:
     if head.element:
         return replace(head, times=1), rest
     return first((*backwards(head.inner), *rest))
+
+
+def placed(done: tuple[Done, ...], place: Place) -> tuple[Done, ...]:
+    """The same, done inside a place."""
+    if not place:
+        return done
+    return tuple(
+        replace(each, place=(*place, *each.place)) if each.element else replace(each, inner=placed(each.inner, place))
+        for each in done
+    )
 
 
 def chosen(done: tuple[Done, ...], activity: str, *, is_named: bool) -> tuple[Done, ...]:

@@ -21,6 +21,8 @@ ENDED: frozenset[str] = frozenset(
     {"completed", "failed", "cancelled", "terminated", "compensated", "compensation_failed"}
 )
 Flags = dict[str, str | bool | int]
+Place = tuple[str, ...]
+"""Where in the data something belongs: names of multi-instance activities, each with an iteration."""
 
 NodeKind = Literal[
     "scope", "many", "loop", "job", "task", "wait", "gate", "join", "call", "undo", "stuck",
@@ -96,7 +98,7 @@ class Done(Compact, frozen=True):
     """An activity that completed and can be undone. A subprocess carries what was done inside it.
 
     Done so many `times` in a row, `iteration` is the last of them. Without an element it is a turn of a cycle: what is
-    `inner`, in that order, so many times.
+    `inner`, in that order, so many times. Where it is to be undone `place` is that of what was around it, from there.
     """
 
     element: str
@@ -106,6 +108,7 @@ class Done(Compact, frozen=True):
     iteration: int = 0
     base: bytes = b""
     times: int = 1
+    place: Place = ()
 
 
 class Undo(Compact, frozen=True):
@@ -114,6 +117,10 @@ class Undo(Compact, frozen=True):
     queue: tuple[Done, ...]
     then: Literal["leave", "cancel", "end", "none"] = "leave"
     failed: tuple[str, ...] = ()
+    place: Place = ()
+    """Where the results of what undoes now belong: in the iteration that is undone."""
+    adopted: dict[int, Place] = {}
+    """The same for each node that was undoing something when this took over."""
 
 
 class Node(Compact, frozen=True):

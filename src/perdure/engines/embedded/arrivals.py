@@ -7,11 +7,12 @@ from typing import Any
 
 import msgspec
 
+from perdure.bpmn.machine.places import place_of
 from perdure.bpmn.machine.state import Instance, Node
 from perdure.engines.embedded.binding import INTAKE
 from perdure.engines.embedded.instances import Instances
 from perdure.engines.embedded.jobs import checked_args, declared
-from perdure.engines.embedded.merging import Change, place_of, seen_from
+from perdure.engines.embedded.merging import Change, seen_from
 from perdure.engines.embedded.payloads import budget_of, first_envelope
 from perdure.engines.embedded.plans import Definition
 from perdure.errors import RejectedError, Rejection

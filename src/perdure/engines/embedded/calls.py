@@ -8,12 +8,13 @@ from perdure.bpmn.machine.calling import handed, only, returned
 from perdure.bpmn.machine.commands import EndCall, Escalate, RaiseIncident
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.machine.entries import InstanceStarted, Thrown
+from perdure.bpmn.machine.places import place_of
 from perdure.bpmn.machine.state import Flags, Instance, Node
 from perdure.bpmn.model import CallActivity
 from perdure.engine import StartRequest
 from perdure.engines.embedded.changes import CALLER_SUSPENDED, Changes
 from perdure.engines.embedded.instances import Instances, child_id
-from perdure.engines.embedded.merging import Change, difference, place_of
+from perdure.engines.embedded.merging import Change, difference
 from perdure.engines.embedded.plans import Definition
 from perdure.errors import (
     MergeConflictError,

@@ -24,9 +24,10 @@ import msgspec
 from perdure.bpmn.machine.commands import JobDone, JobFault, LeaseJob, RaiseIncident, RecordJob
 from perdure.bpmn.machine.definition import Binding, Deployed
 from perdure.bpmn.machine.entries import JobStarted
+from perdure.bpmn.machine.places import iteration_of, place_of
 from perdure.bpmn.machine.state import Failure, Instance, Job, Node, job_key
 from perdure.engines.embedded.instances import Instances
-from perdure.engines.embedded.merging import Change, place_of, seen_from
+from perdure.engines.embedded.merging import Change, seen_from
 from perdure.engines.embedded.payloads import Sealed, budget_of
 from perdure.engines.embedded.plans import Definition
 from perdure.errors import (
@@ -232,7 +233,8 @@ class Jobs:
         return Call(
             verb=verb.name, version=verb.version, args=args, call_id=call, step_id=step, tenant=origin.tenant,
             principal=origin.principal, trace={"traceparent": origin.trace} if origin.trace else None,
-            idempotency_key=key, attempt=leased.job.attempt, iteration=leased.node.iteration,
+            idempotency_key=key, attempt=leased.job.attempt,
+            iteration=iteration_of(leased.aggregate.state, leased.node),
         )  # fmt: skip
 
     # --- recording -----------------------------------------------------------------------------------------------

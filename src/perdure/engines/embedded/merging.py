@@ -1,4 +1,4 @@
-"""Merging: where a sub-verb's changes belong in an instance's data, and what happens when branches meet there."""
+"""Merging: a sub-verb's changes laid at their place in the data, and what happens when branches meet there."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 
 import msgspec
 
-from perdure.bpmn.machine.state import ROOT, Instance, Node
+from perdure.bpmn.machine.state import Place
 from perdure.payload import Envelope, changed_paths, is_untouched, merge, merge_concurrent
 
 Data = dict[str, Any]
-Place = tuple[str, ...]
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):
@@ -24,20 +23,6 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     by: str
     place: Place = ()
     base: Envelope | None = None
-
-
-def place_of(state: Instance, node: Node) -> Place:
-    """Where the results of a node belong: under each multi-instance activity around it and the iteration it is in."""
-    if node.parent == ROOT:
-        return ()
-    place: list[str] = []
-    current: Node | None = node
-    while current is not None:
-        parent = state.nodes.get(current.parent)
-        if parent is not None and parent.kind == "many":
-            place[:0] = (parent.element, str(current.iteration))
-        current = parent if parent is not current else None
-    return tuple(place)
 
 
 def seen_from(data: Data, place: Place) -> Data:

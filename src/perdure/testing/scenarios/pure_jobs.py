@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, Protocol
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.jobs import CONTRACT
+from perdure.bpmn.machine.places import place_of
 from perdure.bpmn.machine.state import ENDED, Failure, Instance, Node, job_key
-from perdure.engines.embedded.merging import nested, place_of
+from perdure.engines.embedded.merging import nested
 from perdure.errors import MergeConflictError
 from perdure.sources import Micros, id_text
 from perdure.testing.scenarios.heads import Heads
