@@ -199,6 +199,39 @@ def test_what_was_undoing_in_an_iteration_keeps_its_place_when_all_are_undone() 
     assert status(player) == "compensated"
 
 
+def cancelled_deal(*triggers: m.TimerTrigger) -> m.Scope:
+    """A transaction that is cancelled as soon as `a` is done, with a boundary event for each trigger."""
+    cancel = m.Event(id="cancel", position="end", triggers=(m.CancelTrigger(),))
+    deal = m.SubProcess(
+        id="deal", kind="transaction", body=scope((service("a"), cancel), undoes={"a": handler("undo-a")})
+    )
+    late = (m.Event(id="late", position="boundary", attached_to="deal", triggers=(each,)) for each in triggers)
+    out = m.Event(id="out", position="boundary", attached_to="deal", triggers=(m.CancelTrigger(),))
+    return scope((deal,), more=(out, *late))
+
+
+@pytest.mark.req("V22", "O8")
+def test_retrying_arms_nothing_on_a_transaction_that_is_being_undone() -> None:
+    player = begun(cancelled_deal(m.TimerTrigger("duration", m.Value("orch_wait", "flag"))))
+    end_job(player, "a")
+    deal = next(node for node in _nodes(player) if node.incident is not None)
+    assert player.ask(c.RetryIncident(node=deal.number, flags={"orch_wait": "PT1M"}, worker=1)) == "retried"
+    assert player.state is not None and not player.state.watches
+    end_job(player, "undo-a")
+    assert status(player) == "completed"
+
+
+@pytest.mark.req("V22", "O8")
+def test_migrating_arms_nothing_on_a_transaction_that_is_being_undone() -> None:
+    player = begun(cancelled_deal())
+    end_job(player, "a")
+    player.machine.plans[OTHER] = plan(cancelled_deal(MINUTE), OTHER)
+    assert player.ask(c.Migrate(definition=OTHER, version=2, worker=1)) == "migrated"
+    assert player.state is not None and not player.state.watches
+    end_job(player, "undo-a")
+    assert status(player) == "completed"
+
+
 @pytest.mark.req("V22", "O8")
 def test_a_handler_with_boundary_events_that_fails_does_not_begin_a_second_compensation() -> None:
     late = m.Event(id="late", position="boundary", attached_to="undo-b", triggers=(MINUTE,))

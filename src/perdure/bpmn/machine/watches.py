@@ -13,6 +13,8 @@ from perdure.bpmn.machine.values import moment_of, text_of
 
 WATCHED = (m.MessageTrigger, m.TimerTrigger, m.SignalTrigger, m.ConditionalTrigger)
 INVALID = "watch.invalid"
+WHOLE = ("cancel", "end")
+"""How compensation goes on that undoes a transaction or an instance as a whole."""
 
 
 def arm_boundaries(game: Game, number: int, element: str) -> None:
@@ -76,8 +78,11 @@ def _key(game: Game, id: str) -> tuple[str, str]:
 def rearm(game: Game, number: int, but: Collection[str] = ()) -> None:
     """Arm what a node listens for and is not armed: after an incident, or under another definition.
 
-    `but` are events that had their time: what has happened once does not wait to happen again.
+    `but` are events that had their time: what has happened once does not wait to happen again. What is being undone as
+    a whole hears nothing.
     """
+    if any(child.undo is not None and child.undo.then in WHOLE for child in game.children(number)):
+        return
     armed = {watch.event for watch in game.state.watches.values() if watch.node == number}
     spot = game.plan.spots.get(game.state.nodes[number].element)
     for event in listens(game.plan, game.state.nodes[number]):
