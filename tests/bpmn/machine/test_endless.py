@@ -10,6 +10,7 @@ from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.moves import ENDLESS
 from perdure.bpmn.machine.state import Node
+from perdure.bpmn.machine.watches import INVALID
 from tests.bpmn.machine.play import Player
 from tests.bpmn.machine.test_compensation import begun, end_job, ran, scope, service, status
 
@@ -67,6 +68,26 @@ def test_what_is_broken_off_goes_on_where_it_was_until_each_iteration_was_made_o
     assert status(player) == "completed"
     assert ran(player) == ["z.verb"]
     assert passed(player, "t" if is_sub else "a") == ROUNDS
+
+
+@pytest.mark.req("V16", "O12")
+@pytest.mark.parametrize("most", range(7, 14))
+@pytest.mark.parametrize("repeats", [AT_ONCE, IN_TURN, LOOP], ids=["at once", "in turn", "loop"])
+def test_what_is_broken_off_beside_another_incident_goes_on_when_that_is_mended(
+    monkeypatch: pytest.MonkeyPatch, repeats: m.MultiInstance | m.StandardLoop, most: int
+) -> None:
+    monkeypatch.setattr("perdure.bpmn.machine.moves.MAX_MOVES", most)
+    wait = m.TimerTrigger("duration", m.Value("orch_wait", "flag"))
+    late = m.Event(id="late", position="boundary", attached_to="a", triggers=(wait,))
+    player = begun(scope((repeated(repeats, is_sub=False), service("z")), more=(late,)))
+    (node,) = stuck(player)
+    assert node.incident is not None and node.incident.code == INVALID
+    player.ask(c.RetryIncident(node=node.number, flags={"orch_wait": "PT1H"}, worker=1))
+    while stuck(player):
+        retry(player)
+    end_job(player, "z")
+    assert status(player) == "completed"
+    assert passed(player, "a") == ROUNDS
 
 
 @pytest.mark.req("V16", "O12")

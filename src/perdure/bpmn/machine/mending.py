@@ -17,7 +17,7 @@ from perdure.bpmn.machine.jobs import business
 from perdure.bpmn.machine.jobs import finish as finish_job
 from perdure.bpmn.machine.joining import flows_for
 from perdure.bpmn.machine.moves import ENDLESS
-from perdure.bpmn.machine.repetition import go_on
+from perdure.bpmn.machine.repetition import go_on, is_broken_off
 from perdure.bpmn.machine.scopes import end
 from perdure.bpmn.machine.state import ROOT, Failure, Flags, Node
 from perdure.bpmn.machine.watches import INVALID, rearm
@@ -87,7 +87,7 @@ def _go_on(game: Game, node: Node, code: str) -> None:
     if code == INVALID:
         rearm(game, node.number)
         game.touch(node.number)
-    elif code == ENDLESS:
+    if code == ENDLESS or is_broken_off(game, node.number):
         go_on(game, node.number)
         return
     current = game.state.nodes[node.number]

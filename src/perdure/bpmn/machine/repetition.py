@@ -69,11 +69,21 @@ def count_only(game: Game, number: int) -> None:
     _count(game, number, Many(many.total, many.started, many.ended + 1))
 
 
+def is_broken_off(game: Game, number: int) -> bool:
+    """Whether iterations were still to begin, or it was to be decided what follows, when there were too many moves."""
+    node, standing = game.state.nodes[number], len(game.children(number))
+    if node.many is None or node.kind not in ("many", "loop"):
+        return False
+    return not standing or node.many.started > node.many.ended + standing
+
+
 def go_on(game: Game, number: int) -> None:
     """Where iterations were broken off: those that were still to begin do, or it is decided what follows."""
     node = game.state.nodes[number]
-    many = node.many or Many(0)
-    begun = many.ended + len(game.children(number))
+    many, standing = node.many or Many(0), game.children(number)
+    if any(child.kind == "undo" for child in standing):
+        return
+    begun = many.ended + len(standing)
     for index in range(begun + 1, many.started + 1):
         game.later("begin", node.element, number, "", index)
     if begun >= many.started:
