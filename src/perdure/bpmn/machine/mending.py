@@ -8,6 +8,7 @@ from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import offer_again
+from perdure.bpmn.machine.ad_hoc import is_over
 from perdure.bpmn.machine.compensation import FAILED, compensate_instance, finish
 from perdure.bpmn.machine.flags import settled
 from perdure.bpmn.machine.flow import NO_WAY_OUT, complete, follow, leave
@@ -211,6 +212,8 @@ def _scopes(game: Game, command: c.Modify) -> dict[str, int] | str:
         scope = _scope_for(game, element)
         if isinstance(scope, str):
             return scope
+        if is_over(game.state.nodes[scope]):
+            return f"nothing begins any more in '{game.spots[element].area}': its completion condition has held"
         if any(scope == number or _is_within(game, scope, number) for number in command.cancels):
             return f"'{element}' would start inside a token that is cancelled"
         scopes[element] = scope
