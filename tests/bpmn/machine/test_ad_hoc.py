@@ -11,6 +11,7 @@ from perdure.bpmn.machine.state import Node
 from perdure.errors import Rejection
 from tests.bpmn.machine.play import ID, ORIGIN, Player
 from tests.bpmn.machine.test_compensation import begun, end_job, scope, service, status
+from tests.bpmn.machine.test_found_at_random import MINUTE, watch
 
 
 def open_with(*nodes: m.Node, until: int, cancels: bool = True) -> Player:
@@ -35,3 +36,30 @@ def test_no_token_is_put_where_nothing_begins_any_more() -> None:
     assert refused.fact == "nothing begins any more in 'any': its completion condition has held"
     end_job(player, "b")
     assert status(player) == "completed"
+
+
+@pytest.mark.req("V13")
+def test_events_inside_are_no_completed_activities() -> None:
+    pause = m.Event(id="pause", position="catch", triggers=(MINUTE,))
+    player = open_with(service("a"), pause, service("b"), until=2)
+    end_job(player, "a")
+    fire(player)
+    assert "b" in [node.element for node in nodes(player)], "one activity has completed, not two"
+    end_job(player, "b")
+    assert status(player) == "completed"
+
+
+@pytest.mark.req("V13", "O8")
+def test_an_activity_ended_by_hand_before_it_could_begin_has_completed() -> None:
+    each = service("each", repeat=m.MultiInstance(m.Value("orch_many", "flag")))
+    player = open_with(each, service("b"), until=1)
+    stuck = next(node for node in nodes(player) if node.incident is not None)
+    player.ask(c.ResolveIncident(node=stuck.number, worker=1))
+    assert status(player) == "completed"
+
+
+def fire(player: Player) -> None:
+    assert player.state is not None
+    timer = player.state.watches[watch(player, "timer")]
+    player.now = timer.due
+    player.ask(c.FireTimer(number=timer.number, kind="watch", due=timer.due, worker=1))

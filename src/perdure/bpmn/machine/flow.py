@@ -55,10 +55,19 @@ def complete(game: Game, number: int) -> None:
     node = game.state.nodes[number]
     parent = game.state.nodes[node.parent]
     remember(game, node)
-    game.emit(e.Left(number, "completed"))
     if parent.kind in ("many", "loop") and parent.element == node.element:
+        game.emit(e.Left(number, "completed"))
         game.later("iterated", parent.number)
-    elif not is_ad_hoc(parent) or game.spots[node.element].is_event_subprocess or goes_on(game, parent.number):
+    else:
+        go_beyond(game, node)
+
+
+def go_beyond(game: Game, node: Node) -> None:
+    """A token is done where it stands: it goes on, unless it completed an activity after which nothing begins."""
+    game.emit(e.Left(node.number, "completed"))
+    spot, parent = game.spots[node.element], game.state.nodes[node.parent]
+    is_counted = isinstance(spot.node, m.Activity) and not spot.is_event_subprocess
+    if not is_ad_hoc(parent) or not is_counted or goes_on(game, parent.number):
         follow(game, node.element, node.parent)
 
 

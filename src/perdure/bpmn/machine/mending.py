@@ -11,7 +11,7 @@ from perdure.bpmn.machine.activities import offer_again
 from perdure.bpmn.machine.ad_hoc import is_over
 from perdure.bpmn.machine.compensation import FAILED, compensate_instance, finish
 from perdure.bpmn.machine.flags import settled
-from perdure.bpmn.machine.flow import NO_WAY_OUT, complete, follow, leave
+from perdure.bpmn.machine.flow import NO_WAY_OUT, complete, go_beyond, leave
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.gateways import depart
 from perdure.bpmn.machine.jobs import business
@@ -123,8 +123,7 @@ def resolve(game: Game, command: c.ResolveIncident) -> str | Rejection:
     elif node.kind == "undo" and node.undo is not None:
         finish(game, node, node.undo.then)
     elif node.kind == "stuck":
-        game.emit(e.Left(node.number, "completed"))
-        follow(game, node.element, node.parent)
+        go_beyond(game, node)
     elif node.job is not None:
         finish_job(game, node, node.job)
     elif node.number == ROOT:
