@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from perdure.bpmn.model import Model
 from perdure.engines.embedded.plans import Definition
 from perdure.errors import RejectedError
 from perdure.kernel.kernel import Aggregate
@@ -81,7 +82,9 @@ async def test_a_job_under_way_ends_as_the_verb_it_began_as(store_url: str) -> N
         assert (ended.state.status, await world.data(ended)) == ("completed", {"t_one": 1, "t_three": 1})
 
 
-async def cut_off(store_url: str, handlers: Slow, clock: VirtualSources) -> Aggregate:
+async def cut_off(
+    store_url: str, handlers: Slow, clock: VirtualSources, to: Model = LATER, mapping: dict[str, str] | None = None
+) -> Aggregate:
     """An instance that was migrated while its job ran in a process that is gone now."""
     handlers.begun = asyncio.Event()
     faulty, catalogue = FaultyDriver(quiet_driver(store_url), 0, "before"), load_text(VERBS)
@@ -92,8 +95,8 @@ async def cut_off(store_url: str, handlers: Slow, clock: VirtualSources) -> Aggr
     await world.deploy(line("p", service("a", handlers.held)))
     begun = await world.engine.start("p", ORIGIN)
     await handlers.begun.wait()
-    await world.deploy(LATER)
-    await world.engine.migrate(begun.id, ORIGIN)
+    await world.deploy(to)
+    await world.engine.migrate(begun.id, ORIGIN, mapping=mapping)
     await faulty.abandon()
     return begun
 
@@ -161,3 +164,15 @@ async def test_what_arrived_and_is_being_looked_at_is_not_migrated_to_a_wait_tha
         await world.now(begun)
         with pytest.raises(RejectedError, match=r"'asked' has a job of 't\.contract' and 'asked' names no intake"):
             await world.engine.migrate(begun.id, ORIGIN)
+
+
+@pytest.mark.req("O10", "V14")
+async def test_a_job_cut_off_and_mapped_to_another_element_is_given_again_under_its_key(store_url: str) -> None:
+    clock, handlers = VirtualSources(), Slow("t.one")
+    later = line("p", service("b", "t.one"), service("a", "t.one"))
+    begun = await cut_off(store_url, handlers, clock, later, {"a": "b"})
+    handlers.held = ""
+    async with opened(store_url, handlers, clock=clock) as world:
+        assert (await world.now(begun)).state.status == "completed"
+        keys = {key.partition("/")[2] for key in handlers.keys["t.one"]}
+        assert keys == {"a/1", "a/2"}, "and another task with the id it had has a key of its own"

@@ -76,6 +76,16 @@ INSTANCES: dict[str, Commands] = {
         )),
         ("FireTimer", at(11), (e.JobMade(2, "kyc.create-better", 1, definition=78), e.JobStarted(2, 2, at(11), 5))),
     ),
+    "a job mapped to another element, under the key it had": (
+        ("StartInstance", at(0), (
+            started(), e.Entered(2, "create", 1, "job", at(0), "f1"), e.JobMade(2, "kyc.create", 3),
+            e.JobStarted(2, 1, at(0), 5, 2),
+        )),
+        ("Migrate", at(2), (
+            e.InstanceMigrated(at(2), SECOND, "kyc", 2, {"create": "make"}, FLAGS, "mended", True),
+        )),
+        ("LeaseJob", at(3), (e.JobMade(2, "kyc.create", 3), e.JobStarted(2, 1, at(3), 6, 1))),
+    ),
     "tokens that wait at joins, migrated": (
         ("StartInstance", at(0), (
             started(), e.Entered(2, "join", 1, "join", at(0), "f1"), e.Entered(3, "wait", 1, "wait", at(0)),

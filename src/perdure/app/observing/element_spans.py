@@ -25,6 +25,7 @@ class Stand(msgspec.Struct):
     parent: int
     at: int
     run: int = 0
+    began_as: str = ""
     verb: str = ""
     attempt: int = 0
     started_at: int = 0
@@ -70,7 +71,9 @@ class ElementSpans(msgspec.Struct, frozen=True):
     def _at_job(self, stand: Stand, entry: Any, at: int) -> Iterator[Span]:
         match entry:
             case e.JobMade():
-                stand.run, stand.verb = entry.run, entry.verb
+                if stand.run != entry.run:  # one made again keeps its key
+                    stand.run, stand.began_as = entry.run, stand.element
+                stand.verb = entry.verb
             case e.JobStarted():
                 stand.attempt, stand.started_at = entry.attempt, at
             case e.JobFailed():
@@ -98,7 +101,7 @@ class ElementSpans(msgspec.Struct, frozen=True):
         )  # fmt: skip
 
     def _attempt(self, number: int, stand: Stand, attempt: int, at: int, failure: Failure | None = None) -> Span:
-        key = job_key(self._letters, stand.element, stand.run)
+        key = job_key(self._letters, stand.began_as, stand.run)
         named = self._named(
             element=stand.element, verb=stand.verb, attempt=attempt, failure=failure.code if failure else "",
             failure_class=failure.kind if failure else "",

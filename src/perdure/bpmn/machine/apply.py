@@ -317,10 +317,25 @@ def _migrated(state: Instance, entry: e.InstanceMigrated) -> None:
         )
         if node.number == ROOT:
             renamed = replace(renamed, element=entry.process)
+        if entry.keeps_keys and node.job is not None and renamed.element != node.element:
+            renamed = replace(renamed, job=replace(node.job, began_as=node.job.began_as or node.element))
         state.nodes[node.number] = renamed
     for watch in list(state.watches.values()):
         state.watches[watch.number] = replace(watch, event=names.get(watch.event, watch.event))
-    state.runs = {names.get(element, element): run for element, run in state.runs.items()}
+    state.runs = _counted(state.runs, names) if entry.keeps_keys else _moved(state.runs, names)
+
+
+def _counted(runs: dict[str, int], names: dict[str, str]) -> dict[str, int]:
+    """Runs counted on from the most under the old name and the new: no key is ever given twice."""
+    counted = dict(runs)
+    for element, run in runs.items():
+        new = names.get(element, element)
+        counted[new] = max(run, counted.get(new, 0))
+    return counted
+
+
+def _moved(runs: dict[str, int], names: dict[str, str]) -> dict[str, int]:
+    return {names.get(element, element): run for element, run in runs.items()}
 
 
 def _renamed(done: Done, names: dict[str, str]) -> Done:

@@ -10,7 +10,7 @@ from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, 
 from perdure.people import Rung, RungAct
 from perdure.usage import ModelUse
 
-ENTRY_VERSION = 2
+ENTRY_VERSION = 3
 How = Literal["completed", "interrupted", "cancelled", "consumed", "moved"]
 
 
@@ -305,6 +305,8 @@ class InstanceMigrated(Compact, frozen=True, tag=33):
     mapping: dict[str, str]
     flags: Flags
     reason: str = ""
+    keeps_keys: bool = False
+    """Whether jobs keep the keys they began under; not before version 3."""
 
 
 class CancelRequested(Compact, frozen=True, tag=34):

@@ -46,5 +46,10 @@ def _entries_from_one(form: list[Any]) -> list[Any]:
     return [2, *head, [_compacted(each, UNDOING_KEEPS) if each[0] == UNDOING else each for each in entries]]
 
 
-STATE_UPCASTERS = (Upcaster(1, _state_from_one),)
-ENTRY_UPCASTERS = (Upcaster(1, _entries_from_one),)
+def _from_two(form: list[Any]) -> list[Any]:
+    """A job that was migrated had the key of its new element: old migrations do not say that keys are kept."""
+    return [3, *form[1:]]
+
+
+STATE_UPCASTERS = (Upcaster(1, _state_from_one), Upcaster(2, _from_two))
+ENTRY_UPCASTERS = (Upcaster(1, _entries_from_one), Upcaster(2, _from_two))

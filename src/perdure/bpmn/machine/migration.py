@@ -34,7 +34,7 @@ def migrate(game: Game, command: c.Migrate, target: Plan, version: int) -> str |
             known[watch.node].discard(watch.event)
     flags = _flags(game.state, target, command.flags)
     game.emit(
-        e.InstanceMigrated(game.now, target.hash, target.process, version, names, flags, command.reason)
+        e.InstanceMigrated(game.now, target.hash, target.process, version, names, flags, command.reason, True)
     )  # fmt: skip
     game.follow(target)
     _reroute(game, names)

@@ -10,7 +10,7 @@ from perdure.contracts import FailureClass
 from perdure.people import HumanTask
 from perdure.usage import Spent
 
-STATE_VERSION = 2
+STATE_VERSION = 3
 
 Status = Literal[
     "active", "suspended", "completed", "failed", "cancelled", "terminated", "compensating", "compensated",
@@ -76,6 +76,8 @@ class Job(Compact, frozen=True):
     """For an intake: the person who brought what arrived, where one did."""
     before: int = 0
     """Attempts made before someone last asked to try again: the policy counts from there, the numbers go on."""
+    began_as: str = ""
+    """The element its run began as, where a migration has mapped that to another since: its key stays."""
 
 
 class Many(Compact, frozen=True):
@@ -143,6 +145,11 @@ class Node(Compact, frozen=True):
     """An interrupting event subprocess has begun: no other starts in this scope any more."""
     opened: tuple[str, ...] = ()
     """For a scope: complex gateways that have fired and wait for their other tokens, as `gateway flow`."""
+
+    def job_key(self, letters: str) -> str:
+        """The key of its job, in the instance with these letters."""
+        assert self.job is not None
+        return job_key(letters, self.job.began_as or self.element, self.job.run)
 
 
 class Watch(Compact, frozen=True):

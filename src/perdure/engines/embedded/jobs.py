@@ -25,7 +25,7 @@ from perdure.bpmn.machine.commands import JobDone, JobFault, LeaseJob, RaiseInci
 from perdure.bpmn.machine.definition import Binding, Deployed
 from perdure.bpmn.machine.entries import JobStarted
 from perdure.bpmn.machine.places import iteration_of, place_of
-from perdure.bpmn.machine.state import Failure, Instance, Job, Node, job_key
+from perdure.bpmn.machine.state import Failure, Instance, Job, Node
 from perdure.engines.embedded.instances import Instances
 from perdure.engines.embedded.merging import Change, seen_from
 from perdure.engines.embedded.payloads import Sealed, budget_of
@@ -123,7 +123,7 @@ class Jobs:
             definition = self._instances.known_definition(aggregate) or await self._definition(aggregate)
             work = self._work(definition, job)
             origin = Origin(aggregate.tenant, state.principal, state.trace)
-            key = job_key(id_text(aggregate.id), node.element, job.run)
+            key = node.job_key(id_text(aggregate.id))
             leased = Leased(name, aggregate.id, aggregate, node, job, definition, work, origin, key)
             if work.verb is None:
                 await self._insist_on_missing(leased)

@@ -9,7 +9,7 @@ from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.jobs import CONTRACT
 from perdure.bpmn.machine.places import place_of
-from perdure.bpmn.machine.state import ENDED, Failure, Instance, Node, job_key
+from perdure.bpmn.machine.state import ENDED, Failure, Instance, Node
 from perdure.engines.embedded.merging import nested
 from perdure.errors import MergeConflictError
 from perdure.sources import Micros, id_text
@@ -63,7 +63,7 @@ class Jobs:
         node = self._board.instances[id].nodes.get(entry.number)
         if node is None or node.job is None or node.job.attempt != entry.attempt or node.job.status != "leased":
             return
-        key = job_key(id_text(id), node.element, node.job.run)
+        key = node.job_key(id_text(id))
         about = (node.job.type, key, self._board.trail.execution(key))
         does, ends_at = self._stubs.take(*about), self._stubs.ends_at(*about, self._board.now)
         self._running.append(_Running(ends_at, id, entry.number, entry.attempt, does))

@@ -28,6 +28,7 @@ class Trail:
         """Instances that no other one called."""
         self.reached: dict[tuple[bytes, str], None] = {}
         self._jobs: dict[tuple[bytes, int], e.JobMade] = {}
+        self._keys: dict[tuple[bytes, int], str] = {}
         self._elements: dict[tuple[bytes, int], str] = {}
         self._begun: dict[tuple[bytes, int], int] = {}
         """How many iterations a repeated activity has begun."""
@@ -53,10 +54,7 @@ class Trail:
     def _saw(self, id: bytes, entry: Any) -> None:
         match entry:
             case e.InstanceStarted():
-                self.started.append(id)
-                if not entry.parent.startswith("node:"):
-                    self.roots.append(id)
-                self.unrest.began(entry.process, self._caller(entry.parent))
+                self._began(id, entry)
             case e.Entered():
                 self._elements[id, entry.number] = entry.element
                 if entry.number != ROOT and entry.kind not in _AROUND:
@@ -68,21 +66,41 @@ class Trail:
                     self._visit(id, self._elements[id, entry.number])
             case e.Passed():
                 self._visit(id, entry.element)
+            case e.InstanceMigrated():
+                self._rename(id, entry.mapping)
             case e.JobMade():
-                self._jobs[id, entry.number] = entry
+                self._made(id, entry)
             case e.JobStarted(interruptions=0):
-                key = job_key(id_text(id), self._elements[id, entry.number], self._jobs[id, entry.number].run)
+                key = self._keys[id, entry.number]
                 self._executions[key] = self._executions.get(key, 0) + 1
             case e.JobCompleted():
                 self._completed(self._jobs.get((id, entry.number)))
             case _:
                 pass
 
+    def _began(self, id: bytes, entry: e.InstanceStarted) -> None:
+        self.started.append(id)
+        if not entry.parent.startswith("node:"):
+            self.roots.append(id)
+        self.unrest.began(entry.process, self._caller(entry.parent))
+
     def _caller(self, parent: str) -> str:
         """The element that called an instance, where one did."""
         kind, _, rest = parent.partition(":")
         letters, _, number = rest.partition(":")
         return self._elements.get((parse_id(letters), int(number)), "") if kind == "node" else ""
+
+    def _rename(self, id: bytes, mapping: dict[str, str]) -> None:
+        for (each, number), element in self._elements.items():
+            if each == id:
+                self._elements[id, number] = mapping.get(element, element)
+
+    def _made(self, id: bytes, job: e.JobMade) -> None:
+        """A job made again keeps its key, also when its element has another name by now."""
+        before = self._jobs.get((id, job.number))
+        if before is None or before.run != job.run:
+            self._keys[id, job.number] = job_key(id_text(id), self._elements[id, job.number], job.run)
+        self._jobs[id, job.number] = job
 
     def _visit(self, id: bytes, element: str) -> None:
         self.visited.append(element)
