@@ -13,7 +13,7 @@ from perdure.bpmn.machine.activities import rebind
 from perdure.bpmn.machine.done import listed
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.gateways import joins, meet
-from perdure.bpmn.machine.plan import Plan
+from perdure.bpmn.machine.plan import Plan, Spot
 from perdure.bpmn.machine.state import ROOT, Flags, Instance, Watch
 from perdure.bpmn.machine.watches import listens, rearm
 from perdure.errors import Rejection
@@ -81,29 +81,50 @@ def _problems(game: Game, target: Plan, names: dict[str, str], mapping: dict[str
         area = names.get(before.area, before.area) if before.area != game.plan.process else target.process
         if after.area != area:
             found.append(f"'{new}' stands in '{after.area}' and not in '{area}'")
-    return [*found, *_flow_problems(game, target, names)]
+    return [*found, *dict.fromkeys(_flow_problems(game, target, names))]
 
 
 def _flow_problems(game: Game, target: Plan, names: dict[str, str]) -> Iterator[str]:
     """A join knows by their flows which tokens have come, and which it still waits for or swallows."""
-    for join, flow in dict.fromkeys(_came(game)):
+    for scope, join, flow, is_awaited in dict.fromkeys(_came(game)):
         spot = target.spots.get(names.get(join, join))
-        into = [each.id for each in spot.into] if spot is not None else []
-        if into and names.get(flow, flow) not in into:
-            yield (
-                f"the join '{join}' has a token of the flow '{flow}', which does not lead there in the new version: "
-                f"map it to one of {', '.join(into)}"
-            )
+        if spot is None or not spot.into:
+            continue
+        new, into = names.get(flow, flow), [each.id for each in spot.into]
+        may = into if is_awaited else _free(game, target, names, scope, spot, flow)
+        has = f"the join '{join}' has a token of the flow '{flow}'"
+        if new not in into:
+            yield f"{has}, which does not lead there in the new version: {_advice(may)}"
+        elif new not in may and new != flow:
+            yield f"{has}, and another one came, or can still come, on '{new}': {_advice(may)}"
 
 
-def _came(game: Game) -> Iterator[tuple[str, str]]:
+def _came(game: Game) -> Iterator[tuple[int, str, str, bool]]:
+    """Scope, join and flow of each token that has come, or is awaited to be swallowed."""
     for node in game.state.nodes.values():
         spot = game.plan.spots.get(node.element)
         if node.kind in ("join", "stuck") and node.flow and spot is not None and joins(spot):
-            yield node.element, node.flow
+            yield node.parent, node.element, node.flow, False
         for each in node.opened:
             join, _, flow = each.partition(" ")
-            yield join, flow
+            yield node.number, join, flow, True
+
+
+def _free(game: Game, target: Plan, names: dict[str, str], scope: int, spot: Spot, flow: str) -> list[str]:
+    """The flows into a join of the new version on which no token but those of a flow of the old one has come or can."""
+    beside = [node for node in game.state.nodes.values() if node.parent == scope]
+    there = [node for node in beside if names.get(node.element, node.element) == spot.id]
+    full = {names.get(node.flow, node.flow) for node in there if node.flow != flow}
+    tokens = {names.get(node.element, node.element) for node in beside} - {spot.id}
+    before = target.upstream(spot.id)
+    return [each.id for each in spot.into if each.id not in full and not tokens & before[each.id]]
+
+
+def _advice(flows: list[str]) -> str:
+    away = "take that token away first with modify"
+    if flows:
+        return f"map it to one of {', '.join(flows)}, or {away}"
+    return f"{away}: on every flow that leads there another one came or can still come"
 
 
 def _reroute(game: Game, names: dict[str, str]) -> None:
