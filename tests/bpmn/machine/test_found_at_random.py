@@ -174,3 +174,16 @@ def test_a_suspended_instance_hears_nothing_twice_when_it_goes_on() -> None:
     assert player.ask(c.FireTimer(number=number, kind="watch", due=61 * SECOND)) == "fired"
     decision = player.machine.decide(ID, player.state, c.Resume(), ORIGIN, player.now, 0.5)
     assert getattr(decision, "code", "") == "wrong_state"
+
+
+def test_around_iterations_that_wait_nothing_waits_for_their_message_itself() -> None:
+    late = m.TimerTrigger("duration", m.Value("orch_wait", "flag"))
+    border = m.Event(id="late", position="boundary", attached_to="r", triggers=(late,))
+    player = played(m.Task(id="r", kind="receive", message="a", repeat=TWICE), beside=(border,))
+    player.ask(c.RetryIncident(node=standing(player, "r", "many").number, flags={"orch_wait": "PT1H"}, worker=1))
+    assert player.state is not None
+    waits = [each.node for each in player.state.watches.values() if each.kind == "message"]
+    assert [player.state.nodes[number].kind for number in waits] == ["wait", "wait"]
+    for number in [each.number for each in player.state.watches.values() if each.kind == "message"]:
+        player.ask(c.Correlate(watch=number, message_id=str(number)))
+    assert player.state is not None and player.state.status == "completed"

@@ -106,9 +106,13 @@ def listens(plan: Plan, node: Node) -> list[str]:
         return found
     if node.kind == "gate":
         found.extend(flow.target for flow in spot.out if _is_awaited(plan.spots[flow.target].node))
-    elif isinstance(spot.node, m.Event) or (isinstance(spot.node, m.Task) and spot.node.kind == "receive"):
+    elif node.kind == "wait" and _is_event(spot.node):
         found.append(spot.id)
     return found
+
+
+def _is_event(node: m.Node) -> bool:
+    return isinstance(node, m.Event) or (isinstance(node, m.Task) and node.kind == "receive")
 
 
 def _is_awaited(node: m.Node) -> bool:
