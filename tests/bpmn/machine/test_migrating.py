@@ -84,3 +84,23 @@ def test_a_token_at_a_join_may_take_a_flow_that_is_free() -> None:
     end_job(player, "a")
     end_job(player, "last")
     assert status(player) == "completed"
+
+
+def in_turn(*elements: str, ordering: Literal["sequential", "parallel"] = "sequential") -> m.SubProcess:
+    body = m.Scope(nodes=tuple(map(service, elements)), flows=())
+    return m.SubProcess(id="ad-hoc", kind="ad_hoc", ordering=ordering, body=body)
+
+
+@pytest.mark.req("O10")
+def test_activities_in_turn_that_have_begun_keep_their_places_or_the_migration_is_refused() -> None:
+    player = played(in_turn("a", "b", "c"))
+    end_job(player, "a")
+    for moved in (in_turn("x", "a", "b", "c"), in_turn("b", "a", "c"), in_turn("b", "c")):
+        told = refused(player, plan_of_line(moved, hash=OTHER))
+        assert "'ad-hoc' that have begun (a, b) are not the first of 'ad-hoc'" in told
+    at_once = plan_of_line(in_turn("a", "b", "c", ordering="parallel"), hash=OTHER)
+    assert "would never begin" in refused(player, at_once)
+    migrated(player, plan_of_line(in_turn("a2", "b", "x", "c", "y"), hash=OTHER), {"a": "a2"})
+    for element in ("b", "x", "c", "y"):
+        end_job(player, element)
+    assert (status(player), ran(player)) == ("completed", ["a.verb", "b.verb", "x.verb", "c.verb", "y.verb"])

@@ -10,6 +10,7 @@ from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import rebind
+from perdure.bpmn.machine.ad_hoc import is_ad_hoc, is_over
 from perdure.bpmn.machine.done import listed
 from perdure.bpmn.machine.game import Game
 from perdure.bpmn.machine.gateways import joins, meet
@@ -38,6 +39,7 @@ def migrate(game: Game, command: c.Migrate, target: Plan, version: int) -> str |
     )  # fmt: skip
     game.follow(target)
     _reroute(game, names)
+    _recount(game)
     for number in list(game.state.nodes):
         if game.state.nodes[number].incident is None:
             rearm(game, number, {names.get(event, event) for event in known[number]})
@@ -81,7 +83,7 @@ def _problems(game: Game, target: Plan, names: dict[str, str], mapping: dict[str
         area = names.get(before.area, before.area) if before.area != game.plan.process else target.process
         if after.area != area:
             found.append(f"'{new}' stands in '{after.area}' and not in '{area}'")
-    return [*found, *dict.fromkeys(_flow_problems(game, target, names))]
+    return [*found, *dict.fromkeys((*_flow_problems(game, target, names), *_order_problems(game, target, names)))]
 
 
 def _flow_problems(game: Game, target: Plan, names: dict[str, str]) -> Iterator[str]:
@@ -125,6 +127,38 @@ def _advice(flows: list[str]) -> str:
     if flows:
         return f"map it to one of {', '.join(flows)}, or {away}"
     return f"{away}: on every flow that leads there another one came or can still come"
+
+
+def _order_problems(game: Game, target: Plan, names: dict[str, str]) -> Iterator[str]:
+    """A sequential ad-hoc subprocess knows by the order of its activities which have begun."""
+    for node in game.state.nodes.values():
+        new = names.get(node.element, node.element)
+        if node.many is None or not is_ad_hoc(node) or is_over(node) or new not in target.areas:
+            continue
+        before, after = game.plan.areas[node.element].starts, target.areas[new].starts
+        begun = [names.get(each, each) for each in before[: node.many.started]]
+        if _is_sequential(target, new) and begun != [*after[: len(begun)]]:
+            yield (
+                f"the activities of '{node.element}' that have begun ({', '.join(begun)}) are not the first of "
+                f"'{new}': leave them in that order and put others behind them"
+            )
+        elif not _is_sequential(target, new) and len(begun) < len(before):
+            yield f"'{node.element}' is sequential and '{new}' is not: what has not begun would never begin"
+
+
+def _is_sequential(plan: Plan, element: str) -> bool:
+    node = plan.spots[element].node
+    return isinstance(node, m.SubProcess) and node.ordering == "sequential"
+
+
+def _recount(game: Game) -> None:
+    """What a sequential ad-hoc subprocess has yet to begin is what the new version has."""
+    for node in list(game.state.nodes.values()):
+        if node.many is None or not is_ad_hoc(node) or is_over(node) or not _is_sequential(game.plan, node.element):
+            continue
+        total = len(game.plan.areas[node.element].starts)
+        if total != node.many.total:
+            game.emit(e.Iterated(node.number, total, node.many.started, node.many.ended))
 
 
 def _reroute(game: Game, names: dict[str, str]) -> None:
