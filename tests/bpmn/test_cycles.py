@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.bpmn.cycles import Cycle, read_cycle, shifted
+from perdure.bpmn.cycles import Cycle, put_off, read_cycle
 from perdure.bpmn.machine.values import cycle_start, next_due
 from perdure.contracts import parse_date_time
 from perdure.cron import next_cron
@@ -55,12 +55,20 @@ def test_missed_times_of_a_cycle_without_end_are_passed_over(text: str) -> None:
     assert iso(again)[10:] == iso(LAST_OF_JANUARY)[10:] or "H" in text
 
 
-def test_a_shifted_cycle_counts_its_months_from_later() -> None:
-    _, cycle, left, _ = cycle_start("R/P1M", LAST_OF_JANUARY, next_cron)
-    moved, due = shifted(cycle, 5 * DAY), parse_date_time("2026-03-05T10:00:00Z")
-    assert iso(next_due(moved, due, left, due, next_cron))[:10] == "2026-04-05"
-    assert shifted("R/PT10M", DAY) == "R/PT10M"
-    assert shifted("0 9 * * *", DAY) == "0 9 * * *"
+@pytest.mark.parametrize(("days", "expected"), [(5, "2026-04-05"), (20, "2026-04-20"), (40, "2026-05-09")])
+def test_a_cycle_that_was_put_off_counts_its_months_from_then(days: int, expected: str) -> None:
+    due, cycle, left, _ = cycle_start("R/P1M", LAST_OF_JANUARY, next_cron)
+    due += days * DAY
+    assert iso(next_due(put_off(cycle, due), due, left, due, next_cron))[:10] == expected
+    assert put_off("R/PT10M", due) == "R/PT10M"
+    assert put_off("0 9 * * *", due) == "0 9 * * *"
+
+
+def test_a_cycle_at_the_end_of_the_calendar_can_be_put_off() -> None:
+    due, cycle, left, _ = cycle_start("R/9999-12-31T00:00:00Z/P1M", LAST_OF_JANUARY, next_cron)
+    due += 20 * DAY
+    assert next_due(put_off(cycle, due), due, left, due, next_cron) > due
+    assert put_off(put_off(cycle, due), due) == put_off(cycle, due)
 
 
 @pytest.mark.parametrize(

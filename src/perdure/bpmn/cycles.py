@@ -11,6 +11,8 @@ from perdure.spans import Span, later, next_after
 
 _CYCLE = re.compile(r"R(?P<times>-1|\d{0,9})/(?:(?P<start>.+)/)?(?P<interval>P[^/]*)", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+"""No date is written later than this."""
 
 
 class Cycle(NamedTuple):
@@ -60,11 +62,11 @@ def read_cycle(text: str) -> Cycle | str | None:
     return Cycle(times, start, span, match["interval"]) if any(span) else "its interval is zero"
 
 
-def shifted(text: str, by: int) -> str:
-    """An armed cycle, later by so many microseconds."""
+def put_off(text: str, due: int) -> str:
+    """An armed cycle whose next time has been put off until then: its months are counted from there."""
     cycle = read_cycle(text)
-    return cycle._replace(start=cycle.start + by).armed(0) if isinstance(cycle, Cycle) and cycle.start else text
+    return cycle._replace(start=due).armed(0) if isinstance(cycle, Cycle) and cycle.start else text
 
 
 def _text(moment: int) -> str:
-    return (_EPOCH + timedelta(microseconds=moment)).isoformat()
+    return (_EPOCH + timedelta(microseconds=min(moment, _LATEST))).isoformat()

@@ -11,6 +11,7 @@ from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.state import Node
+from perdure.spans import DAY
 from tests.bpmn.machine.play import HASH, ID, ORIGIN, SECOND, Player
 
 OTHER = b"o" * 32
@@ -187,3 +188,17 @@ def test_around_iterations_that_wait_nothing_waits_for_their_message_itself() ->
     for number in [each.number for each in player.state.watches.values() if each.kind == "message"]:
         player.ask(c.Correlate(watch=number, message_id=str(number)))
     assert player.state is not None and player.state.status == "completed"
+
+
+def test_a_monthly_timer_that_was_put_off_comes_a_month_after_that() -> None:
+    monthly = (m.TimerTrigger("cycle", m.Value("R4/P1M")),)
+    border = m.Event(id="nudge", position="boundary", attached_to="u", is_interrupting=False, triggers=monthly)
+    player = played(m.Task(id="u", kind="user"), beside=(border,))
+    player.ask(c.Suspend())
+    player.now += 20 * DAY
+    player.ask(c.Resume(timers="shift", worker=1))
+    assert player.state is not None
+    (nudge,) = player.state.watches.values()
+    player.now = nudge.due
+    player.ask(c.FireTimer(number=nudge.number, kind="watch", due=nudge.due, worker=1))
+    assert player.state.watches[nudge.number].due - nudge.due == 28 * DAY, "from the 21st of February"

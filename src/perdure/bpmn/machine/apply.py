@@ -296,8 +296,8 @@ def _resumed(state: Instance, entry: e.InstanceResumed) -> None:
         return
     for watch in list(state.watches.values()):
         if watch.due:
-            later = replace(watch, due=watch.due + entry.shift, cycle=cycles.shifted(watch.cycle, entry.shift))
-            state.watches[watch.number] = later
+            due = watch.due + entry.shift
+            state.watches[watch.number] = replace(watch, due=due, cycle=cycles.put_off(watch.cycle, due))
     for node in list(state.nodes.values()):
         if node.job is not None and node.job.retry_at:
             state.nodes[node.number] = replace(node, job=replace(node.job, retry_at=node.job.retry_at + entry.shift))
