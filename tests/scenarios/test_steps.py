@@ -104,3 +104,28 @@ async def test_a_model_may_call_what_a_later_step_deploys(tmp_path: Path) -> Non
     text = f"profile: open\ndo: {steps}\nexpect: {{state: completed, ran: [b.two]}}\n"
     outcome = await played(tmp_path, "start s\ncall c q\nend e\ns > c > e\n", text)
     assert outcome.passed, outcome
+
+
+@pytest.mark.req("X23", "V21")
+@pytest.mark.parametrize(
+    ("sketch", "do", "expect"),
+    [
+        (
+            "start s\nuser u\nend e\nboundary b on u non timer cycle @daily\nservice n a.one\nend e2\n"
+            "s > u > e\nb > n > e2\n",
+            "[{start: {}}, {advance: P2D}, {task: {element: u}}]",
+            "{state: completed, ran: [a.one, a.one]}",
+        ),
+        (
+            "start s timer cycle @daily\nservice n a.one\nend e\ns > n > e\n",
+            "[{advance: P2D}]",
+            "{ran: [a.one, a.one]}",
+        ),
+    ],
+    ids=["boundary", "start"],
+)
+async def test_a_cron_timer_fires_on_the_engine_and_on_the_machine_alone(
+    tmp_path: Path, sketch: str, do: str, expect: str
+) -> None:
+    outcome = await played(tmp_path, sketch, f"profile: open\ndo: {do}\nexpect: {expect}\n")
+    assert outcome.passed, outcome

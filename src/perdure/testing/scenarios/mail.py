@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, Protocol
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.plan import Plan
-from perdure.bpmn.machine.process import ArmedStart, first_time, next_time, no_cron
+from perdure.bpmn.machine.process import ArmedStart, first_time, next_time
 from perdure.bpmn.machine.state import ENDED, Instance, Watch
+from perdure.cron import next_cron
 from perdure.errors import RejectedError
 from perdure.sources import Micros
 from perdure.testing.scenarios.heads import Heads
@@ -159,7 +160,7 @@ class Mail:
         self._timers.remove(timer)
         if timer.cycle:
             armed = ArmedStart(0, 0, timer.due, timer.left, timer.since)
-            again, left = next_time(timer.cycle, armed, self._board.now, no_cron)
+            again, left = next_time(timer.cycle, armed, self._board.now, next_cron)
             if again:
                 self._timers.append(timer._replace(due=again, left=left))
         self._board.begin(timer.process, start=timer.element, message_id=f"start:{timer.due}")
@@ -180,7 +181,7 @@ def _timers(plan: Plan, process: str, now: Micros) -> Iterator[_Timer]:
         if isinstance(node, m.Event) and node.position == "start":
             for trigger in node.triggers:
                 if isinstance(trigger, m.TimerTrigger):
-                    due, left = first_time(trigger.kind, trigger.value.text, now, no_cron)
+                    due, left = first_time(trigger.kind, trigger.value.text, now, next_cron)
                     if due:
                         cycle = trigger.value.text if trigger.kind == "cycle" else ""
                         yield _Timer(due, process, node.id, cycle, left, now)

@@ -13,6 +13,7 @@ from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.plan import Plan, plan_of
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.bpmn.model import CallActivity, Model
+from perdure.cron import next_cron
 from perdure.engines.embedded.calls import CANNOT_CALL, MAX_CALLS, shared_flags
 from perdure.engines.embedded.changes import CALLER_SUSPENDED, is_held_by_caller
 from perdure.engines.embedded.notices import TTL_SECONDS
@@ -64,7 +65,7 @@ class PureWorld:
         self._clock = VirtualSources(seed)
         self._plans: dict[bytes, Plan] = {}
         self._latest: dict[str, tuple[Plan, int]] = {}
-        self._machine = InstanceMachine(self._plans)
+        self._machine = InstanceMachine(self._plans, next_cron)
         self._states: dict[bytes, Instance] = {}
         self._journal: dict[bytes, list[e.Entry]] = {}
         self._timers: dict[bytes, tuple[TimerRow, ...]] = {}
