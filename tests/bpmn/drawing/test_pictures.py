@@ -207,16 +207,6 @@ def test_the_steps_of_a_path_are_numbered_in_the_order_they_were_taken() -> None
     assert sorted(_badges(draw(chain(), Marks(path=("sa", "ae"))))) == ["1", "2"]
 
 
-@pytest.mark.req("P4")
-def test_an_end_that_was_reached_keeps_its_thick_ring() -> None:
-    def width(picture: str, selector: str) -> float:
-        return float(picture.partition(f"{selector}{{")[2].partition("stroke-width:")[2].split(";")[0].split("}")[0])
-
-    picture = draw(chain(), Marks(path=("s", "sa", "a", "ae", "e")))
-    assert picture.index(".taken .thick{") > picture.index(".taken .scope{"), "of two rules the later one holds"
-    assert width(picture, ".taken .thick") > width(picture, ".taken .scope")
-
-
 def _badges(picture: str) -> Iterator[str]:
     for text in ET.fromstring(picture).iter(f"{SVG}text"):
         if text.get("class") == "on":

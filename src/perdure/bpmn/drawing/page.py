@@ -64,13 +64,7 @@ def draw(model: Model, marks: Marks | None = None, *, title: str = "", margin: f
         ),
     )
     scene = _Scene(elements, frozenset(_defaults(elements)), frozenset(_shared(diagram)), marks)
-    return _framed(
-        diagram,
-        [*_shapes(scene, diagram), overlay(diagram, marks)],
-        title,
-        margin,
-        style_sheet(shows_path=bool(marks.path)),
-    )
+    return _framed(diagram, [*_shapes(scene, diagram), overlay(diagram, marks)], title, margin)
 
 
 def _elements(definitions: Definitions) -> Iterator[Drawable]:
@@ -177,7 +171,7 @@ def _grouped(scene: _Scene, id: str, kind: str, content: str, name: str = "") ->
     return group(spoken + content, class_=classes, data_element=id)
 
 
-def _framed(diagram: Diagram, content: list[str], title: str, margin: float, style: str) -> str:
+def _framed(diagram: Diagram, content: list[str], title: str, margin: float) -> str:
     box = _extent(diagram, TITLE_HEIGHT if title else 0.0, margin)
     heading = ""
     if title:
@@ -185,7 +179,7 @@ def _framed(diagram: Diagram, content: list[str], title: str, margin: float, sty
         heading = element("text", escaped(title), font_size=16.0, font_weight="600", **at)
     parts = [
         element("title", escaped(title)) if title else "",
-        element("style", style),
+        element("style", style_sheet()),
         rectangle(box.x, box.y, box.width, box.height, "page"),
         heading,
         *content,

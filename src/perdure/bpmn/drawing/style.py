@@ -51,15 +51,12 @@ RULES = (
     (".on", "fill:on;font-weight:600"),
     (".glyph", "fill:none;stroke:on;stroke-width:1.6;stroke-linecap:round;stroke-linejoin:round"),
 )  # fmt: skip
-PATH_RULES = ((".taken .thick", "stroke-width:4.5"),)
-"""What only pictures of a path need: an end that was reached is still an end."""
 SCOPE = ".perdure-bpmn"
 
 
-def style_sheet(*, shows_path: bool = False) -> str:
+def style_sheet() -> str:
     """Colours as variables, each rule with its light colour first for readers that know no variables."""
-    told = (*RULES, *PATH_RULES) if shows_path else RULES
-    rules = [f"{_selectors(selector)}{{{_declared(body)}}}" for selector, body in told]
+    rules = [f"{_selectors(selector)}{{{_declared(body)}}}" for selector, body in RULES]
     dark = f"@media (prefers-color-scheme:dark){{{SCOPE}{{{_variables(DARK)}}}}}"
     return "\n".join([f"{SCOPE}{{{_variables(LIGHT)}}}", dark, *rules])
 
