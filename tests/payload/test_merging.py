@@ -66,6 +66,10 @@ def test_branches_that_write_different_fields_are_merged_in_any_order() -> None:
         ({"case": {"state": "x"}}, {"case": {"state": "y"}}, "/case/state"),
         ({"case": None}, {"case": {"state": "y"}}, "/case"),
         ({"case": {"state": "y"}}, {"case": "gone"}, "/case"),
+        ({"new": {}}, {"new": 1}, "/new"),
+        ({"new": {}}, {"new": None}, "/new"),
+        ({"new": {"x": {}}}, {"new": [1]}, "/new"),
+        ({"count": {}}, {"count": 11}, "/count"),
     ],
 )
 def test_a_path_changed_by_two_branches_names_the_path_and_both_verbs(
@@ -103,24 +107,6 @@ def test_an_empty_object_agrees_with_any_object_another_branch_writes_there(
 ) -> None:
     for changes in ([("one", first), ("two", second)], [("two", second), ("one", first)]):
         assert merge_concurrent(BASE, changes, {}) == {**BASE, **merged}
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "path"),
-    [
-        ({"new": {}}, {"new": 1}, "/new"),
-        ({"new": {}}, {"new": None}, "/new"),
-        ({"new": {"x": {}}}, {"new": [1]}, "/new"),
-        ({"count": {}}, {"count": 11}, "/count"),
-    ],
-)
-def test_an_empty_object_against_anything_else_is_a_conflict(
-    first: dict[str, Any], second: dict[str, Any], path: str
-) -> None:
-    for changes in ([("kyc.b", first), ("kyc.a", second)], [("kyc.a", second), ("kyc.b", first)]):
-        with pytest.raises(MergeConflictError) as caught:
-            merge_concurrent(BASE, changes, {})
-        assert caught.value.data == {"path": path, "verbs": ("kyc.a", "kyc.b")}
 
 
 def test_declared_rules_combine_what_branches_wrote() -> None:

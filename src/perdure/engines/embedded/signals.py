@@ -31,15 +31,12 @@ class Signals:
         upto = await self._store.newest_wait(origin.tenant, SIGNAL, letter.name)
         names = tuple(id_text(each.aggregate) for each in starts)
         letter = _bounded(letter, upto, names)
-        if await self._is_new(letter, origin):
-            return Broadcast(letter.message_id, await self._tell(letter, origin))
-        known = await self._store.message(origin.tenant, letter.message_id)
-        if known is None or (known.kind, known.name) == (SIGNAL, letter.name):
-            return Broadcast(letter.message_id, 0, is_duplicate=True)
-        letter = namesake(SIGNAL, letter)
-        if await self._is_new(letter, origin):
-            return Broadcast(letter.message_id, await self._tell(letter, origin))
-        return Broadcast(letter.message_id, 0, is_duplicate=True)
+        is_new = await self._is_new(letter, origin)
+        if not is_new and await self._is_another(letter, origin):
+            letter = namesake(SIGNAL, letter)
+            is_new = await self._is_new(letter, origin)
+        reached = await self.go_on(letter, origin) if is_new and _has_audience(letter) else 0
+        return Broadcast(letter.message_id, reached, is_duplicate=not is_new)
 
     async def _is_new(self, letter: Letter, origin: Origin) -> bool:
         """Write its row, if that was not written before."""
@@ -50,8 +47,10 @@ class Signals:
         )  # fmt: skip
         return await self._delivery.write(origin.tenant, row) is None
 
-    async def _tell(self, letter: Letter, origin: Origin) -> int:
-        return await self.go_on(letter, origin) if _has_audience(letter) else 0
+    async def _is_another(self, letter: Letter, origin: Origin) -> bool:
+        """Whether its id belongs to a message, or to a signal of another name."""
+        known = await self._store.message(origin.tenant, letter.message_id)
+        return known is not None and (known.kind, known.name) != (SIGNAL, letter.name)
 
     async def go_on(self, letter: Letter, origin: Origin) -> int:
         """Reach everyone who was not reached yet; how many waits ended and instances began just now."""

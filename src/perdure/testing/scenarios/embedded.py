@@ -98,12 +98,13 @@ class EmbeddedWorld:
         contracts = contracts_of(model, self._scenario)
         self._intakes.learn(model.definitions)
         self._misfits |= misfits(self._scenario, model, contracts)
+        along = coming(self._scenario)
         for process in model.definitions.executable():
             deployed = deployed_from(model.definitions, process, self._scenario, contracts)
             try:
                 judged = await self.engine.definitions.judge(
                     model, self.origin, process=process.id, profile=self._scenario.profile, deployed=deployed,
-                    along=coming(self._scenario),
+                    along=along,
                 )  # fmt: skip
                 made = await self.engine.definitions.enter(judged, self.origin)
             except DefinitionError as error:
