@@ -9,11 +9,15 @@ from typing import Any
 import msgspec
 
 from perdure.bpmn.machine.entries import Entered, InstanceStarted, JobCompleted, JobMade, Left
-from perdure.engines.embedded.instances import Instances
-from perdure.journal import Origin, alike
+from perdure.engines.embedded.instances import KIND, Instances
+from perdure.journal import Entries, Origin, alike
 from perdure.kernel.kernel import Aggregate
 
 MAX_PASTS = 1024
+MAX_SHARED = 10_000
+"""How many steps from one shared past to the next are remembered before all are forgotten."""
+MAX_SHARED_VERBS = 64
+"""A longer past is an instance's own: it goes on growing, and few others have the same."""
 
 
 class Past(msgspec.Struct, gc=False):
@@ -24,6 +28,8 @@ class Past(msgspec.Struct, gc=False):
     verbs: list[str]
     standing: dict[int, str]
     works: dict[int, None]
+    is_shared: bool = False
+    """Of many instances at once: nothing is added to it."""
 
     def add(self, entries: Iterable[Any]) -> None:
         for entry in entries:
@@ -40,6 +46,10 @@ class Past(msgspec.Struct, gc=False):
                 del self.works[entry.number]
                 self.verbs.append(entry.verb)
 
+    def own(self) -> Past:
+        """A copy to which something can be added."""
+        return Past({**self.elements}, [*self.verbs], {**self.standing}, {**self.works})
+
 
 class _Followed(msgspec.Struct, gc=False):
     """A past up to a version. `told` is the commit it was last told of, all of it only if the versions agree."""
@@ -50,12 +60,18 @@ class _Followed(msgspec.Struct, gc=False):
 
 
 class Pasts:
-    """Of one process: instances begun or shown here are followed, so that showing them again reads nothing."""
+    """Of one process: instances begun or shown here are followed, so that showing them again reads nothing.
+
+    Instances that went the same way share one past: where a known move leads from it is worked out once.
+    """
 
     def __init__(self, instances: Instances) -> None:
         self._instances = instances
         self._followed: OrderedDict[bytes, _Followed] = OrderedDict()
-        instances.kernel.listen(self._on_commit)
+        self._first = Past({}, [], {}, {}, is_shared=True)
+        self._next: dict[tuple[int, int], tuple[Past, Sequence[Any], Past]] = {}
+        instances.kernel.listen(self._on_commit, KIND)
+        instances.kernel.leave(self._drop)
 
     def known(self, aggregate: Aggregate) -> Past | None:
         """The past of an instance that is followed up to where it is now."""
@@ -74,7 +90,7 @@ class Pasts:
             return read.past
         return followed.past
 
-    def _on_commit(self, aggregate: Aggregate, entries: Sequence[Any]) -> None:
+    def _on_commit(self, aggregate: Aggregate, entries: Any) -> None:
         told = alike(entries)
         if not told:
             return
@@ -82,20 +98,41 @@ class Pasts:
         if followed is None:
             if type(told[0]) is not InstanceStarted:
                 return
-            followed = _Followed(empty_past(), 0)
+            followed = _Followed(self._first, 0)
             self._keep(aggregate.id, followed)
         elif followed.told is not aggregate and followed.told is not None and followed.told.version != followed.version:
             del self._followed[aggregate.id]  # another process committed in between
             return
         followed.told = aggregate
         followed.version += 1
-        followed.past.add(told)
+        past = followed.past
+        if not past.is_shared:
+            past.add(told)
+        elif type(entries) is Entries:
+            known = self._next.get((id(past), id(told)))
+            followed.past = known[2] if known is not None else self._learn(past, told)
+        else:
+            followed.past = past.own()
+            followed.past.add(told)
+
+    def _learn(self, past: Past, told: Sequence[Any]) -> Past:
+        after = past.own()
+        after.add(told)
+        after.is_shared = len(after.verbs) <= MAX_SHARED_VERBS
+        if after.is_shared:
+            if len(self._next) >= MAX_SHARED:
+                self._next.clear()
+            self._next[id(past), id(told)] = past, told, after  # as long as both are kept here, none has their identity
+        return after
 
     def _keep(self, id: bytes, followed: _Followed) -> None:
         self._followed[id] = followed
         self._followed.move_to_end(id)
         if len(self._followed) > MAX_PASTS:
             self._followed.popitem(last=False)
+
+    def _drop(self, id: bytes) -> None:
+        self._followed.pop(id, None)
 
 
 def empty_past() -> Past:

@@ -34,6 +34,8 @@ from perdure.sources import Id, Sources, id_text
 __all__ = ["Aggregate", "Answer", "Kernel", "Preparation", "Prepared"]
 
 CACHED_AGGREGATES = 1024
+ENDED_KEPT = 128
+"""Of those that have ended: who waited for one looks at it once more, and hardly anyone does later."""
 MAX_FOLDED = 256
 MAX_REDECISIONS = 64
 
@@ -43,6 +45,7 @@ Listener = Callable[[Aggregate, Any], None]
 EntryListener = Callable[[Aggregate, Any], None]
 NoticeListener = Callable[[Aggregate, Sequence[Notice]], None]
 RefusalListener = Callable[[BaseException], None]
+LeavingListener = Callable[[Id], None]
 
 
 class Kernel:
@@ -57,23 +60,27 @@ class Kernel:
         self._machines = machines
         self._decider = Decider(machines, sources)
         self._cache: OrderedDict[bytes, Aggregate] = OrderedDict()
+        self._ended_last: deque[Id] = deque()
         self._waiting: dict[bytes, Queue] = {}
         self._due: list[Id] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._commits = 0
         self._quiet: asyncio.Future[None] | None = None
-        self._listeners: list[Listener] = []
+        self._listeners: list[tuple[str, Listener]] = []
+        self._listening: dict[str, list[Listener]] = {}
         self._hearing: dict[type, list[EntryListener]] = {}
         self._heard = Sieve(self._hearing)
         self._noticing: list[NoticeListener] = []
         self._refusing: list[RefusalListener] = []
+        self._leaving: list[LeavingListener] = []
 
     def machine(self, kind: str) -> Machine[Any, Any, Any]:
         return self._machines[kind]
 
-    def listen(self, listener: Listener) -> None:
-        """Be told of every command, with all its entries."""
-        self._listeners.append(listener)
+    def listen(self, listener: Listener, kind: str = "") -> None:
+        """Be told of every command, with all its entries; or only of those put to one kind of aggregate."""
+        self._listeners.append((kind, listener))
+        self._listening.clear()
 
     def hear(self, types: Iterable[type], listener: EntryListener) -> None:
         """Be told of single entries, of these types only."""
@@ -88,6 +95,10 @@ class Kernel:
     def refused(self, listener: RefusalListener) -> None:
         """Be told why, whenever a command is not carried out."""
         self._refusing.append(listener)
+
+    def leave(self, listener: LeavingListener) -> None:
+        """Be told of every aggregate that has ended and is kept in memory no longer."""
+        self._leaving.append(listener)
 
     def remembered(self, id: Id) -> Aggregate | None:
         """The aggregate as this process last committed or read it, if it is in memory: for looking, not for answers."""
@@ -265,7 +276,7 @@ class Kernel:
 
     def _committed(self, committing: Committing) -> None:
         after = committing.after
-        self._remember(after)
+        self._remember(after, is_over=committing.unit.ended_at > 0)
         for each in committing.decided:
             each.submission.settle(Answer(after, each.answer, each.entries))
         self._tell(committing)
@@ -346,7 +357,7 @@ class Kernel:
             if conflict is not None:
                 return conflict
             after = committing.after
-            self._remember(after)
+            self._remember(after, is_over=committing.unit.ended_at > 0)
         for each in (*decided, *quiet):
             each.submission.settle(Answer(after, each.answer, each.entries))
         for submission, error in refused:
@@ -404,18 +415,29 @@ class Kernel:
                 stored, state = again, machine.decode(again.state)
         raise InvariantBroken("read", "call", id_text(stored.id), f"it changed {MAX_REDECISIONS} times while reading")
 
-    def _remember(self, aggregate: Aggregate) -> None:
-        self._cache[aggregate.id] = aggregate
-        self._cache.move_to_end(aggregate.id)
-        if len(self._cache) > CACHED_AGGREGATES:
-            self._cache.popitem(last=False)
+    def _remember(self, aggregate: Aggregate, *, is_over: bool = False) -> None:
+        cache, id = self._cache, aggregate.id
+        cache[id] = aggregate
+        cache.move_to_end(id)
+        if is_over:
+            self._ended_last.append(id)
+            if len(self._ended_last) > ENDED_KEPT:
+                self._dismiss(self._ended_last.popleft())
+        if len(cache) > CACHED_AGGREGATES:
+            cache.popitem(last=False)
+
+    def _dismiss(self, id: Id) -> None:
+        self._cache.pop(id, None)
+        for leaving in self._leaving:
+            leaving(id)
 
     def _tell(self, committing: Committing) -> None:
         after, hearing = committing.after, self._hearing
+        listening = self._listening.get(after.kind) or self._listening_to(after.kind)
         for each in committing.decided:
-            for listener in self._listeners:
-                listener(after, each.entries)
             entries = each.entries
+            for listener in listening:
+                listener(after, entries)
             for place in self._heard.places(entries):
                 entry = entries[place]
                 for hears in hearing[type(entry)]:
@@ -423,6 +445,10 @@ class Kernel:
         if committing.unit.notices:
             for notices in self._noticing:
                 notices(after, committing.unit.notices)
+
+    def _listening_to(self, kind: str) -> list[Listener]:
+        found = self._listening[kind] = [listener for wanted, listener in self._listeners if wanted in ("", kind)]
+        return found
 
     def _refuse(self, submission: Submission, error: BaseException) -> None:
         if not submission.future.done():

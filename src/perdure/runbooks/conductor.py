@@ -69,7 +69,7 @@ class Conductor:
         self.decisions = Decisions(catalogue, self.documents)
         self.plans = Running(self)
         self._vetting = Vetting(catalogue, self.documents, self.decisions)
-        kernel.listen(self._on_commit)
+        kernel.listen(self._on_commit, KIND)
         kernel.hear((e.AttemptStarted,), self._on_started)
 
     # --- calling -------------------------------------------------------------------------------------------------

@@ -143,3 +143,25 @@ def test_what_is_forgotten_is_asked_for_again() -> None:
     assert payloads.find(INSTANCE, head) is None
     with pytest.raises(MissingPayload):
         payloads.held(INSTANCE, head)
+
+
+@pytest.mark.req("V8")
+def test_of_one_instance_the_last_payloads_are_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("perdure.engines.embedded.payloads.MAX_EACH", 2)
+    payloads, first = started({"n": 0})
+    second, _ = payloads.seal_change(INSTANCE, first, change({"n": 1}))
+    third, _ = payloads.seal_change(INSTANCE, second, change({"n": 2}))
+    assert payloads.find(INSTANCE, first) is None
+    assert [payloads.held(INSTANCE, each).data for each in (second, third)] == [{"n": 1}, {"n": 2}]
+
+
+@pytest.mark.req("V8")
+def test_those_that_wrote_first_leave_when_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("perdure.engines.embedded.payloads.MAX_HELD_BYTES", 900)
+    payloads, head = started({"n": 0})
+    other = Id(bytes(16))
+    assert payloads.find(INSTANCE, head) is not None
+    later, _ = payloads.seal(other, first_envelope("order", 1, None, {"n": "x" * 500}, 0))
+    assert payloads.find(INSTANCE, head) is None and payloads.find(other, later) is not None
+    payloads.forget(other)
+    assert payloads._size == 0

@@ -66,6 +66,7 @@ class EmbeddedEngine:
         self.store = store
         self.definitions = Definitions(conductor.kernel, store, conductor.catalogue, plans, checks)
         self.payloads = Payloads(store)
+        conductor.kernel.leave(self.payloads.forget)
         self.instances = Instances(conductor, store, self.definitions, self.payloads, machine, sources)
         self.jobs = Jobs(self.instances)
         self.followers = Followers(self.instances)

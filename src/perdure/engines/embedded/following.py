@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import Any, Literal
 
 from perdure.bpmn.machine.state import ENDED, Instance
-from perdure.engines.embedded.instances import Instances
+from perdure.engines.embedded.instances import KIND, Instances
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.sources import Id
@@ -30,7 +30,7 @@ class Followers:
         self._waiting: dict[bytes, dict[Told, Until]] = {}
         self._seen: set[Told] = set()
         self._look: asyncio.TimerHandle | None = None
-        instances.kernel.listen(self._on_commit)
+        instances.kernel.listen(self._on_commit, KIND)
 
     def follow(self, aggregate: Aggregate, until: Until, timeout_seconds: float | None = None) -> Awaitable[Aggregate]:
         """The instance once it has come that far, or as it is when the time is up."""

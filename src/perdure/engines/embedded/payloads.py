@@ -12,6 +12,8 @@ from perdure.sources import Id, id_text, iso
 from perdure.verbs import Verb
 
 MAX_HELD_BYTES = 16 * 1024 * 1024
+MAX_EACH = 256
+"""Of one instance: one that goes on for long needs what it wrote last, not all it ever wrote."""
 NO_SCHEMA = digest_text(digest(b"{}"))
 
 Sealed = tuple[bytes, bytes]
@@ -35,20 +37,21 @@ class Payloads:
 
     def __init__(self, store: PayloadStore) -> None:
         self._store = store
-        self._held: OrderedDict[tuple[bytes, bytes], tuple[Envelope, int]] = OrderedDict()
+        self._held: OrderedDict[bytes, dict[bytes, tuple[Envelope, int]]] = OrderedDict()
         self._size = 0
 
     def find(self, instance: bytes, hash: bytes) -> Envelope | None:
         """What is in memory."""
-        found = self._held.get((instance, hash))
+        own = self._held.get(instance)
+        found = own.get(hash) if own is not None else None
         return found[0] if found is not None else None
 
     def held(self, instance: bytes, hash: bytes) -> Envelope:
         """What is in memory, or MissingPayload."""
-        found = self._held.get((instance, hash))
+        found = self.find(instance, hash)
         if found is None:
             raise MissingPayload(hash)
-        return found[0]
+        return found
 
     async def open(self, instance: Id, hash: bytes) -> Envelope:
         """A payload of an instance, every byte of it checked against its hash."""
@@ -85,17 +88,25 @@ class Payloads:
         return hash, written
 
     def forget(self, instance: bytes) -> None:
-        """Nothing of what was erased stays in memory."""
-        for key in [key for key in self._held if key[0] == instance]:
-            self._size -= self._held.pop(key)[1]
+        """Nothing of the instance stays in memory: it was erased, or has ended and nobody looks at it."""
+        self._drop(self._held.pop(instance, None))
 
     def _hold(self, instance: bytes, hash: bytes, size: int, envelope: Envelope) -> None:
-        key = (instance, hash)
-        if key not in self._held:
-            self._held[key] = (envelope, size)
-            self._size += size
-            while self._size > MAX_HELD_BYTES:
-                self._size -= self._held.popitem(last=False)[1][1]
+        own = self._held.get(instance)
+        if own is None:
+            own = self._held[instance] = {}
+        elif hash in own:
+            return
+        elif len(own) >= MAX_EACH:
+            self._size -= own.pop(next(iter(own)))[1]
+        own[hash] = (envelope, size)
+        self._size += size
+        while self._size > MAX_HELD_BYTES:
+            self._drop(self._held.popitem(last=False)[1])
+
+    def _drop(self, own: dict[bytes, tuple[Envelope, int]] | None) -> None:
+        for _, size in own.values() if own is not None else ():
+            self._size -= size
 
 
 def first_envelope(process: str, version: int, verb: Verb | None, data: Any, at: int) -> Envelope:

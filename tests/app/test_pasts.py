@@ -1,0 +1,57 @@
+"""Pasts: shared by instances that went the same way, and left behind with those that have ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from perdure.app import pasts
+from perdure.kernel import kernel
+from perdure.sources import parse_id
+from tests.engine.models import line, service, user
+from tests.engine.world import opened
+
+
+async def test_instances_that_went_the_same_way_share_a_past_and_others_have_their_own() -> None:
+    async with opened() as world:
+        perdure, followed = world.sandbox, world.sandbox.runtime.pasts._followed
+        await world.deploy(line("p", service("a", "t.one"), user("review"), service("b", "t.one")))
+        begun = [await perdure.instances.start("p", {}, until="rest") for _ in range(6)]
+        *_, first, second = [followed[parse_id(each.id)].past for each in begun]
+        assert first is second and (list(first.elements), first.verbs) == (["a"], ["t.one"])
+        review = begun[-1].tokens[0].number
+        await perdure.instances.modify(begun[-1].id, cancel=[review], start=["b"])
+        gone = await perdure.instances.wait(begun[-1].id)
+        assert (gone.state, gone.completed) == ("completed", ["t.one", "t.one"])
+        kept = [followed[parse_id(each.id)].past for each in begun[:-1]]
+        assert all(list(each.elements) == ["a"] for each in kept)
+        assert [each.completed for each in begun] == [["t.one"]] * 6
+
+
+async def test_a_long_past_is_an_instances_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pasts, "MAX_SHARED_VERBS", 1)
+    async with opened() as world:
+        perdure, followed = world.sandbox, world.sandbox.runtime.pasts._followed
+        await world.deploy(line("p", service("a", "t.one"), service("b", "t.one"), user("review")))
+        begun = [await perdure.instances.start("p", {}, until="rest") for _ in range(6)]
+        *_, first, second = [followed[parse_id(each.id)].past for each in begun]
+        assert first == second and first is not second
+        assert [each.completed for each in begun] == [["t.one", "t.one"]] * 6
+
+
+async def test_what_has_ended_leaves_memory_and_is_shown_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "ENDED_KEPT", 2)
+    async with opened() as world:
+        perdure, runtime = world.sandbox, world.sandbox.runtime
+        await world.deploy(line("p", service("a", "t.one"), user("review")))
+        waits = await perdure.instances.start("p", {"n": 0}, until="rest")
+        ended: list[Any] = []
+        for number in range(1, 6):
+            begun = await perdure.instances.start("p", {"n": number}, until="rest")
+            ended.append(await perdure.tasks.complete(f"{begun.id}:{begun.tokens[0].number}", {}, until="end"))
+        remembered = [runtime.kernel.remembered(parse_id(each.id)) is not None for each in (waits, *ended)]
+        assert remembered == [True, False, False, False, True, True]
+        assert {*runtime.engine.payloads._held} == {parse_id(each.id) for each in (waits, *ended[-2:])}
+        assert {*runtime.pasts._followed} == {parse_id(each.id) for each in (waits, *ended[-2:])}
+        assert [await perdure.instances.get(each.id) for each in (waits, *ended)] == [waits, *ended]
