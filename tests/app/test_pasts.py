@@ -29,6 +29,18 @@ async def test_instances_that_went_the_same_way_share_a_past_and_others_have_the
         assert [each.completed for each in begun] == [["t.one"]] * 6
 
 
+async def test_a_past_that_lags_behind_is_read_anew() -> None:
+    async with opened() as world:
+        perdure, runtime = world.sandbox, world.sandbox.runtime
+        await world.deploy(line("p", service("a", "t.one"), user("review"), service("b", "t.one")))
+        begun = await perdure.instances.start("p", {}, until="rest")
+        lagging = runtime.pasts._followed[parse_id(begun.id)]
+        lagging.version -= 1  # as if another process had committed what this one was not told of
+        lagging.past = pasts.empty_past()
+        ended = await perdure.tasks.complete(f"{begun.id}:{begun.tokens[0].number}", {}, until="end")
+        assert (ended.completed, ended.progress) == (["t.one", "t.one"], "3 of 3 steps complete")
+
+
 async def test_a_long_past_is_an_instances_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pasts, "MAX_SHARED_VERBS", 1)
     async with opened() as world:

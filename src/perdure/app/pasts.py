@@ -10,7 +10,7 @@ import msgspec
 
 from perdure.bpmn.machine.entries import Entered, InstanceStarted, JobCompleted, JobMade, Left
 from perdure.engines.embedded.instances import KIND, Instances
-from perdure.journal import Entries, Origin, alike
+from perdure.journal import Entries, Origin
 from perdure.kernel.kernel import Aggregate
 
 MAX_PASTS = 1024
@@ -52,11 +52,10 @@ class Past(msgspec.Struct, gc=False):
 
 
 class _Followed(msgspec.Struct, gc=False):
-    """A past up to a version. `told` is the commit it was last told of, all of it only if the versions agree."""
+    """A past up to a version: one that lags behind its instance, as another process committed too, is of no use."""
 
     past: Past
     version: int
-    told: Aggregate | None = None
 
 
 class Pasts:
@@ -91,7 +90,8 @@ class Pasts:
         return followed.past
 
     def _on_commit(self, aggregate: Aggregate, entries: Any) -> None:
-        told = alike(entries)
+        is_known = type(entries) is Entries
+        told = entries.alike if is_known else entries
         if not told:
             return
         followed = self._followed.get(aggregate.id)
@@ -100,15 +100,11 @@ class Pasts:
                 return
             followed = _Followed(self._first, 0)
             self._keep(aggregate.id, followed)
-        elif followed.told is not aggregate and followed.told is not None and followed.told.version != followed.version:
-            del self._followed[aggregate.id]  # another process committed in between
-            return
-        followed.told = aggregate
         followed.version += 1
         past = followed.past
         if not past.is_shared:
             past.add(told)
-        elif type(entries) is Entries:
+        elif is_known:
             known = self._next.get((id(past), id(told)))
             followed.past = known[2] if known is not None else self._learn(past, told)
         else:

@@ -21,7 +21,7 @@ from perdure.journal.machine import (
     Written,
 )
 from perdure.journal.parts import Parts
-from perdure.journal.record import RECORD_VERSION, Entries, Origin, Record, RecordCodec, Sieve, alike
+from perdure.journal.record import RECORD_VERSION, Entries, Origin, Record, RecordCodec, Sieve
 from perdure.journal.versions import Upcaster, lift, read_form
 
 __all__ = [
@@ -45,7 +45,6 @@ __all__ = [
     "TimerRow",
     "Upcaster",
     "Written",
-    "alike",
     "genesis",
     "lift",
     "link",

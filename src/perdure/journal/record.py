@@ -65,12 +65,6 @@ class Entries(msgspec.Struct, frozen=True, gc=False, eq=False):
         return repr(tuple(self))
 
 
-def alike(entries: Any) -> Sequence[Any]:
-    """For who asks only what entries are and what they are about."""
-    found: Sequence[Any] = entries.alike if type(entries) is Entries else entries
-    return found
-
-
 class Sieve:
     """The places of those entries that are of some kinds: looked for once among all that are alike."""
 

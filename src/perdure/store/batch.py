@@ -115,6 +115,9 @@ def _parked_rows(
 
 
 def _attachments(batch: Batch, unit: Unit, id: Blob | None, blob: Blob) -> None:
+    if len(unit.attachments) == 1:
+        _brought(batch, unit, id, unit.attachments[0], False, blob)
+        return
     erasing = None
     for brought in unit.attachments:
         if brought.erases:

@@ -48,10 +48,11 @@ class Payloads:
 
     def held(self, instance: bytes, hash: bytes) -> Envelope:
         """What is in memory, or MissingPayload."""
-        found = self.find(instance, hash)
+        own = self._held.get(instance)
+        found = own.get(hash) if own is not None else None
         if found is None:
             raise MissingPayload(hash)
-        return found
+        return found[0]
 
     async def open(self, instance: Id, hash: bytes) -> Envelope:
         """A payload of an instance, every byte of it checked against its hash."""
