@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -62,8 +63,26 @@ async def test_what_has_ended_leaves_memory_and_is_shown_the_same(monkeypatch: p
         for number in range(1, 6):
             begun = await perdure.instances.start("p", {"n": number}, until="rest")
             ended.append(await perdure.tasks.complete(f"{begun.id}:{begun.tokens[0].number}", {}, until="end"))
+        for _ in range(3):
+            await asyncio.sleep(0)  # whoever waited for it is told first
         remembered = [runtime.kernel.remembered(parse_id(each.id)) is not None for each in (waits, *ended)]
         assert remembered == [True, False, False, False, True, True]
         assert {*runtime.engine.payloads._held} == {parse_id(each.id) for each in (waits, *ended[-2:])}
         assert {*runtime.pasts._followed} == {parse_id(each.id) for each in (waits, *ended[-2:])}
         assert [await perdure.instances.get(each.id) for each in (waits, *ended)] == [waits, *ended]
+
+
+async def test_those_that_end_together_are_all_shown_from_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "ENDED_KEPT", 2)
+    async with opened() as world:
+        perdure, views = world.sandbox, world.sandbox.instances._views
+        await world.deploy(line("p", user("review")))
+        begun = [await perdure.instances.start("p", {}, until="rest") for _ in range(8)]
+        looked: list[Any] = []
+        monkeypatch.setattr(type(views), "instance", lambda *given, **_: looked.append(given))
+        keys = [f"{each.id}:{each.tokens[0].number}" for each in begun]
+        ended = await asyncio.gather(*[perdure.tasks.complete(key, {}, until="end") for key in keys])
+        assert [each.state for each in ended] == ["completed"] * 8 and not looked
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert len(world.sandbox.runtime.pasts._followed) == 2

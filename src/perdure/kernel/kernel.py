@@ -421,15 +421,19 @@ class Kernel:
         cache.move_to_end(id)
         if is_over:
             self._ended_last.append(id)
-            if len(self._ended_last) > ENDED_KEPT:
-                self._dismiss(self._ended_last.popleft())
+            if len(self._ended_last) == ENDED_KEPT + 1:
+                # However many end at once: who waited for one is told before it leaves.
+                loop = asyncio.get_running_loop()
+                loop.call_soon(loop.call_soon, self._dismiss_ended)
         if len(cache) > CACHED_AGGREGATES:
             cache.popitem(last=False)
 
-    def _dismiss(self, id: Id) -> None:
-        self._cache.pop(id, None)
-        for leaving in self._leaving:
-            leaving(id)
+    def _dismiss_ended(self) -> None:
+        while len(self._ended_last) > ENDED_KEPT:
+            id = self._ended_last.popleft()
+            self._cache.pop(id, None)
+            for leaving in self._leaving:
+                leaving(id)
 
     def _tell(self, committing: Committing) -> None:
         after, hearing = committing.after, self._hearing
