@@ -46,6 +46,18 @@ def test_a_refused_model_says_what_where_and_how_and_nothing_is_deployed(desk: S
 
 
 @pytest.mark.req("P6")
+def test_a_folder_stands_for_the_models_in_it(desk: Shell) -> None:
+    for number, folder in enumerate(("drawn", "drawn/more")):
+        (desk.folder / folder).mkdir()
+        text = (desk.folder / "first.bpmn").read_text(encoding="utf-8").replace('"parcel"', f'"parcel-{number}"')
+        (desk.folder / folder / f"{number}.bpmn").write_text(text, encoding="utf-8")
+    (desk.folder / "drawn" / "notes.txt").write_text("no model", encoding="utf-8")
+    assert [each["process"] for each in desk.json("deploy", "drawn")] == ["parcel-0", "parcel-1"]
+    (desk.folder / "empty").mkdir()
+    assert "empty:1:1: model.unreadable: there is no model in it" in desk.run("deploy", "empty", code=2).error
+
+
+@pytest.mark.req("P6")
 def test_a_deployed_process_is_listed_shown_and_printed_as_a_file_that_reads_back(desk: Shell) -> None:
     desk.run("deploy", "first.bpmn")
     desk.run("deploy", "second.bpmn")

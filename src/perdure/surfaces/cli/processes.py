@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from perdure.errors import DefinitionError, Problem
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.completions import process_ids
 from perdure.surfaces.cli.options import Settings, command, group
@@ -40,7 +41,7 @@ def register(app: typer.Typer) -> None:
 
 async def deploy(
     settings: Settings,
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL…", help="BPMN files.", show_default=False)],
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL…", help="BPMN files, or folders of them.", show_default=False)],
     process: Annotated[str, typer.Option("--process", metavar="ID", help="Only this process of the file.")] = "",
     profile: Annotated[Literal["hollow", "contract", "open"], typer.Option("--profile", help="How strict.")] = "hollow",
 ) -> None:
@@ -48,18 +49,22 @@ async def deploy(
 
     A server takes one file at a time: all of it or nothing.
     """
-    from perdure.app.deploying import load_model
+    from perdure.app.deploying import load_model, model_files
     from perdure.client.model_files import read_model_text
 
+    files = model_files(models)
+    if not files:
+        fact = "there is no model in it"
+        raise DefinitionError([Problem("model.unreadable", str(models[0]), 1, 1, "", fact)])
     opened: Any = open_store(settings, "reader")
     async with opened as perdure:
         found: list[Any] = []
         if is_remote(perdure):
-            for path in models:
+            for path in files:
                 text = read_model_text(path)
                 found += await perdure.processes.deploy_text(text, process=process, profile=profile, file=str(path))
         else:
-            loaded = [load_model(path) for path in models]
+            loaded = [load_model(path) for path in files]
             found += await perdure.processes.deploy_all(loaded, process=process, profile=profile)
         output.show(settings, found, lambda: _pictures().deployments_picture(found))
 
