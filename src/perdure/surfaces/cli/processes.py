@@ -41,7 +41,9 @@ def register(app: typer.Typer) -> None:
 
 async def deploy(
     settings: Settings,
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL…", help="BPMN files, or folders of them.", show_default=False)],
+    models: Annotated[
+        list[Path], typer.Argument(metavar="MODEL…", help="BPMN files, or folders of them.", show_default=False)
+    ],
     process: Annotated[str, typer.Option("--process", metavar="ID", help="Only this process of the file.")] = "",
     profile: Annotated[Literal["hollow", "contract", "open"], typer.Option("--profile", help="How strict.")] = "hollow",
 ) -> None:
