@@ -1,0 +1,34 @@
+"""Model files as a server takes them: the text, whatever encoding it is kept in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from perdure.bpmn.xml import read_model, write_model
+from perdure.client.model_files import read_model_text
+from perdure.errors import DefinitionError
+from tests.engine.models import line, service
+
+TEXT = write_model(line("p", service("a", "t.one", name="NAME")))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "ISO-8859-1", "us-ascii"])
+def test_a_model_is_sent_as_it_is_read_from_its_file(tmp_path: Path, encoding: str) -> None:
+    name = "cafe" if encoding == "us-ascii" else "café"
+    declared = encoding.removesuffix("-sig")
+    text = TEXT.replace('encoding="UTF-8"', f'encoding="{declared}"').replace("NAME", name)
+    assert declared in text and name in text
+    file = tmp_path / "p.bpmn"
+    file.write_bytes(text.encode(encoding))
+    sent = read_model_text(file)
+    assert sent == text
+    assert read_model(sent).definitions == read_model(file.read_bytes()).definitions
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "p.bpmn"
+    file.write_bytes(b'<?xml version="1.0" encoding="UTF-8"?><a name="\xff"/>')
+    with pytest.raises(DefinitionError, match=r"p\.bpmn:1:1: model\.unreadable"):
+        read_model_text(file)
