@@ -19,6 +19,7 @@ SIGNAL = "signal"
 NOTICE = "perdure:"
 """How the platform's own message ids begin; nobody else may use such."""
 _OTHER = f"{NOTICE}other/"
+_SENT = "/sent"
 MAX_BYTES = 1024 * 1024
 MAX_TTL_SECONDS = 366 * 86_400.0
 
@@ -132,6 +133,17 @@ def namesake(kind: str, letter: Letter) -> Letter:
 def sent_id(message_id: str) -> str:
     """The id the sender gave, whichever it is known by here."""
     return message_id.removeprefix(_OTHER).partition("/")[2] if message_id.startswith(_OTHER) else message_id
+
+
+def thrown_id(notice: str) -> str:
+    """The id of what an instance sends by itself, made from that of the notice that it threw something."""
+    return f"{notice}{_SENT}"
+
+
+def thrower_of(message_id: str) -> str:
+    """The instance that threw what has this id, by its letters; empty for what came from outside."""
+    own = message_id.startswith(NOTICE) and message_id.endswith(_SENT)
+    return message_id.removeprefix(NOTICE).partition("/")[0] if own else ""
 
 
 def taken_id(message_id: str) -> str:

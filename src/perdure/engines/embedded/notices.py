@@ -25,6 +25,7 @@ from perdure.engine import StartRequest
 from perdure.engines.embedded.calls import Calls
 from perdure.engines.embedded.changes import Changes
 from perdure.engines.embedded.instances import Instances
+from perdure.engines.embedded.letters import thrown_id
 from perdure.engines.embedded.messages import Messages
 from perdure.engines.embedded.steps import Steps
 from perdure.errors import PerdureError
@@ -110,7 +111,7 @@ class Notices:
             return await self._calls.escalate(aggregate, thrown, message_id)
         settles = Attachments(settles=(tenant, message_id))
         data = await self._carried(aggregate, thrown.element)
-        own = f"{message_id}/sent"
+        own = thrown_id(message_id)
         if kind == "message":
             await self._messages.publish(
                 thrown.name, thrown.key, origin, message_id=own, ttl_seconds=TTL_SECONDS, data=data, is_own=True

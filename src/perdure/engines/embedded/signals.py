@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from perdure.engines.embedded.delivery import Delivery, Vet, WaitOver
-from perdure.engines.embedded.letters import SIGNAL, Broadcast, Letter, body_of, namesake, reached_id
+from perdure.engines.embedded.letters import SIGNAL, Broadcast, Letter, body_of, namesake, reached_id, thrower_of
 from perdure.errors import QuarantinedError, RejectedError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
@@ -53,11 +53,15 @@ class Signals:
         return known is not None and (known.kind, known.name) != (SIGNAL, letter.name)
 
     async def go_on(self, letter: Letter, origin: Origin) -> int:
-        """Reach everyone who was not reached yet; how many waits ended and instances began just now."""
-        reached, after = 0, 0
+        """Reach everyone who was not reached yet; how many waits ended and instances began just now.
+
+        The instance that threw it has heard it already, in that very commit.
+        """
+        reached, after, thrower = 0, 0, thrower_of(letter.message_id)
         while page := await self._store.find_waits(origin.tenant, SIGNAL, letter.name, after=after, most=PAGE):
             after = page[-1].number
-            instances = list(dict.fromkeys(each.aggregate for each in page if each.number <= letter.upto))
+            found = dict.fromkeys(each.aggregate for each in page if each.number <= letter.upto)
+            instances = [each for each in found if id_text(each) != thrower]
             for start in range(0, len(instances), TOGETHER):
                 several = [self._reach(id, letter, origin) for id in instances[start : start + TOGETHER]]
                 reached += sum(await asyncio.gather(*several))
