@@ -152,6 +152,13 @@ def test_a_text_alone_is_what_a_step_is_about(folder: Path) -> None:
     )  # fmt: skip
 
 
+def test_a_word_alone_is_a_step_that_says_nothing_more(folder: Path) -> None:
+    read = read_scenario(
+        "model: model.bpmn\ndo: [start, crash, crash: true, suspend, resume, cancel: true]", "s.yaml", folder
+    )
+    assert read.steps == (v.Start(), v.Crash(), v.Crash(), v.Suspend(), v.Resume(), v.Cancel())
+
+
 def test_a_folder_without_scenarios_and_a_missing_file_say_so_when_they_are_loaded(folder: Path) -> None:
     missing = folder / "missing.yaml"
     assert find_scenarios([folder, missing]) == [folder, missing]

@@ -88,7 +88,9 @@ def _flag_fault(name: str, value: Any) -> str:
 
 
 def read_step(reader: Reader, node: Node) -> v.Step | None:
-    """One item of the list; whom it is for may also stand beside the word."""
+    """One item of the list; whom it is for may also stand beside the word, and a word alone is a step."""
+    if isinstance(node.value, str) and node.value in READERS:
+        node = node.beside({node.value: node.beside(None)})
     fields = reader.fields(node, *NAMES, *READERS)
     words = [key for key in READERS if key in fields]
     if len(words) != 1:
@@ -101,7 +103,9 @@ def read_step(reader: Reader, node: Node) -> v.Step | None:
 
 
 def _with_names(word: str, fields: Fields, body: Node) -> Node:
-    """The body with what stands beside it; a text alone is the one thing the step is about."""
+    """The body with what stands beside it; a text alone is the one thing the step is about, `true` nothing more."""
+    if body.value is True and word != "advance":
+        body = body.beside({})
     if isinstance(body.value, str) and word in SHORT:
         body = body.beside({SHORT[word]: body})
     if not isinstance(body.value, dict | None):
