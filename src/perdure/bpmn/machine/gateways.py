@@ -121,8 +121,8 @@ def ripe(game: Game) -> bool:
                 arrived = _arrived(game, spot.id, node.parent)
                 _consume(game, spot, node.parent, [tokens[0] for tokens in arrived.values()])
                 return True
-        elif node.opened:
-            _reset(game, node)
+        elif node.opened and _reset(game, node):
+            return True
     return False
 
 
@@ -146,14 +146,17 @@ def _complex(game: Game, gateway: m.Gateway, spot: Spot, scope: int, flow: str) 
     if name in opened:
         game.emit(e.GatewayOpened(scope, tuple(each for each in opened if each != name)))
         game.touch(scope)
-        return
-    game.enter(gateway.id, scope, "join", flow)
+    else:
+        game.enter(gateway.id, scope, "join", flow)
     _activate(game, gateway, spot, scope)
 
 
 def _activate(game: Game, gateway: m.Gateway, spot: Spot, scope: int) -> None:
+    """It fires if it may; while it swallows what is left of a round, the tokens of the next one wait."""
     arrived = _arrived(game, gateway.id, scope)
     tokens = [token for each in arrived.values() for token in each]
+    if not tokens or any(name.startswith(f"{gateway.id} ") for name in game.state.nodes[scope].opened):
+        return
     if gateway.activation is None:
         is_active = all(each.id in arrived for each in spot.into)
     else:
@@ -165,16 +168,22 @@ def _activate(game: Game, gateway: m.Gateway, spot: Spot, scope: int) -> None:
         _consume(game, spot, scope, tokens)
 
 
-def _reset(game: Game, scope: Node) -> None:
-    """A complex gateway that fired swallows what still comes, until nothing can come."""
+def _reset(game: Game, scope: Node) -> bool:
+    """A complex gateway that fired swallows what still comes, until nothing can come; whether it fires again then."""
     kept = []
     for name in scope.opened:
         gateway, _, flow = name.partition(" ")
         before = game.plan.upstream(gateway).get(flow, frozenset())
         if any(node.parent == scope.number and node.element in before for node in game.state.nodes.values()):
             kept.append(name)
-    if len(kept) != len(scope.opened):
-        game.emit(e.GatewayOpened(scope.number, tuple(kept)))
+    if len(kept) == len(scope.opened):
+        return False
+    game.emit(e.GatewayOpened(scope.number, tuple(kept)))
+    for gateway in dict.fromkeys(name.partition(" ")[0] for name in scope.opened):
+        spot = game.spots[gateway]
+        if isinstance(spot.node, m.Gateway) and spot.node.kind == "complex":
+            _activate(game, spot.node, spot, scope.number)
+    return bool(game.moves)
 
 
 def _race(game: Game, spot: Spot, scope: int, flow: str) -> None:

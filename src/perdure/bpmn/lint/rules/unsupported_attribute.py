@@ -1,8 +1,9 @@
 """An attribute asks for something this engine does not do.
 
-Several tokens to start or complete an activity, event gateways that wait for all events, multi-instance activities
-that throw events, other implementations: nothing of this is carried out, so it is refused rather than ignored. An
-`implementation` that is the name of a verb is the type of the task, where no task definition says another.
+Several tokens to start or complete an activity, event gateways that wait for all events, processes that start when
+several events have all occurred, multi-instance activities that throw events, other implementations: nothing of this
+is carried out, so it is refused rather than ignored. An `implementation` that is the name of a verb is the type of the
+task, where no task definition says another.
 """
 
 from __future__ import annotations
@@ -35,3 +36,8 @@ def check(index: Index) -> Iterator[Note]:
         if name in _ATTRIBUTES:
             fact = f"{name}='{value[:40]}' asks for {_ATTRIBUTES[name]}, which is not supported"
             yield Note(element, fact, "Remove the attribute.")
+    for room in index.rooms:
+        for event in index.starts(room) if room.kind() == "process" else ():
+            if event.is_parallel and len(event.triggers) > 1:
+                fact = "parallelMultiple='true' asks for a start by several events together, which is not supported"
+                yield Note(event.id, fact, "Start by one of them, and wait for the others after it.")
