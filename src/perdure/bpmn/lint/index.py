@@ -203,6 +203,14 @@ class Index:
         return isinstance(node, (Task, Gateway)) and node.is_instantiating
 
 
+def transaction_around(room: Room) -> Room | None:
+    """The nearest transaction that a room is, or is inside of."""
+    around: Room | None = room
+    while around is not None and around.kind() != "transaction":
+        around = around.parent
+    return around
+
+
 def triggers_of(node: Node, kind: type[T]) -> list[T]:
     triggers: tuple[Trigger, ...] = node.triggers if isinstance(node, Event) else ()
     return [trigger for trigger in triggers if isinstance(trigger, kind)]

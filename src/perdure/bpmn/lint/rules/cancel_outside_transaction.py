@@ -1,6 +1,6 @@
 """A cancel event is not part of a transaction.
 
-A cancel end event stands in a transaction, a cancel boundary event on one.
+A cancel end event stands in a transaction, or in a subprocess inside one; a cancel boundary event on a transaction.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.index import Index, transaction_around
 from perdure.bpmn.model import (
     CancelTrigger,
     SubProcess,
@@ -22,7 +22,7 @@ SEVERITIES = Severities("error")
 def check(index: Index) -> Iterator[Note]:
     for event, _ in index.triggers(CancelTrigger, "end", "boundary"):
         if event.position == "end":
-            is_inside = index.room_of[event.id].kind() == "transaction"
+            is_inside = transaction_around(index.room_of[event.id]) is not None
         else:
             host = index.nodes.get(event.attached_to)
             is_inside = isinstance(host, SubProcess) and host.kind == "transaction"

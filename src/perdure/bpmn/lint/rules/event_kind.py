@@ -1,8 +1,9 @@
 """An event is of a kind that does not exist at its place.
 
 Errors are not thrown in mid-flow, timers do not end a process, terminate only ends. The reference of elements lists
-which events exist where. A subprocess may say in an event subprocess how it is undone, a process may not. An end event
-may throw several things, and of an error, a cancel and a terminate only one.
+which events exist where. Flags belong to an instance, so that no condition on them starts a process. A subprocess may
+say in an event subprocess how it is undone, a process may not. An end event may throw several things, and of an error,
+a cancel and a terminate only one.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ SEVERITIES = Severities("error")
 
 
 _KINDS: dict[str, frozenset[str]] = {
-    "start": frozenset(("message", "timer", "signal", "conditional")),
+    "start": frozenset(("message", "timer", "signal")),
     "event subprocess start": frozenset(
         ("message", "timer", "signal", "conditional", "error", "escalation", "compensation")
     ),

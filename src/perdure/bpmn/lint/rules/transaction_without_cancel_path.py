@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index, triggers_of
+from perdure.bpmn.lint.index import Index, transaction_around, triggers_of
 from perdure.bpmn.model import (
     CancelTrigger,
 )
@@ -20,11 +20,12 @@ SEVERITIES = Severities("warning")
 
 
 def check(index: Index) -> Iterator[Note]:
-    for room in index.rooms:
-        if room.kind() != "transaction":
-            continue
-        cancels = [node for node in room.body.nodes if triggers_of(node, CancelTrigger)]
-        caught = any(triggers_of(event, CancelTrigger) for event in index.boundaries.get(room.id, ()))
-        if cancels and not caught:
-            fact = f"'{cancels[0].id}' cancels it, and no boundary event says what follows"
-            yield Note(room.id, fact, "Attach a cancel boundary event.")
+    cancels: dict[str, str] = {}
+    for event, _ in index.triggers(CancelTrigger, "end"):
+        room = transaction_around(index.room_of[event.id])
+        if room is not None:
+            cancels.setdefault(room.id, event.id)
+    for transaction, event_id in cancels.items():
+        if not any(triggers_of(event, CancelTrigger) for event in index.boundaries.get(transaction, ())):
+            fact = f"'{event_id}' cancels it, and no boundary event says what follows"
+            yield Note(transaction, fact, "Attach a cancel boundary event.")
