@@ -93,15 +93,15 @@ class Mail:
         return len(waits) + self._start("signal", letter)
 
     def armed(self, id: bytes, number: int) -> None:
-        """A wait has opened: the oldest message kept for it is given to it."""
-        watch = self._board.instances[id].watches.get(number)
-        if watch is None or not self._kept:
-            return
-        for letter in self._kept:
-            if (letter.name, letter.key) == (watch.name, watch.key) and letter.expires > self._board.now:
+        """A wait has opened: messages kept for it are given to it, the oldest first, as long as it is there."""
+        for letter in list(self._kept):
+            watch = self._board.instances[id].watches.get(number)
+            if watch is None or watch.kind != "message" or watch.is_met:
+                return
+            is_for_it = (letter.name, letter.key) == (watch.name, watch.key) and letter.expires > self._board.now
+            if is_for_it and letter in self._kept:
                 self._kept.remove(letter)
                 self._correlate_or_lose(id, watch, letter)
-                return
 
     def look_again(self, id: bytes) -> None:
         for number in list(self._board.instances[id].watches):
