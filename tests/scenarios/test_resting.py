@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from perdure.testing.scenarios import resting
+from perdure.testing import sandbox
+from perdure.testing.scenarios import pure, resting
+from perdure.testing.scenarios import running as runner
+from perdure.testing.scenarios.values import Outcome, Scenario
 from tests.scenarios.drawn import played
 
 JOBS = 'start s\nservice a a.one loop="orch_x = true"\nend e\ns > a > e\n'
@@ -41,3 +44,36 @@ async def test_what_happens_at_other_instants_is_counted_anew(tmp_path: Path) ->
     late = "profile: open\nflags: {orch_x: true}\nverbs: {a.one: {takes: PT1S}}\ndo: [start: {}, advance: PT40S]\n"
     outcome = await played(tmp_path, sketch, f"{late}expect: {{state: completed}}\n")
     assert outcome.passed, outcome
+
+
+async def test_too_many_timers_fail_the_step_and_what_happened_until_then_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "MAX_ROUNDS", 50)
+    monkeypatch.setattr(pure, "MAX_ROUNDS", 50)
+    sketch = "start s\nuser u\nboundary b on u non timer cycle R/PT1S\nend e\nend f\ns > u > e\nb > f\n"
+    years = "profile: open\ndo: [start, advance: P10Y, task: u]\nexpect: {state: active}\n"
+    outcome = await played(tmp_path, sketch, years, is_same=False)
+    [failure] = outcome.failures
+    assert failure.startswith("Step 2 (line 3), advance: ")
+    assert (outcome.actual.state, outcome.actual.parked) == ("active", ["u"])
+
+
+async def test_what_breaks_one_file_is_its_failure_and_the_others_still_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, broken = tmp_path / "b.yaml", tmp_path / "a.yaml"
+    await played(tmp_path, "start s\nend e\ns > e\n", "do: [start]\n")
+    for file in (whole, broken):
+        file.write_text("model: p.bpmn\ndo: [start]\nexpect: {state: completed}\n", encoding="utf-8")
+    run = runner.run_scenario
+
+    async def breaks(scenario: Scenario, store: str = "") -> Outcome:
+        if scenario.file == str(broken):
+            raise KeyError("left out")
+        return await run(scenario, store)
+
+    monkeypatch.setattr(runner, "run_scenario", breaks)
+    first, second = await runner.run_files([broken, whole])
+    assert (first.passed, second.passed) == (False, True)
+    assert "KeyError" in first.failures[0]

@@ -10,6 +10,7 @@ from perdure.bpmn.model import Model, nodes
 from perdure.bpmn.xml import read_model_file
 from perdure.errors import (
     DefinitionError,
+    InvariantBroken,
     MergeConflictError,
     PayloadTooLargeError,
     PerdureError,
@@ -18,7 +19,6 @@ from perdure.errors import (
 )
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.judging import failures
-from perdure.testing.scenarios.resting import Endless
 from perdure.testing.scenarios.world import Refusal, World
 from perdure.verbs.nearest import did_you_mean
 
@@ -93,9 +93,9 @@ class _Play:
             self._remarks.append(f"{where}: {error}")
             if self._scenario.expect is None:
                 self.failures.append(f"{where}: {error}")
-        except (Impossible, Endless) as error:
+        except (Impossible, InvariantBroken) as error:
             self.failures.append(f"{where}: {error}")
-            return not isinstance(error, Endless)
+            return isinstance(error, Impossible)
         return True
 
     def _line(self, number: int) -> str:

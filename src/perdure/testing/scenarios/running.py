@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -34,6 +35,10 @@ async def _run_file(path: Path, store: str) -> Outcome:
         return unreadable(str(path), [problem.sentence() for problem in error.problems])
     except InvariantBroken as error:
         return unreadable(str(path), [str(error)])
+    except Exception as error:  # whatever broke, it is this file's failure, and what the others came to is told
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        fact = f"{type(error).__name__}: {error} ({Path(place.filename).name}, line {place.lineno})"
+        return unreadable(str(path), [f"Expected to play the scenario, but something broke: {fact}."])
 
 
 async def run_scenario(scenario: Scenario, store: str = "") -> Outcome:
