@@ -23,6 +23,10 @@ class Heads:
     def read(self, hash: bytes) -> dict[str, Any]:
         return self._held[hash]
 
+    def change(self, old: bytes, new: bytes) -> dict[str, Any]:
+        """The patch that leads from one to the other."""
+        return difference(self._held[old], self._held[new])
+
     def merged(self, head: bytes, patch: dict[str, Any]) -> bytes:
         """The head with a patch laid over it; without one, the head itself."""
         return self.keep(dict(merge(self._held[head], patch))) if patch else head
@@ -31,5 +35,5 @@ class Heads:
         """As `merged`, unless others changed the same paths since `base`: MergeConflictError."""
         if not patch or base == head:
             return self.merged(head, patch)
-        others = difference(self._held[base], self._held[head])
+        others = self.change(base, head)
         return self.keep(dict(merge_concurrent(self._held[base], [("another branch", others), (verb, patch)], {})))

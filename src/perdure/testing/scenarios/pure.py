@@ -10,14 +10,16 @@ from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.calling import handed, only, returned
 from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.bpmn.machine.places import place_of
 from perdure.bpmn.machine.plan import Plan, plan_of
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.bpmn.model import CallActivity, Model
 from perdure.cron import next_cron
 from perdure.engines.embedded.calls import CANNOT_CALL, MAX_CALLS, shared_flags
 from perdure.engines.embedded.changes import CALLER_SUSPENDED, is_held_by_caller
+from perdure.engines.embedded.merging import nested
 from perdure.engines.embedded.notices import TTL_SECONDS
-from perdure.errors import InvariantBroken, RejectedError, Rejection
+from perdure.errors import InvariantBroken, MergeConflictError, RejectedError, Rejection
 from perdure.journal import Origin, TimerRow
 from perdure.sources import SECOND, Micros, id_text, parse_id
 from perdure.spans import Span, later
@@ -339,10 +341,22 @@ class PureWorld:
             written = {name: state.flags[name] for name in state.written if name in state.flags}
             flags = shared_flags(written, self._plans[self._states[caller[0]].definition].deployed)
             flags = only(flags, returned(self._call_of(*caller)))
+            try:
+                head = self._brought(id, *caller) if state.status in ("completed", "terminated") else b""
+            except MergeConflictError as error:
+                self.command(caller[0], c.RaiseIncident(node=caller[1], code=error.code, text=str(error)))
+                return
             command = c.EndCall(
-                node=caller[1], status=state.status, head=state.head, flags=flags, failure=state.failure, worker=WORKER
+                node=caller[1], status=state.status, head=head, flags=flags, failure=state.failure, worker=WORKER
             )
             self.command(caller[0], command)
+
+    def _brought(self, id: bytes, caller: bytes, number: int) -> bytes:
+        """The caller's data with what a called process has changed since it began."""
+        began = next(entry for entry in self._trail.entries[id] if isinstance(entry, e.InstanceStarted))
+        parent, state = self._states[caller], self._states[id]
+        patch = nested(self._heads.change(began.head, state.head), place_of(parent, parent.nodes[number]))
+        return self._heads.merged_since(began.head, parent.head, state.process, patch) if patch else b""
 
     def _caller(self, id: bytes) -> tuple[bytes, int] | None:
         """The instance and node that called this one."""
