@@ -127,13 +127,18 @@ def test_unknown_words_are_refused_with_the_known_ones(shell: Shell, words: tupl
 
 
 def test_a_path_that_is_not_there_is_refused(shell: Shell) -> None:
-    assert "there is no such file or folder" in shell.run("lint", "nowhere.bpmn", code=3).error
+    assert "there is no such file or folder" in shell.run("lint", "nowhere.bpmn", code=2).error
+
+
+@pytest.mark.parametrize("command", ["lint", "prove", "draw", "deploy", "fmt"])
+def test_a_file_that_is_not_there_is_the_same_mistake_for_every_command(shell: Shell, command: str) -> None:
+    assert "nowhere.bpmn" in shell.run(command, "nowhere.bpmn", code=2).error
 
 
 def test_a_folder_without_a_model_is_refused_since_a_mistyped_path_must_not_pass(shell: Shell) -> None:
     (shell.folder / "models").mkdir()
     (shell.folder / "models" / "notes.txt").write_text("none", encoding="utf-8")
-    assert "there is no model in it" in shell.run("lint", "models", code=3).error
+    assert "there is no model in it" in shell.run("lint", "models", code=2).error
 
 
 def test_the_names_that_other_tools_give_models_are_known(shell: Shell) -> None:

@@ -16,7 +16,7 @@ from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.model import Model, Scope, scopes
 from perdure.bpmn.xml import read_model_file
 from perdure.engines.embedded.definitions import Check
-from perdure.errors import DefinitionError, ModelError, Problem, RejectedError, Rejection, RejectionCode
+from perdure.errors import DefinitionError, ModelError, Problem, RejectedError, Rejection
 from perdure.verbs import Catalogue, load_catalogue
 
 VERBS = (".yaml", ".yml")
@@ -47,7 +47,7 @@ def lint_paths(
         catalogue = load_catalogue(named)
     files = list(_models(given))
     if not files:
-        raise _refused("not_found", given[0] if given else Path(), "there is no model in it")
+        raise _refused(given[0] if given else Path(), "there is no model in it")
     return _lint_all(files, _Verbs(catalogue), profile, target)
 
 
@@ -179,7 +179,7 @@ def _below(path: Path) -> list[Path]:
     if path.is_dir():
         return sorted(file for file in path.rglob("*") if is_model_file(file) and file.is_file())
     if not path.exists():
-        raise _refused("not_found", path, "there is no such file or folder")
+        raise _refused(path, "there is no such file or folder")
     return [] if path.suffix in VERBS else [path]
 
 
@@ -187,8 +187,8 @@ def _read(file: Path) -> Model:
     try:
         return read_model_file(file)
     except OSError as error:
-        raise _refused("invalid", file, str(error)) from error
+        raise _refused(file, str(error)) from error
 
 
-def _refused(code: RejectionCode, path: Path, fact: str) -> RejectedError:
-    return RejectedError(Rejection(code, "lint", "model", str(path), fact))
+def _refused(path: Path, fact: str) -> RejectedError:
+    return RejectedError(Rejection("invalid", "lint", "model", str(path), fact))
