@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from perdure.contracts import DurationError, parse_date_time, parse_duration, parse_span
+from perdure.contracts import DurationError, parse_date_time, parse_span
 from perdure.errors import Rejection
 from perdure.spans import later
 
@@ -37,6 +37,19 @@ class Rung(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return f"{USER}{self.user}" if self.user else self.group
 
 
+class RungRule(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A rung as it is declared: `after` is the text where it counts months, whose length is known once a task opens."""
+
+    after: int | str
+    act: RungAct
+    group: str = ""
+    user: str = ""
+
+    def opened(self, now: int) -> Rung:
+        after = moment(self.after, now) - now if isinstance(self.after, str) else self.after
+        return Rung(after, self.act, self.group, self.user)
+
+
 class TaskContract(msgspec.Struct, frozen=True):
     """What is declared about a human task. Texts may be templates: whoever opens the task fills them in first."""
 
@@ -46,7 +59,7 @@ class TaskContract(msgspec.Struct, frozen=True):
     users: tuple[str, ...] = ()
     due: str = ""
     four_eyes: bool = False
-    ladder: tuple[Rung, ...] = ()
+    ladder: tuple[RungRule, ...] = ()
 
 
 class HumanTask(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -98,8 +111,8 @@ def open_task(contract: TaskContract, now: int, requester: str = "", base: bytes
     """A task nobody has claimed; `requester` is whoever asked for the work it belongs to."""
     return HumanTask(
         assignee=contract.assignee, groups=contract.groups, users=contract.users, opened_at=now, due=contract.due,
-        due_at=moment(contract.due, now), requester=requester if contract.four_eyes else "", ladder=contract.ladder,
-        title=contract.title, base=base,
+        due_at=moment(contract.due, now), requester=requester if contract.four_eyes else "",
+        ladder=ladder_from(contract.ladder, now), title=contract.title, base=base,
     )  # fmt: skip
 
 
@@ -305,9 +318,9 @@ def moment(text: str, now: int) -> int:
         return 0
 
 
-def read_rungs(act: RungAct, text: str) -> tuple[list[Rung], str]:
+def read_rungs(act: RungAct, text: str) -> tuple[list[RungRule], str]:
     """`P1D, P2D` for reminders, `P2D seniors, P4D user:ana` for the rest; and what is wrong with it."""
-    found: list[Rung] = []
+    found: list[RungRule] = []
     for part in text.split(","):
         after, _, to = part.strip().partition(" ")
         rung, fault = make_rung(after, act, to.strip())
@@ -317,10 +330,10 @@ def read_rungs(act: RungAct, text: str) -> tuple[list[Rung], str]:
     return found, ""
 
 
-def make_rung(after: str, act: RungAct, to: str = "") -> tuple[Rung | None, str]:
+def make_rung(after: str, act: RungAct, to: str = "") -> tuple[RungRule | None, str]:
     """One rung, or what is wrong with it."""
     try:
-        seconds = parse_duration(after)
+        span = parse_span(after)
     except DurationError as error:
         return None, f"'{after[:40]}' is not a duration: {error.fact}"
     if act == "remind" and to:
@@ -329,9 +342,14 @@ def make_rung(after: str, act: RungAct, to: str = "") -> tuple[Rung | None, str]
         return None, f"nothing says to whom after {after}"
     is_user = to.startswith(USER)
     name = to.removeprefix(USER).strip()
-    return Rung(int(seconds * SECOND), act, "" if is_user else name, name if is_user else ""), ""
+    return RungRule(after if span.months else span.micros, act, "" if is_user else name, name if is_user else ""), ""
 
 
-def ladder_of(rungs: list[Rung]) -> tuple[Rung, ...]:
-    """In the order in which they are climbed."""
-    return tuple(sorted(rungs, key=lambda rung: rung.after))
+def ladder_of(rules: list[RungRule]) -> tuple[RungRule, ...]:
+    """In the order in which they are climbed, as far as that is known before a task opens."""
+    return tuple(sorted(rules, key=lambda rule: rule.opened(0).after))
+
+
+def ladder_from(rules: tuple[RungRule, ...], now: int) -> tuple[Rung, ...]:
+    """The ladder of a task that opens now, in the order in which it is climbed."""
+    return tuple(sorted((rule.opened(now) for rule in rules), key=lambda rung: rung.after))

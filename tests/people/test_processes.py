@@ -151,6 +151,15 @@ async def test_a_ladder_climbs_by_durable_timers_each_rung_once_over_a_restart(s
 
 
 @pytest.mark.req("V20")
+async def test_a_ladder_of_a_user_task_counts_months_as_timers_do(store_url: str) -> None:
+    async with opened(store_url) as world:
+        key = await waiting(world, properties={"perdure:remind": "P1M", "perdure:escalate": "P1Y board"})
+        for span, done in (("P27D", [False, False]), ("P1M", [True, False]), ("P1Y", [True, True])):
+            await world.sandbox.advance(span)
+            assert [each.is_done for each in (await world.sandbox.tasks.get(key)).ladder] == done
+
+
+@pytest.mark.req("V20")
 async def test_a_suspended_instance_climbs_no_ladder_and_shifts_it_when_asked(store_url: str) -> None:
     async with opened(store_url) as world:
         key = await waiting(world, due=Value("P3D"), properties=LADDER)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from perdure import people
 from perdure.errors import Rejection
-from perdure.people import HumanTask, Person, Rung, TaskContract
+from perdure.people import HumanTask, Person, RungRule, TaskContract
 
 DAY = 86_400 * people.SECOND
 ANA, BOB, EVE = Person("ana"), Person("bob", ("seniors",)), Person("eve")
@@ -121,8 +121,10 @@ def test_whoever_handed_a_task_on_is_remembered_and_the_next_one_may_answer() ->
 
 @pytest.mark.req("V20")
 def test_a_ladder_reminds_then_reassigns_then_escalates_each_rung_once() -> None:
-    rungs = [Rung(3 * DAY, "escalate", "board"), Rung(DAY, "remind"), Rung(2 * DAY, "reassign", "seniors")]
-    task = opened(assignee="ana", ladder=people.ladder_of(rungs))
+    ladder = people.ladder_of(
+        [RungRule(3 * DAY, "escalate", "board"), RungRule(DAY, "remind"), RungRule(2 * DAY, "reassign", "seniors")]
+    )
+    task = opened(assignee="ana", ladder=ladder)
     due = []
     while (found := people.next_rung(task)) is not None:
         due.append((found[0], found[1].act))
@@ -134,9 +136,20 @@ def test_a_ladder_reminds_then_reassigns_then_escalates_each_rung_once() -> None
             task = claimed
     assert due == [(1000 + DAY, "remind"), (1000 + 2 * DAY, "reassign"), (1000 + 3 * DAY, "escalate")]
     assert (task.groups, task.claimed_by) == (("seniors", "board"), ""), "those it is escalated to can answer it"
-    done = people.answer(opened(ladder=task.ladder), ANA, 2, "t")
+    done = people.answer(opened(ladder=ladder), ANA, 2, "t")
     assert isinstance(done, HumanTask)
     assert people.next_rung(done) is None
+
+
+@pytest.mark.req("V20")
+@pytest.mark.parametrize(("opens", "order"), [("2027-02-01T00:00:00Z", [28, 30]), ("2027-03-01T00:00:00Z", [30, 31])])
+def test_a_ladder_of_months_is_counted_in_the_calendar_from_when_the_task_opens(opens: str, order: list[int]) -> None:
+    rules, fault = people.read_rungs("remind", "P30D, P1M")
+    assert fault == ""
+    now = people.moment(opens, 0)
+    task = people.open_task(TaskContract(ladder=people.ladder_of(rules)), now)
+    assert [rung.after // DAY for rung in task.ladder] == order
+    assert people.next_rung(task) == (now + order[0] * DAY, task.ladder[0])
 
 
 @pytest.mark.req("V20")
@@ -155,7 +168,7 @@ def test_a_due_date_is_a_moment_or_a_duration_and_shifts_only_as_a_duration() ->
     [
         ("remind", "soon", "not a duration"), ("remind", "P1D ana", "goes to whoever has the task"),
         ("reassign", "P1D", "nothing says to whom"), ("escalate", "P1D user:", "nothing says to whom"),
-        ("escalate", "P1M seniors", "no fixed length"), ("remind", "P1D,", "not a duration"),
+        ("escalate", "PT1M2D seniors", "not a duration"), ("remind", "P1D,", "not a duration"),
     ],
 )  # fmt: skip
 def test_a_rung_that_cannot_be_climbed_says_why(act: people.RungAct, text: str, fault: str) -> None:
@@ -165,7 +178,8 @@ def test_a_rung_that_cannot_be_climbed_says_why(act: people.RungAct, text: str, 
 
 
 def test_rungs_name_groups_or_users() -> None:
-    rungs, fault = people.read_rungs("reassign", "P1D seniors, PT36H user:ana")
+    rules, fault = people.read_rungs("reassign", "P1D seniors, PT36H user:ana")
+    rungs = people.ladder_from(tuple(rules), 0)
     assert (fault, [(each.group, each.user, each.to) for each in rungs]) == (
         "", [("seniors", "", "seniors"), ("", "ana", "user:ana")]
     )  # fmt: skip
@@ -179,7 +193,7 @@ persons = st.builds(Person, names, groups, st.just(""))
 contracts = st.builds(
     TaskContract, assignee=names, groups=groups, users=st.lists(names, max_size=2).map(tuple), four_eyes=st.booleans(),
     ladder=st.lists(
-        st.builds(Rung, st.integers(1, 9), st.sampled_from(["remind", "reassign", "escalate"]), st.just("night")),
+        st.builds(RungRule, st.integers(1, 9), st.sampled_from(["remind", "reassign", "escalate"]), st.just("night")),
         max_size=3,
     ).map(people.ladder_of),
 )  # fmt: skip

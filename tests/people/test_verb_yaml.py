@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from perdure.errors import DefinitionError
-from perdure.people import SECOND, Rung, TaskContract
+from perdure.people import SECOND, RungRule, TaskContract
 from perdure.verbs import load_text
+from perdure.verbs.definition import VerbDefinition
 from perdure.verbs.tasks import filled
 
 DAY = 86_400 * SECOND
@@ -29,7 +31,10 @@ def test_a_durable_verb_declares_the_task_it_is_while_it_waits() -> None:
     found = contract(WHOLE)
     assert found == TaskContract(
         title="Approve for {reviewer}", assignee="{reviewer}", groups=("loans", "{teams}"), due="P3D", four_eyes=True,
-        ladder=(Rung(DAY, "remind"), Rung(2 * DAY, "reassign", "seniors"), Rung(4 * DAY, "escalate", "", "boss")),
+        ladder=(
+            RungRule(DAY, "remind"), RungRule(2 * DAY, "reassign", "seniors"),
+            RungRule(4 * DAY, "escalate", "", "boss"),
+        ),
     )  # fmt: skip
     assert found is not None
     told = filled(found, {"reviewer": "ana", "teams": ["a", "b"]})
@@ -44,6 +49,15 @@ def test_a_verb_without_a_task_keeps_the_hash_it_had() -> None:
     assert plain.content_hash == "sha256:936d0b5ed6f8437082454d3ff862b01b16fba4980553f8838f75214f7d2fbefc"
     other = load_text("- {name: a.b, execution: {kind: durable, task: {groups: [x]}}}").get("a.b").definition
     assert other.content_hash != plain.content_hash
+
+
+@pytest.mark.req("V20")
+def test_a_ladder_counts_months_and_only_then_changes_the_hash() -> None:
+    text = "- {{name: a.b, execution: {{kind: durable, task: {{ladder: [{{after: {0}, remind: true}}]}}}}}}"
+    days, month = (load_text(text.format(after)).get("a.b").definition for after in ("P1D", "P1M"))
+    assert days.content_hash == "sha256:fc4b9016d29bd7d7ff0c45cb8b524e1fa3eac4543d821861c94b86a0c16ad7f7"
+    assert month.execution.task == TaskContract(ladder=(RungRule("P1M", "remind"),))
+    assert msgspec.json.decode(msgspec.json.encode(month), type=VerbDefinition) == month
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from perdure.people import MAX_RUNGS, Rung, RungAct, ladder_of, read_rungs
+from perdure.people import MAX_RUNGS, RungAct, RungRule, ladder_of, read_rungs
 
 PREFIX = "perdure:"
 FOUR_EYES = "perdure:fourEyes"
@@ -19,7 +19,7 @@ KNOWN = (FOUR_EYES, *RUNGS)
 
 class TaskRules(NamedTuple):
     four_eyes: bool = False
-    ladder: tuple[Rung, ...] = ()
+    ladder: tuple[RungRule, ...] = ()
 
 
 NO_RULES = TaskRules()

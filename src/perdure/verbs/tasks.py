@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from perdure.contracts import DurationError, is_date_time, parse_span
-from perdure.people import MAX_RUNGS, Rung, RungAct, TaskContract, ladder_of, make_rung, names_of
+from perdure.people import MAX_RUNGS, RungAct, RungRule, TaskContract, ladder_of, make_rung, names_of
 from perdure.verbs.fields import Fields
 from perdure.verbs.shorthand import argument_name
 from perdure.verbs.templates import placeholders, substitute
@@ -44,7 +44,7 @@ def _due(fields: Fields) -> str:
     return text
 
 
-def _rung(owner: Fields, node: Any) -> Iterator[Rung]:
+def _rung(owner: Fields, node: Any) -> Iterator[RungRule]:
     fields = Fields(node, "rung", owner.file, owner.report)
     acts = [act for act in ACTS if act in fields]
     if len(acts) != 1 or "after" not in fields:

@@ -21,7 +21,8 @@ def open_task(game: Game, number: int, task: m.Task) -> None:
     assignee, groups, users, due = (text_of(game, each) for each in (task.assignee, task.groups, task.users, task.due))
     requester = game.state.principal if rules.four_eyes else ""
     due_at = people.moment(due, game.now) if due else 0
-    game.emit(e.TaskOpened(number, assignee, groups, users, due, due_at, requester, rules.ladder))
+    ladder = people.ladder_from(rules.ladder, game.now)
+    game.emit(e.TaskOpened(number, assignee, groups, users, due, due_at, requester, ladder))
 
 
 def find_task(game: Game, number: int, do: str) -> tuple[Node, HumanTask] | Rejection:
