@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from perdure.bpmn.conditions.parse import parse_condition
 from perdure.bpmn.conditions.show import show_condition
@@ -195,7 +196,9 @@ def diagrams(draw: st.DrawFn, found: Definitions) -> Diagram | None:
     lines = [flow.id for process in found.processes for scope in scopes(process.body) for flow in scope.flows]
     inner = tuple(draw(_plane(planes, drawn, lines)) for _ in range(draw(st.integers(0, 1))))
     plane = draw(_plane(planes, drawn, lines))
-    return Diagram(plane=plane.plane, shapes=plane.shapes, edges=plane.edges, inner=inner)
+    about = [each.id for each in (*found.messages, *(lane for one in found.processes for lane in one.lanes))]
+    notes = {id: draw(texts.filter(bool)) for id in about[:2]}
+    return Diagram(plane=plane.plane, shapes=plane.shapes, edges=plane.edges, inner=inner, notes=notes or UNSET)
 
 
 @st.composite

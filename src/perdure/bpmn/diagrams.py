@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from perdure.bpmn.model import Diagram, Lane, Model, Process, scopes
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from perdure.bpmn.model import Definitions, Diagram, Lane, Model, Process, data_associations, scopes
 
 
 def diagram_of(model: Model, process: Process) -> Diagram | None:
     """The drawing without pools, message flows and other processes; None when none of the process is drawn."""
     if model.diagram is None:
         return None
-    drawn = _part(model.diagram, process.id, set(_elements(process)))
-    return drawn if drawn.shapes else None
+    elements = set(_elements(process))
+    drawn = _part(model.diagram, process.id, elements)
+    told = elements | set(_roots(model.definitions))
+    notes = {id: text for id, text in (model.diagram.notes or {}).items() if id in told}
+    return replace(drawn, notes=notes or UNSET) if drawn.shapes else None
 
 
 def _part(diagram: Diagram, plane: str, elements: set[str]) -> Diagram:
@@ -29,6 +35,12 @@ def _elements(process: Process) -> Iterator[str]:
     for scope in scopes(process.body):
         for each in (*scope.nodes, *scope.flows, *scope.associations, *scope.annotations):
             yield each.id
+    yield from data_associations(process)
+
+
+def _roots(definitions: Definitions) -> Iterator[str]:
+    for each in (definitions.messages, definitions.signals, definitions.errors, definitions.escalations):
+        yield from (root.id for root in each)
 
 
 def _lanes(lane: Lane) -> Iterator[str]:

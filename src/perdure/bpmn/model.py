@@ -356,13 +356,15 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True):
 class Diagram(msgspec.Struct, frozen=True, kw_only=True):
     """The drawing of one file. `plane` is the id of the collaboration or process it shows.
 
-    `inner` are the drawings of collapsed subprocesses, each on a plane of its own.
+    `inner` are the drawings of collapsed subprocesses, each on a plane of its own. `notes` is the documentation of
+    what is only drawn or referred to, by id: pools, lanes, messages. Absent, it leaves no trace where it is stored.
     """
 
     plane: str
     shapes: tuple[Shape, ...] = ()
     edges: tuple[Edge, ...] = ()
     inner: tuple[Diagram, ...] = ()
+    notes: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -390,6 +392,15 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     file: str = ""
     places: dict[str, Place] = {}
     remarks: tuple[Remark, ...] = ()
+
+
+DATA_ASSOCIATIONS = ("bpmn:dataInputAssociation", "bpmn:dataOutputAssociation")
+
+
+def data_associations(process: Process) -> Iterator[str]:
+    """Ids of the data associations that are kept as they were found: nothing runs by them, but they are drawn."""
+    for node in nodes(process.body):
+        yield from (each.attributes.get("id", "") for each in node.extensions if each.name in DATA_ASSOCIATIONS)
 
 
 def scopes(body: Scope) -> Iterator[Scope]:

@@ -9,11 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from perdure.bpmn import model as ir
+from perdure.bpmn.diagrams import diagram_of
+from perdure.bpmn.hashing import content_hash
 from perdure.bpmn.layout import lay_out
 from perdure.bpmn.model import Model
 from perdure.bpmn.xml import read_model, write_model
 from tests.bpmn.strategies import models
-from tests.bpmn.xml.fixtures import FIXTURES, fixture, in_process
+from tests.bpmn.xml.fixtures import CLOSING, FIXTURES, OPENING, fixture, in_process
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
@@ -64,6 +66,46 @@ def test_attributes_inside_events_loops_and_conditions_are_kept(inner: str) -> N
     text = write_model(model := read_model(in_process(content)))
     assert text.count('="away"') == content.count("away")
     assert read_model(text).definitions == model.definitions
+
+
+WORDS = "<d:documentation>Why it is so.</d:documentation>"
+DRAWN = """
+<d:collaboration id="c"><d:participant id="pool" processRef="p">{about}</d:participant></d:collaboration>
+<d:process id="p" isExecutable="true">
+  <d:laneSet><d:lane id="lane">{about}<d:flowNodeRef>a</d:flowNodeRef></d:lane></d:laneSet>
+  <d:dataObject id="o"/><d:dataObjectReference id="r" dataObjectRef="o">{about}</d:dataObjectReference>
+  <d:serviceTask id="a"><d:dataInputAssociation id="needs"><d:sourceRef>r</d:sourceRef></d:dataInputAssociation>
+  </d:serviceTask>
+</d:process>
+<d:message id="m" name="m">{about}</d:message>
+<i:BPMNDiagram xmlns:i="http://www.omg.org/spec/BPMN/20100524/DI" id="di"><i:BPMNPlane id="plane" bpmnElement="c">
+  <i:BPMNShape id="s" bpmnElement="a"><b:Bounds xmlns:b="http://www.omg.org/spec/DD/20100524/DC" x="1" y="2"
+    width="100" height="80"/></i:BPMNShape>
+  <i:BPMNEdge id="e" bpmnElement="needs"><w:waypoint xmlns:w="http://www.omg.org/spec/DD/20100524/DI" x="9" y="8"/>
+  </i:BPMNEdge></i:BPMNPlane></i:BPMNDiagram>
+"""
+
+
+@pytest.mark.req("V10")
+def test_what_is_said_of_pools_lanes_data_and_messages_and_how_data_is_joined_is_kept_with_the_drawing() -> None:
+    model = read_model(OPENING + DRAWN.format(about=WORDS) + CLOSING)
+    again = read_model(write_model(model))
+    assert again.diagram is not None
+    assert again.diagram.notes == dict.fromkeys(("pool", "lane", "r", "m"), "Why it is so.")
+    assert [edge.element for edge in again.diagram.edges] == ["needs"]
+    assert again.definitions == model.definitions
+    own = diagram_of(model, model.definitions.processes[0])
+    assert own is not None
+    assert own.notes == dict.fromkeys(("lane", "r", "m"), "Why it is so."), "a pool is of the file, not of the process"
+    assert own.edges == again.diagram.edges
+
+
+@pytest.mark.req("V10")
+def test_what_is_said_of_lanes_and_messages_changes_no_content_and_its_absence_no_drawing() -> None:
+    without, told = (read_model(OPENING + DRAWN.format(about=said) + CLOSING) for said in ("", WORDS))
+    assert content_hash(without.definitions, "p") == content_hash(told.definitions, "p")
+    assert without.diagram is not None
+    assert "notes" not in msgspec.to_builtins(without.diagram)
 
 
 def test_the_files_fill_every_field_of_the_process_model() -> None:

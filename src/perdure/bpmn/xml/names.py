@@ -63,6 +63,11 @@ EXPRESSIONS = (
 )  # fmt: skip
 DATA = ("bpmn:dataObject", "bpmn:dataObjectReference", "bpmn:dataStoreReference")
 ARTIFACTS = ("bpmn:textAnnotation", "bpmn:group")
+NOTED = frozenset((
+    "bpmn:collaboration", "bpmn:participant", "bpmn:messageFlow", "bpmn:lane", "bpmn:message", "bpmn:signal",
+    "bpmn:error", "bpmn:escalation", "bpmn:association", *DATA, *ARTIFACTS,
+))  # fmt: skip
+"""What has no meaning but by its name and its references: what is written about it is kept with the drawing."""
 FLOW_NODES = frozenset((*TASKS, *SUB_PROCESSES, *GATEWAYS, *EVENTS, "bpmn:callActivity"))
 SCOPE_CONTENT = FLOW_NODES | {"bpmn:sequenceFlow", "bpmn:association", *DATA, *ARTIFACTS}
 

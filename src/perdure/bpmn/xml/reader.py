@@ -32,7 +32,7 @@ def read_model(data: bytes | str, file: str = "") -> Model:
         raise ModelError(reading.problems)
     reading.tags = read_ids(reading, root)
     definitions = read_definitions(reading, root)
-    diagram = read_diagram(reading, root)
+    diagram = read_diagram(reading, root, definitions)
     look_for_strays(reading, root)
     look_at_spelling(reading, root)
     for fault in islice(reference_faults(definitions), MAX_PROBLEMS):

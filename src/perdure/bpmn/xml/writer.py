@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from perdure.bpmn.model import Annotation, Collaboration, Definitions, Diagram, Message, Model, scopes
 from perdure.bpmn.xml import extras
+from perdure.bpmn.xml.names import NOTED
 from perdure.bpmn.xml.tag import Tag
 from perdure.bpmn.xml.values import show_value
 from perdure.bpmn.xml.writing.diagrams import diagram_tags
@@ -31,8 +32,15 @@ def write_model(model: Model) -> str:
     root.with_children(*_roots(definitions))
     root.with_children(*_referred(definitions, set(_ids(root))))
     diagram = _laid_out(definitions) if model.diagram is None else model.diagram
+    _note(root, diagram.notes or {})
     root.with_children(*diagram_tags(diagram, definitions, dict.fromkeys(_ids(root), 1)))
     return render(root, model.file or "model.bpmn")
+
+
+def _note(root: Tag, notes: dict[str, str]) -> None:
+    for tag in root.within() if notes else ():
+        if tag.name in NOTED and (text := notes.get(tag.get("id"), "")):
+            tag.children.insert(0, Tag("bpmn:documentation", text=text))
 
 
 def _laid_out(definitions: Definitions) -> Diagram:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import isfinite
 
-from perdure.bpmn.model import Bounds, Diagram, Edge, Shape
-from perdure.bpmn.xml.names import SUB_PROCESSES
+from msgspec import UNSET
+
+from perdure.bpmn.model import Bounds, Definitions, Diagram, Edge, Shape, data_associations
+from perdure.bpmn.xml.names import NOTED, SUB_PROCESSES
 from perdure.bpmn.xml.reading.context import Reading
+from perdure.bpmn.xml.reading.extensions import documentation
 from perdure.bpmn.xml.tag import Tag
 
 _BOUNDS = ("x", "y", "width", "height")
@@ -14,15 +18,17 @@ _MARKER = "isMarkerVisible"
 _COLOURS = ("bioc:", "color:")
 
 
-def read_diagram(reading: Reading, root: Tag) -> Diagram | None:
+def read_diagram(reading: Reading, root: Tag, definitions: Definitions) -> Diagram | None:
     """The drawing of the file. Further planes, which collapsed subprocesses have, are `inner` ones."""
     planes = [plane for each in root.all("bpmndi:BPMNDiagram") for plane in each.all("bpmndi:BPMNPlane")]
     drawn = [plane for plane in planes if _element(reading, plane)]
     if not drawn:
         return None
     collapsed = _sub_processes(root)
-    first, *others = (_plane(reading, plane, collapsed) for plane in drawn)
-    return Diagram(plane=first.plane, shapes=first.shapes, edges=first.edges, inner=tuple(others))
+    ties = {id for process in definitions.processes for id in data_associations(process)}
+    first, *others = (_plane(reading, plane, collapsed, ties) for plane in drawn)
+    notes = {id: text for id, tag in reading.tags.items() if tag.name in NOTED and (text := documentation(tag))}
+    return Diagram(plane=first.plane, shapes=first.shapes, edges=first.edges, inner=tuple(others), notes=notes or UNSET)
 
 
 def _sub_processes(root: Tag) -> set[str]:
@@ -36,9 +42,9 @@ def _sub_processes(root: Tag) -> set[str]:
     return found
 
 
-def _plane(reading: Reading, plane: Tag, collapsed: set[str]) -> Diagram:
+def _plane(reading: Reading, plane: Tag, collapsed: set[str], ties: set[str]) -> Diagram:
     shapes = (_shape(reading, tag, collapsed) for tag in plane.all("bpmndi:BPMNShape"))
-    edges = (_edge(reading, tag) for tag in plane.all("bpmndi:BPMNEdge"))
+    edges = (_edge(reading, tag, ties) for tag in plane.all("bpmndi:BPMNEdge"))
     return Diagram(
         plane=reading.reference(plane, "bpmnElement"),
         shapes=tuple(shape for shape in shapes if shape is not None),
@@ -61,21 +67,21 @@ def _shape(reading: Reading, tag: Tag, collapsed: set[str]) -> Shape | None:
     )
 
 
-def _edge(reading: Reading, tag: Tag) -> Edge | None:
-    element = _element(reading, tag)
+def _edge(reading: Reading, tag: Tag, ties: set[str]) -> Edge | None:
+    element = _element(reading, tag, ties)
     if not element:
         return None
     points = tuple((_float(reading, each, "x"), _float(reading, each, "y")) for each in tag.all("di:waypoint"))
     return Edge(element=element, points=points, label=_label(reading, tag), look=_look(tag))
 
 
-def _element(reading: Reading, tag: Tag) -> str:
-    """What is drawn; nothing where the file does not have it."""
+def _element(reading: Reading, tag: Tag, ties: Collection[str] = ()) -> str:
+    """What is drawn; nothing where the file does not have it, or it is neither read nor one of the `ties`."""
     element = reading.reference(tag, "bpmnElement")
     if element and element not in reading.tags:
         fact = f"it draws '{element[:80]}', which is not in the file"
         reading.remark("BPM008", tag, fact, "Remove it from the drawing, or correct bpmnElement.")
-    return element if element in reading.places else ""
+    return element if element in reading.places or element in ties else ""
 
 
 def _look(tag: Tag) -> dict[str, str]:
