@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from perdure.app.auditing import verify_store
 from perdure.app.processes import Processes
 from perdure.bpmn.model import Event, Gateway, Mapping, MessageTrigger, SignalTrigger, Value
+from perdure.engine import StartRequest
+from perdure.engines.embedded.calls import Calls
+from perdure.engines.embedded.instances import Instances
 from perdure.errors import DefinitionError
 from tests.engine.models import (
     END,
@@ -241,6 +245,65 @@ async def test_what_was_suspended_for_itself_stays_so_when_its_caller_goes_on(st
         assert (await called(world)).state.status == "suspended"
         await world.engine.resume(child.id, ORIGIN)
         assert (await called(world)).state.status == "active"
+
+
+@pytest.mark.req("O12")
+async def test_what_is_suspended_for_itself_while_its_caller_holds_it_stays_so_when_that_goes_on(
+    store_url: str,
+) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(CHILD, profile="open")
+        await world.deploy(PARENT, profile="open")
+        begun = await world.start("parent")
+        held = await world.engine.suspend(begun.id, ORIGIN)
+        child = await called(world)
+        for _ in range(2):
+            await world.engine.suspend(child.id, ORIGIN, reason="its own")
+        since = (await called(world)).state.suspended_at
+        assert (await world.entries(child)).count("InstanceSuspended") == 2, "once with its caller, once for itself"
+        assert since == child.state.suspended_at >= held.state.suspended_at
+        await world.engine.resume(begun.id, ORIGIN)
+        assert (await called(world)).state.status == "suspended"
+        await world.engine.resume(child.id, ORIGIN)
+        assert (await called(world)).state.status == "active"
+        assert (await verify_store(world.sandbox, {}, is_dry=True)).findings == []
+
+
+@pytest.mark.req("O12")
+@pytest.mark.parametrize("goes_on", [False, True], ids=["nobody let it go on", "it was let go on by itself"])
+async def test_a_process_that_began_while_its_caller_was_suspended_is_held_after_a_crash_as_well(
+    store_url: str, monkeypatch: pytest.MonkeyPatch, goes_on: bool
+) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(CHILD, profile="open")
+        await world.deploy(line("parent", call("inner", "child")), profile="open")
+        start = Instances.start
+
+        async def late(self: Instances, request: StartRequest, *words: Any, **more: Any) -> Any:
+            if request.parent:
+                await world.engine.suspend(request.parent.split(":")[1], ORIGIN)
+            return await start(self, request, *words, **more)
+
+        async def cut_off(*_: Any) -> bool:
+            return False
+
+        with monkeypatch.context() as broken:
+            broken.setattr(Instances, "start", late)
+            broken.setattr(Calls, "_hold", cut_off)
+            broken.setattr(Calls, "hold", cut_off)
+            begun = await world.start("parent")
+        child = await called(world)
+        assert (begun.state.status, child.state.status) == ("suspended", "active")
+        if goes_on:
+            await world.engine.suspend(child.id, ORIGIN)
+            await world.engine.resume(child.id, ORIGIN)
+    async with opened(store_url) as world:
+        await world.sandbox.run_until_idle()
+        assert (await called(world)).state.status == ("active" if goes_on else "suspended")
+        await world.engine.resume(begun.id, ORIGIN)
+        await world.sandbox.run_until_idle()
+        assert (await called(world)).state.status == "active"
+        assert (await verify_store(world.sandbox, {}, is_dry=True)).findings == []
 
 
 @pytest.mark.req("O12")

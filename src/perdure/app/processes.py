@@ -314,11 +314,14 @@ class InstanceDesk:
         return await self._view(found)
 
     async def suspend(self, id: str, reason: str = "") -> InstanceView:
-        """Let nothing happen to an instance until it is resumed."""
+        """Let nothing happen to an instance, nor to the processes it calls, until it is resumed."""
         return await self._view(await self._engine.suspend(id, self._origin, reason=reason))
 
     async def resume(self, id: str, *, shift_timers: bool = False) -> InstanceView:
-        """Go on; what fell due meanwhile fires now, unless every timer is shifted by the time suspended."""
+        """Go on; what fell due meanwhile fires now, unless every timer is shifted by the time suspended.
+
+        The processes it calls go on as well, but for those that were suspended for themselves.
+        """
         return await self._view(await self._engine.resume(id, self._origin, shift_timers=shift_timers))
 
     async def modify(

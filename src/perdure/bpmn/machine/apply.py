@@ -284,6 +284,8 @@ def _compensation_started(state: Instance, entry: e.CompensationStarted) -> None
 
 
 def _suspended(state: Instance, entry: e.InstanceSuspended) -> None:
+    if state.status == "suspended":
+        return  # for itself as well; since when, and what it was, stays
     state.before = state.status
     state.status = "suspended"
     state.suspended_at = entry.at

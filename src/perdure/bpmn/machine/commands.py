@@ -163,7 +163,10 @@ class Cancel(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Suspend(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """`for_itself`: it is suspended already, because what called it is, and stays so when that goes on."""
+
     reason: str = ""
+    for_itself: bool = False
 
 
 class Resume(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -144,7 +144,7 @@ def _has_no_way(game: Game, node: Node) -> bool:
 
 
 def suspend(game: Game, command: c.Suspend) -> str | Rejection:
-    if game.state.status == "suspended":
+    if game.state.status == "suspended" and not command.for_itself:
         return "replayed"
     game.emit(e.InstanceSuspended(game.now, command.reason))
     return "suspended"

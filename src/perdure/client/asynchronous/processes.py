@@ -166,11 +166,14 @@ class InstanceDesk:
         return await self._act(id, "cancel", {"reason": reason, "compensate": compensate}, seen)
 
     async def suspend(self, id: str, reason: str = "", *, seen: int | None = None) -> InstanceView:
-        """Let nothing happen to an instance until it is resumed."""
+        """Let nothing happen to an instance, nor to the processes it calls, until it is resumed."""
         return await self._act(id, "suspend", {"reason": reason}, seen)
 
     async def resume(self, id: str, *, shift_timers: bool = False, seen: int | None = None) -> InstanceView:
-        """Go on; what fell due meanwhile fires now, unless every timer is shifted by the time suspended."""
+        """Go on; what fell due meanwhile fires now, unless every timer is shifted by the time suspended.
+
+        The processes it calls go on as well, but for those that were suspended for themselves.
+        """
         return await self._act(id, "resume", {"shift_timers": shift_timers}, seen)
 
     async def modify(

@@ -7,12 +7,12 @@ from contextlib import suppress
 from perdure.bpmn.machine.calling import handed, only, returned
 from perdure.bpmn.machine.commands import EndCall, Escalate, RaiseIncident
 from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.machine.entries import InstanceStarted, Thrown
+from perdure.bpmn.machine.entries import InstanceResumed, InstanceStarted, Thrown
 from perdure.bpmn.machine.places import place_of
 from perdure.bpmn.machine.state import Flags, Instance, Node
 from perdure.bpmn.model import CallActivity
 from perdure.engine import StartRequest
-from perdure.engines.embedded.changes import CALLER_SUSPENDED, Changes
+from perdure.engines.embedded.changes import CALLER_SUSPENDED, Changes, called_by
 from perdure.engines.embedded.instances import Instances, child_id
 from perdure.engines.embedded.merging import Change, difference
 from perdure.engines.embedded.plans import Definition
@@ -29,7 +29,7 @@ from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import PENDING, Attachments
 from perdure.payload import Envelope
 from perdure.runbooks.machine import NOTICE
-from perdure.sources import id_text, iso, parse_id
+from perdure.sources import Id, id_text, iso, parse_id
 
 PLATFORM = "perdure"
 CANNOT_CALL = "call.cannot_start"
@@ -74,15 +74,43 @@ class Calls:
             await self._instances.ask(parent.id, origin, lambda _: Prepared(command, settles))
             return True
         with suppress(RejectedError, QuarantinedError):  # it is over already, or cannot be read
-            await self._hold(child, parent, origin)
+            await self._hold(child.id, parent, origin)
         return True
 
-    async def _hold(self, child: Aggregate, parent: Aggregate, origin: Origin) -> None:
+    async def hold(self, parent: Aggregate, message_id: str) -> bool:
+        """The caller was suspended: so is what it calls and was not reached then, because it was just beginning."""
+        origin, is_beginning = Origin(parent.tenant, PLATFORM), False
+        if parent.state.status == "suspended":
+            is_beginning = await self._is_beginning(parent)  # first: what is no longer beginning is there to be found
+            for child in called_by(parent):
+                with suppress(RejectedError, QuarantinedError):  # it has not begun, is over, or cannot be read
+                    await self._hold_missed(child, parent, origin)
+        if not is_beginning:
+            await self._instances.settle(parent.tenant, Attachments(settles=(parent.tenant, message_id)))
+        return not is_beginning
+
+    async def _is_beginning(self, parent: Aggregate) -> bool:
+        """Whether the notice of one of its calls is still open, so that somebody may be about to act on it."""
+        for node in parent.state.nodes.values():
+            if node.kind == "call":
+                begun = await self._instances.store.message(parent.tenant, call_notice(parent, node.number))
+                if begun is not None and begun.status == PENDING:
+                    return True
+        return False
+
+    async def _hold_missed(self, id: Id, parent: Aggregate, origin: Origin) -> None:
+        """Suspend what is called, unless somebody let it go on by itself meanwhile."""
+        told = await self._instances.history(id, origin)
+        turns = [entry for each in told for entry in each.entries if isinstance(entry, InstanceResumed)]
+        if not any(entry.at >= parent.state.suspended_at for entry in turns):
+            await self._hold(id, parent, origin)
+
+    async def _hold(self, child: Id, parent: Aggregate, origin: Origin) -> None:
         """Who suspended the caller just now did not find the called process yet; nor may who resumes it again."""
         if await self._is_suspended(parent, origin):
-            await self._changes.suspend(child.id, origin, reason=CALLER_SUSPENDED)
+            await self._changes.suspend(child, origin, reason=CALLER_SUSPENDED)
             if not await self._is_suspended(parent, origin):
-                await self._changes.resume(child.id, origin)
+                await self._changes.resume(child, origin)
 
     async def _is_suspended(self, parent: Aggregate, origin: Origin) -> bool:
         state: Instance = (await self._instances.read(parent.id, origin)).state
@@ -101,8 +129,7 @@ class Calls:
     async def cancel(self, parent: Aggregate, node: int, message_id: str) -> bool:
         """The call activity is gone: what it called is cancelled."""
         origin = Origin(parent.tenant, PLATFORM)
-        begun_by = f"{NOTICE}{id_text(parent.id)}/call/{node}"
-        begun = await self._instances.store.message(parent.tenant, begun_by)
+        begun = await self._instances.store.message(parent.tenant, call_notice(parent, node))
         if begun is not None and begun.status == PENDING:
             return False  # it is settled first, and then nothing is begun any more
         child = child_id(parent.tenant, f"node:{id_text(parent.id)}:{node}")
@@ -206,6 +233,11 @@ class Calls:
         record = self._instances.machine.records.decode((await self._instances.store.records(child.id, 0, 1))[0].body)
         started = next(entry for entry in record.entries if isinstance(entry, InstanceStarted))
         return await self._instances.payloads.open(child.id, started.head)
+
+
+def call_notice(parent: Aggregate, node: int) -> str:
+    """The notice by which the process of a call activity begins."""
+    return f"{NOTICE}{id_text(parent.id)}/call/{node}"
 
 
 def call_of(definition: Definition, node: Node) -> CallActivity:

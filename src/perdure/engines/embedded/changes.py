@@ -16,11 +16,14 @@ from perdure.engines.embedded.plans import Definition
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
-from perdure.kernel.ports import Attachments
+from perdure.kernel.ports import PENDING, Attachments, InboxRow
 from perdure.payload import digest_text
+from perdure.runbooks.machine import NOTICE
 from perdure.sources import Id, id_text
 
 CALLER_SUSPENDED = "what called it is suspended"
+HOLD = "hold"
+"""The notice that what a suspended instance calls is to be suspended as well."""
 
 
 class Changes:
@@ -43,11 +46,32 @@ class Changes:
 
     async def suspend(self, instance: InstanceName, origin: Origin, *, reason: str = "") -> Aggregate:
         """Let nothing happen to it, nor to the processes it calls; asked again, it reaches what it missed."""
-        held = await self._told(instance, origin, lambda _: Prepared(Suspend(reason=reason)))
+        for_itself = reason != CALLER_SUSPENDED and await self._is_held(instance, origin)
+
+        def make(aggregate: Aggregate) -> Prepared:
+            return Prepared(Suspend(reason=reason, for_itself=for_itself), self._reminder(aggregate))
+
+        held = await self._told(instance, origin, make)
         for child in called_by(held):
             with suppress(RejectedError, QuarantinedError):  # it has not begun, is over, or cannot be read
                 await self.suspend(child, origin, reason=CALLER_SUSPENDED)
         return held
+
+    def _reminder(self, aggregate: Aggregate) -> Attachments | None:
+        """A notice that outlives this process: what is called and not reached now, because it is just beginning, is."""
+        if aggregate.state.status == "suspended" or not called_by(aggregate):
+            return None
+        name = f"{NOTICE}{id_text(aggregate.id)}/hold/{aggregate.version}"
+        now = self._instances.sources.now()
+        return Attachments(inbox=InboxRow(aggregate.tenant, name, HOLD, "", now, PENDING, "", aggregate.id, None))
+
+    async def _is_held(self, instance: InstanceName, origin: Origin) -> bool:
+        """Whether it is suspended only because what called it is."""
+        found = await self._instances.read(instance, origin)
+        if found.state.status != "suspended":
+            return False
+        told = await self._instances.history(instance, origin)
+        return is_held_by_caller(entry for each in told for entry in each.entries)
 
     async def resume(self, instance: InstanceName, origin: Origin, *, shift_timers: bool = False) -> Aggregate:
         """Go on; what fell due meanwhile fires now, unless every timer is shifted by the time suspended.
@@ -68,10 +92,8 @@ class Changes:
     async def _resume_called(self, caller: Aggregate, origin: Origin, shift_timers: bool) -> None:
         for child in called_by(caller):
             with suppress(RejectedError, QuarantinedError):  # it has not begun, goes on already, or cannot be read
-                if (await self._instances.read(child, origin)).state.status == "suspended":
-                    told = await self._instances.history(child, origin)
-                    if is_held_by_caller(entry for each in told for entry in each.entries):
-                        await self.resume(child, origin, shift_timers=shift_timers)
+                if await self._is_held(child, origin):
+                    await self.resume(child, origin, shift_timers=shift_timers)
 
     async def modify(
         self, instance: InstanceName, origin: Origin, *, cancel: Sequence[int] = (), start: Sequence[str] = (),

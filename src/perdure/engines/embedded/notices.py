@@ -6,6 +6,7 @@
 | process_over | the step ended in another way: its instance is cancelled |
 | thrown: message, signal | published under the notice's own id |
 | thrown: call, cancel_call | an instance of the called process begins, or is cancelled |
+| hold | what a suspended instance calls is suspended as well |
 | thrown: escalation | the call activity that began the instance hears it |
 | instance_told | an incident, or its end: the journal of the call it carries says so |
 | instance_ended | the step or the call activity that began it ends |
@@ -23,7 +24,7 @@ from perdure.bpmn.machine.process import START_FIRED, ProcessState, start_of
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import StartRequest
 from perdure.engines.embedded.calls import Calls
-from perdure.engines.embedded.changes import Changes
+from perdure.engines.embedded.changes import HOLD, Changes
 from perdure.engines.embedded.instances import Instances
 from perdure.engines.embedded.letters import thrown_id
 from perdure.engines.embedded.messages import Messages
@@ -57,6 +58,7 @@ class Notices:
             PROCESS_ASKED: self._steps.asked,
             PROCESS_OVER: self._steps.over,
             THROWN: self._thrown,
+            HOLD: self._hold,
             INSTANCE_ENDED: self._ended,
             INSTANCE_TOLD: self._steps.told,
             START_FIRED: self._start_fired,
@@ -140,6 +142,9 @@ class Notices:
         data = await self._instances.data(aggregate)
         wanted = {name.strip() for name in names.split(",")}
         return data if wanted == {"*"} else {name: data[name] for name in data if name in wanted}
+
+    async def _hold(self, tenant: str, message_id: str, id: Id) -> bool:
+        return await self._calls.hold(await self._instances.read(id, Origin(tenant, PLATFORM)), message_id)
 
     # --- ends and starts -----------------------------------------------------------------------------------------
 

@@ -102,7 +102,7 @@ async def events(
 
 
 async def suspend(settings: Settings, id: InstanceWord, reason: Reason = "") -> None:
-    """Let nothing happen to an instance until it is resumed: timers are held, messages are not taken."""
+    """Let nothing happen to an instance, nor to what it calls: timers are held, messages are not taken."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
         _show(settings, await perdure.instances.suspend(id, reason))
 
@@ -115,7 +115,7 @@ async def resume(
         typer.Option("--timers", help="keep: what fell due meanwhile fires now; shift: all later by the pause."),
     ] = "keep",
 ) -> None:
-    """Let a suspended instance go on."""
+    """Let a suspended instance go on, and what it calls, unless that was suspended for itself."""
     async with open_store(settings, "caller", must_exist=True) as perdure:
         await perdure.instances.resume(id, shift_timers=timers == "shift")
         await _show_at_rest(settings, perdure, id)

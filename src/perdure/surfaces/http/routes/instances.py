@@ -184,7 +184,7 @@ async def follow_instance(
 async def suspend_instance(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, data: Reason = NO_REASON
 ) -> Response[InstanceView]:
-    """Let nothing happen to it until it is resumed."""
+    """Let nothing happen to it, nor to the processes it calls, until it is resumed."""
     await _allowed(perdure, principal, "instance.suspend", id)
     async with unchanged(request, perdure, id):
         return _answered(principal, await perdure.instances.suspend(id, data.reason))
@@ -194,7 +194,7 @@ async def suspend_instance(
 async def resume_instance(
     perdure: Perdure, principal: Principal, request: AnyRequest, id: Id, data: ResumeInstance = NO_RESUME
 ) -> Response[InstanceView]:
-    """Go on; what fell due meanwhile fires now unless timers are shifted."""
+    """Go on, and the processes it calls; what fell due meanwhile fires now unless timers are shifted."""
     await _allowed(perdure, principal, "instance.resume", id)
     async with unchanged(request, perdure, id):
         return _answered(principal, await perdure.instances.resume(id, shift_timers=data.shift_timers))
