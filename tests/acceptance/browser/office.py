@@ -58,7 +58,18 @@ def third_version(server: Server) -> int:
     return named_version(server, "Approve the claim once more")
 
 
+def unrated_version(server: Server) -> int:
+    """The same process where somebody is reminded instead of the claim being rated."""
+    return changed_version(server, {"claim.rate": "claim.remind", "=orch_group": "seniors"})
+
+
 def named_version(server: Server, name: str) -> int:
-    xml = MODEL.read_text(encoding="utf-8").replace("Approve the claim", name)
+    return changed_version(server, {"Approve the claim": name})
+
+
+def changed_version(server: Server, changes: dict[str, str]) -> int:
+    xml = MODEL.read_text(encoding="utf-8")
+    for old, new in changes.items():
+        xml = xml.replace(old, new)
     deployed: int = server.post("/processes", {"xml": xml})["deployments"][0]["version"]
     return deployed

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.acceptance.browser.looking import Eyes
-from tests.acceptance.browser.office import CLAIMS, answer, filed, mend, second_version, third_version
+from tests.acceptance.browser.office import CLAIMS, answer, filed, mend, second_version, third_version, unrated_version
 from tests.acceptance.browser.serving import Server
 
 pytestmark = [pytest.mark.req("P4"), pytest.mark.req("V20")]
@@ -169,6 +169,17 @@ def test_a_migration_is_tried_dry_and_then_done(eyes: Eyes, server: Server) -> N
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_text(f", version {version}")).to_be_visible()
     expect(page.locator(".diagram-badge.token")).to_have_attribute("title", "1 token at Approve the claim again")
+
+
+def test_a_dry_migration_says_which_work_gets_another_verb(eyes: Eyes, server: Server) -> None:
+    instance = filed(server, "BROKEN-10")
+    unrated_version(server)
+    page = opened(eyes, instance)
+    page.get_by_role("button", name="Migrate").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="See what would happen").click()
+    expect(dialog.get_by_text("Verb of Rate the claim: claim.rate v1 → claim.remind v1")).to_be_visible()
+    eyes.picture(page, "instance-migrate-verbs")
 
 
 def test_a_migration_is_taken_back_after_it_was_seen_what_that_does(eyes: Eyes, server: Server) -> None:
