@@ -9,10 +9,12 @@ import pytest
 from perdure.app.auditing import verify_store
 from perdure.app.processes import Processes
 from perdure.bpmn.model import Event, Gateway, Mapping, MessageTrigger, SignalTrigger, Value
+from perdure.bpmn.xml import read_model
 from perdure.engine import StartRequest
 from perdure.engines.embedded.calls import Calls
 from perdure.engines.embedded.instances import Instances
 from perdure.errors import DefinitionError
+from tests.bpmn.xml.fixtures import in_process
 from tests.engine.models import (
     END,
     after,
@@ -154,6 +156,26 @@ async def test_a_call_of_what_is_not_deployed_is_refused_unless_it_comes_along(s
         await world.engine.retire("pong", 1, ORIGIN)
         with pytest.raises(DefinitionError, match="BPM151"):
             await world.deploy(line("ping", user("other"), call("on", "pong")), profile="open")
+
+
+CALLED = """<d:process id="q" isExecutable="true"><d:startEvent id="qs"/><d:endEvent id="qe"/>
+<d:sequenceFlow id="qf" sourceRef="qs" targetRef="qe"/></d:process>"""
+CALLER = """<d:startEvent id="s"/><d:callActivity id="c" calledElement="q"/><d:endEvent id="e"/>
+<d:sequenceFlow id="f" sourceRef="s" targetRef="c"/><d:sequenceFlow id="g" sourceRef="c" targetRef="e"/>"""
+
+
+@pytest.mark.req("V10", "O12")
+async def test_a_call_of_what_is_in_the_same_file_is_refused_unless_that_is_deployed_as_well(store_url: str) -> None:
+    text = in_process(CALLER, CALLED)
+    both = read_model(text)
+    async with opened(store_url) as world:
+        processes = Processes(world.sandbox.runtime, ORIGIN)
+        with pytest.raises(DefinitionError, match=r"BPM151.*calls 'q', which is in this file and not deployed"):
+            await processes.deploy_all([both], process="p", profile="open")
+        assert (await processes.propose(text, process="p", profile="open")).problems[0].code == "BPM151"
+        assert (await processes.propose(text, profile="open")).problems == ()
+        assert len(await processes.deploy_all([both], profile="open")) == 2
+        await processes.deploy_all([both], process="p", profile="open")
 
 
 async def test_a_thrown_message_reaches_who_waits_even_later_and_carries_what_is_named(store_url: str) -> None:

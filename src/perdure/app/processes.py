@@ -83,9 +83,11 @@ class Processes:
         if model is None:
             return Proposed((), review, tuple(map(unreadable, review.findings)))
         judged, problems = [], []
-        for id in [process] if process else [each.id for each in model.definitions.executable()] or [""]:
+        judge = self._engine.definitions.judge
+        along = [process] if process else [each.id for each in model.definitions.executable()]
+        for id in along or [""]:
             try:
-                judged.append(await self._engine.definitions.judge(model, self._origin, process=id, profile=profile))
+                judged.append(await judge(model, self._origin, process=id, profile=profile, along=along))
             except DefinitionError as error:
                 problems.extend(error.problems)
             except RejectedError as error:

@@ -14,7 +14,7 @@ from perdure.bpmn.model import CallActivity, Definitions, Event, Flow, Model, Pr
 from perdure.bpmn.xml import read_model
 from perdure.contracts import FlagContract
 from tests.bpmn.lint.building import blocks, in_line, lead, model_of
-from tests.bpmn.lint.models import all_files
+from tests.bpmn.lint.models import all_files, files_of
 from tests.bpmn.lint.models import model_of as model_in
 from tests.bpmn.xml.fixtures import in_process
 
@@ -59,6 +59,26 @@ def test_a_called_process_is_an_error_when_all_are_known_and_a_warning_when_not(
     assert found() == found(others=["other"]) == [("BPM171", "warning")]
     assert found(knows_all=True) == found(others=["other"], knows_all=True) == [("BPM151", "error")]
     assert found(others=["billing"]) == found(others=["billing"], knows_all=True) == found(contract=contract) == []
+
+
+@pytest.mark.req("V10")
+def test_a_process_of_the_same_file_must_come_along_and_one_may_call_itself() -> None:
+    model = model_in(files_of("BPM151", "right")[1])
+
+    def facts(**more: Any) -> list[str]:
+        return [each.fact for each in lint(model, profile="open", **more) if each.code == "BPM151"]
+
+    assert facts() == facts(others=["order", "billing"], knows_all=True) == []
+    assert facts(others=["order"], knows_all=True) == ["it calls 'billing', which is in this file and not deployed"]
+    own = in_line(CallActivity(id="again", name="Again", process="order"))
+    assert "BPM151" not in {each.code for each in lint(own, profile="open", knows_all=True)}
+
+
+@pytest.mark.req("V10")
+def test_the_caller_itself_is_not_proposed_for_a_process_that_is_not_known() -> None:
+    call = in_line(CallActivity(id="bill", name="Bill", process="orders"))
+    (found,) = [each for each in lint(call, profile="open", others=["order"], knows_all=True) if each.code == "BPM151"]
+    assert found.hint == "Correct the id, or deploy the process first."
 
 
 @pytest.mark.req("V10")

@@ -21,7 +21,7 @@ def lint(
     """Everything the rules find in the executable processes, in the order of the file.
 
     Rules that need a contract are silent without one, and about the processes of a file that it is not about. `others`
-    are processes outside the file that may be called, and with `knows_all` there are no more than these.
+    are other processes that may be called, and with `knows_all` no more than these, of the same file as well.
     """
     found = list(broken(model))
     for processes, declared in _parts(model, contract):

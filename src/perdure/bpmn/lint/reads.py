@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from perdure.bpmn.conditions import Condition, flags_of
-from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.index import Index, is_named
 from perdure.bpmn.model import (
     ACTIVATION_COUNT,
     COMPLETED_COUNT,
@@ -129,6 +129,19 @@ def _correlation(index: Index, node: Node, opened: str, message: str) -> Iterato
     key = index.messages[message].correlation
     if key is not None:
         yield Use(node.id, opened, "correlation", key)
+
+
+def waits_without_key(index: Index) -> Iterator[tuple[Node, str]]:
+    """What waits in mid-flow for a message that has no correlation key, with the message."""
+    waits: list[tuple[Node, str]] = [
+        *((event, trigger.message) for event, trigger in index.triggers(MessageTrigger, "catch", "boundary", "start")),
+        *((task, task.message) for task in index.tasks("receive")),
+    ]
+    for node, message in waits:
+        if not is_process_start(index, node) and message in index.messages:
+            key = index.messages[message].correlation
+            if key is None or not is_named(key.text):
+                yield node, message
 
 
 def is_process_start(index: Index, node: Node) -> bool:

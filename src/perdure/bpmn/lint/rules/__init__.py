@@ -30,6 +30,7 @@ from perdure.bpmn.lint.rules import (
     camunda_standard_loop,
     camunda_timer_kind,
     camunda_transaction,
+    camunda_wait_without_key,
     cancel_outside_transaction,
     cardinality_flag,
     cardinality_literal,
@@ -267,6 +268,7 @@ RULES: tuple[Rule, ...] = (
     camunda_several_starts,
     camunda_timer_kind,
     camunda_same_wait,
+    camunda_wait_without_key,
     temporal_timer_start,
     temporal_broadcast,
 )

@@ -1,7 +1,8 @@
 """A call activity calls a process that is not known.
 
-It is neither in this file nor deployed, and does not come along; or it is in this file, but is not executable or
-begins by an event only, so that nobody can call it. Correct the id, or deploy the process first.
+It is neither in this file nor deployed, and does not come along; or it is in this file, but is not executable,
+begins by an event only, or is not deployed with it, so that nobody can call it. Correct the id, or deploy the process
+first.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ def check(index: Index) -> Iterator[Note]:
         elif call.process in here:
             yield from _callable(call, here[call.process], index)
         elif index.knows_all and call.process not in index.others:
-            hint = nearest(call.process, index.others.union(here)) or "Correct the id, or deploy the process first."
+            known = index.others.difference({index.room_of[call.id].process.id})
+            hint = nearest(call.process, known) or "Correct the id, or deploy the process first."
             yield Note(call.id, f"it calls '{call.process}', which is not known", hint)
 
 
@@ -41,3 +43,6 @@ def _callable(call: CallActivity, process: Process, index: Index) -> Iterator[No
     elif process.is_executable and starts and all(start.triggers for start in starts):
         fact = f"it calls '{process.id}', which begins by an event only"
         yield Note(call.id, fact, "Give that process a start event without a trigger.")
+    elif index.knows_all and process.id not in index.others and process.id != index.room_of[call.id].process.id:
+        fact = f"it calls '{process.id}', which is in this file and not deployed"
+        yield Note(call.id, fact, "Deploy both at once, or that process first.")
