@@ -13,6 +13,7 @@ from perdure.bpmn.xml import read_model
 from perdure.engine import StartRequest
 from perdure.engines.embedded.calls import Calls
 from perdure.engines.embedded.instances import Instances
+from perdure.engines.embedded.messages import Messages
 from perdure.errors import DefinitionError
 from tests.bpmn.xml.fixtures import in_process
 from tests.engine.models import (
@@ -231,6 +232,31 @@ async def test_a_signal_is_heard_by_all_who_wait_and_starts_who_starts_by_it(sto
         await world.start("shouter")
         assert {(await world.now(each)).state.status for each in listeners} == {"completed"}
         assert world.handlers.runs["t.one"] == 1
+
+
+THROWN = 300
+SHOUTS = f"""<d:startEvent id="s"/>
+<d:subProcess id="many">
+  <d:multiInstanceLoopCharacteristics isSequential="true"><d:loopCardinality>{THROWN}</d:loopCardinality>
+  </d:multiInstanceLoopCharacteristics>
+  <d:startEvent id="is"/><d:endEvent id="ie"><d:signalEventDefinition signalRef="sig"/></d:endEvent>
+  <d:sequenceFlow id="if" sourceRef="is" targetRef="ie"/></d:subProcess>
+<d:endEvent id="e"/><d:sequenceFlow id="f" sourceRef="s" targetRef="many"/>
+<d:sequenceFlow id="g" sourceRef="many" targetRef="e"/>"""
+
+
+async def test_a_history_is_not_read_once_for_each_signal_that_one_command_throws(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[Any] = []
+    history, signal = Instances.history, Messages.signal
+    monkeypatch.setattr(Instances, "history", lambda *told: reads.append("history") or history(*told))
+    monkeypatch.setattr(Messages, "signal", lambda *told, **more: reads.append("signal") or signal(*told, **more))
+    async with opened(store_url) as world:
+        await world.deploy(read_model(in_process(SHOUTS, '<d:signal id="sig" name="sig"/>')), profile="open")
+        assert (await world.start("p")).state.status == "completed"
+    assert reads.count("signal") == THROWN
+    assert reads.count("history") == 1
 
 
 @pytest.mark.req("O12")

@@ -15,8 +15,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
+from weakref import WeakValueDictionary
 
 from perdure.bpmn.machine.entries import Thrown
 from perdure.bpmn.machine.machine import INSTANCE_ENDED, INSTANCE_TOLD, THROWN
@@ -41,6 +43,9 @@ PLATFORM = "perdure"
 TTL_SECONDS = 3600.0
 RECENT = 20
 """How many of the newest records are looked through first for what was thrown."""
+MANY = 100
+"""What was found of an instance that has thrown so many is kept: one command may throw thousands."""
+Name = tuple[Id, str, int]
 PAYLOAD = "payload"
 """The property of a throwing element that names the fields its message carries."""
 
@@ -64,6 +69,9 @@ class Notices:
             START_FIRED: self._start_fired,
         }
         self._under_way: set[tuple[str, str]] = set()
+        self._many: dict[Name, Thrown] = {}
+        self._looks: WeakValueDictionary[Id, asyncio.Lock] = WeakValueDictionary()
+        """Whoever looks for what an instance has thrown, so that others find it there and need not look."""
         instances.kernel.notice(self._on_notices)
 
     @property
@@ -124,13 +132,23 @@ class Notices:
         return True
 
     async def _find_thrown(self, aggregate: Aggregate, kind: str, number: int, origin: Origin) -> Thrown:
-        # Mostly it was thrown just now: a process that throws in a loop would else be read from its start each time.
-        for after in (max(0, aggregate.version - RECENT), 0):
-            for told in await self._instances.history(aggregate.id, origin, after):
-                for entry in told.entries:
-                    if isinstance(entry, Thrown) and (entry.kind, entry.number) == (kind, number):
-                        return entry
+        name = (aggregate.id, kind, number)
+        async with self._looks.setdefault(aggregate.id, asyncio.Lock()):
+            if (known := self._many.get(name)) is not None:
+                return known
+            # Mostly it was thrown just now: what throws in a loop would else be read from its start each time.
+            for after in (max(0, aggregate.version - RECENT), 0):
+                found = await self._all_thrown(aggregate, after, origin)
+                if len(found) >= MANY:
+                    self._many = found
+                if name in found:
+                    return found[name]
         raise AssertionError(f"instance {id_text(aggregate.id)} threw nothing under {kind} {number}")
+
+    async def _all_thrown(self, aggregate: Aggregate, after: int, origin: Origin) -> dict[Name, Thrown]:
+        told = await self._instances.history(aggregate.id, origin, after)
+        thrown = [entry for each in told for entry in each.entries if isinstance(entry, Thrown)]
+        return {(aggregate.id, entry.kind, entry.number): entry for entry in thrown}
 
     async def _carried(self, aggregate: Aggregate, element: str) -> dict[str, Any] | None:
         """The fields that the throwing element says its message carries; `*` is all of them."""
