@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from perdure.app import proving
 from perdure.testing import sandbox
 from perdure.testing.scenarios import pure, resting
 from perdure.testing.scenarios import running as runner
@@ -77,3 +78,13 @@ async def test_what_breaks_one_file_is_its_failure_and_the_others_still_run(
     first, second = await runner.run_files([broken, whole])
     assert (first.passed, second.passed) == (False, True)
     assert "KeyError" in first.failures[0]
+
+
+async def test_no_scenario_in_the_open_profile_waits_for_a_proof_that_nobody_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(proving, "prove_for_deployment", lambda model, process, *_: asked.append(process) or [])
+    for profile in ("open", "hollow"):
+        await played(tmp_path, "start s\nend e\ns > e\n", f"profile: {profile}\ndo: [start]\nexpect: {{}}\n")
+    assert asked == ["p"]

@@ -13,6 +13,7 @@ from perdure.app.opening import load_definitions, load_models
 from perdure.app.perdure import Perdure
 from perdure.app.runtime import Runtime
 from perdure.contracts import parse_span
+from perdure.engines.embedded.definitions import Check
 from perdure.errors import InvariantBroken
 from perdure.journal import Origin
 from perdure.sources import Micros
@@ -91,14 +92,16 @@ class Sandbox(Perdure):
         principal: str = "local",
         clock: VirtualSources,
         driver: Driver | None = None,
+        checks: Sequence[Check] | None = None,
     ) -> Sandbox:
-        """Like `open`, for tests that end it in their own way."""
+        """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
         catalogue = load_definitions(definitions, environment)
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
         runtime = Runtime(
-            driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True
-        )
+            driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True,
+            checks=checks,
+        )  # fmt: skip
         await runtime.start()
         try:
             await runtime.bring(load_models(definitions, models), Origin(tenant, principal))

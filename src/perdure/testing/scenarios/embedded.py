@@ -9,9 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from perdure.app.gates import gates
 from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.bpmn.model import Model
+from perdure.engines.embedded.definitions import Check
 from perdure.engines.embedded.engine import EmbeddedEngine
 from perdure.errors import BusinessError, DefinitionError, PerdureError, RejectedError, Rejection, Transient
 from perdure.journal import Origin
@@ -243,9 +245,14 @@ class EmbeddedWorld:
         handlers = {verb: self._handler(type) for verb, type in self._types.items()}
         self._sandbox = await Sandbox.start(
             self._url, definitions=self._catalogue, handlers=handlers, tenant=self.origin.tenant,
-            principal=self.origin.principal, clock=self._clock, driver=self.driver,
+            principal=self.origin.principal, clock=self._clock, driver=self.driver, checks=self._checks(),
         )  # fmt: skip
         self._sandbox.runtime.kernel.listen(self._saw)
+
+    def _checks(self) -> tuple[Check, ...]:
+        """In the open profile a proof only warns, and nobody reads it here: large models would wait seconds for it."""
+        lints, proves = gates(self._catalogue)
+        return (lints,) if self._scenario.profile == "open" else (lints, proves)
 
     async def _catch_up(self) -> None:
         """What was committed by a process that died before it could say so."""
