@@ -43,6 +43,15 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
 
 
 @pytest.mark.req("P9")
+def test_who_follows_the_steps_of_drawing_has_what_the_rest_of_the_page_speaks_of() -> None:
+    page = (ROOT / "docs" / "tutorial" / "first-process.md").read_text(encoding="utf-8")
+    steps, _, model = page.partition("```xml file=models/onboard-client.bpmn")
+    drawn = re.findall(r'<bpmn:\w+ id="([\w-]+)" name="([^"]+)"', model)
+    assert len(drawn) == 9
+    assert not [id for id, _ in drawn if f"`{id}`" not in steps]
+
+
+@pytest.mark.req("P9")
 def test_every_page_can_be_reached_from_the_front_page() -> None:
     seen: set[Path] = set()
     waiting = [ROOT / "docs" / "index.md"]

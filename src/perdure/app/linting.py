@@ -95,7 +95,7 @@ def finding_of(problem: Problem) -> Finding:
 
 
 def lint_check(catalogue: Catalogue) -> Check:
-    """The rules as a gate: what lints clean deploys, what does not is refused."""
+    """The rules as a gate: what has errors is refused."""
 
     def check(model: Model, deployed: Deployed, contract: Any, others: Collection[str]) -> list[Problem]:
         declared = contract if isinstance(contract, Contract) else contract_of(catalogue, deployed.process.id)

@@ -72,7 +72,8 @@ INTRODUCTION = f"""# Lint codes
 
 {GENERATED}
 `perdure lint PATH…` reads process models and says what is wrong with them, with a code, a place and what to do instead.
-Deployment uses the same rules: what lints clean deploys, what does not is refused. Codes are stable.
+Deployment uses the same rules: what has errors is refused. What lints clean is deployed, unless
+[the proof](../explanation/what-the-proof-says.md) refutes it. Codes are stable.
 
 ```bash
 perdure lint models/
