@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from copy import copy
 from typing import Any
 
@@ -95,10 +95,7 @@ class Messages:
         """Send a message. Without an id every sending is another message. `is_own`: the id is the platform's."""
         letter = self._letter(name, key, origin, message_id, data, flags, writer)
         check_letter(letter, ttl_seconds, is_own=is_own)
-        try:
-            return await self._publish(letter, origin, ttl_seconds)
-        except Namesake:
-            return await self._publish(namesake(MESSAGE, letter), origin, ttl_seconds)
+        return await _told_apart(letter, lambda each: self._publish(each, origin, ttl_seconds))
 
     async def _publish(self, letter: Letter, origin: Origin, ttl_seconds: float) -> Receipt:
         receipt = await self._route(letter, origin)
@@ -117,10 +114,7 @@ class Messages:
         """Send a message that is for someone now or for nobody: it is never kept, and the sender alone is told."""
         letter = self._letter(name, key, origin, message_id, data, flags, writer)
         check_letter(letter, 0, is_own=is_own)
-        try:
-            return await self._at_once(letter, origin)
-        except Namesake:
-            return await self._at_once(namesake(MESSAGE, letter), origin)
+        return await _told_apart(letter, lambda each: self._at_once(each, origin))
 
     async def _at_once(self, letter: Letter, origin: Origin) -> Receipt:
         receipt = await self._route(letter, origin)
@@ -426,6 +420,14 @@ class Messages:
         except WaitOver:
             fact = f"it does not wait for '{letter.name}' under '{letter.correlation_key}'"
             raise RejectedError(Rejection("blocked", "replay to", "instance", id_text(instance), fact)) from None
+
+
+async def _told_apart(letter: Letter, send: Callable[[Letter], Awaitable[Receipt]]) -> Receipt:
+    """Send it; where another message has its id already, under one that is its own."""
+    try:
+        return await send(letter)
+    except Namesake:
+        return await send(namesake(MESSAGE, letter))
 
 
 def _opened(aggregate: Aggregate, entry: e.Armed | e.InstanceResumed | e.InstanceMigrated) -> set[tuple[str, str]]:
