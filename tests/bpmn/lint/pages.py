@@ -24,7 +24,7 @@ GROUPS = {
     "PRT": ("Portability", "What another engine would not accept. Asked only with `--target`."),
 }
 READING = {
-    "BPM001": ("the file is not well-formed XML in UTF-8", "save it again from the modeller"),
+    "BPM001": ("the file is not well-formed XML, or not in an encoding that is read", "save it again, as UTF-8"),
     "BPM002": (
         "it has a document type, an entity, an instruction or an inclusion",
         "remove it: a model never needs one",

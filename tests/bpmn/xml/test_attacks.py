@@ -67,11 +67,30 @@ def test_what_is_not_well_formed_or_not_readable_is_refused_with_a_place(data: b
         VALID, VALID.encode(), b"\xef\xbb\xbf" + VALID.encode(), VALID.encode("utf-16"),
         b"\xfe\xff" + VALID.encode("utf-16-be"), f'<?xml version="1.0" encoding="utf-16"?>{VALID}'.encode("utf-16"),
         f'<?xml version="1.0" encoding="ISO-8859-1"?>{VALID}'.encode("latin-1"),
+        *(
+            f'<?xml version="1.0" encoding="{name}"?>{VALID}'.encode(name)
+            for name in ("utf8", "latin1", "windows-1252", "cp1252", "ISO-8859-15")
+        ),
         f'<?xml version="1.0" encoding="UTF-16"?>{VALID}', f"<!-- a comment -->{VALID}",
     ],
 )  # fmt: skip
 def test_a_file_is_read_in_each_encoding_that_says_which_it_is(data: bytes | str) -> None:
     assert read_model(data).definitions.processes[0].body.nodes[1].name == "é"
+
+
+@pytest.mark.parametrize(
+    ("data", "fact"),
+    [
+        (b" \n", "the file is empty"),
+        (VALID.encode("latin-1"), "it is not in UTF-8, and names no other encoding"),
+        (b"<a>\x01</a>", "it is not well-formed XML: not well-formed (invalid token)"),
+        (b"<a", "it is not well-formed XML: unclosed token"),
+    ],
+)
+def test_what_cannot_be_read_says_why_and_what_to_do(data: bytes, fact: str) -> None:
+    (problem,) = problems_of(data)
+    assert problem.reason == fact
+    assert problem.hint
 
 
 def test_the_place_of_what_is_malformed_is_exact() -> None:

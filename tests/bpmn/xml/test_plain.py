@@ -196,6 +196,17 @@ def test_an_unfinished_event_is_read_with_nothing_in_it(event: str, trigger: obj
     assert found.triggers == (trigger,)
 
 
+def test_a_note_may_be_tied_to_what_has_no_meaning_here() -> None:
+    text = in_process(
+        '<d:ioSpecification><d:dataInput id="i" /></d:ioSpecification>'
+        '<d:textAnnotation id="t"><d:text>x</d:text></d:textAnnotation>'
+        '<d:association id="a" sourceRef="t" targetRef="i" />'
+    )
+    model = read_model(text)
+    assert model.definitions.processes[0].body.associations[0].target == "i"
+    assert read_model(write_model(model)).definitions == model.definitions
+
+
 def test_an_unfinished_condition_is_foreign() -> None:
     found = only(in_process('<d:startEvent id="e"><d:conditionalEventDefinition /></d:startEvent>'))
     assert isinstance(found, Event)

@@ -56,6 +56,17 @@ ZEEBE = 'xmlns:z="http://camunda.org/schema/zeebe/1.0"'
             '<d:subProcess id="s"><d:boundaryEvent id="e" attachedToRef="s" /></d:subProcess>',
             "BPM010", "e", "stands in another scope",
         ),
+        ('<d:serviceTask id="a"><d:script>x</d:script></d:serviceTask>', "BPM012", "", "a script does not belong"),
+        (
+            '<d:task id="a"><d:ioSpecification><d:dataInput id="i" /></d:ioSpecification></d:task>'
+            '<d:sequenceFlow id="f" sourceRef="a" targetRef="i" />',
+            "BPM009", "f", "'i', which is a data input",
+        ),
+        (f'{TASKS}<d:sequenceFlow id="a" sourceRef="a" targetRef="b" />', "BPM007", "a", "also that of"),
+        (
+            '<d:task id="a" /><d:EndEvent id="e" /><d:sequenceFlow id="f" sourceRef="a" targetRef="e" />',
+            "BPM012", "e", "BPMN 2.0 has no element 'EndEvent'",
+        ),
         ('<d:task id="a" /><d:sequenceFlow id="f" sourceRef="a" />', "BPM011", "f", "has no targetRef"),
         ('<d:boundaryEvent id="e" />', "BPM011", "e", "has no attachedToRef"),
         ('<d:serviceTsk id="a" />', "BPM012", "a", "BPMN 2.0 has no element 'serviceTsk'"),
@@ -149,6 +160,7 @@ def test_a_fault_of_structure_is_told_with_its_element(content: str, code: str, 
     (problem,) = problems_of(in_process(content))
     assert (problem.code, problem.field) == (code, element)
     assert fact in problem.reason
+    assert problem.hint
 
 
 @pytest.mark.parametrize(

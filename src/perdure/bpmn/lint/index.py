@@ -130,6 +130,10 @@ class Index:
     def starts(self, room: Room) -> list[Event]:
         return [node for node in room.body.nodes if isinstance(node, Event) and node.position == "start"]
 
+    def has_start(self, room: Room) -> bool:
+        """Whether it is said where a token begins."""
+        return bool(self.starts(room)) or any(map(self.is_instantiating, room.body.nodes))
+
     def calls(self) -> Iterator[tuple[Task | Event, str]]:
         """Nodes that call a verb, each with the verb's name."""
         for task in self.tasks("service", "send", "business_rule"):

@@ -90,6 +90,16 @@ NOT_SUPPORTED = frozenset(
     )
 )  # fmt: skip
 
+PARTS = frozenset(
+    "bpmn:" + name
+    for name in (
+        "script", "text", "incoming", "outgoing", "flowNodeRef", "eventDefinitionRef", "categoryValue", "operation",
+        "participantMultiplicity", "dataInputRefs", "dataOutputRefs", "sourceRef", "targetRef", "assignment",
+        "transformation", "formalExpression", "resourceRef", "resourceAssignmentExpression", "resourceParameterBinding",
+    )
+)  # fmt: skip
+"""Elements that are only ever inside certain others."""
+
 KEPT = frozenset(
     "bpmn:" + name
     for name in (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pyexpat import ExpatError, ParserCreate, XMLParserType
+import re
+from pyexpat import ExpatError, ParserCreate, XMLParserType, errors
 
 from perdure.bpmn.xml import limits
 from perdure.bpmn.xml.names import SEPARATOR, usual
@@ -10,7 +11,20 @@ from perdure.bpmn.xml.tag import Tag
 from perdure.errors import ModelError, Problem
 
 _CHUNK_BYTES = 64 * 1024
-_ENCODINGS = frozenset(("utf-8", "utf-16", "utf-16le", "utf-16be", "us-ascii", "iso-8859-1"))
+_ENCODINGS = frozenset((
+    "utf-8", "utf-16", "utf-16le", "utf-16be", "us-ascii", "iso-8859-1", "iso-8859-15", "windows-1252",
+))  # fmt: skip
+_ALIASES = {
+    "utf8": "utf-8", "ascii": "us-ascii", "latin1": "iso-8859-1", "latin-1": "iso-8859-1", "cp1252": "windows-1252",
+}  # fmt: skip
+"""Names that XML does not have and people write."""
+_DECLARED = re.compile(rb"<\?xml[^>]{0,100}?\sencoding\s*=\s*[\"']([\w.-]{1,40})[\"']", re.ASCII)
+_HINTS = {
+    "BPM001": "Save it again from the modeller, as UTF-8.",
+    "BPM003": "Split the model, or remove what is so large.",
+    "BPM004": "Flatten it: call a process instead of nesting one more.",
+}
+_INVALID_TOKEN = errors.codes[errors.XML_ERROR_INVALID_TOKEN]
 _INCLUSION = "http://www.w3.org/2001/XInclude"
 _DOCTYPE_HINT = "Remove the document type: a model needs none, and none is read."
 
@@ -20,12 +34,19 @@ def parse_tags(data: bytes | str, file: str) -> Tag:
     return _Parsing(data, file).root()
 
 
+def _meant(data: bytes) -> str | None:
+    """The encoding of a file that gives it a name XML does not have; else the parser knows by itself."""
+    declared = _DECLARED.match(data)
+    return _ALIASES.get(declared[1].decode().lower()) if declared else None
+
+
 class _Parsing:
     def __init__(self, data: bytes | str, file: str) -> None:
         self._file = file
+        self._encoding = ""
         self._data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
         # The encoding named in a text was that of the file it came from.
-        self._parser = ParserCreate("utf-8" if isinstance(data, str) else None, SEPARATOR)
+        self._parser = ParserCreate("utf-8" if isinstance(data, str) else _meant(data), SEPARATOR)
         self._open: list[Tag] = []
         self._texts: list[list[str]] = []
         self._root: Tag | None = None
@@ -107,7 +128,8 @@ class _Parsing:
         return name
 
     def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
-        if encoding is not None and encoding.lower() not in _ENCODINGS:
+        self._encoding = _ALIASES.get((encoding or "").lower(), (encoding or "").lower())
+        if encoding is not None and self._encoding not in _ENCODINGS:
             raise self._refusal("BPM001", f"its encoding '{encoding[:40]}' is not read", "Save it as UTF-8.")
 
     def _doctype(self, *declared: object) -> None:
@@ -127,11 +149,24 @@ class _Parsing:
 
     def _malformed(self, error: ExpatError) -> ModelError:
         fact = f"it is not well-formed XML: {error.args[0].partition(':')[0]}"
+        if not self._data.strip():
+            fact = "the file is empty"
+        elif error.code == _INVALID_TOKEN and self._is_not_utf8():
+            fact = "it is not in UTF-8, and names no other encoding"
         return self._refusal("BPM001", fact, at=(error.lineno, error.offset + 1))
+
+    def _is_not_utf8(self) -> bool:
+        if self._encoding not in ("", "utf-8"):
+            return False
+        try:
+            self._data.decode()
+        except UnicodeDecodeError:
+            return True
+        return False
 
     def _here(self) -> tuple[int, int]:
         return self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
 
     def _refusal(self, code: str, fact: str, hint: str = "", at: tuple[int, int] | None = None) -> ModelError:
         line, column = at or self._here()
-        return ModelError([Problem(code, self._file, line, column, "", fact, hint)])
+        return ModelError([Problem(code, self._file, line, column, "", fact, hint or _HINTS.get(code, ""))])

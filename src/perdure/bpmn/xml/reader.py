@@ -17,6 +17,8 @@ from perdure.bpmn.xml.references import reference_faults
 from perdure.errors import ModelError
 
 UNNAMED = "model.bpmn"
+_REFUSED = ("BPM012", "BPM013")
+"""Codes of elements that are there and cannot be read: what refers to them is not told as well."""
 
 
 def read_model(data: bytes | str, file: str = "") -> Model:
@@ -35,7 +37,9 @@ def read_model(data: bytes | str, file: str = "") -> Model:
     diagram = read_diagram(reading, root, definitions)
     look_for_strays(reading, root)
     look_at_spelling(reading, root)
-    for fault in islice(reference_faults(definitions), MAX_PROBLEMS):
+    refused = {problem.field for problem in reading.problems if problem.code in _REFUSED}
+    faults = (fault for fault in reference_faults(definitions) if not fault.wanted or fault.wanted not in refused)
+    for fault in islice(faults, MAX_PROBLEMS):
         place = reading.places.get(fault.element, Place(root.line, root.column))
         reading.report_at(fault.code, fault.element, place, fault.fact, fault.hint)
     if reading.problems:

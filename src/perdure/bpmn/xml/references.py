@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from perdure.bpmn.model import (
     ErrorTrigger,
     EscalationTrigger,
     Event,
+    Extension,
     Flow,
     Gateway,
     Lane,
@@ -34,6 +36,8 @@ class Fault(NamedTuple):
     element: str
     fact: str
     hint: str = ""
+    wanted: str = ""
+    """What is referred to."""
 
 
 def reference_faults(definitions: Definitions) -> Iterator[Fault]:
@@ -53,6 +57,7 @@ class _Index:
         self.sources: dict[str, str] = {}
         for process in definitions.processes:
             self._add("process", process.id)
+            self._kept(process.extensions)
             for scope in scopes(process.body):
                 self._scope(scope)
             self._add("lane", *(lane.id for lane in _all_lanes(process.lanes)))
@@ -63,17 +68,27 @@ class _Index:
         self._collaboration(definitions)
 
     def _add(self, kind: str, *ids: str) -> None:
-        self.kinds.update(dict.fromkeys(ids, kind))
+        # Of two elements with one id the first counts: that there are two is told elsewhere.
+        for id in ids:
+            self.kinds.setdefault(id, kind)
 
     def _scope(self, scope: Scope) -> None:
         for node in scope.nodes:
             self._add(_kind(node), node.id)
+            self._kept(node.extensions)
         for flow in scope.flows:
             self._add("sequence flow", flow.id)
             self.sources[flow.id] = flow.source
         self._add("association", *(each.id for each in scope.associations))
         for annotation in scope.annotations:
             self._add(annotation.kind.replace("_", " "), annotation.id)
+
+    def _kept(self, extensions: tuple[Extension, ...]) -> None:
+        """Standard content without a meaning here, such as data inputs: what is noted of it is tied to its id."""
+        for each in extensions:
+            if each.name.startswith("bpmn:"):
+                self._add(_words(each.name), *filter(None, [each.attributes.get("id")]))
+                self._kept(each.children)
 
     def _collaboration(self, definitions: Definitions) -> None:
         if (found := definitions.collaboration) is not None:
@@ -88,10 +103,15 @@ class _Index:
         kind = self.kinds.get(wanted)
         if kind is None:
             fact = f"{role} refers to '{wanted[:80]}', which is not in the file"
-            yield Fault("BPM008", element, fact, "Create it, or correct the reference.")
+            yield Fault("BPM008", element, fact, "Create it, or correct the reference.", wanted)
         elif kinds and kind not in kinds:
             fact = f"{role} refers to '{wanted[:80]}', which is {with_article(kind)}"
             yield Fault("BPM009", element, fact, f"It may refer to {with_article(' or '.join(kinds))}.")
+
+
+def _words(name: str) -> str:
+    """`bpmn:dataInput` as people say it."""
+    return re.sub("([A-Z])", r" \1", name.removeprefix("bpmn:")).lower()
 
 
 _NODE_KINDS = ("activity", "gateway", "event")

@@ -57,6 +57,7 @@ from perdure.bpmn.lint.rules import (
     end_event_required,
     end_with_outgoing,
     endless_loop,
+    endless_recursion,
     error_never_raised,
     error_not_caught,
     error_on_silent_task,
@@ -97,6 +98,7 @@ from perdure.bpmn.lint.rules import (
     no_executable_process,
     no_way_out,
     not_drawn,
+    nothing_to_undo,
     outputs_overlap,
     outside_contract_profile,
     overlapping_shapes,
@@ -136,6 +138,7 @@ from perdure.bpmn.lint.rules import (
     wait_without_key,
     workflow_definition,
     write_once_in_loop,
+    writer_left_out,
 )
 
 RULES: tuple[Rule, ...] = (
@@ -225,9 +228,11 @@ RULES: tuple[Rule, ...] = (
     task_property,
     called_elsewhere,
     task_type_ignored,
+    endless_recursion,
     message_flow_end,
     plain_beside_conditional,
     shape_out_of_place,
+    nothing_to_undo,
     event_gateway_mixture,
     outside_contract_profile,
     cycle_in_contract_profile,
@@ -248,6 +253,7 @@ RULES: tuple[Rule, ...] = (
     assignee_flag,
     error_not_caught,
     write_once_in_loop,
+    writer_left_out,
     camunda_complex_gateway,
     camunda_transaction,
     camunda_multiple_event,

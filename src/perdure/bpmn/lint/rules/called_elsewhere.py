@@ -25,6 +25,6 @@ def check(index: Index) -> Iterator[Note]:
         return
     known = index.others.union(process.id for process in index.definitions.processes)
     for call in index.each(CallActivity):
-        if is_named(call.process) and call.process not in known:
+        if is_named(call.process) and not call.process.startswith("=") and call.process not in known:
             hint = nearest(call.process, known) or "Deploy that process first, or along with this one."
             yield Note(call.id, f"it calls '{call.process}', which is not in this file", hint)

@@ -29,4 +29,6 @@ def check(index: Index) -> Iterator[Note]:
         most = MAX_ITERATIONS if repeat.is_sequential else MAX_AT_ONCE
         if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or int(text) > most:
             fact = f"its number of iterations `{text[:40]}` is not an integer from 0 to {most:,}"
+            if not text:
+                fact = "it does not say how often it repeats"
             yield Note(node.id, fact, "Write a number, or =orch_count.")

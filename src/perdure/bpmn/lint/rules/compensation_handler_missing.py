@@ -25,7 +25,9 @@ SEVERITIES = Severities("error")
 def check(index: Index) -> Iterator[Note]:
     for event, _ in index.triggers(CompensationTrigger, "boundary"):
         handlers = [node for node in index.handlers_of(event) if not isinstance(node, (Event, Gateway))]
-        if len(handlers) != 1:
+        if index.outgoing(event.id):
+            yield Note(event.id, "a flow leaves a compensation event", "Join the handler by an association instead.")
+        elif len(handlers) != 1:
             fact = f"it is joined to {len(handlers)} compensation handlers"
             yield Note(event.id, fact, "Join it to exactly one activity by an association.")
         for handler in handlers:
@@ -37,5 +39,3 @@ def check(index: Index) -> Iterator[Note]:
         if len(event.triggers) > 1:
             fact = "it is for compensation and waits for something else as well"
             yield Note(event.id, fact, "Attach an event of its own for each.")
-        if index.outgoing(event.id):
-            yield Note(event.id, "a flow leaves a compensation event", "Join the handler by an association instead.")

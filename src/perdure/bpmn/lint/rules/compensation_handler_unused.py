@@ -22,7 +22,7 @@ def check(index: Index) -> Iterator[Note]:
     for node in index.activities():
         if not node.is_for_compensation or (isinstance(node, SubProcess) and node.kind == "event"):
             continue
-        if node.id not in index.compensates:
-            yield Note(node.id, "no compensation event is joined to it", "Join it to one, or unmark it.")
         if index.incoming(node.id) or index.outgoing(node.id):
             yield Note(node.id, "it is for compensation and has sequence flows", "Remove the flows.")
+        elif node.id not in index.compensates:
+            yield Note(node.id, "no compensation event is joined to it", "Join it to one, or unmark it.")

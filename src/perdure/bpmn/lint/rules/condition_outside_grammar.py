@@ -28,7 +28,7 @@ SEVERITIES = Severities("error")
 def check(index: Index) -> Iterator[Note]:
     for test in conditions(index):
         for foreign in _foreign(test.condition):
-            place = f" (character {foreign.offset + 1} of `{_short(foreign.text)}`)"
+            place = f" (character {foreign.offset + 1} of `{_short(foreign.text)}`)" if foreign.text else ""
             yield Note(test.element, f"its condition is outside the grammar: {foreign.fact}{place}", foreign.hint)
 
 

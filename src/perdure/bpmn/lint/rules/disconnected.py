@@ -26,6 +26,11 @@ def check(index: Index) -> Iterator[Note]:
             continue
         if isinstance(node, Event) and triggers_of(node, CompensationTrigger) and node.position == "boundary":
             continue
+        if isinstance(node, Event) and node.position == "boundary":
+            yield Note(node.id, "no flow leaves it", "Lead it to what is to happen then.")
+            continue
+        if node.id in index.compensates:
+            continue
         room = index.room_of[node.id]
         is_lone_start = room.parent is None and isinstance(node, Event) and node.position == "start"
         if len(room.body.nodes) > 1 or is_lone_start:

@@ -17,7 +17,7 @@ SEVERITIES = Severities("error")
 
 def check(index: Index) -> Iterator[Note]:
     for room in index.rooms:
-        if room.kind() != "event":
+        if room.kind() != "event" or not room.body.nodes:
             continue
         starts = index.starts(room)
         if len(starts) != 1:

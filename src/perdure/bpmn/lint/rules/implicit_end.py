@@ -33,5 +33,5 @@ def check(index: Index) -> Iterator[Note]:
 
 
 def _is_entered(index: Index, node: Node) -> bool:
-    is_boundary = isinstance(node, Event) and node.position == "boundary"
-    return bool(index.incoming(node.id)) or is_boundary
+    # A boundary event that leads nowhere is told of as disconnected.
+    return bool(index.incoming(node.id))

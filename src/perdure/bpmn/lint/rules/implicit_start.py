@@ -25,5 +25,5 @@ def check(index: Index) -> Iterator[Note]:
             continue
         if isinstance(node, Event) and (node.position in ("start", "boundary") or triggers_of(node, LinkTrigger)):
             continue
-        if not index.is_instantiating(node):
+        if not index.is_instantiating(node) and index.has_start(index.room_of[node.id]):
             yield Note(node.id, "nothing leads to it and it is not a start", "Lead a flow to it, or remove it.")

@@ -23,7 +23,9 @@ def check(index: Index) -> Iterator[Note]:
         if task.script.strip():
             yield Note(task.id, "it holds code", "Register a callable and name it as the type; remove the code.")
         elif not task.type:
-            yield Note(task.id, "it names no callable", "Give it the name of a registered callable as type.")
+            held = any(each.name == "zeebe:script" for each in task.extensions)
+            fact = "it holds an expression (zeebe:script) and names no callable" if held else "it names no callable"
+            yield Note(task.id, fact, "Give it the name of a registered callable as type.")
         elif callables and task.type not in callables:
             hint = nearest(task.type, callables) or f"Registered: {', '.join(callables)}."
             yield Note(task.id, f"it names '{task.type}', which is not registered", hint)

@@ -18,5 +18,6 @@ SEVERITIES = Severities("error")
 
 def check(index: Index) -> Iterator[Note]:
     for element, extension in all_extensions(index):
-        if extension.name.partition(":")[2].lower().endswith(("listener", "listeners")):
+        name = extension.name.partition(":")[2].lower()
+        if name.endswith("listener") or (name.endswith("listeners") and not extension.children):
             yield Note(element, f"it has a listener ({extension.name})", "Draw a service task where the work happens.")

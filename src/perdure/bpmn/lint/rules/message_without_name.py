@@ -24,7 +24,8 @@ def check(index: Index) -> Iterator[Note]:
         if not event.type and not is_named(index.message_name(message.message)):
             yield _unnamed(event.id, "message")
     for task in index.tasks("receive", "send"):
-        if not task.type and not is_named(index.message_name(task.message)):
+        is_empty = task.kind == "send" and not task.message  # it names nothing at all, which is told by itself
+        if not task.type and not is_empty and not is_named(index.message_name(task.message)):
             yield _unnamed(task.id, "message")
     for event, signal in index.triggers(SignalTrigger):
         named = index.signals.get(signal.signal)

@@ -20,4 +20,5 @@ def check(index: Index) -> Iterator[Note]:
         drawn = index.definitions.processes
         element = drawn[0].id if drawn else index.definitions.id
         fact = "no process is executable" if drawn else "there is no process"
-        yield Note(element, fact, 'Set isExecutable="true" on the process that is to run.')
+        hint = 'Set isExecutable="true" on the process that is to run.' if drawn else "Draw the process that is to run."
+        yield Note(element, fact, hint)

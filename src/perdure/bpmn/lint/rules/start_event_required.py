@@ -1,7 +1,7 @@
 """A process or subprocess has no start event.
 
 Without one it is not said where a token begins. A receive task or event gateway that instantiates counts as a start;
-an ad-hoc subprocess has none.
+an ad-hoc subprocess has none. How an event subprocess starts is another rule.
 """
 
 from __future__ import annotations
@@ -18,7 +18,5 @@ SEVERITIES = Severities("error")
 
 def check(index: Index) -> Iterator[Note]:
     for room in index.rooms:
-        if room.kind() == "ad_hoc" or not room.body.nodes:
-            continue
-        if not index.starts(room) and not any(index.is_instantiating(node) for node in room.body.nodes):
+        if room.kind() not in ("ad_hoc", "event") and room.body.nodes and not index.has_start(room):
             yield Note(room.id, "it has no start event", "Add a start event.")

@@ -16,6 +16,6 @@ SEVERITIES = Severities("warning")
 
 
 def check(index: Index) -> Iterator[Note]:
-    for gateway in index.gateways():
+    for gateway in index.gateways("exclusive", "parallel", "inclusive", "complex"):
         if len(index.incoming(gateway.id)) == 1 and len(index.outgoing(gateway.id)) == 1:
             yield Note(gateway.id, "it has one way in and one way out", "Remove it.")

@@ -30,7 +30,7 @@ def check(index: Index) -> Iterator[Note]:
             yield Note(call.id, "it does not say which process it calls", "Give it the id of a process.")
         elif call.process in here:
             yield from _callable(call, here[call.process], index)
-        elif index.knows_all and call.process not in index.others:
+        elif index.knows_all and call.process not in index.others and not call.process.startswith("="):
             known = index.others.difference({index.room_of[call.id].process.id})
             hint = nearest(call.process, known) or "Correct the id, or deploy the process first."
             yield Note(call.id, f"it calls '{call.process}', which is not known", hint)

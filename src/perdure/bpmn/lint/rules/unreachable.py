@@ -1,6 +1,7 @@
 """No path from a start leads to an element.
 
-It can never run. Often a flow was drawn the wrong way round, or a boundary event was not attached.
+It can never run. Often a flow was drawn the wrong way round, or a boundary event was not attached. What
+lies behind it is not listed again, nor what lies behind an element that nothing leads to.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ SEVERITIES = Severities("error")
 
 
 def check(index: Index) -> Iterator[Note]:
-    reached = index.graph.reach(process.id for process in index.processes)
-    for node in index.nodes.values():
-        if node.id not in reached and index.incoming(node.id):
-            yield Note(node.id, "no path from a start leads to it", "Lead a flow to it from what comes before.")
+    seen = index.graph.reach(process.id for process in index.processes)
+    led = {id for after in index.graph.after.values() for id in after}
+    for id in sorted(index.nodes, key=led.__contains__):
+        if id in seen:
+            continue
+        seen |= index.graph.reach([id], seen.__contains__)
+        if id in led:
+            yield Note(id, "no path from a start leads to it", "Lead a flow to it from what comes before.")

@@ -1,9 +1,9 @@
 """An attribute asks for something this engine does not do.
 
 Several tokens to start or complete an activity, event gateways that wait for all events, processes that start when
-several events have all occurred, multi-instance activities that throw events, other implementations: nothing of this
-is carried out, so it is refused rather than ignored. An `implementation` that is the name of a verb is the type of the
-task, where no task definition says another.
+several events have all occurred, multi-instance activities that throw events, event subprocesses that repeat, other
+implementations: nothing of this is carried out, so it is refused rather than ignored. An `implementation` that is the
+name of a verb is the type of the task, where no task definition says another.
 """
 
 from __future__ import annotations
@@ -41,3 +41,6 @@ def check(index: Index) -> Iterator[Note]:
             if event.is_parallel and len(event.triggers) > 1:
                 fact = "parallelMultiple='true' asks for a start by several events together, which is not supported"
                 yield Note(event.id, fact, "Start by one of them, and wait for the others after it.")
+    for node in index.subprocesses("event"):
+        if node.repeat is not None:
+            yield Note(node.id, "an event subprocess does not repeat", "Repeat a subprocess inside it instead.")

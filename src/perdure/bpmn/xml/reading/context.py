@@ -70,7 +70,7 @@ class Reading:
 
     def required(self, tag: Tag, name: str) -> str:
         if not tag.get(name):
-            self.report("BPM011", tag, f"the {_local(tag)} has no {name}")
+            self.report("BPM011", tag, f"the {_local(tag)} has no {name}", f"Add {name}, with the id of an element.")
         return tag.get(name)
 
     def only(self, tag: Tag, name: str) -> Tag | None:

@@ -12,6 +12,7 @@ from perdure.bpmn.xml.names import (
     EXPRESSIONS,
     KEPT,
     NOT_SUPPORTED,
+    PARTS,
     SCOPE_CONTENT,
     WITHOUT_MEANING_AT_THE_ROOT,
     with_article,
@@ -127,7 +128,7 @@ def refuse(reading: Reading, tag: Tag, expected: frozenset[str]) -> None:
     local = tag.name.removeprefix("bpmn:")[:80]
     if tag.name in NOT_SUPPORTED:
         reading.report("BPM013", tag, f"{with_article(local)} has no place in a process here", "Remove it.")
-    elif tag.name in KNOWN or tag.name in KEPT or tag.name in WITHOUT_MEANING_AT_THE_ROOT:
+    elif tag.name in KNOWN or tag.name in KEPT | PARTS | WITHOUT_MEANING_AT_THE_ROOT:
         reading.report("BPM012", tag, f"{with_article(local)} does not belong where it stands", "Move or remove it.")
     else:
         near = get_close_matches(local, [name.removeprefix("bpmn:") for name in sorted(expected)], 1)

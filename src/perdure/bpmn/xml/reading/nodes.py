@@ -37,7 +37,7 @@ POSITIONS: dict[str, Position] = {
     "bpmn:boundaryEvent": "boundary",
     "bpmn:endEvent": "end",
 }
-_OF_TASK = LOOP_TAGS | {"bpmn:script"}
+_OF_SCRIPT_TASK = LOOP_TAGS | {"bpmn:script"}
 CALLABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,199}")
 VERB = re.compile(r"(?=.{1,200}$)[a-z][a-z0-9]*(?:[-_.][a-z0-9]+)*")
 _IMPLEMENTED = frozenset(("bpmn:serviceTask", "bpmn:sendTask", "bpmn:businessRuleTask"))
@@ -49,7 +49,8 @@ _INTERRUPTS: dict[Position, Literal["isInterrupting", "cancelActivity"]] = {
 
 
 def read_task(reading: Reading, tag: Tag) -> Task:
-    extra = read_extras(reading, tag, extras.OF_TASK, _OF_TASK)
+    handled = _OF_SCRIPT_TASK if tag.name == "bpmn:scriptTask" else LOOP_TAGS
+    extra = read_extras(reading, tag, extras.OF_TASK, handled)
     repeat = read_repeat(reading, tag)
     people, schedule = extra.get("zeebe:assignmentDefinition"), extra.get("zeebe:taskSchedule")
     form = extra.get("zeebe:formDefinition")

@@ -63,7 +63,8 @@ def _resolved(reading: Reading, event: Tag, child: Tag) -> Tag | None:
         return child
     wanted = reading.resolve(child.text)
     if wanted not in reading.definitions:
-        reading.report("BPM008", event, f"its event definition '{wanted[:80]}' is not at the root of the file")
+        fact = f"its event definition '{wanted[:80]}' is not at the root of the file"
+        reading.report("BPM008", event, fact, "Create it there, or put the definition into the event.")
     return reading.definitions.get(wanted)
 
 

@@ -1,0 +1,77 @@
+"""One fault is told once: at the element where it is mended, and in words that fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from perdure.bpmn.lint import lint
+from perdure.bpmn.xml import read_model
+from tests.bpmn.xml.fixtures import in_process
+
+pytestmark = pytest.mark.req("V10")
+
+ZEEBE = 'xmlns:z="http://camunda.org/schema/zeebe/1.0"'
+VERB = f'<d:extensionElements {ZEEBE}><z:taskDefinition type="order.do" /></d:extensionElements>'
+LISTENER = VERB.replace(
+    "</d:", '<z:executionListeners><z:executionListener type="l" /></z:executionListeners></d:'
+)  # fmt: skip
+COMPENSATION = "<d:compensateEventDefinition />"
+
+
+def flow(source: str, target: str) -> str:
+    return f'<d:sequenceFlow id="{source}_{target}" sourceRef="{source}" targetRef="{target}" />'
+
+
+def task(id: str, attributes: str = "", inside: str = "") -> str:
+    return f'<d:serviceTask id="{id}" name="{id}" {attributes}>{VERB}{inside}</d:serviceTask>'
+
+
+ENDS = '<d:startEvent id="s" name="s" /><d:endEvent id="e" name="e" />'
+LINE = ENDS + task("a") + flow("s", "a") + flow("a", "e")
+END_2 = '<d:endEvent id="f" name="f" />'
+
+
+def empty(kind: str, inside: str = "", attributes: str = "") -> str:
+    return f"{ENDS}<d:{kind} id='x' name='x' {attributes}>{inside}</d:{kind}>{flow('s', 'x')}{flow('x', 'e')}"
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "element", "fact"),
+    [
+        (task("a") + END_2 + flow("a", "f"), "BPM104", "p", "it has no start event"),
+        (
+            f'{LINE}<d:subProcess id="u" name="u" triggeredByEvent="true">{task("b")}{END_2}{flow("b", "f")}'
+            "</d:subProcess>",
+            "BPM120", "u", "0 start events",
+        ),
+        (f'{LINE}<d:subProcess id="u" name="u" triggeredByEvent="true" />', "BPM106", "u", "it holds no elements"),
+        (LINE + task("b") + task("c") + flow("b", "c") + flow("c", "e"), "BPM108", "b", "nothing leads to it"),
+        (LINE + task("b") + task("c") + flow("b", "c") + flow("c", "b"), "BPM110", "b", "no path from a start"),
+        (
+            f'{LINE}<d:boundaryEvent id="b" name="b" attachedToRef="a"><d:timerEventDefinition><d:timeDuration>PT1H'
+            "</d:timeDuration></d:timerEventDefinition></d:boundaryEvent>",
+            "BPM107", "b", "no flow leaves it",
+        ),
+        (
+            f'{LINE}<d:boundaryEvent id="b" attachedToRef="a">{COMPENSATION}</d:boundaryEvent>{task("u")}'
+            '<d:association id="j" sourceRef="b" targetRef="u" />',
+            "BPM146", "u", "it undoes work and is not marked for compensation",
+        ),
+        (empty("serviceTask", LISTENER), "HOL009", "x", "zeebe:executionListener)"),
+        (empty("sendTask"), "BPM145", "x", "it names neither a verb nor a message"),
+        (empty("callActivity", "", 'calledElement="=orch_x"'), "HOL003", "x", "is an expression"),
+        (
+            ENDS + task("x", "", "<d:multiInstanceLoopCharacteristics />") + flow("s", "x") + flow("x", "e"),
+            "BPM157", "x", "it does not say how often it repeats",
+        ),
+        (
+            empty("intermediateCatchEvent", "<d:conditionalEventDefinition />"),
+            "HOL002", "x", "outside the grammar: it is empty",
+        ),
+    ],
+)  # fmt: skip
+def test_a_fault_is_told_once(content: str, code: str, element: str, fact: str) -> None:
+    (finding,) = [each for each in lint(read_model(in_process(content)), profile="open") if each.severity == "error"]
+    assert (finding.code, finding.element) == (code, element)
+    assert fact in finding.fact
+    assert "``" not in finding.fact
