@@ -57,6 +57,13 @@ ZEEBE = 'xmlns:z="http://camunda.org/schema/zeebe/1.0"'
             "BPM010", "e", "stands in another scope",
         ),
         ('<d:serviceTask id="a"><d:script>x</d:script></d:serviceTask>', "BPM012", "", "a script does not belong"),
+        *(
+            (
+                f'<d:task id="a"><d:extensionElements><d:{kind} /></d:extensionElements></d:task>',
+                "BPM012", "", f"{kind} does not belong where it stands",
+            )
+            for kind in ("timerEventDefinition", "multiInstanceLoopCharacteristics", "inputSet", "script")
+        ),
         (
             '<d:task id="a"><d:ioSpecification><d:dataInput id="i" /></d:ioSpecification></d:task>'
             '<d:sequenceFlow id="f" sourceRef="a" targetRef="i" />',

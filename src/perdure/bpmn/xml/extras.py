@@ -24,6 +24,7 @@ MODELLED: dict[str, tuple[str, ...]] = {
 LOOP = "zeebe:loopCharacteristics"
 MULTI_INSTANCE = "bpmn:multiInstanceLoopCharacteristics"
 STANDARD_LOOP = "bpmn:standardLoopCharacteristics"
+LOOPS = frozenset((STANDARD_LOOP, MULTI_INSTANCE))
 
 PARTS = frozenset(("zeebe:header", "zeebe:input", "zeebe:output", "zeebe:property"))
 

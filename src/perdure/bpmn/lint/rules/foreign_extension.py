@@ -2,7 +2,8 @@
 
 Extension elements and attributes that change what another engine does (scripts, decisions, delegates, assignments)
 have no meaning here, and ignoring them would change the process silently, also where they stand inside an event, a
-loop or a condition. Remove them, or call a verb. So it is with an extension whose name is misspelt.
+loop or a condition. Remove them, or call a verb. So it is with an extension whose name is misspelt, or
+that stands where it says nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +13,12 @@ from collections.abc import Iterator
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.index import Index
 from perdure.bpmn.lint.texts import all_attributes, all_extensions, misspelt
+from perdure.bpmn.model import (
+    Activity,
+    CallActivity,
+    MultiInstance,
+    Node,
+)
 
 CODE = "HOL010"
 NAME = "foreign-extension"
@@ -35,6 +42,11 @@ _MEANING = {
     "bpmn:humanPerformer": "a performer by expression",
     "bpmn:performer": "a performer by expression",
 }
+_PLACES = {
+    "zeebe:subscription": "Put it into the message that is waited for.",
+    "zeebe:calledElement": "Make the element a call activity.",
+    "zeebe:loopCharacteristics": "Put it into multiInstanceLoopCharacteristics of the activity.",
+}
 _ELSEWHERE = ("listener", "listeners", "connector", "class", "delegateExpression")
 _HARMLESS = frozenset(("versionTag", "historyTimeToLive", "isStartableInTasklist", "modelerTemplate", "exclusive"))
 _RESULTS = ("outputCollection", "outputElement")
@@ -49,12 +61,26 @@ def check(index: Index) -> Iterator[Note]:
             yield _foreign(element, extension.name)
         elif meant := misspelt(extension.name):
             yield Note(element, f"its {extension.name[:80]} is not known and would be ignored", f"Write {meant}.")
+        elif _is_misplaced(index.nodes.get(element), extension.name):
+            yield Note(element, f"its {extension.name} has no effect where it stands", _PLACES[extension.name])
         elif extension.name == "zeebe:loopCharacteristics" and any(each in extension.attributes for each in _RESULTS):
             fact = "it gathers results of iterations by expression, which is not done here"
             yield Note(element, fact, "Remove it: what iterations write is kept under their number.")
     for element, name, _ in all_attributes(index):
         if name.startswith(_ENGINES) and _local(name) not in _HARMLESS:
             yield _foreign(element, name)
+
+
+def _is_misplaced(node: Node | None, name: str) -> bool:
+    match name:
+        case "zeebe:subscription":
+            return node is not None
+        case "zeebe:calledElement":
+            return not isinstance(node, CallActivity)
+        case "zeebe:loopCharacteristics":
+            return not isinstance(node, Activity) or not isinstance(node.repeat, MultiInstance)
+        case _:
+            return False
 
 
 def _local(name: str) -> str:

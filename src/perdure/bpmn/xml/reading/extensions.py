@@ -9,6 +9,7 @@ from perdure.bpmn.model import Extension, Mapping
 from perdure.bpmn.xml import extras
 from perdure.bpmn.xml.attributes import KNOWN
 from perdure.bpmn.xml.names import (
+    EVENT_DEFINITIONS,
     EXPRESSIONS,
     KEPT,
     NOT_SUPPORTED,
@@ -23,6 +24,8 @@ from perdure.bpmn.xml.values import parse_value
 
 _EVERYWHERE = frozenset(("bpmn:documentation", "bpmn:extensionElements", "bpmn:incoming", "bpmn:outgoing"))
 _NOTHING = Tag("")
+_NO_EXTENSIONS = frozenset((*SCOPE_CONTENT, *EVENT_DEFINITIONS, *EXPRESSIONS, *KEPT, "bpmn:script", *extras.LOOPS))
+"""Elements of BPMN that say something where they belong, and nothing among extension elements."""
 
 
 class Extras(NamedTuple):
@@ -65,7 +68,9 @@ def read_extras(
     others: list[Extension] = []
     for holder in (tag, *holders):
         for child in _extension_elements(holder):
-            if child.name not in modelled:
+            if child.name in _NO_EXTENSIONS:
+                refuse(reading, child, SCOPE_CONTENT)
+            elif child.name not in modelled:
                 others.append(extension(child))
             elif found.setdefault(child.name, child) is not child:
                 reading.report("BPM015", tag, f"it has two {child.name}", "Remove one.")

@@ -12,7 +12,7 @@ from perdure.bpmn.xml.reading.triggers import condition_of
 from perdure.bpmn.xml.tag import Tag
 from perdure.bpmn.xml.values import parse_cardinality, parse_collection
 
-LOOP_TAGS = frozenset((extras.STANDARD_LOOP, extras.MULTI_INSTANCE))
+LOOP_TAGS = extras.LOOPS
 _READ = frozenset(("bpmn:loopCardinality", "bpmn:completionCondition", "bpmn:extensionElements", "bpmn:documentation"))
 
 
