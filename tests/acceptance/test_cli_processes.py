@@ -55,6 +55,8 @@ def test_a_folder_stands_for_the_models_in_it(desk: Shell) -> None:
     assert [each["process"] for each in desk.json("deploy", "drawn")] == ["parcel-0", "parcel-1"]
     (desk.folder / "empty").mkdir()
     assert "empty:1:1: model.unreadable: there is no model in it" in desk.run("deploy", "empty", code=2).error
+    assert "no.bpmn:1:1: model.unreadable: there is no such file." in desk.run("deploy", "no.bpmn", code=2).error
+    assert "empty:1:1: model.unreadable: it is a folder." in desk.run("prove", "empty", code=2).error
 
 
 @pytest.mark.req("P6")

@@ -14,7 +14,9 @@ from tests.engine.models import line, service
 TEXT = write_model(line("p", service("a", "t.one", name="NAME")))
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "ISO-8859-1", "us-ascii"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "ISO-8859-1", "us-ascii", "windows-1252", "latin1"]
+)
 def test_a_model_is_sent_as_it_is_read_from_its_file(tmp_path: Path, encoding: str) -> None:
     name = "cafe" if encoding == "us-ascii" else "café"
     declared = encoding.removesuffix("-sig")

@@ -46,7 +46,16 @@ def load_model(path: Path) -> Model:
     try:
         return read_model_file(path)
     except OSError as error:
-        raise DefinitionError([Problem("model.unreadable", str(path), 1, 1, "", str(error))]) from error
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: str | Path, why: Exception | str) -> DefinitionError:
+    """What is said of a file that could not be read at all."""
+    if isinstance(why, FileNotFoundError):
+        why = "there is no such file"
+    elif isinstance(why, IsADirectoryError):
+        why = "it is a folder"
+    return DefinitionError([Problem("model.unreadable", str(path), 1, 1, "", str(why))])
 
 
 class ProjectModels:

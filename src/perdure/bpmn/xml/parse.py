@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pyexpat import ExpatError, ParserCreate, XMLParserType, errors
 
 from perdure.bpmn.xml import limits
@@ -32,6 +33,16 @@ _DOCTYPE_HINT = "Remove the document type: a model needs none, and none is read.
 def parse_tags(data: bytes | str, file: str) -> Tag:
     """The root element. Raises ModelError with the one problem that ended the reading."""
     return _Parsing(data, file).root()
+
+
+def text_of(data: bytes) -> str:
+    """The text of a file as it is read; UnicodeDecodeError where it is none in the encoding it names."""
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return data.decode("utf-16")
+    declared = _DECLARED.match(data)
+    name = declared[1].decode().lower() if declared else ""
+    name = _ALIASES.get(name, name)
+    return data.decode(name if name in _ENCODINGS and not name.startswith("utf") else "utf-8-sig")
 
 
 def _meant(data: bytes) -> str | None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from perdure.errors import DefinitionError, Problem
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.completions import process_ids
 from perdure.surfaces.cli.options import Settings, command, group
@@ -51,13 +50,12 @@ async def deploy(
 
     A server takes one file at a time: all of it or nothing.
     """
-    from perdure.app.deploying import load_model, model_files
+    from perdure.app.deploying import load_model, model_files, unreadable
     from perdure.client.model_files import read_model_text
 
     files = model_files(models)
     if not files:
-        fact = "there is no model in it"
-        raise DefinitionError([Problem("model.unreadable", str(models[0]), 1, 1, "", fact)])
+        raise unreadable(models[0], "there is no model in it")
     opened: Any = open_store(settings, "reader")
     async with opened as perdure:
         found: list[Any] = []
