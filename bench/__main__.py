@@ -22,6 +22,8 @@ def main() -> None:
     """Measure what was asked for and write both files."""
     options = _options()
     scale, name = (QUICK, "quick") if options.quick else (FULL, "full")
+    if options.rounds:
+        scale = msgspec.structs.replace(scale, rounds=options.rounds)
     json, markdown = Path(options.json).resolve(), Path(options.markdown).resolve()
     stores = _stores(options.store)
     try:
@@ -40,6 +42,7 @@ def _options() -> argparse.Namespace:
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="one short round: minutes, shows the shape")
     size.add_argument("--full", action="store_true", help="three rounds and a million parked calls (the default)")
+    parser.add_argument("--rounds", type=int, metavar="N", help="so many rounds: the noisier the machine, the more")
     names = [workload.name for workload in WORKLOADS]
     parser.add_argument("--only", choices=[*names, *LISTS, "workers"], help="one workload")
     parser.add_argument("--merge", action="store_true", help="keep what the files hold of everything else")

@@ -31,7 +31,8 @@ each peer's live connection). Absolute rates move by a third between machines an
 run move less.
 
 Reproduce with `make bench`, or `python -m bench --full`; `--quick` takes minutes and shows the shape, `--only NAME`
-runs one workload and `--merge` puts it in place among the figures of earlier runs.
+runs one workload and `--merge` puts it in place among the figures of earlier runs; `--rounds 9` makes more of the
+noise cancel.
 """
 METHOD = """## How it was measured
 
