@@ -29,8 +29,24 @@ def test_a_model_is_sent_as_it_is_read_from_its_file(tmp_path: Path, encoding: s
     assert read_model(sent).definitions == read_model(file.read_bytes()).definitions
 
 
+@pytest.mark.parametrize(
+    ("declared", "data"),
+    [
+        ("utf8", b"\xef\xbb\xbf"),
+        ("windows-1252", b"\xef\xbb\xbf"),
+        ("utf-16", b""),
+    ],
+)
+def test_how_a_file_begins_tells_its_encoding_before_any_name(tmp_path: Path, declared: str, data: bytes) -> None:
+    text = TEXT.replace('encoding="UTF-8"', f'encoding="{declared}"').replace("NAME", "caf\u00e9 \u20ac")
+    file = tmp_path / "p.bpmn"
+    file.write_bytes(data + text.encode("utf-8" if data else "utf-16-le"))
+    assert read_model_text(file) == text
+    assert read_model(file.read_bytes()).definitions == read_model(text).definitions
+
+
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "p.bpmn"
     file.write_bytes(b'<?xml version="1.0" encoding="UTF-8"?><a name="\xff"/>')
-    with pytest.raises(DefinitionError, match=r"p\.bpmn:1:1: model\.unreadable"):
+    with pytest.raises(DefinitionError, match=r"p\.bpmn:1:1: model\.unreadable: it is not in UTF-8"):
         read_model_text(file)

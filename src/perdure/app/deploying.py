@@ -31,7 +31,7 @@ def model_files(places: Iterable[str | Path]) -> list[Path]:
     files: dict[Path, None] = {}
     for place in map(Path, places):
         listed = sorted(place.rglob("*")) if place.is_dir() else [place]
-        files.update({file: None for file in listed if not place.is_dir() or is_model_file(file)})
+        files.update({file: None for file in listed if not place.is_dir() or (is_model_file(file) and file.is_file())})
     return list(files)
 
 
@@ -49,13 +49,13 @@ def load_model(path: Path) -> Model:
         raise unreadable(path, error) from error
 
 
-def unreadable(path: str | Path, why: Exception | str) -> DefinitionError:
+def unreadable(path: str | Path, why: Exception | str, hint: str = "") -> DefinitionError:
     """What is said of a file that could not be read at all."""
     if isinstance(why, FileNotFoundError):
         why = "there is no such file"
     elif isinstance(why, IsADirectoryError):
         why = "it is a folder"
-    return DefinitionError([Problem("model.unreadable", str(path), 1, 1, "", str(why))])
+    return DefinitionError([Problem("model.unreadable", str(path), 1, 1, "", str(why), hint)])
 
 
 class ProjectModels:

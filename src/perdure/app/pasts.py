@@ -52,10 +52,11 @@ class Past(msgspec.Struct, gc=False):
 
 
 class _Followed(msgspec.Struct, gc=False):
-    """A past up to a version: one that lags behind its instance, as another process committed too, is of no use."""
+    """A past up to a version; `told` is that of the commit it was last told of, the same once it knows all of it."""
 
     past: Past
     version: int
+    told: int
 
 
 class Pasts:
@@ -75,19 +76,22 @@ class Pasts:
     def known(self, aggregate: Aggregate) -> Past | None:
         """The past of an instance that is followed up to where it is now."""
         followed = self._followed.get(aggregate.id)
-        return followed.past if followed is not None and followed.version == aggregate.version else None
+        if followed is None or not followed.version == followed.told == aggregate.version:
+            return None
+        return followed.past
 
     async def of(self, aggregate: Aggregate) -> Past:
-        followed = self._followed.get(aggregate.id)
-        if followed is None or followed.version != aggregate.version:
+        known = self.known(aggregate)
+        if known is None:
+            followed = self._followed.get(aggregate.id)
             history = await self._instances.history(aggregate.id, Origin(aggregate.tenant))
-            read = _Followed(empty_past(), aggregate.version)
+            read = _Followed(empty_past(), aggregate.version, aggregate.version)
             for told in history[: aggregate.version]:
                 read.past.add(told.entries)
             if followed is None or followed.version < aggregate.version:
                 self._keep(aggregate.id, read)
             return read.past
-        return followed.past
+        return known
 
     def _on_commit(self, aggregate: Aggregate, entries: Any) -> None:
         is_known = type(entries) is Entries
@@ -98,8 +102,12 @@ class Pasts:
         if followed is None:
             if type(told[0]) is not InstanceStarted:
                 return
-            followed = _Followed(self._first, 0)
+            followed = _Followed(self._first, 0, 0)
             self._keep(aggregate.id, followed)
+        elif followed.told not in (aggregate.version, followed.version):
+            del self._followed[aggregate.id]  # another process committed in between
+            return
+        followed.told = aggregate.version
         followed.version += 1
         past = followed.past
         if not past.is_shared:

@@ -18,7 +18,10 @@ def read_model_text(path: str | Path) -> str:
 
     try:
         return text_of(Path(path).read_bytes())
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        fact = "it is not in UTF-8, and names no other encoding that is read"
+        raise unreadable(path, fact, "Save it as UTF-8.") from error
+    except OSError as error:
         raise unreadable(path, error) from error
 
 

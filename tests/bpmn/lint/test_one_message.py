@@ -75,3 +75,54 @@ def test_a_fault_is_told_once(content: str, code: str, element: str, fact: str) 
     assert (finding.code, finding.element) == (code, element)
     assert fact in finding.fact
     assert "``" not in finding.fact
+
+
+UNDO = f'<d:boundaryEvent id="b" attachedToRef="a">{COMPENSATION}</d:boundaryEvent>'
+HANDLER = task("h", 'isForCompensation="true"')
+MISSPELT = VERB.replace("</d:", '<z:executionListeners><z:executionListner type="l" /></z:executionListeners></d:')
+CALL = '<d:callActivity id="c" name="c" calledElement="p">{}</d:callActivity>'
+
+
+def join(number: int, target: str) -> str:
+    return f'<d:association id="j{number}" sourceRef="b" targetRef="{target}" />'
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            f'{LINE}{UNDO}{HANDLER}{join(1, "h")}<d:intermediateThrowEvent id="u" name="u" />{join(2, "u")}',
+            [("BPM107", "u")],
+        ),
+        (empty("serviceTask", MISSPELT), [("HOL009", "x")]),
+        (
+            f"{LINE}{UNDO}{HANDLER}{task('i', 'isForCompensation=' + chr(34) + 'true' + chr(34))}"
+            f"{join(1, 'h')}{join(2, 'i')}{END_2}{flow('b', 'f')}",
+            [("BPM146", "b"), ("BPM146", "b")],
+        ),
+        (f"{LINE}{UNDO}{task('u')}{join(1, 'u')}{END_2}{flow('u', 'f')}", [("BPM108", "u"), ("BPM146", "u")]),
+    ],
+    ids=["an event is no handler", "a listener by another name", "two handlers and a flow", "a handler in the flow"],
+)
+def test_no_fault_hides_another(content: str, told: list[tuple[str, str]]) -> None:
+    found = [each for each in lint(read_model(in_process(content)), profile="open") if each.severity == "error"]
+    assert sorted((each.code, each.element) for each in found) == told
+
+
+@pytest.mark.parametrize(
+    ("call", "is_endless"),
+    [
+        (CALL.format(""), True),
+        (
+            CALL.format(
+                "<d:multiInstanceLoopCharacteristics><d:loopCardinality>=orch_n</d:loopCardinality>"
+                "</d:multiInstanceLoopCharacteristics>"
+            ),
+            False,
+        ),
+        (CALL.format('<d:standardLoopCharacteristics testBefore="true" loopMaximum="2" />'), False),
+    ],
+)
+def test_a_call_that_may_be_made_not_once_ends_a_recursion(call: str, is_endless: bool) -> None:
+    found = lint(read_model(in_process(ENDS + call + flow("s", "c") + flow("c", "e"))), profile="open")
+    assert ("BPM173" in [each.code for each in found]) == is_endless

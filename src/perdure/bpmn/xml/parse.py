@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from pyexpat import ExpatError, ParserCreate, XMLParserType, errors
 
 from perdure.bpmn.xml import limits
@@ -19,6 +19,11 @@ _ALIASES = {
     "utf8": "utf-8", "ascii": "us-ascii", "latin1": "iso-8859-1", "latin-1": "iso-8859-1", "cp1252": "windows-1252",
 }  # fmt: skip
 """Names that XML does not have and people write."""
+_BEGINNINGS = {
+    BOM_UTF8: "utf-8-sig", BOM_UTF16_LE: "utf-16", BOM_UTF16_BE: "utf-16",
+    b"<\0?\0": "utf-16-le", b"\0<\0?": "utf-16-be",
+}  # fmt: skip
+"""How a file tells its encoding before it names any."""
 _DECLARED = re.compile(rb"<\?xml[^>]{0,100}?\sencoding\s*=\s*[\"']([\w.-]{1,40})[\"']", re.ASCII)
 _HINTS = {
     "BPM001": "Save it again from the modeller, as UTF-8.",
@@ -37,12 +42,13 @@ def parse_tags(data: bytes | str, file: str) -> Tag:
 
 def text_of(data: bytes) -> str:
     """The text of a file as it is read; UnicodeDecodeError where it is none in the encoding it names."""
-    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        return data.decode("utf-16")
+    for beginning, encoding in _BEGINNINGS.items():
+        if data.startswith(beginning):
+            return data.decode(encoding)
     declared = _DECLARED.match(data)
     name = declared[1].decode().lower() if declared else ""
     name = _ALIASES.get(name, name)
-    return data.decode(name if name in _ENCODINGS and not name.startswith("utf") else "utf-8-sig")
+    return data.decode(name if name in _ENCODINGS and not name.startswith("utf") else "utf-8")
 
 
 def _meant(data: bytes) -> str | None:
@@ -55,9 +61,10 @@ class _Parsing:
     def __init__(self, data: bytes | str, file: str) -> None:
         self._file = file
         self._encoding = ""
-        self._data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-        # The encoding named in a text was that of the file it came from.
-        self._parser = ParserCreate("utf-8" if isinstance(data, str) else _meant(data), SEPARATOR)
+        self._data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data.removeprefix(BOM_UTF8)
+        # The encoding named in a text was that of the file it came from; the mark of UTF-8 tells it before any name.
+        is_utf8 = isinstance(data, str) or data.startswith(BOM_UTF8)
+        self._parser = ParserCreate("utf-8" if is_utf8 else _meant(self._data), SEPARATOR)
         self._open: list[Tag] = []
         self._texts: list[list[str]] = []
         self._root: Tag | None = None

@@ -78,9 +78,14 @@ class Calls:
         return True
 
     async def hold(self, parent: Aggregate, message_id: str) -> bool:
-        """The caller was suspended: so is what it calls and was not reached then, because it was just beginning."""
+        """The caller was suspended: so is what it calls and was not reached then, because it was just beginning.
+
+        Where the caller goes on again already, so does what was reached too late.
+        """
         origin, is_beginning = Origin(parent.tenant, PLATFORM), False
-        if parent.state.status == "suspended":
+        if parent.state.status != "suspended":
+            await self._changes.resume_called(parent, origin)
+        else:
             is_beginning = await self._is_beginning(parent)  # first: what is no longer beginning is there to be found
             for child in called_by(parent):
                 with suppress(RejectedError, QuarantinedError):  # it has not begun, is over, or cannot be read
@@ -99,7 +104,9 @@ class Calls:
         return False
 
     async def _hold_missed(self, id: Id, parent: Aggregate, origin: Origin) -> None:
-        """Suspend what is called, unless somebody let it go on by itself meanwhile."""
+        """Suspend what is called, unless it is, or somebody let it go on by itself meanwhile."""
+        if (await self._instances.read(id, origin)).state.status == "suspended":
+            return
         told = await self._instances.history(id, origin)
         turns = [entry for each in told for entry in each.entries if isinstance(entry, InstanceResumed)]
         if not any(entry.at >= parent.state.suspended_at for entry in turns):
@@ -109,7 +116,7 @@ class Calls:
         """Who suspended the caller just now did not find the called process yet; nor may who resumes it again."""
         if await self._is_suspended(parent, origin):
             await self._changes.suspend(child, origin, reason=CALLER_SUSPENDED)
-            if not await self._is_suspended(parent, origin):
+            if not await self._is_suspended(parent, origin) and await self._changes.is_held(child, origin):
                 await self._changes.resume(child, origin)
 
     async def _is_suspended(self, parent: Aggregate, origin: Origin) -> bool:

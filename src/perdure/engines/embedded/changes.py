@@ -46,12 +46,15 @@ class Changes:
 
     async def suspend(self, instance: InstanceName, origin: Origin, *, reason: str = "") -> Aggregate:
         """Let nothing happen to it, nor to the processes it calls; asked again, it reaches what it missed."""
-        for_itself = reason != CALLER_SUSPENDED and await self._is_held(instance, origin)
+        is_own = reason != CALLER_SUSPENDED
+        for_itself = is_own and await self.is_held(instance, origin)
 
         def make(aggregate: Aggregate) -> Prepared:
             return Prepared(Suspend(reason=reason, for_itself=for_itself), self._reminder(aggregate))
 
         held = await self._told(instance, origin, make)
+        if is_own and not for_itself and await self.is_held(instance, origin):
+            return await self.suspend(instance, origin, reason=reason)  # what called it was suspended just before it
         for child in called_by(held):
             with suppress(RejectedError, QuarantinedError):  # it has not begun, is over, or cannot be read
                 await self.suspend(child, origin, reason=CALLER_SUSPENDED)
@@ -65,10 +68,10 @@ class Changes:
         now = self._instances.sources.now()
         return Attachments(inbox=InboxRow(aggregate.tenant, name, HOLD, "", now, PENDING, "", aggregate.id, None))
 
-    async def _is_held(self, instance: InstanceName, origin: Origin) -> bool:
+    async def is_held(self, instance: InstanceName, origin: Origin) -> bool:
         """Whether it is suspended only because what called it is."""
         found = await self._instances.read(instance, origin)
-        if found.state.status != "suspended":
+        if found.state.status != "suspended" or not found.state.parent.startswith("node:"):
             return False
         told = await self._instances.history(instance, origin)
         return is_held_by_caller(entry for each in told for entry in each.entries)
@@ -84,15 +87,16 @@ class Changes:
             timers = "shift" if shift_timers else "keep"
             return Prepared(Resume(timers=timers, worker=self._instances.worker_of(aggregate)))  # type: ignore[arg-type]
 
-        await self._resume_called(await self._instances.read(instance, origin), origin, shift_timers)
+        await self.resume_called(await self._instances.read(instance, origin), origin, shift_timers)
         resumed = await self._told(instance, origin, make)
-        await self._resume_called(resumed, origin, shift_timers)
+        await self.resume_called(resumed, origin, shift_timers)
         return resumed
 
-    async def _resume_called(self, caller: Aggregate, origin: Origin, shift_timers: bool) -> None:
+    async def resume_called(self, caller: Aggregate, origin: Origin, shift_timers: bool = False) -> None:
+        """Let the processes it calls go on, but for those that were suspended for themselves."""
         for child in called_by(caller):
             with suppress(RejectedError, QuarantinedError):  # it has not begun, goes on already, or cannot be read
-                if await self._is_held(child, origin):
+                if await self.is_held(child, origin):
                     await self.resume(child, origin, shift_timers=shift_timers)
 
     async def modify(

@@ -27,7 +27,7 @@ def check(index: Index) -> Iterator[Note]:
         handlers = [node for node in index.handlers_of(event) if not isinstance(node, (Event, Gateway))]
         if index.outgoing(event.id):
             yield Note(event.id, "a flow leaves a compensation event", "Join the handler by an association instead.")
-        elif len(handlers) != 1:
+        if len(handlers) > 1 or not (handlers or index.outgoing(event.id)):
             fact = f"it is joined to {len(handlers)} compensation handlers"
             yield Note(event.id, fact, "Join it to exactly one activity by an association.")
         for handler in handlers:

@@ -13,6 +13,7 @@ from perdure.bpmn.lint.index import Index, triggers_of
 from perdure.bpmn.model import (
     CompensationTrigger,
     Event,
+    Gateway,
 )
 
 CODE = "BPM107"
@@ -29,7 +30,7 @@ def check(index: Index) -> Iterator[Note]:
         if isinstance(node, Event) and node.position == "boundary":
             yield Note(node.id, "no flow leaves it", "Lead it to what is to happen then.")
             continue
-        if node.id in index.compensates:
+        if node.id in index.compensates and not isinstance(node, (Event, Gateway)):
             continue
         room = index.room_of[node.id]
         is_lone_start = room.parent is None and isinstance(node, Event) and node.position == "start"

@@ -19,5 +19,10 @@ SEVERITIES = Severities("error")
 def check(index: Index) -> Iterator[Note]:
     for element, extension in all_extensions(index):
         name = extension.name.partition(":")[2].lower()
-        if name.endswith("listener") or (name.endswith("listeners") and not extension.children):
+        inner = [child.name.lower() for child in extension.children]
+        if _is_listener(name) or (name.endswith("listeners") and not any(map(_is_listener, inner))):
             yield Note(element, f"it has a listener ({extension.name})", "Draw a service task where the work happens.")
+
+
+def _is_listener(name: str) -> bool:
+    return name.endswith("listener")

@@ -19,9 +19,10 @@ SEVERITIES = Severities("error")
 def check(index: Index) -> Iterator[Note]:
     seen = index.graph.reach(process.id for process in index.processes)
     led = {id for after in index.graph.after.values() for id in after}
+    undoing = {node.id for node in index.activities() if node.is_for_compensation}
     for id in sorted(index.nodes, key=led.__contains__):
-        if id in seen:
+        if id in seen or id in undoing:
             continue
         seen |= index.graph.reach([id], seen.__contains__)
-        if id in led:
+        if id in led and (index.incoming(id) or id not in index.compensates):
             yield Note(id, "no path from a start leads to it", "Lead a flow to it from what comes before.")
