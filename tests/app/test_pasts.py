@@ -9,9 +9,23 @@ import pytest
 
 from perdure.app import pasts
 from perdure.kernel import kernel
-from perdure.sources import parse_id
+from perdure.kernel.kernel import Kernel
+from perdure.sources import Id, parse_id
 from tests.engine.models import line, service, user
 from tests.engine.world import opened
+
+
+def _left(kernel: Kernel, count: int) -> asyncio.Event:
+    """Comes when so many have left memory."""
+    gone, left = asyncio.Event(), [count]
+
+    def leaving(_: Id) -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            gone.set()
+
+    kernel.leave(leaving)
+    return gone
 
 
 async def test_instances_that_went_the_same_way_share_a_past_and_others_have_their_own() -> None:
@@ -62,13 +76,13 @@ async def test_what_has_ended_leaves_memory_and_is_shown_the_same(monkeypatch: p
     async with opened() as world:
         perdure, runtime = world.sandbox, world.sandbox.runtime
         await world.deploy(line("p", service("a", "t.one"), user("review")))
+        gone = _left(runtime.kernel, 3)
         waits = await perdure.instances.start("p", {"n": 0}, until="rest")
         ended: list[Any] = []
         for number in range(1, 6):
             begun = await perdure.instances.start("p", {"n": number}, until="rest")
             ended.append(await perdure.tasks.complete(f"{begun.id}:{begun.tokens[0].number}", {}, until="end"))
-        for _ in range(3):
-            await asyncio.sleep(0)  # whoever waited for it is told first
+        await gone.wait()
         remembered = [runtime.kernel.remembered(parse_id(each.id)) is not None for each in (waits, *ended)]
         assert remembered == [True, False, False, False, True, True]
         assert {*runtime.engine.payloads._held} == {parse_id(each.id) for each in (waits, *ended[-2:])}
@@ -81,12 +95,12 @@ async def test_those_that_end_together_are_all_shown_from_memory(monkeypatch: py
     async with opened() as world:
         perdure, views = world.sandbox, world.sandbox.instances._views
         await world.deploy(line("p", user("review")))
+        gone = _left(world.sandbox.runtime.kernel, 6)
         begun = [await perdure.instances.start("p", {}, until="rest") for _ in range(8)]
         looked: list[Any] = []
         monkeypatch.setattr(type(views), "instance", lambda *given, **_: looked.append(given))
         keys = [f"{each.id}:{each.tokens[0].number}" for each in begun]
         ended = await asyncio.gather(*[perdure.tasks.complete(key, {}, until="end") for key in keys])
         assert [each.state for each in ended] == ["completed"] * 8 and not looked
-        for _ in range(3):
-            await asyncio.sleep(0)
+        await gone.wait()
         assert len(world.sandbox.runtime.pasts._followed) == 2

@@ -3,20 +3,57 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from perdure.engines.embedded.calls import Calls
 from perdure.engines.embedded.instances import Instances
-from perdure.kernel.kernel import Aggregate
+from perdure.kernel.kernel import Aggregate, Kernel
 from tests.engine.models import call, line, service, user
 from tests.engine.world import ORIGIN, World, opened
 
 CHILD = line("child", user("ask"), service("b", "t.two"))
 PARENT = line("parent", call("inner", "child"))
-TURNS = range(24)
+LOOKS = range(8)
+"""At which look at an instance, or word put to one, the other of two things begins that happen together."""
+
+
+class _Moment:
+    """Comes when so many looks at instances have been taken since it was made."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, looks: int) -> None:
+        self._left, self._come = looks, asyncio.Event()
+        self._count()
+        for owner, name in ((Instances, "read"), (Instances, "history"), (Kernel, "ask")):
+            monkeypatch.setattr(owner, name, self._counted(getattr(owner, name)))
+
+    def _counted(self, asked: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*given: Any, **more: Any) -> Any:
+            self._left -= 1
+            self._count()
+            return asked(*given, **more)
+
+        return counted
+
+    def _count(self) -> None:
+        if self._left <= 0:
+            self._come.set()
+
+    async def meet(self, first: Awaitable[Any], second: Awaitable[Any]) -> None:
+        """The second begins at that moment, or when the first is over; what is refused is refused."""
+        await asyncio.gather(self._lead(first), self._follow(second), return_exceptions=True)
+
+    async def _lead(self, work: Awaitable[Any]) -> None:
+        try:
+            await work
+        finally:
+            self._come.set()
+
+    async def _follow(self, work: Awaitable[Any]) -> None:
+        await self._come.wait()
+        await work
 
 
 async def _begin(world: World) -> tuple[Aggregate, Aggregate]:
@@ -26,49 +63,48 @@ async def _begin(world: World) -> tuple[Aggregate, Aggregate]:
     return begun, (await world.engine.list_instances(ORIGIN, process="child"))[0]
 
 
-async def _later(turns: int, work: Coroutine[Any, Any, Any]) -> Any:
-    for _ in range(turns):
-        await asyncio.sleep(0)
-    return await work
-
-
 async def _states(world: World, *instances: Aggregate) -> list[str]:
     await world.sandbox.run_until_idle()
     return [(await world.engine.read(each.id, ORIGIN)).state.status for each in instances]
 
 
 @pytest.mark.req("O12")
-@pytest.mark.parametrize("turns", TURNS)
-async def test_a_caller_that_goes_on_meanwhile_lets_nothing_go_on_that_is_suspended_for_itself(turns: int) -> None:
+@pytest.mark.parametrize("looks", LOOKS)
+async def test_a_caller_that_goes_on_meanwhile_lets_nothing_go_on_that_is_suspended_for_itself(
+    looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with opened() as world:
         caller, child = await _begin(world)
         await world.engine.suspend(child.id, ORIGIN, reason="its own")
         await world.engine.suspend(caller.id, ORIGIN, reason="holiday")
-        resumed = _later(turns, world.engine.resume(caller.id, ORIGIN))
-        await asyncio.gather(world.sandbox.runtime.look_after(), resumed)
+        resumed = world.engine.resume(caller.id, ORIGIN)
+        await _Moment(monkeypatch, looks).meet(world.sandbox.runtime.look_after(), resumed)
         assert await _states(world, caller, child) == ["active", "suspended"]
 
 
 @pytest.mark.req("O12")
-@pytest.mark.parametrize("turns", TURNS)
-async def test_suspended_for_itself_at_the_moment_its_caller_is_it_stays_so(store_url: str, turns: int) -> None:
+@pytest.mark.parametrize("looks", LOOKS)
+async def test_suspended_for_itself_at_the_moment_its_caller_is_it_stays_so(
+    store_url: str, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with opened(store_url) as world:
         caller, child = await _begin(world)
-        own = _later(turns, world.engine.suspend(child.id, ORIGIN, reason="its own"))
-        await asyncio.gather(world.engine.suspend(caller.id, ORIGIN, reason="holiday"), own)
+        own = world.engine.suspend(child.id, ORIGIN, reason="its own")
+        await _Moment(monkeypatch, looks).meet(world.engine.suspend(caller.id, ORIGIN, reason="holiday"), own)
         assert await _states(world, caller, child) == ["suspended", "suspended"]
         await world.engine.resume(caller.id, ORIGIN)
         assert await _states(world, caller, child) == ["active", "suspended"]
 
 
 @pytest.mark.req("O12")
-@pytest.mark.parametrize("turns", TURNS)
-async def test_a_caller_that_is_resumed_while_it_is_suspended_leaves_nothing_held(turns: int) -> None:
+@pytest.mark.parametrize("looks", LOOKS)
+async def test_a_caller_that_is_resumed_while_it_is_suspended_leaves_nothing_held(
+    looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with opened() as world:
         caller, child = await _begin(world)
-        suspended = world.engine.suspend(caller.id, ORIGIN, reason="holiday")
-        resumed = _later(turns, world.engine.resume(caller.id, ORIGIN))
-        await asyncio.gather(suspended, resumed, return_exceptions=True)
+        resumed = world.engine.resume(caller.id, ORIGIN)
+        await _Moment(monkeypatch, looks).meet(world.engine.suspend(caller.id, ORIGIN, reason="holiday"), resumed)
         found = await _states(world, caller, child)
         assert found in (["active", "active"], ["suspended", "suspended"])
 
