@@ -156,12 +156,15 @@ def test_of_one_instance_the_last_payloads_are_at_hand(monkeypatch: pytest.Monke
 
 
 @pytest.mark.req("V8")
-def test_those_that_wrote_first_leave_when_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("perdure.engines.embedded.payloads.MAX_HELD_BYTES", 900)
+def test_those_that_wrote_last_stay_when_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     payloads, head = started({"n": 0})
-    other = Id(bytes(16))
-    assert payloads.find(INSTANCE, head) is not None
-    later, _ = payloads.seal(other, first_envelope("order", 1, None, {"n": "x" * 500}, 0))
-    assert payloads.find(INSTANCE, head) is None and payloads.find(other, later) is not None
-    payloads.forget(other)
+    idle, other = Id(b"d" * 16), Id(b"o" * 16)
+    unused, _ = payloads.seal(idle, first_envelope("order", 1, None, {"n": 0}, 0))
+    head, _ = payloads.seal_change(INSTANCE, head, change({"n": 1}))
+    monkeypatch.setattr("perdure.engines.embedded.payloads.MAX_HELD_BYTES", payloads._size)
+    later, _ = payloads.seal(other, first_envelope("order", 1, None, {"n": 0}, 0))
+    assert payloads.find(idle, unused) is None
+    assert payloads.find(INSTANCE, head) is not None and payloads.find(other, later) is not None
+    for each in (INSTANCE, other):
+        payloads.forget(each)
     assert payloads._size == 0

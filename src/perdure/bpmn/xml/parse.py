@@ -45,16 +45,19 @@ def text_of(data: bytes) -> str:
     for beginning, encoding in _BEGINNINGS.items():
         if data.startswith(beginning):
             return data.decode(encoding)
-    declared = _DECLARED.match(data)
-    name = declared[1].decode().lower() if declared else ""
-    name = _ALIASES.get(name, name)
+    declared = _declared(data)
+    name = _ALIASES.get(declared, declared)
     return data.decode(name if name in _ENCODINGS and not name.startswith("utf") else "utf-8")
 
 
 def _meant(data: bytes) -> str | None:
     """The encoding of a file that gives it a name XML does not have; else the parser knows by itself."""
-    declared = _DECLARED.match(data)
-    return _ALIASES.get(declared[1].decode().lower()) if declared else None
+    return _ALIASES.get(_declared(data))
+
+
+def _declared(data: bytes) -> str:
+    found = _DECLARED.match(data)
+    return found[1].decode().lower() if found else ""
 
 
 class _Parsing:

@@ -98,8 +98,10 @@ class Payloads:
             own = self._held[instance] = {}
         elif hash in own:
             return
-        elif len(own) >= MAX_EACH:
-            self._size -= own.pop(next(iter(own)))[1]
+        else:
+            self._held.move_to_end(instance)
+            if len(own) >= MAX_EACH:
+                self._size -= own.pop(next(iter(own)))[1]
         own[hash] = (envelope, size)
         self._size += size
         while self._size > MAX_HELD_BYTES:
