@@ -32,7 +32,8 @@ help: ## Show this list
 demo: .venv/ready-demo ## Tell the story of a client who is taken on, unattended, every promise checked
 	@$(BIN)/python -m perdure.demo $(ARGS)
 
-test: check dashboard ## Check, then run all tests on SQLite and a real Postgres (ARGS="-k word" selects)
+test: .venv/ready ## Check, then run all tests on SQLite and a real Postgres (ARGS="-k word" selects)
+	@$(MAKE) --no-print-directory -j2 check dashboard
 	@$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
 check: .venv/ready ## Lint, formatting, types and import floors

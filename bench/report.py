@@ -15,11 +15,11 @@ TITLES = {
     "langgraph": "LangGraph",
     "raw": "raw limit",
     "perdure": "Perdure",
-    "spiff-every": "SpiffWorkflow saving after every element",
-    "spiff-task": "SpiffWorkflow saving after every task",
+    "spiff-every": "SpiffWorkflow saving after every task it runs",
+    "spiff-task": "SpiffWorkflow saving after every activity",
     "spiff-wait": "SpiffWorkflow saving at waits",
     "spiff-memory": "SpiffWorkflow in memory",
-    "bpmn-engine-task": "bpmn-engine saving after every task",
+    "bpmn-engine-task": "bpmn-engine saving after every activity",
     "bpmn-engine-wait": "bpmn-engine saving at waits",
     "bpmn-engine-memory": "bpmn-engine in memory",
 }
@@ -52,11 +52,12 @@ METHOD = """## How it was measured
 - The process is a service task, an exclusive gateway, a service task, a person's task, a fork of two service tasks, a
   join and an end. Perdure runs it with everything on: each task's frame, payload and journal record is durable before
   the next begins, and seals are written every second. Its handlers do nothing.
-- SpiffWorkflow and bpmn-engine run the same process with tasks that do nothing, one instance after another in one
-  thread (running several at once gains them nothing), from a model parsed once. Saving is one row in SQLite per
-  instance, WAL and FULL: after each of the five tasks (the durability Perdure has), only at the person's task and the
-  end, or never. SpiffWorkflow is also measured saving after every element it runs, start, gateways, join and end among
-  them: what its own documentation calls a task. bpmn-engine runs under Node; where there is no Node it is not measured.
+- SpiffWorkflow and bpmn-engine run the same process with the same data and tasks that only add their result to it, one
+  instance after another in one thread (running several at once gains them nothing), from a model parsed once. Saving is
+  one row in SQLite per instance, WAL and FULL. *After every task it runs*: what SpiffWorkflow itself calls a task,
+  every element, start, gateways, join and end among them. *After every activity*: where Perdure commits, when the
+  instance has begun and after each of the five activities together with the gateways and ends behind it. *At waits*:
+  at the person's task and the end. bpmn-engine runs under Node; where there is no Node it is not measured.
 - The loop is one instance that goes round a service task and a gateway, each round durable with a payload of its own.
 - Among many definitions and parked instances, starts and messages are timed one at a time after a restart, every
   definition having been used once.

@@ -29,6 +29,6 @@ def _audit(url: str, seconds: float) -> Sample:
 
 def acknowledged_ids(path: str) -> list[str]:
     """The ids the child wrote; a line cut off by the kill was never acknowledged to anyone."""
-    text = Path(path).read_text(encoding="utf-8")
+    text = Path(path).read_bytes().rstrip(b"\0").decode()
     whole, _, _ = text.rpartition("\n")
     return whole.split("\n") if whole else []

@@ -99,7 +99,7 @@ PROCESS_PEERS = (
     "spiff-every",
     *(f"{peer}-{when}" for peer in ("spiff", "bpmn-engine") for when in ("task", "wait", "memory")),
 )
-"""Engines of processes, by when they save an instance: after every element, after every task, only at waits, never."""
+"""Engines of processes, by when they save: after every element, after every activity, only at waits, never."""
 
 WORKLOADS = (
     Workload(

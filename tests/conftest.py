@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import inspect
 import os
 import random
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import settings
 
+from perdure.testing.memory import memory_folder
 from perdure.testing.services import PostgresService, ServiceUnavailable, is_required
 
 ROOT = Path(__file__).resolve().parent.parent
+SERVER_BYTES = 4 << 30
+"""How much room a Postgres server may need."""
 
 # The same examples every time, so that a build is red for what changed; PERDURE_FRESH=1 draws new ones.
 settings.register_profile("perdure", derandomize=not os.environ.get("PERDURE_FRESH"), deadline=None)
@@ -32,8 +38,17 @@ def unavailable(reason: str) -> NoReturn:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresService]:
-    """The session's Postgres (one per xdist worker); may be restarted and killed, `start()` brings it back."""
-    service = PostgresService()
+    """The session's Postgres (one per xdist worker), in memory; suites of durability take the one on disk instead."""
+    yield from _running(PostgresService(memory_folder(SERVER_BYTES)))
+
+
+@pytest.fixture(scope="session")
+def postgres_on_disk() -> Iterator[PostgresService]:
+    """Another Postgres on disk; may be restarted and killed, `start()` brings it back."""
+    yield from _running(PostgresService())
+
+
+def _running(service: PostgresService) -> Iterator[PostgresService]:
     try:
         service.start()
     except ServiceUnavailable as error:
@@ -42,11 +57,27 @@ def postgres_server() -> Iterator[PostgresService]:
     service.stop()
 
 
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: PostgresService) -> str:
+    """The name of a database that was opened once, so that its copies need no migration."""
+    url = postgres_server.create_database()
+    asyncio.run(_open_once(url))
+    return urlsplit(url).path.lstrip("/")
+
+
+async def _open_once(url: str) -> None:
+    from perdure.store.opening import open_driver  # noqa: PLC0415  most suites need no store
+
+    driver = open_driver(url)
+    await driver.open()
+    await driver.close()
+
+
 @pytest.fixture
-def postgres_url(postgres_server: PostgresService) -> Iterator[str]:
-    """The url of a fresh Postgres database."""
+def postgres_url(postgres_server: PostgresService, postgres_template: str) -> Iterator[str]:
+    """The url of a fresh Postgres database; suites of the schema itself take an empty one."""
     try:
-        url = postgres_server.create_database()
+        url = postgres_server.create_database(postgres_template)
     except ServiceUnavailable as error:
         unavailable(str(error))
     yield url
@@ -54,9 +85,16 @@ def postgres_url(postgres_server: PostgresService) -> Iterator[str]:
 
 
 @pytest.fixture
-def sqlite_url(tmp_path: Path) -> str:
+def store_folder() -> Iterator[Path]:
+    """Where SQLite's files lie: in memory if that can be had; suites of durability take the disk instead."""
+    with TemporaryDirectory(prefix="perdure-store-", dir=memory_folder()) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def sqlite_url(store_folder: Path) -> str:
     """The url of a SQLite file that does not exist yet."""
-    return f"sqlite:///{tmp_path / 'store.db'}"
+    return f"sqlite:///{store_folder / 'store.db'}"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -73,6 +111,12 @@ def shared_folder() -> Path:
     if not folder.is_dir():
         unavailable("the reference material beside the repository (../shared) is not here")
     return folder
+
+
+def pytest_collection_finish() -> None:
+    """What was collected lives to the end: no collection of garbage looks through ten thousand tests again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -48,7 +48,7 @@ def acknowledged(load: Load) -> Sample:
     return asyncio.run(_acknowledged(load))
 
 
-def _open(load: Load, models: Path | None = PROCESSES) -> AbstractAsyncContextManager[Perdure]:
+def opened(load: Load, models: Path | None = PROCESSES) -> AbstractAsyncContextManager[Perdure]:
     given = [models] if models is not None else []
     # Seals are written every second instead of every minute, so that their cost falls into the time measured.
     return Perdure.open(
@@ -58,7 +58,7 @@ def _open(load: Load, models: Path | None = PROCESSES) -> AbstractAsyncContextMa
 
 async def _process(load: Load) -> Sample:
     kept = Acknowledgements(load.acknowledged)
-    async with _open(load) as perdure:
+    async with opened(load) as perdure:
 
         async def one(number: int) -> None:
             view = await perdure.instances.start("bench", {"reference": f"order {number}"}, until="rest")
@@ -80,7 +80,7 @@ async def _process(load: Load) -> Sample:
 
 async def _loop(load: Load) -> Sample:
     kept = Acknowledgements(load.acknowledged)
-    async with _open(load) as perdure:
+    async with opened(load) as perdure:
 
         async def rounds(count: int) -> str:
             view = await perdure.instances.start("rounds", {"round": 0, "rounds": count}, until="end")
@@ -117,7 +117,7 @@ async def _state_bytes(perdure: Perdure, identifier: str) -> int:
 async def _crowd(load: Load) -> Sample:
     every = max(1, load.count // KEYS_KEPT)
     kept: list[str] = []
-    async with _open(load, None) as perdure:
+    async with opened(load, None) as perdure:
         for number in range(load.definitions):
             await perdure.processes.deploy(_crowd_model(load, number))
 
@@ -135,7 +135,7 @@ async def _crowd(load: Load) -> Sample:
 async def _crowded(load: Load) -> Sample:
     keys = [each.split() for each in msgspec.json.decode(keys_file(load).read_bytes(), type=list[str])]
     kept = Acknowledgements(load.acknowledged)
-    async with _open(load, None) as perdure:
+    async with opened(load, None) as perdure:
 
         async def start(number: int) -> float:
             began = time.perf_counter()
@@ -180,7 +180,7 @@ def _name(load: Load, number: int) -> str:
 async def _acknowledged(load: Load) -> Sample:
     ids = acknowledged_ids(load.acknowledged or "")
     missing: list[str] = []
-    async with _open(load) as perdure:
+    async with opened(load) as perdure:
 
         async def check(number: int) -> None:
             if (await perdure.instances.get(ids[number])).state != "completed":

@@ -158,6 +158,9 @@ def answer(task: HumanTask, who: Person, now: int, key: str) -> Answer:
 
 def unanswerable(task: HumanTask, who: Person, key: str) -> Rejection | None:
     """Why somebody cannot answer it; None when they can."""
+    is_anyones = not (task.claimed_by or task.requester or task.assignee or task.groups or task.users)
+    if is_anyones and task.state == "open" and who.name and not who.override:
+        return None  # what `_refusal` says too, after more questions
     return _refusal(task, who, "complete", key)
 
 

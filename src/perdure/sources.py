@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
+from time import time_ns
 from typing import NewType, Protocol
 
 from perdure.errors import RejectedError, Rejection
@@ -25,7 +26,8 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _LETTERS = re.compile(r"[0-7][0-9a-hjkmnp-tv-zA-HJKMNP-TV-Z]{25}")
 _FROM_LETTERS = str.maketrans(_ALPHABET, "0123456789abcdefghijklmnopqrstuv")
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
-_THOUSAND = [f"{number:03d}" for number in range(1000)]
+_MILLIS = [f".{number:03d}" for number in range(1000)]
+_MICROS = [f"{number:03d}Z" for number in range(1000)]
 _SHIFTS = tuple(range(120, -1, -10))
 ID_LENGTH = 26
 IDS_AT_ONCE = 256
@@ -66,7 +68,7 @@ class SystemSources:
         self._drawn_in = 0
 
     def now(self) -> Micros:
-        return time.time_ns() // 1000 + self.offset
+        return time_ns() // 1000 + self.offset
 
     def new_id(self) -> Id:
         return make_id(self.now(), self._chance())
@@ -84,8 +86,7 @@ class SystemSources:
         self._drawn, self._drawn_in = drawn, os.getpid()
         return chance
 
-    def random(self) -> float:
-        return random.random()
+    random = staticmethod(random.random)
 
     async def sleep_until(self, due: Micros) -> None:
         while (left := due - self.now()) > 0:
@@ -95,6 +96,11 @@ class SystemSources:
 def fresh_secret(size: int = 32) -> bytes:
     """Chance that nobody can foresee, for keys and what is signed with them: no clock and no seed gives it again."""
     return os.urandom(size)
+
+
+def idle_seconds() -> float:
+    """Seconds this thread has stood still, from some moment on: only the difference of two readings says anything."""
+    return time.perf_counter() - time.thread_time()
 
 
 def make_id(now: Micros, entropy: bytes) -> Id:
@@ -129,7 +135,7 @@ def iso(at: Micros | None) -> str | None:
     if at is None:
         return None
     seconds, micros = divmod(at, SECOND)
-    return f"{_iso_seconds(seconds)}.{_THOUSAND[micros // 1000]}{_THOUSAND[micros % 1000]}Z"
+    return _iso_seconds(seconds) + _MILLIS[micros // 1000] + _MICROS[micros % 1000]
 
 
 @lru_cache(256)

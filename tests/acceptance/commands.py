@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.acceptance.forking import run_command
+
 PERDURE = Path(sys.executable).with_name("perdure")
 SECONDS = 120
 
@@ -45,10 +47,7 @@ class Shell:
 
     def run(self, *words: str, code: int | None = 0, text: str | None = None) -> Ended:
         """Run a command to its end and hold it to its exit code."""
-        done = subprocess.run(
-            [PERDURE, *words], cwd=self.folder, env=self.environment, input=text or "", capture_output=True,
-            text=True, check=False, timeout=SECONDS,
-        )  # fmt: skip
+        done = run_command([str(PERDURE), *words], self.folder, self.environment, text or "", SECONDS)
         assert code is None or done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
         return Ended(done.returncode, done.stdout, done.stderr)
 

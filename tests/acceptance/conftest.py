@@ -1,13 +1,17 @@
-"""A fresh project for every test, on either store."""
+"""A fresh project for every test, on either store; a database begins empty, as users have it."""
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.commands import Shell
+from tests.on_disk import postgres_template, store_folder
+
+__all__ = ["postgres_template", "store_folder"]
 
 DEFINITIONS = """
 - name: desk.fail
@@ -42,24 +46,31 @@ def stuck(call):
 '''
 
 
+@pytest.fixture(scope="session")
+def begun_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `perdure init` makes, made once and copied for every test."""
+    shell = Shell(tmp_path_factory.mktemp("begun"))
+    shell.run("init")
+    return shell.folder
+
+
 @pytest.fixture
-def project(tmp_path: Path) -> Shell:
+def project(tmp_path: Path, begun_project: Path) -> Shell:
     """What `perdure init` makes, and three verbs that go wrong or wait."""
-    return make_project(tmp_path)
+    return make_project(tmp_path, begun_project)
 
 
 @pytest.fixture
-def project_on_store(tmp_path: Path, store_url: str) -> Shell:
+def project_on_store(tmp_path: Path, begun_project: Path, store_url: str) -> Shell:
     """The same project, once on each kind of store."""
-    shell = make_project(tmp_path)
+    shell = make_project(tmp_path, begun_project)
     shell.environment["PERDURE_STORE"] = store_url
     return shell
 
 
-def make_project(folder: Path) -> Shell:
+def make_project(folder: Path, begun: Path) -> Shell:
     shell = Shell(folder / "project")
-    shell.folder.mkdir()
-    shell.run("init")
+    shutil.copytree(begun, shell.folder)
     (shell.folder / "definitions" / "desk.yaml").write_text(DEFINITIONS)
     (shell.folder / "handlers" / "desk.py").write_text(textwrap.dedent(HANDLERS))
     return shell

@@ -37,6 +37,8 @@ async def one(call):
     return {"number": call.args["number"]}
 '''
 RETRIABLE = (429, 502, 503, 504)
+PAUSE_SECONDS = 0.02
+"""Before somebody asks again: whoever starts meanwhile needs the processor more."""
 
 
 def counting(folder: Path) -> Path:
@@ -59,6 +61,7 @@ class Callers:
         self.answered: dict[int, str] = {}
         self.bad: list[str] = []
         self._some = threading.Condition(self._lock)
+        self._pause = threading.Event()
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
         for each in self._threads:
             each.start()
@@ -92,8 +95,10 @@ class Callers:
                     "/api/verbs/count.one/calls", json=body, headers={"Idempotency-Key": f"n-{number}"}
                 )
             except httpx.TransportError:
+                self._pause.wait(PAUSE_SECONDS)
                 continue  # nobody is there, or went away in the middle: ask again under the same key
             if response.status_code in RETRIABLE:
+                self._pause.wait(PAUSE_SECONDS)
                 continue
             told = response.json()
             with self._some:
@@ -145,6 +150,7 @@ class FeedReader:
                     self._stream(client)
             except (httpx.TransportError, httpx.HTTPStatusError):
                 self.breaks += 1
+                self._is_over.wait(PAUSE_SECONDS)
 
     def _stream(self, client: httpx.Client) -> None:
         headers = {"Accept": "text/event-stream", "Last-Event-ID": self.cursor}

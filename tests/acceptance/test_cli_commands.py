@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer import Typer
 from typer.main import get_command
 
 from perdure.surfaces.cli.application import application
@@ -37,11 +38,26 @@ def test_the_release_is_told_wherever_one_stands(tmp_path: Path) -> None:
 
 def test_a_line_builds_its_own_command_and_help_all_of_them() -> None:
     everything: Any = get_command(application())
-    for name, command in everything.commands.items():
-        alone: Any = get_command(application(name))
-        assert list(alone.commands) == [name]
-        assert [each.name for each in alone.commands[name].params] == [each.name for each in command.params]
-    assert list(get_command(application("nonsense")).commands) == list(everything.commands)  # type: ignore[attr-defined]
+    for path, command in _commands(everything):
+        alone: Any = get_command(application(path))
+        for name in path:
+            assert list(alone.commands) == [name]
+            alone = alone.commands[name]
+        assert [each.name for each in alone.params] == [each.name for each in command.params]
+    assert list(get_command(application(["nonsense"])).commands) == list(everything.commands)  # type: ignore[attr-defined]
+    assert list(_named(application(["verbs", "--help"]), "verbs")) == list(everything.commands["verbs"].commands)
+
+
+def _commands(group: Any) -> list[tuple[list[str], Any]]:
+    """Every command below a group with the words that name it."""
+    if not hasattr(group, "commands"):
+        return [([], group)]
+    return [([name, *path], found) for name, each in group.commands.items() for path, found in _commands(each)]
+
+
+def _named(app: Typer, name: str) -> Any:
+    everything: Any = get_command(app)
+    return everything.commands[name].commands
 
 
 def test_verbs_are_listed_shown_and_searched_without_a_store(project: Shell) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -70,9 +71,9 @@ LINES = {
 
 
 @pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+def started(tmp_path_factory: pytest.TempPathFactory, begun_project: Path) -> Shell:
     """One project with an empty store, for lines that change nothing."""
-    shell = make_project(tmp_path_factory.mktemp("errors"))
+    shell = make_project(tmp_path_factory.mktemp("errors"), begun_project)
     shell.run("db", "upgrade")
     return shell
 

@@ -14,6 +14,9 @@ import pytest
 from perdure.testing.services import PostgresService
 from tests.acceptance.browser.serving import Server
 from tests.acceptance.serving import Callers, FeedReader, counting
+from tests.on_disk import postgres_server
+
+__all__ = ["postgres_server"]
 
 COUNT = 300
 

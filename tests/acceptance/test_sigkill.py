@@ -13,6 +13,9 @@ from tests.acceptance.aftermath import Aftermath
 from tests.acceptance.lives import Lives, targets
 from tests.acceptance.load import KINDS
 from tests.conftest import unavailable
+from tests.on_disk import postgres_server
+
+__all__ = ["postgres_server"]
 
 ROUNDS, ANYWHERE = 2, 8
 LEAST_HITS = 5

@@ -21,6 +21,9 @@ from perdure.journal import Origin
 from perdure.sources import parse_id
 from tests.acceptance.commands import Shell
 from tests.conftest import ROOT
+from tests.on_disk import postgres_server
+
+__all__ = ["postgres_server"]
 
 KYC = ROOT / "examples" / "kyc"
 KILLS = int(os.environ.get("PERDURE_PROCESS_KILLS", "6"))

@@ -18,13 +18,24 @@ from perdure import Perdure, PerdureError, RejectedError
 from perdure.access.keytexts import from_letters, key_digest, key_text, read_key, to_letters
 from perdure.access.machine import access_id
 from perdure.access.principal import Principal
-from perdure.access.ring import FRESH, TENANTS
+from perdure.access.ring import FRESH, JUST_NOW, TENANTS
 from perdure.app.auditing import export_calls, verify_store
 from perdure.errors import QuarantinedError, StoreUnavailableError
 from perdure.sources import SECOND, SystemSources
 from perdure.store.audit.offline import verify_export
 
 pytestmark = pytest.mark.req("P3", "V31")
+
+
+class Standing(SystemSources):
+    """A clock that moves only when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ahead, self._began = 0, super().now()
+
+    def now(self) -> int:
+        return self._began + self.ahead
 
 
 class Movable(SystemSources):
@@ -101,14 +112,34 @@ async def test_a_key_that_another_process_revoked_opens_nothing_after_a_second(s
         assert await server.access.authenticate_key(made.text) is None
 
 
-async def test_a_key_that_another_process_made_is_recognised_after_a_second(store_url: str) -> None:
+async def test_a_key_that_another_process_made_is_recognised_at_once(store_url: str) -> None:
     clock = Movable()
     async with opened(store_url, sources=clock) as server, opened(store_url) as terminal:
         first = await server.access.create_key("first", principal="ci", roles=["viewer"])
         assert await server.access.authenticate_key(first.text) is not None
         made = await terminal.access.create_key("second", principal="ci", roles=["viewer"])
-        clock.ahead = SECOND
+        clock.ahead = JUST_NOW
         assert await server.access.authenticate_key(made.text) is not None
+
+
+async def test_guessing_reads_keys_no_more_often_than_once_in_a_moment(sqlite_url: str) -> None:
+    clock = Standing()
+    async with opened(sqlite_url, sources=clock) as server:
+        made = await server.access.create_key("ci", principal="ci", roles=["viewer"])
+        kernel, reads = server.runtime.kernel, 0
+        read = kernel.read
+
+        async def counted(*given: Any, **more: Any) -> Any:
+            nonlocal reads
+            reads += 1
+            return await read(*given, **more)
+
+        kernel.read = counted  # type: ignore[method-assign]
+        for _ in range(3):
+            clock.ahead += JUST_NOW
+            for guess in range(20):
+                assert await server.access.authenticate_key(f"{made.text[:-2]}{guess:02d}") is None
+        assert reads == 3
 
 
 async def test_a_clock_set_back_does_not_let_a_revoked_key_in(sqlite_url: str) -> None:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
+from msgspec.structs import replace
+
+from perdure.app import instance_views
+from perdure.app.instance_views import InstanceView, instance_view, look_of
+from perdure.app.pasts import empty_past
 from perdure.app.runtime import Runtime
-from tests.engine.models import line, service, user
-from tests.engine.world import opened
+from perdure.bpmn.machine.samples import samples as shapes_of
+from perdure.bpmn.machine.shapes import Shape
+from perdure.bpmn.machine.state import Instance
+from tests.engine.models import END, START, flow, fork, line, model, pause, service, user
+from tests.engine.world import World, opened
 
 
 def _forget(runtime: Runtime) -> None:
@@ -52,3 +61,69 @@ async def test_data_that_another_process_erased_is_not_shown_from_memory() -> No
         aggregate = await world.engine.read(ended.id, perdure._origin)
         assert perdure.instances._views.at_hand(aggregate) is None
         assert (await perdure.instances.get(ended.id)).data is None
+
+
+BRANCHES = model(
+    "forked",
+    (START, fork("split"), service("a", "t.one"), service("b", "t.two"), user("review"), fork("join"), END),
+    (
+        flow("start", "split"), flow("split", "a"), flow("split", "b"), flow("split", "review"), flow("a", "join"),
+        flow("b", "join"), flow("review", "join"), flow("join", "end"),
+    ),
+)  # fmt: skip
+PROCESSES = {
+    "line": line("line", service("a", "t.one"), user("review"), service("b", "t.two")),
+    "forked": BRANCHES,
+    "stuck": line("stuck", service("a", "t.contract"), user("review")),
+    "paused": line("paused", user("review"), pause("later", "PT1H")),
+}
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+async def test_instances_that_stand_the_same_way_look_as_each_of_them_does_by_itself(process: str) -> None:
+    async with opened() as world:
+        perdure, runtime = world.sandbox, world.sandbox.runtime
+        await world.deploy(PROCESSES[process])
+        shown: list[InstanceView] = []
+        for number in range(6):
+            begun = await perdure.instances.start(process, {"n": number}, business_key=f"k{number}", until="rest")
+            shown.append(begun)
+            await _compare(world, begun)
+            if begun.waits and begun.waits[0].kind == "task":
+                key = f"{begun.id}:{next(each.number for each in begun.tokens if each.kind == 'task')}"
+                shown.append(await perdure.tasks.complete(key, {"n": -number}, until="rest"))
+                await _compare(world, shown[-1])
+        looks = {id(look) for each in runtime.pasts._followed.values() for look in (each.past.looks or {}).values()}
+        assert 0 < len(looks) < len(shown) or process in ("stuck", "paused")
+        for part in (shown[-1].completed, shown[-1].waits, shown[-1].tokens, shown[-1].incidents):
+            part.clear()  # a view belongs to whoever asked for it
+        await _compare(world, await perdure.instances.get(shown[-1].id))
+
+
+async def _compare(world: World, view: InstanceView) -> None:
+    """A view as it was given is the one that is made when nothing is known."""
+    aggregate = await world.engine.read(view.id, world.sandbox._origin)
+    definition = await world.engine.instances.loaded(aggregate)
+    past = empty_past()
+    for told in await world.engine.history(aggregate.id, world.sandbox._origin):
+        past.add(told.entries)
+    look = look_of(aggregate.state.copy(), definition, past)
+    assert view == instance_view(aggregate, look, await world.engine.data(aggregate.id, world.sandbox._origin))
+
+
+async def test_a_look_that_not_all_have_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[Shape] = []
+
+    def samples(shape: Shape) -> list[Instance]:
+        tried.append(shape)
+        states = shapes_of(shape)
+        return [*states, replace(states[0], status="suspended")]
+
+    monkeypatch.setattr(instance_views, "samples", samples)
+    async with opened() as world:
+        await world.deploy(PROCESSES["line"])
+        for _ in range(6):
+            await _compare(world, await world.sandbox.instances.start("line", {}, until="rest"))
+        assert len(tried) == 1, "what cannot be remembered is tried once"
+        pasts = [each.past for each in world.sandbox.runtime.pasts._followed.values()]
+        assert [look for past in pasts for look in (past.looks or {}).values() if look is not None] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from perdure.errors import RejectedError
 from perdure.store.audit import verify
 from perdure.store.keys import load_key, load_or_create_key, load_public_keys
 from perdure.store.sealer import Sealer
-from perdure.store.seals import Step, heads_of, proof, root, root_of_proof, unpack
+from perdure.store.seals import Step, heads_of, pack, proof, root, root_of_proof, unpack
 from tests.audit.world import MACHINES, fill, open_world
 
 
@@ -125,6 +126,16 @@ def test_a_list_of_leaves_out_of_order_is_no_list() -> None:
     assert unpack(row[20:]) == [(b"a" * 16, 1)]
     assert unpack(b"") is None
     assert [leaf.sequence for leaf in heads_of([(1, b"a", 1, b""), (2, b"a", 2, b"")])] == [2]
+
+
+def test_what_a_seal_keeps_and_is_made_of_are_the_heads_an_audit_finds() -> None:
+    rows = [(place, bytes([place % 7]) * 16, place, hashlib.sha256(bytes([place])).digest()) for place in range(1, 20)]
+    for records in ([], rows[:1], rows, rows[::-1]):
+        leaves, data = pack(records)
+        heads = heads_of(records)
+        assert unpack(leaves) == ([(head.aggregate, head.sequence) for head in heads] or None)
+        assert data == [head.data() for head in heads]
+        assert root(data) == root([head.data() for head in heads])
 
 
 class TestKeys:

@@ -24,7 +24,7 @@ LISTS = (
     "has_old_answers", "forget_answers", "read_cursor",
 )  # fmt: skip
 HOT = (
-    *ORDER, "load_aggregate", "aggregate_versions", "taken_starts", "known_messages", "taken_keys",
+    *ORDER, "put_in_status", "load_aggregate", "aggregate_versions", "taken_starts", "known_messages", "taken_keys",
     "taken_locks", "entity_versions",
     "find_tokens", "read_payload", "due_timers", "list_parked", "list_incidents", "list_dead", "pending_inbox",
     "read_message", "read_idempotency", "find_index", "ended_aggregates", "check_fence", "beat", "read_records",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+
 import pytest
 
 from perdure.journal import IncidentRow, JobRow, ParkedRow, Rows, TimerRow
@@ -79,3 +82,35 @@ async def test_open_jobs_are_ready_ones_and_those_of_workers_that_are_gone(store
         assert await store.fence_worker(gone, 5)
         found = {(job.aggregate, job.worker) for job in await store.open_jobs(10)}
         assert found == {(id_of("ready"), 0), (id_of("abandoned"), gone)}
+
+
+LIVES = [
+    [("active", 0), ("active", 0), ("active", 0), ("completed", 7)],
+    [("active", 0), ("suspended", 0), ("suspended", 0), ("active", 0)],
+    [("active", 0), ("failed", 5), ("failed", 6), ("failed", 0)],
+    [("active", 0), ("active", 5), ("active", 0), ("erased", 0)],
+]
+
+
+@pytest.mark.parametrize("lives", [LIVES, *([life] for life in LIVES)], ids=lambda lives: str(len(lives)))
+async def test_status_and_end_follow_the_state_whoever_shares_the_commit(
+    store_url: str, lives: Sequence[Sequence[tuple[str, int]]]
+) -> None:
+    async with opened(store_url) as (driver,):
+        store = store_over(driver)
+        for turn in range(4):
+            units = [unit_of(label, turn, state=f"{turn}".encode()) for label in range(len(lives))]
+            for unit, life in zip(units, lives, strict=True):
+                unit.kind, (unit.status, unit.ended_at) = "instance", life[turn]
+            assert await asyncio.gather(*map(driver.commit, units)) == [None] * len(units)
+            for unit in units:
+                assert unit.id is not None
+                loaded = await store.load(unit.id)  # what its checksum was made over
+                assert loaded is not None and (loaded.version, loaded.state) == (turn + 1, unit.state)
+                page = {"tenant": TENANT, "kind": "instance", "before": b"\xff" * 16, "most": 9}
+                in_status = await driver.fetch("list_ids_in", status=unit.status, **page)
+                assert unit.id in [bytes(row[0]) for row in in_status]
+                assert len(await driver.fetch("list_ids", **page)) == len(units)
+            ended = {(unit.status, unit.ended_at) for unit in units if unit.ended_at}
+            stretch = {"tenant": TENANT, "kind": "instance", "since": 1, "until": 9, "most": 9}
+            assert {row[0] for row in await driver.fetch("count_ended", **stretch)} == {status for status, _ in ended}

@@ -132,6 +132,11 @@ def forgetful_disk() -> Iterator[tuple[Disk, Callable[[str], Connection]]]:
         files.unregister()
 
 
+class _Cursor:
+    def __init__(self, inner: apsw.Cursor, rowcount: int) -> None:
+        self.fetchone, self.fetchall, self.rowcount = inner.fetchone, inner.fetchall, rowcount
+
+
 class _Connection:
     """An apsw connection that looks like the standard library's, errors included."""
 
@@ -141,8 +146,7 @@ class _Connection:
 
     def execute(self, sql: str, parameters: Any = (), /) -> Cursor:
         try:
-            cursor: Cursor = self._inner.execute(sql, parameters)
-            return cursor
+            return _Cursor(self._inner.execute(sql, parameters), self._inner.changes())
         except apsw.Error as error:
             raise sqlite3.OperationalError(str(error)) from error
 

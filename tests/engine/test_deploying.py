@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from perdure.bpmn.xml import read_model
 from perdure.errors import InvariantBroken, Problem
+from tests.bpmn.xml.fixtures import in_process
 from tests.engine.models import line, service, user
 from tests.engine.world import ORIGIN, opened
 
@@ -79,3 +81,35 @@ async def test_a_version_retired_while_its_content_is_deployed_again_is_active_o
         deployment = await world.engine.definitions.enter(judged, ORIGIN)
         assert deployment.version == 1
         assert [each.status for each in await world.engine.versions("p", ORIGIN)] == ["active"]
+
+
+LANES = (
+    '<d:laneSet id="set"><d:lane id="l"><d:flowNodeRef>a</d:flowNodeRef><d:flowNodeRef>o</d:flowNodeRef></d:lane>'
+    "</d:laneSet>"
+)
+COMPLETED = "<d:completionCondition>=orch_ok = true</d:completionCondition>"
+
+
+def deployed_before(lanes: str = "", completion: str = "") -> str:
+    """A file with what was passed over when it was deployed, and is told of today."""
+    inner = (
+        '<d:startEvent id="t" /><d:userTask id="b" /><d:endEvent id="u" />'
+        '<d:sequenceFlow id="tb" sourceRef="t" targetRef="b" /><d:sequenceFlow id="bu" sourceRef="b" targetRef="u" />'
+    )
+    return in_process(
+        f'{lanes}<d:startEvent id="s" /><d:subProcess id="a">{inner}{completion}</d:subProcess><d:endEvent id="e" />'
+        '<d:sequenceFlow id="sa" sourceRef="s" targetRef="a" /><d:sequenceFlow id="ae" sourceRef="a" targetRef="e" />',
+        '<d:process id="q" isExecutable="false"><d:task id="o" /></d:process>',
+    )
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize("text", [deployed_before(LANES), deployed_before("", COMPLETED)], ids=["lanes", "completion"])
+async def test_what_was_let_through_once_is_deployed_already_and_shown_whatever_is_told_of_it_today(text: str) -> None:
+    async with opened() as world:
+        world.engine.definitions._checks = ()
+        await world.deploy(read_model(text), profile="open")
+        world.engine.definitions._checks = (lambda *_: [SLOW],)
+        assert not (await world.deploy(read_model(text), profile="open")).is_new
+        view = await world.sandbox.processes.get("p")
+        assert [each.id for each in read_model(view.xml).definitions.processes] == ["p"]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from perdure.app.auditing import verify_store
 from perdure.bpmn.layout import lay_out
-from perdure.bpmn.model import Bounds, Collaboration, Diagram, Model, Participant
+from perdure.bpmn.model import Bounds, Collaboration, Diagram, Lane, Model, Participant
 from perdure.bpmn.xml import read_model
 from tests.engine.models import line, service, user
 from tests.engine.world import ORIGIN, World, opened
@@ -63,6 +63,45 @@ async def test_another_drawing_of_the_same_content_is_the_same_version_drawn_ane
             assert await places(world, begun) == places_of(second)
         assert len(await world.engine.versions("p", ORIGIN)) == 1
         assert (await verify_store(world.sandbox, {}, is_dry=True)).findings == []
+
+
+def noted(text: str) -> Model:
+    """Nothing drawn, and something said of a lane."""
+    process = PLAIN.definitions.processes[0]
+    definitions = replace(PLAIN.definitions, processes=(replace(process, lanes=(Lane(id="lane"),)),))
+    return replace(PLAIN, definitions=definitions, diagram=Diagram(plane="", notes={"lane": text}))
+
+
+async def notes(world: World) -> Any:
+    view = await world.sandbox.processes.get("p")
+    diagram = read_model(view.xml.encode(), "p.bpmn").diagram
+    return diagram.notes if diagram else None
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize("is_retired", [False, True])
+async def test_notes_without_a_drawing_replace_no_drawing(is_retired: bool, store_url: str) -> None:
+    model = drawn(noted(""), 1_000)
+    async with opened(store_url) as world:
+        await world.deploy(model)
+        begun = await world.start("p")
+        if is_retired:
+            await world.engine.retire("p", 1, ORIGIN)
+        again = await world.deploy(noted("Who packs."))
+        assert (again.version, again.is_new) == (1, is_retired)
+        assert await places(world, begun) == places_of(model)
+
+
+@pytest.mark.req("V10")
+async def test_notes_without_a_drawing_are_kept_until_others_or_a_drawing_come(store_url: str) -> None:
+    async with opened(store_url) as world:
+        for text in ("Who packs.", "Who sends."):
+            await world.deploy(noted(text))
+            assert await notes(world) == {"lane": text}
+        begun = await world.start("p")
+        model = drawn(noted(""), 1_000)
+        assert not (await world.deploy(model)).is_new
+        assert await places(world, begun) == places_of(model)
 
 
 @pytest.mark.req("V10")

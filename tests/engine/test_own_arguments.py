@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perdure.engines.embedded.jobs import checked_args
+from perdure.engines.embedded.arguments import checked_args
 from perdure.verbs import Catalogue, VerbDefinition
 from perdure.work.router import Router
 

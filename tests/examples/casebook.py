@@ -12,7 +12,7 @@ from typing import Any
 from perdure.app.instance_views import InstanceView
 from perdure.app.task_views import TaskView
 from perdure.app.views import CallView
-from perdure.payload import Envelope
+from perdure.payload import Envelope, digest_text, unpack
 from perdure.testing import Sandbox
 from perdure.verbs import load_catalogue
 from perdure.verbs.definition import BUILT_IN_HANDLERS
@@ -90,7 +90,8 @@ class Case:
         """The payload as the store holds it: bytes, hashes and schema have been checked on the way out."""
         engine = self.sandbox.runtime.engine
         aggregate = await engine.read((await self.instance()).id, self.sandbox._origin)
-        return await engine.payloads.open(aggregate.id, aggregate.state.head)
+        data = await self.sandbox.runtime.store.payload(aggregate.id, aggregate.state.head)
+        return unpack((data.decode(), digest_text(aggregate.state.head)))
 
 
 @asynccontextmanager

@@ -14,7 +14,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from perdure.payload import Envelope, TrailEntry, pack
 from perdure.store.audit import document_of
 from perdure.store.keys import key_id_of, public_pem
-from perdure.store.seals.seal import Leaf
 from perdure.store.seals.seal import pack as pack_heads
 from tests.audit.world import MACHINES, fill, open_world
 from tests.exporting.world import exporting
@@ -162,7 +161,8 @@ def _keys() -> list[bytes]:
 
 
 def _seals() -> list[bytes]:
-    return [pack_heads([Leaf(bytes([n] * 16), n, b"") for n in range(1, count)]) for count in (2, 5)]
+    rows = [(n, bytes([n] * 16), n, bytes(32)) for n in range(1, 5)]
+    return [pack_heads(rows[:count])[0] for count in (1, 4)]
 
 
 def _conditions() -> list[bytes]:

@@ -18,28 +18,27 @@ def made(*alike: Any) -> Entries:
 
 def test_entries_that_are_made_on_demand_are_sifted_as_others_are() -> None:
     sieve, entries = Sieve({int, bytes}), made(1, "2", 3)
-    assert list(sieve.places(entries)) == list(sieve.places(tuple(entries))) == [0, 2]
-    assert [entries[place] for place in sieve.places(entries)] == [71, 73]
-    assert list(sieve.places(())) == list(sieve.places(made("1"))) == []
+    assert list(sieve.sifted(entries)) == list(sieve.sifted(tuple(entries))) == [71, 73]
+    assert list(sieve.sifted(())) == list(sieve.sifted(made("1"))) == []
 
 
-def test_each_kind_of_entries_has_its_own_places_however_many_there_are(monkeypatch: Any) -> None:
+def test_each_kind_of_entries_is_sifted_by_itself_however_many_there_are(monkeypatch: Any) -> None:
     monkeypatch.setattr(module, "MOST_SIFTED", 3)
     sieve = Sieve({int})
     for length in range(20):
-        assert list(sieve.places(made(*"a" * length, 1, "b"))) == [length]
-    kept = [made(*"a" * length, 1) for length in range(8)]
+        assert list(sieve.sifted(made(*"a" * length, length, "b"))) == [int(f"7{length}")]
+    kept = [made(*"a" * length, length) for length in range(8)]
     for _ in range(2):
-        assert [list(sieve.places(each)) for each in kept] == [[length] for length in range(8)]
+        assert [list(sieve.sifted(each)) for each in kept] == [[int(f"7{length}")] for length in range(8)]
 
 
 def test_kinds_that_are_added_are_found_once_what_was_known_is_forgotten() -> None:
     kinds: dict[type, str] = {int: "heard"}
     sieve, entries = Sieve(kinds), made(1, "2")
-    assert list(sieve.places(entries)) == [0]
+    assert list(sieve.sifted(entries)) == [71]
     kinds[str] = "heard"
     sieve.forget()
-    assert list(sieve.places(entries)) == [0, 1]
+    assert list(sieve.sifted(entries)) == [71, "72"]
 
 
 async def test_who_begins_to_listen_hears_of_moves_that_were_known_before() -> None:

@@ -6,11 +6,11 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from perdure.errors import MergeConflictError, SchemaViolationError
-from perdure.payload import canonical, changed_paths, is_untouched, merge, merge_concurrent
+from perdure.payload import canonical, changed_paths, is_untouched, merge, merge_concurrent, merge_settled, settled
 
 pytestmark = pytest.mark.req("V33")
 
@@ -36,6 +36,32 @@ def test_merging_leaves_its_arguments_alone() -> None:
     merged["case"]["id"] = 99
     assert canonical(BASE) == before
     assert patch == {"case": {"state": "closed"}}
+
+
+keys = st.sampled_from(["a", "b", "ä", "\uffff", "\U00010000", '"'])
+scalars = st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from([1.0, -0.0, 1e20, "", "ä", "9" * 20])
+flats = st.dictionaries(keys, scalars, max_size=4)
+objects = flats | st.dictionaries(keys, scalars | st.lists(scalars, max_size=2) | st.just({}) | flats, max_size=4)
+
+
+@given(objects, objects)
+@example({"a": {"b": 1}}, {"a": {"ä": 2}, "b": None})
+@example({"a": {"b": 1}}, {"a": {}})
+@settings(deadline=None)
+@pytest.mark.req("V8")
+def test_data_is_merged_and_settled_at_once_as_one_after_the_other(data: dict[str, Any], patch: dict[str, Any]) -> None:
+    # Types and the order of fields too.
+    assert repr(merge_settled(data, patch)) == repr(settled(merge(data, patch)))
+
+
+@pytest.mark.parametrize("wrong", [{1: "a"}, {"a": {1, 2}}, {"a": "\ud800"}, {"a": {"b": 2**53}}, {"a": b"bytes"}])
+def test_what_cannot_be_settled_is_refused_in_the_same_words_when_it_is_merged_at_once(wrong: dict[str, Any]) -> None:
+    with pytest.raises(SchemaViolationError) as apart:
+        settled(merge({"n": 1}, wrong))
+    with pytest.raises(SchemaViolationError) as at_once:
+        merge_settled({"n": 1}, wrong)
+    assert str(at_once.value) == str(apart.value)
+    assert at_once.value.data == apart.value.data
 
 
 def test_an_undeclared_output_is_refused_by_name() -> None:

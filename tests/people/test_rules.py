@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -57,6 +59,18 @@ def test_only_those_it_is_for_claim_hand_on_and_answer_a_task(kind: str, act: st
     do, state = ACTS[act]
     for name, may in MAY[kind].items():
         assert code(do(TASKS[kind], PEOPLE[name])) == (state if may is True else may), (kind, act, name)
+
+
+def test_what_anyone_may_answer_is_told_sooner_and_not_otherwise() -> None:
+    names, groups = ("", "ana", "agent:ana"), ((), ("seniors",), (people.ADMINISTRATORS,))
+    tasks = [
+        HumanTask(state, assignee, whose, users, claimed_by, requester=requester)
+        for state in get_args(people.TaskState) for assignee in names[:2] for whose in groups[:2]
+        for users in ((), ("ana",)) for claimed_by in names[:2] for requester in names
+    ]  # fmt: skip
+    who = [Person(name, group, override) for name in names for group in groups for override in ("", "ill")]
+    for task, person in product(tasks, who):
+        assert people.unanswerable(task, person, "t") == people._refusal(task, person, "complete", "t")
 
 
 @pytest.mark.req("V20")

@@ -10,6 +10,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from perdure.app.instance_views import InstanceView
 from perdure.errors import BusinessError, Transient
 from perdure.journal import Origin
 from perdure.kernel.kernel import Prepared
@@ -100,6 +101,24 @@ async def _begin(sandbox: Sandbox) -> None:
     await sandbox.processes.deploy(MODEL, profile="open")
     await sandbox.instances.start("old-case", {"entity": "five"}, flags={"orch_case": "case-5"}, business_key="five")
     await sandbox.run_until_idle()
+    await _end(sandbox)
+
+
+async def _end(sandbox: Sandbox) -> None:
+    """An instance that has ended: what it held is stored as changes."""
+    await sandbox.instances.start("old-case", {"entity": "six"}, flags={"orch_case": "case-6"}, business_key="six")
+    await sandbox.run_until_idle()
+    six = await _six(sandbox)
+    (task,) = [each for each in await sandbox.tasks.list() if each.instance == six.id]
+    await sandbox.publish("documents", "case-6", {"pages": 6}, message_id="m-6")
+    await sandbox.tasks.complete(task.key, {"decided": True})
+    await sandbox.run_until_idle()
+    assert (await _six(sandbox)).state == "completed"
+
+
+async def _six(sandbox: Sandbox) -> InstanceView:
+    (found,) = await sandbox.instances.list(process="old-case", business_key="six")
+    return found
 
 
 async def _leave(sandbox: Sandbox, name: str, worker: int) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from perdure.app.auditing import verify_store
 from perdure.app.views import CallView
+from perdure.payload import change_of
 from perdure.sources import id_text
 from perdure.store.migrations import migrations, newest, statements
 from perdure.testing.clock import START, VirtualSources
@@ -158,3 +159,16 @@ async def test_what_was_known_in_an_old_store_is_still_known(old_url: str) -> No
         assert [letter["message_id"] for letter in await sandbox.dead_letters()] == ["m-dead"]
         records = sandbox.runtime.desk.open("default", "local")
         assert await records.read("client", "7") == {"client_id": "7", "name": "Ada Lovelace", "version": 2}
+
+
+@pytest.mark.req("P8", "V8")
+async def test_what_an_instance_in_an_old_store_held_can_be_read(old_url: str, schema: int) -> None:
+    with Raw(old_url) as raw:
+        stored = [bytes(data) for (data,) in raw("SELECT data FROM payload")]
+    assert sum(change_of(each) is not None for each in stored) == (3 if schema > 6 else 0)
+    async with reopened(old_url) as sandbox:
+        found = await sandbox.instances.list(process="old-case", business_key="six")
+        assert len(found) == (1 if schema > 6 else 0)
+        for left in found:
+            held = (await sandbox.instances.get(left.id)).data
+            assert held == {"entity": "six", "pages": 6, "decided": True, "score": 7}

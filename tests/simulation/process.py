@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from perdure.app.perdure import Perdure
@@ -12,17 +12,21 @@ from perdure.app.runtime import Runtime
 from perdure.errors import PerdureError, StoreUnavailableError
 from perdure.journal import Origin
 from perdure.kernel.ports import Conflict, Told, Unit, Verdict
+from perdure.sources import SECOND, Micros
 from perdure.store.ports import Row
 from perdure.store.sqlite.driver import SqliteDriver
 from perdure.store.telling import awaited
 from perdure.testing.faults import Crash, FaultyDriver, submitting
 from perdure.verbs import HandlerRegistry
 from perdure.work.identity import ProcessIdentity
+from perdure.work.lease import LEASE_SECONDS
+from perdure.work.ports import Beat
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
 NO_SUCH_PID = 900_000_000
+LEASE: Micros = int(LEASE_SECONDS * SECOND)
 GATHERED = frozenset({"Signals._reach"})
 """Tasks whose failure is told to those who wait for them."""
 RUNNING: contextvars.ContextVar[Process | None] = contextvars.ContextVar("running", default=None)
@@ -47,6 +51,7 @@ class Process:
         self.name = f"w{host}.{number}"
         self._tasks: list[asyncio.Task[Any]] = []
         self._thawed: asyncio.Future[None] | None = None
+        self._heart: tuple[Beat, Callable[[], None]] | None = None
         self.is_buried = False
         self._inner = SimulatedDriver(world.url, world.path, self)
         crash_at, side = world.chosen_crash()
@@ -116,8 +121,15 @@ class Process:
         """Extend the lease, or notice that it was taken away, as the heartbeat's thread does."""
         lease = self.runtime.lease
         number = lease.number
-        if not self.is_frozen and not self.is_dead and not lease.beat_once():
+        if not self.is_frozen and not self.is_dead and not self._extended(number):
             lease._lose(number)
+
+    def _extended(self, number: int) -> bool:
+        """Over one connection that is kept, as that thread keeps it."""
+        if self._heart is None:
+            self._heart = self._inner.beat()
+        extend, _ = self._heart
+        return extend(number, self.world.clock.now() + LEASE)
 
     async def look_after(self) -> None:
         await self.beat()
@@ -137,6 +149,9 @@ class Process:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._heart is not None:
+            _, close = self._heart
+            close()
         await self._inner.close()
 
 

@@ -9,8 +9,6 @@ import asyncio
 import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
@@ -20,17 +18,12 @@ from perdure.runbooks import entries as e
 from tests.simulation.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-MEMORY = Path("/dev/shm")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
+def folder(store_folder: Path) -> Path:
     """Where the file lies: in memory if that can be had, since no power fails in a simulation."""
-    if not os.access(MEMORY, os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(prefix="perdure-simulation-", dir=MEMORY) as name:
-        yield Path(name)
+    return store_folder
 
 
 @pytest.mark.req("X6")

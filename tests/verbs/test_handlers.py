@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from perdure.errors import DefinitionError
 from perdure.verbs import Call, Catalogue, HandlerRegistry, Result, load_text, verb
-from perdure.verbs.handlers import UnresolvableError, marks_of
+from perdure.verbs.handlers import LateCall, UnresolvableError, marks_of
 
 APP = Path(__file__).parent / "fixtures" / "handlers_app"
 
@@ -182,3 +183,61 @@ def test_a_call_gives_its_entities_or_says_why_not() -> None:
 def test_a_result_carries_data_and_flags_of_its_own() -> None:
     assert Result().data == {} and Result().data is not Result().data
     assert Result({"x": 1}, flags={"orch_y": True}).flags == {"orch_y": True}
+
+
+def _late(**changes: Any) -> LateCall:
+    whole = _call(**changes)
+    return LateCall(whole.args, lambda args: _call(**({"args": args} | changes)))
+
+
+def _lent(opened: list[Any]) -> Any:
+    async def fetch(uri: str) -> str:
+        return f"fetched {uri}"
+
+    return {"document": fetch}, lambda *whose: opened.append(whose) or opened, "the verb"
+
+
+def test_a_call_that_is_made_late_tells_everything_that_one_made_at_once_tells() -> None:
+    context: Any = object()
+    changes = {"trace": {"traceparent": "t"}, "iteration": 3, "context": context}
+    whole, late = _call(**changes), _late(**changes)
+    assert {name: getattr(late, name) for name in Call.__slots__} == {
+        name: getattr(whole, name) for name in Call.__slots__
+    }
+    assert {name: getattr(copy.copy(_late()), name) for name in Call.__slots__} == {
+        name: getattr(_call(), name) for name in Call.__slots__
+    }
+    assert not hasattr(late, "something_else") and isinstance(late, Call)
+
+
+def test_what_a_call_that_is_made_late_cannot_open_is_told_as_it_was_raised() -> None:
+    def broken(*_: Any) -> Any:
+        raise AttributeError("the records have no such thing")
+
+    late = _late()
+    late._begin(({}, broken, "the verb"))  # type: ignore[arg-type]
+    with pytest.raises(AttributeError, match="the records have no such thing"):
+        _ = late.entities
+
+
+@pytest.mark.parametrize("looked_at", ["never", "before it began", "after it began"])
+async def test_a_call_that_is_made_late_lends_what_it_was_begun_with(looked_at: str) -> None:
+    opened: list[Any] = []
+    late = _late(tenant="acme")
+    if looked_at == "before it began":
+        assert late.idempotency_key == "k1"
+        late.trace = {"traceparent": "passed on"}
+    late._begin(_lent(opened))
+    if looked_at == "after it began":
+        assert late.tenant == "acme"
+    late.tenant = "another one"
+    assert await late.resolve("document://1") == "fetched document://1"
+    assert late.entities is opened and opened == [("acme", "someone", "the verb", "k1")]
+    assert late.trace == ({"traceparent": "passed on"} if looked_at == "before it began" else None)
+
+
+def test_what_a_late_call_used_is_metered_and_what_begins_after_its_end_is_refused() -> None:
+    late = _late()
+    late._begin(_lent([]))
+    late.used("model", input_tokens=1, output_tokens=2)
+    assert late._meter is not None and late._meter.uses and late._end() == () and late._is_over

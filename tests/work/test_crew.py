@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 import pytest
@@ -40,7 +41,7 @@ async def test_jobs_that_do_not_wait_share_a_task_and_one_that_waits_holds_up_no
             through.set()
 
     for number in range(5):
-        crew.enqueue(name(number), job, number)
+        crew.enqueue(name(number), partial(job, number))
     assert len(crew.running) == 5 and crew.tasks()
     await through.wait()
     assert done == [0, 1, 3, 4] and crew.running == {(b"c" * 16, 2)}
@@ -67,7 +68,7 @@ async def test_many_that_wait_begin_within_a_few_turns() -> None:
             loop.call_soon(count)
 
     for number in range(500):
-        crew.enqueue(name(number), job, number)
+        crew.enqueue(name(number), partial(job, number))
     loop.call_soon(count)
     await all_begun.wait()
     assert begun == list(range(500)) and turns <= 12
@@ -83,7 +84,7 @@ async def test_others_get_a_turn_between_many_jobs(monkeypatch: pytest.MonkeyPat
         done.append(str(number))
 
     for number in range(5):
-        crew.enqueue(name(number), job, number)
+        crew.enqueue(name(number), partial(job, number))
     asyncio.get_running_loop().call_soon(done.append, "other")
     await crew.finish(None)
     assert done == ["0", "1", "2", "other", "3", "4"]
@@ -102,7 +103,7 @@ async def test_a_job_sees_no_context_but_its_own(waits: bool) -> None:
 
     for number in range(3):
         SEEN.set(f"asker {number}")
-        crew.enqueue(name(number), job, number)
+        crew.enqueue(name(number), partial(job, number))
     SEEN.set("nothing")
     await crew.finish(None)
     assert sorted(seen) == [("nothing", f"job {number}") for number in range(3)]
@@ -110,23 +111,83 @@ async def test_a_job_sees_no_context_but_its_own(waits: bool) -> None:
 
 async def test_a_job_is_under_way_until_what_it_left_is_settled() -> None:
     crew, begun = Crew(), asyncio.Event()
-    left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    left.add_done_callback(lambda _: crew.dismiss(name(1)))
 
     async def job() -> None:
         begun.set()
-        crew.entrust(name(1), left)
+        crew.entrust(name(1))
 
     crew.enqueue(name(1), job)
     crew.enqueue(name(1), job)
     await begun.wait()
-    assert crew.running and crew.tasks() == [left]
+    assert crew.running and len(crew.tasks()) == 1
     finishing = asyncio.create_task(crew.finish(None))
     ended, _ = await asyncio.wait({finishing}, timeout=0)
     assert not ended
-    left.set_result(None)
+    crew.dismiss(name(1))
     await finishing
     assert not crew.running
+
+
+async def test_what_is_left_of_a_job_is_waited_for_when_it_goes_on_in_a_task() -> None:
+    crew, begun, gate, done = Crew(), asyncio.Event(), asyncio.Event(), list[str]()
+
+    async def job() -> None:
+        begun.set()
+        crew.entrust(name(1))
+
+    async def rest() -> None:
+        await gate.wait()
+        done.append("rest")
+
+    crew.enqueue(name(1), job)
+    await begun.wait()
+    finishing = asyncio.create_task(crew.finish(None))
+    await another_turn()
+    crew.go_on(name(1), rest)
+    await another_turn()
+    assert crew.running and not finishing.done()
+    gate.set()
+    await finishing
+    assert done == ["rest"] and not crew.running
+
+
+async def test_what_was_left_and_cancelled_does_not_go_on() -> None:
+    crew, begun = Crew(), asyncio.Event()
+
+    async def job() -> None:
+        begun.set()
+        crew.entrust(name(1))
+
+    async def never() -> None:
+        raise AssertionError
+
+    crew.enqueue(name(1), job)
+    await begun.wait()
+    await crew.finish(0)
+    crew.go_on(name(1), never)
+    crew.dismiss(name(1))
+    assert not crew.running and not crew.tasks()
+
+
+async def test_what_was_left_and_is_just_being_cancelled_does_not_go_on_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    crew, begun, cancel, ran = Crew(), asyncio.Event(), Crew._cancel, list[int]()
+
+    async def job() -> None:
+        begun.set()
+        crew.entrust(name(1))
+
+    async def rest() -> None:
+        ran.append(1)
+
+    async def told_at_that_moment(self: Crew, late: set[asyncio.Future[Any]]) -> None:
+        asyncio.get_running_loop().call_soon(crew.go_on, name(1), rest)
+        await cancel(self, late)
+
+    monkeypatch.setattr(Crew, "_cancel", told_at_that_moment)
+    crew.enqueue(name(1), job)
+    await begun.wait()
+    await crew.finish(0)
+    assert not ran and not crew.running and not crew.tasks()
 
 
 async def test_what_a_job_raises_is_told_and_the_others_are_done(caplog: pytest.LogCaptureFixture) -> None:
@@ -139,7 +200,7 @@ async def test_what_a_job_raises_is_told_and_the_others_are_done(caplog: pytest.
 
     with caplog.at_level(logging.WARNING, "perdure"):
         for number in range(6):
-            crew.enqueue(name(number), job, number)
+            crew.enqueue(name(number), partial(job, number))
         await crew.finish(None)
     assert done == [0, 2, 4] and not crew.running
     assert [each in caplog.text for each in ("odd 1", "odd 3", "odd 5")] == [True] * 3
@@ -147,11 +208,9 @@ async def test_what_a_job_raises_is_told_and_the_others_are_done(caplog: pytest.
 
 async def test_finishing_in_no_time_cancels_what_waits_what_is_queued_and_what_was_left() -> None:
     crew, began, ended, hanging = Crew(), list[int](), list[str](), asyncio.Event()
-    left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    left.add_done_callback(lambda _: crew.dismiss(name(1)))
 
     async def leaves() -> None:
-        crew.entrust(name(1), left)
+        crew.entrust(name(1))
 
     async def hangs() -> None:
         hanging.set()
@@ -167,6 +226,8 @@ async def test_finishing_in_no_time_cancels_what_waits_what_is_queued_and_what_w
     crew.enqueue(name(2), hangs)
     await hanging.wait()
     crew.enqueue(name(3), never)
+    left = crew.find(name(1))
+    assert left is not None
     for each in crew.tasks():
         each.cancel()
     await crew.finish(0)
@@ -175,9 +236,8 @@ async def test_finishing_in_no_time_cancels_what_waits_what_is_queued_and_what_w
 
 async def test_a_job_that_ends_though_it_is_cancelled_is_waited_for_with_what_it_left() -> None:
     crew, told, waiting = Crew(), list[str](), asyncio.Event()
-    left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def settled(_: object) -> None:
+    def settled() -> None:
         told.append("settled")
         crew.dismiss(name(1))
 
@@ -186,9 +246,8 @@ async def test_a_job_that_ends_though_it_is_cancelled_is_waited_for_with_what_it
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
-            asyncio.get_running_loop().call_later(0, left.set_result, None)
-        left.add_done_callback(settled)
-        crew.entrust(name(1), left)
+            asyncio.get_running_loop().call_later(0, settled)
+        crew.entrust(name(1))
 
     crew.enqueue(name(1), stubborn)
     await waiting.wait()

@@ -5,17 +5,25 @@ import { pageShortcuts, type Shortcut } from "../shortcuts";
 const KEYS: Shortcut[] = [{ keys: "Ctrl Z", label: "Undo the last change" }, { keys: "Ctrl Shift Z", label: "Do it again" }];
 
 type Act = (() => void) | undefined;
+type Name = "undo" | "redo";
 interface UndoProps { undo: Act; redo: Act; isDisabled?: boolean }
 
 export function Undo({ undo, redo, isDisabled = false }: UndoProps) {
   const [said, setSaid] = useState("");
-  const latest = useRef<{ undo: Act; redo: Act }>({ undo, redo });
-  latest.current = isDisabled ? { undo: undefined, redo: undefined } : { undo, redo };
-  const act = (name: "undo" | "redo") => {
+  const latest = useRef({ undo, redo, isDisabled });
+  latest.current = { undo, redo, isDisabled };
+  // What is pressed while the last act is under way comes after it; nothing pressed is lost.
+  const waiting = useRef<Name[]>([]);
+  const act = (name: Name) => {
+    if (latest.current.isDisabled) return void waiting.current.push(name);
     if (latest.current[name] === undefined) return setSaid(name === "undo" ? "Nothing to undo" : "Nothing to redo");
     latest.current[name]();
     setSaid(name === "undo" ? "Undone" : "Done again");
   };
+  useEffect(() => {
+    const next = isDisabled ? undefined : waiting.current.shift();
+    if (next !== undefined) act(next);
+  });
   useEffect(() => {
     pageShortcuts.value = [...pageShortcuts.value, ...KEYS];
     const listen = (event: KeyboardEvent) => {
@@ -39,7 +47,7 @@ export function Undo({ undo, redo, isDisabled = false }: UndoProps) {
   );
 }
 
-function wanted(event: KeyboardEvent): "undo" | "redo" | "" {
+function wanted(event: KeyboardEvent): Name | "" {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return "";
   const key = event.key.toLowerCase();
   if (key === "z") return event.shiftKey ? "redo" : "undo";

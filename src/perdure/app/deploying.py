@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from perdure.bpmn.model import Model
+from perdure.bpmn.model import CallActivity, Model, Process, nodes
 from perdure.engine import Deployment
 from perdure.engines.embedded.engine import EmbeddedEngine
-from perdure.errors import DefinitionError, Problem
+from perdure.errors import DefinitionError, ModelError, Problem
 from perdure.journal import Origin
 
 SUFFIXES = (".bpmn", ".bpmn2", ".bpmn20.xml")
@@ -47,6 +47,43 @@ def load_model(path: Path) -> Model:
         return read_model_file(path)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def called_first(files: Sequence[Path]) -> list[Path]:
+    """The same files, each after those whose processes it calls; among others, and where calls go round, as given."""
+    homes: dict[str, Path] = {}
+    calls: dict[Path, dict[str, None]] = {}
+    for path in files:
+        processes = _executable(path) if len(files) > 1 else ()
+        homes.update({each.id: path for each in processes})
+        calls[path] = {
+            node.process: None for each in processes for node in nodes(each.body) if isinstance(node, CallActivity)
+        }
+    ordered: dict[Path, None] = {}
+    for path in files:
+        _put(path, homes, calls, ordered)
+    return list(ordered)
+
+
+def _put(path: Path, homes: dict[str, Path], calls: dict[Path, dict[str, None]], ordered: dict[Path, None]) -> None:
+    seen = {path, *ordered}
+    open_files = [(path, iter(calls[path]))]
+    while open_files:
+        current, called = open_files[-1]
+        following = next((homes[each] for each in called if each in homes and homes[each] not in seen), None)
+        if following is None:
+            ordered.setdefault(current)
+            open_files.pop()
+        else:
+            seen.add(following)
+            open_files.append((following, iter(calls[following])))
+
+
+def _executable(path: Path) -> Sequence[Process]:
+    try:
+        return load_model(path).definitions.executable()
+    except (DefinitionError, ModelError):
+        return ()  # whoever takes it says what is wrong with it
 
 
 def unreadable(path: str | Path, why: Exception | str, hint: str = "") -> DefinitionError:

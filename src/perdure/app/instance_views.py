@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from perdure.app.pasts import Past
 from perdure.app.task_views import TaskView, of_task
 from perdure.app.usage_views import UsageView, usage_view
 from perdure.app.views import CarrierView, ErrorView, EventView, IncidentView
+from perdure.bpmn.machine.samples import samples
+from perdure.bpmn.machine.shapes import standing
 from perdure.bpmn.machine.state import Instance, Node, Watch
 from perdure.engines.embedded.plans import Definition
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
-from perdure.payload import digest_text
+from perdure.payload import copied, digest_text
 from perdure.runbooks.entries import TIMES
 from perdure.sources import Micros, id_text, iso
 
@@ -80,20 +83,63 @@ class InstanceView(msgspec.Struct, frozen=True):
     """The verb it carries; empty of none."""
 
 
-def instance_view(aggregate: Aggregate, definition: Definition, past: Past, data: Any) -> InstanceView:
+class Look(msgspec.Struct, frozen=True):
+    """What of a view is the same for all instances that came the same way and stand the same way.
+
+    Its tokens say nothing of since when they stand there.
+    """
+
+    definition: str
+    verb: str
+    progress: str
+    tokens: list[TokenView]
+    waits: list[WaitView]
+    incidents: list[IncidentView]
+    completed: list[str]
+    error: ErrorView | None
+    usage: UsageView | None
+
+
+def instance_view(aggregate: Aggregate, look: Look, data: Any) -> InstanceView:
     state: Instance = aggregate.state
-    nodes, failure, waits = state.nodes, state.failure, waits_of(state, definition)
+    nodes, ended_at, suspended_at, erased_at = state.nodes, state.ended_at, state.suspended_at, state.erased_at
     return InstanceView(
-        id=id_text(aggregate.id), process=state.process, version=state.process_version, definition=definition.digest,
-        state=state.status, progress=progress_of(state, definition, past, waits), flags=state.flags, data=data,
-        tokens=[_token(node, definition) for node in nodes.values() if node.parent] if nodes else [],
-        waits=waits, incidents=incidents_of(state), completed=list(past.verbs),
-        error=ErrorView(failure.kind, failure.code, failure.message) if failure is not None else None,
-        parent=state.parent, business_key=state.business_key, tenant=aggregate.tenant, principal=state.principal,
-        started_at=iso(state.started_at), ended_at=iso(state.ended_at) if state.ended_at else None,
-        suspended_at=iso(state.suspended_at) if state.suspended_at and state.status == "suspended" else None,
-        erased_at=iso(state.erased_at) if state.erased_at else None,
-        sequence=aggregate.version, usage=usage_view(state.spent), verb=definition.deployed.verb,
+        id_text(aggregate.id), state.process, state.process_version, look.definition, state.status, look.progress,
+        {**state.flags}, copied(data),
+        [replace(each, since=iso(nodes[each.number].at)) for each in look.tokens] if look.tokens else [],
+        look.waits.copy(), look.incidents.copy(), look.completed.copy(), look.error,
+        state.parent, state.business_key, aggregate.tenant, state.principal,
+        iso(state.started_at), iso(ended_at) if ended_at else None,
+        iso(suspended_at) if suspended_at and state.status == "suspended" else None,
+        iso(erased_at) if erased_at else None, aggregate.version, look.usage, look.verb,
+    )  # fmt: skip
+
+
+def known_look(state: Instance, past: Past) -> Look | None:
+    """How an instance looks, where that is known of those that stand there as it does."""
+    looks, stands = past.looks, standing(state)
+    return looks.get(stands[0]) if looks is not None and stands is not None else None
+
+
+def look_of(state: Instance, definition: Definition, past: Past) -> Look:
+    """How an instance looks; remembered where all that stand there as it does look the same."""
+    known = known_look(state, past)
+    if known is not None:
+        return known
+    look, looks, stands = _look(state, definition, past), past.looks, standing(state)
+    if looks is not None and stands is not None and stands[0] not in looks:
+        is_of_all = all(_look(each, definition, past) == look for each in samples(stands[0]))
+        looks[stands[0]] = look if is_of_all else None
+    return look
+
+
+def _look(state: Instance, definition: Definition, past: Past) -> Look:
+    failure, waits = state.failure, waits_of(state, definition)
+    return Look(
+        definition.digest, definition.deployed.verb, progress_of(state, definition, past, waits),
+        [_token(node, definition) for node in state.nodes.values() if node.parent], waits, incidents_of(state),
+        list(past.verbs), ErrorView(failure.kind, failure.code, failure.message) if failure is not None else None,
+        usage_view(state.spent),
     )  # fmt: skip
 
 
@@ -189,5 +235,5 @@ def _token(node: Node, definition: Definition) -> TokenView:
     type, attempt = (job.type, job.attempt) if job is not None else ("", 0)
     who = (task.assignee, ", ".join(task.groups), task.claimed_by) if task is not None else ("", "", "")
     return TokenView(
-        node.number, element, definition.name(element), node.kind, iso(node.at), node.iteration, type, attempt, *who
+        node.number, element, definition.name(element), node.kind, None, node.iteration, type, attempt, *who
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -28,10 +27,18 @@ class Past(msgspec.Struct, gc=False):
     verbs: list[str]
     standing: dict[int, str]
     works: dict[int, None]
-    is_shared: bool = False
-    """Of many instances at once: nothing is added to it."""
+    count: int = 0
+    """Of how many records it tells."""
+    last: Sequence[Any] = ()
+    """Of a past that many instances share, to which nothing is added: what the last record tells."""
+    after: dict[int, Past] | None = None
+    """Of the same: where known moves lead from it, by the identity of what they tell."""
+    looks: dict[Any, Any] | None = None
+    """Of the same: how instances look that have it, by their shape; None where they do not look the same."""
 
     def add(self, entries: Iterable[Any]) -> None:
+        """What one record tells."""
+        self.count += 1
         for entry in entries:
             kind = type(entry)
             if kind is Entered:
@@ -48,14 +55,22 @@ class Past(msgspec.Struct, gc=False):
 
     def own(self) -> Past:
         """A copy to which something can be added."""
-        return Past({**self.elements}, [*self.verbs], {**self.standing}, {**self.works})
+        return Past({**self.elements}, [*self.verbs], {**self.standing}, {**self.works}, self.count)
+
+    def shared(self, last: Sequence[Any] = ()) -> Past:
+        """The same, for many."""
+        self.last, self.after, self.looks = last, {}, {}
+        return self
 
 
-class _Followed(msgspec.Struct, gc=False):
-    """A past up to a version; `told` is that of the commit it was last told of, the same once it knows all of it."""
+class Followed(msgspec.Struct, gc=False):
+    """An instance's past, and the version of the commit this process was last told of, or it was read at.
+
+    It is whole when it tells of as many records. One that does not lags behind, since another process has committed as
+    well: it is read anew. One that was read before this process was told of the last commit has that already.
+    """
 
     past: Past
-    version: int
     told: int
 
 
@@ -67,76 +82,87 @@ class Pasts:
 
     def __init__(self, instances: Instances) -> None:
         self._instances = instances
-        self._followed: OrderedDict[bytes, _Followed] = OrderedDict()
-        self._first = Past({}, [], {}, {}, is_shared=True)
-        self._next: dict[tuple[int, int], tuple[Past, Sequence[Any], Past]] = {}
+        self._followed: dict[bytes, Followed] = {}
+        self._first = empty_past().shared()
+        self._learned = 0
         instances.kernel.listen(self._on_commit, KIND)
         instances.kernel.leave(self._drop)
 
     def known(self, aggregate: Aggregate) -> Past | None:
         """The past of an instance that is followed up to where it is now."""
         followed = self._followed.get(aggregate.id)
-        if followed is None or not followed.version == followed.told == aggregate.version:
+        if followed is None or not followed.past.count == followed.told == aggregate.version:
             return None
         return followed.past
 
     async def of(self, aggregate: Aggregate) -> Past:
         known = self.known(aggregate)
-        if known is None:
-            followed = self._followed.get(aggregate.id)
-            history = await self._instances.history(aggregate.id, Origin(aggregate.tenant))
-            read = _Followed(empty_past(), aggregate.version, aggregate.version)
-            for told in history[: aggregate.version]:
-                read.past.add(told.entries)
-            if followed is None or followed.version < aggregate.version:
-                self._keep(aggregate.id, read)
-            return read.past
-        return known
+        if known is not None:
+            return known
+        history = await self._instances.history(aggregate.id, Origin(aggregate.tenant))
+        read = empty_past()
+        for told in history[: aggregate.version]:
+            read.add(told.entries)
+        followed = self._followed.get(aggregate.id)
+        if followed is None or followed.told <= read.count:
+            self._keep(aggregate.id, Followed(read, read.count))
+        return read
 
     def _on_commit(self, aggregate: Aggregate, entries: Any) -> None:
-        is_known = type(entries) is Entries
-        told = entries.alike if is_known else entries
-        if not told:
-            return
-        followed = self._followed.get(aggregate.id)
+        followed, version = self._followed.get(aggregate.id), aggregate.version
         if followed is None:
-            if type(told[0]) is not InstanceStarted:
-                return
-            followed = _Followed(self._first, 0, 0)
-            self._keep(aggregate.id, followed)
-        elif followed.told not in (aggregate.version, followed.version):
-            del self._followed[aggregate.id]  # another process committed in between
+            self._begin(aggregate, entries)
             return
-        followed.told = aggregate.version
-        followed.version += 1
         past = followed.past
-        if not past.is_shared:
-            past.add(told)
-        elif is_known:
-            known = self._next.get((id(past), id(told)))
-            followed.past = known[2] if known is not None else self._learn(past, told)
-        else:
-            followed.past = past.own()
-            followed.past.add(told)
+        if followed.told != version:
+            if followed.told != past.count:
+                del self._followed[aggregate.id]  # another process committed in between
+                return
+            followed.told = version
+        elif past.count >= version:
+            return  # it was read before this process was told
+        if past.after is not None and type(entries) is Entries:
+            known = past.after.get(id(entries.alike))
+            if known is not None:
+                followed.past = known
+                return
+        self._add(followed, entries)
 
-    def _learn(self, past: Past, told: Sequence[Any]) -> Past:
-        after = past.own()
-        after.add(told)
-        after.is_shared = len(after.verbs) <= MAX_SHARED_VERBS
-        if after.is_shared:
-            if len(self._next) >= MAX_SHARED:
-                self._next.clear()
-            self._next[id(past), id(told)] = past, told, after  # as long as both are kept here, none has their identity
-        return after
+    def _begin(self, aggregate: Aggregate, entries: Any) -> None:
+        told = entries.alike if type(entries) is Entries else entries
+        if told and type(told[0]) is InstanceStarted:
+            followed = Followed(self._first, aggregate.version)
+            self._add(followed, entries)
+            self._keep(aggregate.id, followed)
 
-    def _keep(self, id: bytes, followed: _Followed) -> None:
-        self._followed[id] = followed
-        self._followed.move_to_end(id)
+    def _add(self, followed: Followed, entries: Any) -> None:
+        """What is told for the first time, or is an instance's own."""
+        told = entries.alike if type(entries) is Entries else entries
+        past = followed.past
+        if past.after is None:
+            if told:
+                past.add(told)
+        elif told:
+            known = past.after.get(id(told))
+            followed.past = known or self._learn(past, past.after, told, is_known=told is not entries)
+
+    def _learn(self, past: Past, after: dict[int, Past], told: Sequence[Any], *, is_known: bool) -> Past:
+        past = past.own()
+        past.add(told)
+        if is_known and len(past.verbs) <= MAX_SHARED_VERBS:
+            self._learned += 1
+            if self._learned > MAX_SHARED:
+                self._first, self._learned = empty_past().shared(), 0
+            after[id(told)] = past.shared(told)  # as long as it is kept there, nothing else has its identity
+        return past
+
+    def _keep(self, instance: bytes, followed: Followed) -> None:
+        self._followed[instance] = followed
         if len(self._followed) > MAX_PASTS:
-            self._followed.popitem(last=False)
+            del self._followed[next(iter(self._followed))]
 
-    def _drop(self, id: bytes) -> None:
-        self._followed.pop(id, None)
+    def _drop(self, instance: bytes) -> None:
+        self._followed.pop(instance, None)
 
 
 def empty_past() -> Past:

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from perdure.app.retracing import Trail
 from perdure.app.reviewing import FindingView, ProofView, Review
 from perdure.bpmn.drawing import Mark, Marks
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.machine.state import Instance
-from perdure.bpmn.model import CallActivity, Definitions, Diagram, Event, Gateway, Model, Node, SubProcess, Task, nodes
+from perdure.bpmn.model import (
+    CallActivity,
+    Definitions,
+    Diagram,
+    Event,
+    Gateway,
+    Lane,
+    Model,
+    Node,
+    SubProcess,
+    Task,
+    nodes,
+)
 from perdure.bpmn.xml import write_model
 from perdure.engine import ProcessVersion
 from perdure.engines.embedded.instances import Told
@@ -60,13 +74,21 @@ def process_view(found: ProcessVersion, deployed: Deployed, diagram: Diagram | N
 
 def model_of(deployed: Deployed, diagram: Diagram | None = None) -> Model:
     """A file of its own with the process in it, drawn as it was deployed; without a diagram one is made anew."""
+    own = {node.id for node in nodes(deployed.process.body)}
+    process = replace(deployed.process, lanes=tuple(_lane(each, own) for each in deployed.process.lanes))
     return Model(
         definitions=Definitions(
-            id=f"{deployed.process.id}-definitions", processes=(deployed.process,), messages=deployed.messages,
+            id=f"{process.id}-definitions", processes=(process,), messages=deployed.messages,
             signals=deployed.signals, errors=deployed.errors, escalations=deployed.escalations,
         ),
         diagram=diagram,
     )  # fmt: skip
+
+
+def _lane(lane: Lane, own: AbstractSet[str]) -> Lane:
+    """Without nodes of other processes, which are not in this file."""
+    members = tuple(each for each in lane.members if each in own)
+    return replace(lane, members=members, lanes=tuple(_lane(each, own) for each in lane.lanes))
 
 
 def _flag(flag: Any) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from perdure.app.instance_views import (
     incidents_of,
     instance_events,
     instance_view,
+    known_look,
+    look_of,
 )
 from perdure.app.paging import check_state
 from perdure.app.retracing import DiagramView, marks_view, retrace
@@ -165,20 +167,28 @@ class Views:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._engine = runtime.engine
+        self._instances = runtime.engine.instances
         self._pasts = runtime.pasts
 
     async def instance(self, aggregate: Aggregate, *, has_data: bool = True) -> InstanceView:
         definition = await self._engine.instances.loaded(aggregate)
         data = await self._engine.instances.data(aggregate) if has_data else None
-        return instance_view(aggregate, definition, await self._pasts.of(aggregate), data)
+        look = look_of(aggregate.state, definition, await self._pasts.of(aggregate))
+        return instance_view(aggregate, look, data)
 
     def at_hand(self, aggregate: Aggregate) -> InstanceView | None:
         """The same when everything it shows is in memory; None when it is not."""
-        instances, past = self._engine.instances, self._pasts.known(aggregate)
-        definition, data = instances.known_definition(aggregate), instances.known_data(aggregate)
-        if past is None or definition is None or data is None:
+        past = self._pasts.known(aggregate)
+        data = self._instances.known_data(aggregate) if past is not None else None
+        if past is None or data is None:
             return None
-        return instance_view(aggregate, definition, past, data)
+        look = known_look(aggregate.state, past)
+        if look is None:
+            definition = self._instances.known_definition(aggregate)
+            if definition is None:
+                return None
+            look = look_of(aggregate.state, definition, past)
+        return instance_view(aggregate, look, data)
 
     async def as_of(self, aggregate: Aggregate, at: int) -> InstanceView:
         """As it was after so many records; its data too, unless they were erased since."""
@@ -186,7 +196,7 @@ class Views:
         instances = self._engine.instances
         definition = await instances.loaded(then.aggregate)
         data = None if aggregate.state.erased_at else await instances.data(then.aggregate)
-        return instance_view(then.aggregate, definition, then.past, data)
+        return instance_view(then.aggregate, look_of(then.aggregate.state, definition, then.past), data)
 
     async def carrier(self, call: Aggregate, step: int, pin: Pin) -> CarrierView:
         """The process of a call's step; one that is about to begin has not come far."""
@@ -228,10 +238,11 @@ class InstanceDesk:
         """
         aggregate = await self._engine.start(
             process, self._origin, version=version, data=data, flags=flags, start=start, business_key=business_key,
-            idempotency_key=idempotency_key,
+            idempotency_key=idempotency_key, until=until if timeout_seconds is None else "committed",
         )  # fmt: skip
-        reached = await self._engine.followers.follow(aggregate, until, timeout_seconds)
-        return self._views.at_hand(reached) or await self._view(reached)
+        if timeout_seconds is not None:
+            aggregate = await self._engine.followers.follow(aggregate, until, timeout_seconds)
+        return self._views.at_hand(aggregate) or await self._view(aggregate)
 
     async def wait(self, id: str, until: Until = "end", timeout_seconds: float | None = None) -> InstanceView:
         """Until the instance has ended, or is at `rest`, or the time is up; then as `get`."""

@@ -115,13 +115,15 @@ class Runtime:
         self._wake = asyncio.Event()
         self.recovered = asyncio.Event()
         """Set once what others left behind was looked through, where that is a duty of this process."""
-        self._announces = driver.dialect == "postgres"
         self._announcing: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._renewal = asyncio.Lock()
         self._elsewhere: asyncio.Future[bool] | None = None
         self._observer: Observer | None = None
-        self.kernel.listen(self._on_commit)
+        for kind in self.machines:
+            self.kernel.listen(self._on_call if kind == RunbookMachine.kind else self._on_commit, kind)
+        if driver.dialect == "postgres":
+            self.kernel.listen(self._tell_others)
 
     async def start(self) -> None:
         await self.driver.open()
@@ -330,19 +332,26 @@ class Runtime:
             if self.role == "worker":
                 await insist(self.upkeep.publish_definitions, self.sources)
 
-    def _on_commit(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
+    def _on_commit(self, aggregate: Aggregate, entries: Any) -> None:
         rows = aggregate.rows
-        for timer in rows.timers:
-            self.timers.arm(TimerFound(timer.due, aggregate.id, timer.step, timer.kind, aggregate.tenant))
-        if aggregate.kind == RunbookMachine.kind:
-            awaited = _AWAITED_OF_CHILDREN if aggregate.state.parent else _AWAITED
-            if not awaited.isdisjoint(map(type, entries)):
+        if rows.timers:
+            self._arm(aggregate)
+        for job in rows.jobs:
+            if job.worker == 0:
                 self._wake.set()
-        else:
-            for job in rows.jobs:
-                if job.worker == 0:
-                    self._wake.set()
-        if self._announces and (self._announcing is None or self._announcing.done()):
+
+    def _on_call(self, aggregate: Aggregate, entries: Any) -> None:
+        self._arm(aggregate)
+        awaited = _AWAITED_OF_CHILDREN if aggregate.state.parent else _AWAITED
+        if not awaited.isdisjoint(map(type, entries)):
+            self._wake.set()
+
+    def _arm(self, aggregate: Aggregate) -> None:
+        for timer in aggregate.rows.timers:
+            self.timers.arm(TimerFound(timer.due, aggregate.id, timer.step, timer.kind, aggregate.tenant))
+
+    def _tell_others(self, aggregate: Aggregate, entries: Any) -> None:
+        if self._announcing is None or self._announcing.done():
             self._announcing = asyncio.ensure_future(self._announce())
 
     async def _announce(self) -> None:

@@ -164,10 +164,12 @@ class TaskDesk:
         if not self._is_at_hand(instance) and await self._is_call(instance, key):
             return await self._answer(key, data, message_id, override)
         aggregate = await self._engine.complete_task(
-            instance, token, self._origin, data=data, message_id=message_id, override=override
+            instance, token, self._origin, data=data, message_id=message_id, override=override,
+            until=until if timeout_seconds is None else "committed",
         )  # fmt: skip
-        reached = await self._engine.followers.follow(aggregate, until, timeout_seconds)
-        return self._views.at_hand(reached) or await self._views.instance(reached)
+        if timeout_seconds is not None:
+            aggregate = await self._engine.followers.follow(aggregate, until, timeout_seconds)
+        return self._views.at_hand(aggregate) or await self._views.instance(aggregate)
 
     async def accept(self, key: str, *, override: str = "") -> CallView | RunbookView:
         """Answer with what an agent proposes. No agent can, whatever it calls itself."""

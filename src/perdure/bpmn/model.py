@@ -354,10 +354,11 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagram(msgspec.Struct, frozen=True, kw_only=True):
-    """The drawing of one file. `plane` is the id of the collaboration or process it shows.
+    """The drawing of one file. `plane` is the id of the collaboration or process it shows; empty, nothing is drawn.
 
-    `inner` are the drawings of collapsed subprocesses, each on a plane of its own. `notes` is the documentation of
-    what is only drawn or referred to, by id: pools, lanes, messages. Absent, it leaves no trace where it is stored.
+    `inner` are further drawings: insides of collapsed subprocesses, other processes of the file. `notes` is the
+    documentation of what is only drawn or referred to, by id: pools, lanes, messages. Absent, it leaves no trace where
+    it is stored.
     """
 
     plane: str
@@ -365,6 +366,18 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
     edges: tuple[Edge, ...] = ()
     inner: tuple[Diagram, ...] = ()
     notes: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
+
+    def is_blank(self) -> bool:
+        """Whether it holds notes alone."""
+        return not self.plane
+
+    def planes(self) -> tuple[Diagram, ...]:
+        """All that is drawn, each drawing by itself."""
+        return self, *self.inner
+
+    def elements(self) -> set[str]:
+        """Ids of what this drawing shows."""
+        return {shape.element for shape in self.shapes} | {edge.element for edge in self.edges}
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -392,6 +405,10 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     file: str = ""
     places: dict[str, Place] = {}
     remarks: tuple[Remark, ...] = ()
+    referred: frozenset[str] = frozenset()
+    """Messages, signals, errors and escalations that something in the file refers to, whether it is read or not."""
+    global_tasks: dict[str, str] = {}
+    """Tasks at the root of the file by id, each with its kind: nothing runs by them."""
 
 
 DATA_ASSOCIATIONS = ("bpmn:dataInputAssociation", "bpmn:dataOutputAssociation")

@@ -66,31 +66,32 @@ class Entries(msgspec.Struct, frozen=True, gc=False, eq=False):
 
 
 class Sieve:
-    """The places of those entries that are of some kinds: looked for once among all that are alike."""
+    """Those entries that are of some kinds: which they are is looked for once among all that are alike."""
 
     def __init__(self, kinds: Collection[type]) -> None:
         """`kinds` may grow as long as `forget` is said then."""
         self._kinds = kinds
-        self._known: dict[int, tuple[tuple[Any, ...], tuple[int, ...]]] = {}
+        self._known: dict[int, tuple[tuple[Any, ...], tuple[Callable[[Any], Any], ...]]] = {}
 
-    def places(self, entries: Any) -> Sequence[int]:
+    def sifted(self, entries: Any) -> Sequence[Any]:
         if type(entries) is not Entries:
-            return self._sift(entries)
-        known = self._known.get(id(entries.alike))
-        return known[1] if known is not None else self._learn(entries.alike)
+            return [entry for entry in entries if type(entry) in self._kinds]
+        known = self._known.get(id(entries.alike)) or self._learned(entries)
+        if not known[1]:
+            return ()
+        values = entries.values
+        return [make(values) for make in known[1]]
 
     def forget(self) -> None:
         self._known.clear()
 
-    def _learn(self, alike: tuple[Any, ...]) -> tuple[int, ...]:
+    def _learned(self, entries: Entries) -> tuple[tuple[Any, ...], tuple[Callable[[Any], Any], ...]]:
         if len(self._known) >= MOST_SIFTED:
             self.forget()
-        places = tuple(self._sift(alike))
-        self._known[id(alike)] = alike, places  # as long as it is kept here, no other has its identity
-        return places
-
-    def _sift(self, entries: Sequence[Any]) -> list[int]:
-        return [place for place, entry in enumerate(entries) if type(entry) in self._kinds]
+        alike = entries.alike
+        makes = tuple(make for make, entry in zip(entries.makes, alike, strict=True) if type(entry) in self._kinds)
+        found = self._known[id(alike)] = alike, makes  # as long as it is kept here, no other has its identity
+        return found
 
 
 class RecordCodec(Generic[E]):

@@ -51,25 +51,46 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     conflict: Conflict | None = None
 
 
-class Submission(msgspec.Struct, frozen=True):
-    """A command that someone waits for."""
+Settled = Callable[[Answer | BaseException], None]
+
+
+class Submission(msgspec.Struct):
+    """A command, and who is told what became of it: by a future, or by a call."""
 
     origin: Origin
     prepare: Preparation | Prepared
-    future: asyncio.Future[Answer]
     kind: str
+    future: asyncio.Future[Answer] | None
+    told: Settled | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        return self.told is None if self.future is None else self.future.done()
 
     def settle(self, answer: Answer | BaseException) -> None:
-        """Tell whoever waits, unless they have given up."""
+        """Tell whoever waits, once, unless they have given up."""
         future = self.future
-        if future.done():
+        if future is None:
+            told, self.told = self.told, None
+            if told is not None:
+                _call_back(told, answer)
+        elif future.done():
             return
-        if not isinstance(answer, BaseException):
+        elif not isinstance(answer, BaseException):
             future.set_result(answer)
         elif isinstance(answer, asyncio.CancelledError):
             future.cancel()
         else:
             future.set_exception(answer)
+
+
+def _call_back(told: Settled, answer: Answer | BaseException) -> None:
+    """One who cannot bear it is reported: others wait for their answers too."""
+    try:
+        told(answer)
+    except Exception as error:
+        message = f"{told!r} failed when it was told what became of a command"
+        asyncio.get_running_loop().call_exception_handler({"message": message, "exception": error})
 
 
 class Decided(msgspec.Struct, frozen=True, gc=False):
@@ -79,10 +100,12 @@ class Decided(msgspec.Struct, frozen=True, gc=False):
     at: Micros
     command: Any
     brought: Attachments | None
-    answer: str
-    entries: Any
-    state: Any = None
-    written: Written | None = None
+    decision: Decision
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it changes nothing."""
+        return self.brought is None and self.decision.written is None and not self.decision.entries
 
 
 class Decisions(msgspec.Struct, frozen=True, gc=False):
@@ -106,7 +129,7 @@ class Decider:
 
     def __init__(self, machines: Mapping[str, Machine[Any, Any, Any]], sources: Sources) -> None:
         self.parted = {kind: each for kind, each in machines.items() if isinstance(each, PartedMachine)}
-        self._sources = sources
+        self._now, self._chance = sources.now, sources.random
 
     def decisions(
         self, machine: Machine[Any, Any, Any], current: Aggregate, submissions: list[Submission]
@@ -120,12 +143,12 @@ class Decider:
                 result = error  # a command that cannot be decided fails alone: the others are not to blame
             if isinstance(result, Exception):
                 decisions.refused.append((submission, result))
-            elif result.brought is None and not result.entries:
+            elif result.is_quiet:
                 decisions.quiet.append(result)
             else:
                 decisions.decided.append(result)
-                if len(submissions) > 1 and result.entries:
-                    current = replace(current, state=_after(machine, current.state, result))
+                if len(submissions) > 1:
+                    current = replace(current, state=_after(machine, current.state, result.decision))
         return decisions
 
     def decide(
@@ -140,42 +163,44 @@ class Decider:
             if not isinstance(made, Prepared):
                 return RejectedError(made)
             prepared = made
-        command, brought = prepared.command, prepared.attachments
-        sources = self._sources
-        now = sources.now()
-        decision = prepared.decision
+        command, brought, decision = prepared.command, prepared.attachments, prepared.decision
+        now = self._now()
         if decision is None:
-            decision = machine.decide(aggregate.id, aggregate.state, command, submission.origin, now, sources.random())
-        if not isinstance(decision, Decision):
+            decision = machine.decide(aggregate.id, aggregate.state, command, submission.origin, now, self._chance())
+        if type(decision) is not Decision:
+            assert isinstance(decision, Rejection)
             return RejectedError(decision)
         if not decision.keeps and brought is not None:
             brought = brought.arrival()
-        return Decided(
-            submission, now, command, brought, decision.answer, decision.entries, decision.state, decision.written
-        )
+        return Decided(submission, now, command, brought, decision)
 
     def unit(self, machine: Machine[Any, Any, Any], current: Aggregate, decided: list[Decided]) -> Committing:
+        if len(decided) == 1:
+            written = decided[0].decision.written
+            if written is not None and written.rows is not None and not written.is_notable:
+                return _filled(machine, current, decided, written, written.rows)
         id, state, head, version = current.id, current.state, current.head, current.version
         records: list[RecordRow] = []
         attachments: list[Attachments] = []
         notices: list[Notice] = []
-        written: Written | None = None
+        written = None
         for each in decided:
             if each.brought is not None:
                 attachments.append(each.brought)
-            if each.written is None and not each.entries:
+            decision = each.decision
+            if decision.written is None and not decision.entries:
                 continue
-            state, written = _after(machine, state, each), each.written
+            state, written = _after(machine, state, decision), decision.written
             if written is not None:
                 body = written.record
             else:
                 by = each.submission.origin
-                body = machine.records.encode(each.at, type(each.command).__name__, by, each.entries)
+                body = machine.records.encode(each.at, type(each.command).__name__, by, decision.entries)
             head = link(head, body)
             version += 1
             records.append(RecordRow(version, body, head))
             if written is None or written.is_notable:
-                notices.extend(machine.notices(id, state, tuple(each.entries)))
+                notices.extend(machine.notices(id, state, tuple(decision.entries)))
         before, rows, parts = self._derived(machine, current, state, written)
         status, ended_at = machine.status(state)
         encoded = written.state if written is not None else machine.encode(state)
@@ -216,10 +241,26 @@ def twin(decided: list[Decided]) -> str:
     return ""
 
 
-def _after(machine: Machine[Any, Any, Any], state: Any, decided: Decided) -> Any:
+def _filled(
+    machine: Machine[Any, Any, Any], current: Aggregate, decided: list[Decided], written: Written, rows: Rows
+) -> Committing:
+    """The unit of one command that is written already: as `Decider.unit` would make it, with less ado."""
+    alone, id, tenant, kind, version = decided[0], current.id, current.tenant, current.kind, current.version
+    state, body = alone.decision.state, written.record
+    head = link(current.head, body)
+    status, ended_at = machine.status(state)
+    unit = Unit(
+        tenant, id, kind, version, version + 1, status, ended_at, written.state, head,
+        [RecordRow(version + 1, body, head)], current.rows, rows, [],
+        [] if alone.brought is None else [alone.brought], alone.at,
+    )  # fmt: skip
+    return Committing(unit, Aggregate(id, tenant, kind, version + 1, state, head, rows), decided)
+
+
+def _after(machine: Machine[Any, Any, Any], state: Any, decision: Decision) -> Any:
     """The state a decision leads to."""
-    if decided.state is not None:
-        return decided.state
-    for entry in decided.entries:
+    if decision.state is not None:
+        return decision.state
+    for entry in decision.entries:
         state = machine.apply(state, entry)
     return state

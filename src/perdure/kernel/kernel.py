@@ -25,6 +25,7 @@ from perdure.kernel.deciding import (
     Decider,
     Preparation,
     Prepared,
+    Settled,
     Submission,
     twin,
 )
@@ -40,7 +41,6 @@ MAX_FOLDED = 256
 MAX_REDECISIONS = 64
 
 
-Queue = deque[Submission]
 Listener = Callable[[Aggregate, Any], None]
 EntryListener = Callable[[Aggregate, Any], None]
 NoticeListener = Callable[[Aggregate, Sequence[Notice]], None]
@@ -61,7 +61,8 @@ class Kernel:
         self._decider = Decider(machines, sources)
         self._cache: OrderedDict[bytes, Aggregate] = OrderedDict()
         self._ended_last: deque[Id] = deque()
-        self._waiting: dict[bytes, Queue] = {}
+        self._waiting: dict[bytes, list[Submission]] = {}
+        """By aggregate, those that are not yet being served; an aggregate that is being served is named here too."""
         self._due: list[Id] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._commits = 0
@@ -106,9 +107,18 @@ class Kernel:
 
     async def start(self, kind: str, id: Id, origin: Origin, prepared: Prepared) -> Answer:
         """Begin an aggregate with its first command, in one commit."""
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._begin(id, Submission(origin, prepared, kind, future))
+        return await future
+
+    def begin(self, kind: str, id: Id, origin: Origin, prepared: Prepared, told: Settled) -> None:
+        """Like `start`, but calls back, once; what is refused at once is raised here."""
+        self._begin(id, Submission(origin, prepared, kind, None, told))
+
+    def _begin(self, id: Id, submission: Submission) -> None:
+        kind, tenant = submission.kind, submission.origin.tenant
         machine = self._machines[kind]
-        empty = Aggregate(id, origin.tenant, kind, 0, None, genesis(origin.tenant, kind, id), NO_ROWS)
-        submission = Submission(origin, prepared, asyncio.get_running_loop().create_future(), kind)
+        empty = Aggregate(id, tenant, kind, 0, None, genesis(tenant, kind, id), NO_ROWS)
         decided = self._decider.decide(machine, empty, submission)
         if isinstance(decided, PerdureError):
             self._tell_refusal(decided)
@@ -116,7 +126,6 @@ class Kernel:
         # A caller may give up waiting at any moment; what it began is committed and told all the same.
         committing = self._decider.unit(machine, empty, [decided])
         self._submit(committing, partial(self._begun, committing))
-        return await submission.future
 
     def _begun(self, committing: Committing, verdict: Verdict) -> None:
         self._ended()
@@ -133,14 +142,21 @@ class Kernel:
 
         Who gives up waiting does not take the command back.
         """
-        submission = Submission(origin, prepare, asyncio.get_running_loop().create_future(), kind)
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._put(id, Submission(origin, prepare, kind, future))
+        return future
+
+    def put(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared, told: Settled) -> None:
+        """Like `ask`, but calls back, once: after everybody who listens was told, or with the error instead."""
+        self._put(id, Submission(origin, prepare, kind, None, told))
+
+    def _put(self, id: Id, submission: Submission) -> None:
         queue = self._waiting.get(id)
         if queue is None:
-            self._waiting[id] = deque((submission,))
+            self._waiting[id] = [submission]
             self._serve_soon(id)
         else:
             queue.append(submission)
-        return submission.future
 
     async def read(self, id: Id, origin: Origin, *, keeps: bool = False) -> Aggregate:
         """The aggregate as last committed; another tenant's is not found. Who reads it often `keeps` it in memory."""
@@ -196,58 +212,55 @@ class Kernel:
     def _serve_due(self) -> None:
         due, self._due = self._due, []
         for id in due:
-            self._serve(id, self._waiting[id])
+            self._serve(id)
 
-    def _serve(self, id: Id, queue: Queue) -> None:
-        folded = self._take(queue)
+    def _serve(self, id: Id) -> None:
+        folded = self._take(id)
         try:
             committing = self._prepared(id, folded)
             if committing is None:
-                self._spawn(self._serve_slowly(id, queue, folded))
+                self._spawn(self._serve_slowly(id, folded))
             else:
-                self._submit(committing, partial(self._served, id, queue, committing))
+                self._submit(committing, partial(self._served, committing))
         except Exception as error:
-            self._fail(id, queue, folded, error)
+            self._fail(id, folded, error)
 
     def _prepared(self, id: Id, submissions: list[Submission]) -> Committing | None:
         """What the commands lead to when all of them can be decided from memory, and all of them change something."""
         current = self._cache.get(id)
         if current is None:
             return None
+        kind, tenant = current.kind, current.tenant
         for each in submissions:
-            if each.future.done() or each.kind != current.kind or each.origin.tenant != current.tenant:
+            if each.kind != kind or each.origin.tenant != tenant or each.is_settled:
                 return None
-        machine = self._machines[current.kind]
-        if len(submissions) == 1:
-            alone = self._decided(machine, current, submissions[0])
-            return self._decider.unit(machine, current, [alone]) if alone is not None else None
-        made = self._decider.decisions(machine, current, submissions)
-        if made.quiet or made.refused or (len(made.decided) > 1 and twin(made.decided)):
-            return None
-        return self._decider.unit(machine, current, made.decided)
-
-    def _decided(self, machine: Machine[Any, Any, Any], current: Aggregate, submission: Submission) -> Decided | None:
-        """What a command leads to; None when it changes nothing or cannot be decided: never refused from memory."""
+        machine = self._machines[kind]
+        if len(submissions) > 1:
+            made = self._decider.decisions(machine, current, submissions)
+            if made.quiet or made.refused or (len(made.decided) > 1 and twin(made.decided)):
+                return None
+            return self._decider.unit(machine, current, made.decided)
         try:
-            decided = self._decider.decide(machine, current, submission)
+            alone = self._decider.decide(machine, current, submissions[0])
         except Exception:
             return None  # the long way decides again from what is stored, and tells whatever is raised there
-        if isinstance(decided, PerdureError) or (decided.brought is None and not decided.entries):
-            return None
-        return decided
+        if type(alone) is not Decided or alone.is_quiet:
+            return None  # never refused from memory
+        return self._decider.unit(machine, current, [alone])
 
-    def _served(self, id: Id, queue: Queue, committing: Committing, verdict: Verdict) -> None:
+    def _served(self, committing: Committing, verdict: Verdict) -> None:
         self._ended()
+        id = committing.after.id
         if verdict is None:
             try:
                 self._committed(committing)
             finally:
-                self._go_on(id, queue)
+                self._go_on(id)
         elif isinstance(verdict, BaseException):
-            self._fail(id, queue, [each.submission for each in committing.decided], verdict)
+            self._fail(id, [each.submission for each in committing.decided], verdict)
         else:
             self._cache.pop(id, None)
-            self._spawn(self._serve_slowly(id, queue, [each.submission for each in committing.decided]))
+            self._spawn(self._serve_slowly(id, [each.submission for each in committing.decided]))
 
     def _submit(self, committing: Committing, told: Told) -> None:
         self._commits += 1
@@ -263,13 +276,13 @@ class Kernel:
             self._quiet.set_result(None)
             self._quiet = None
 
-    def _fail(self, id: Id, queue: Queue, submissions: list[Submission], error: BaseException) -> None:
+    def _fail(self, id: Id, submissions: list[Submission], error: BaseException) -> None:
         for submission in submissions:
             self._refuse(submission, error)
-        self._go_on(id, queue)
+        self._go_on(id)
 
-    def _go_on(self, id: Id, queue: Queue) -> None:
-        if queue:
+    def _go_on(self, id: Id) -> None:
+        if self._waiting[id]:
             self._serve_soon(id)
         else:
             del self._waiting[id]
@@ -277,9 +290,11 @@ class Kernel:
     def _committed(self, committing: Committing) -> None:
         after = committing.after
         self._remember(after, is_over=committing.unit.ended_at > 0)
-        for each in committing.decided:
-            each.submission.settle(Answer(after, each.answer, each.entries))
-        self._tell(committing)
+        try:
+            self._tell(committing)
+        finally:
+            for each in committing.decided:
+                each.submission.settle(Answer(after, each.decision.answer, each.decision.entries))
 
     # --- serving the long way ------------------------------------------------------------------------------------
 
@@ -288,7 +303,7 @@ class Kernel:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _serve_slowly(self, id: Id, queue: Queue, folded: list[Submission]) -> None:
+    async def _serve_slowly(self, id: Id, folded: list[Submission]) -> None:
         """For what is not in memory, was refused, or met someone else's commit: loads, decides again, splits."""
         try:
             while folded:
@@ -299,18 +314,16 @@ class Kernel:
                         self._refuse(submission, error)
                     if not isinstance(error, Exception):
                         raise
-                folded = self._take(queue) if queue else []
+                folded = self._take(id)
         finally:
-            del self._waiting[id]
-            for submission in queue:
+            for submission in self._waiting.pop(id):
                 submission.settle(asyncio.CancelledError())
 
-    @staticmethod
-    def _take(queue: Queue) -> list[Submission]:
-        folded = [queue.popleft()]
-        while queue and len(folded) < MAX_FOLDED:
-            folded.append(queue.popleft())
-        return folded
+    def _take(self, id: Id) -> list[Submission]:
+        """Those that wait longest, at most so many as one unit may hold."""
+        queue = self._waiting[id]
+        self._waiting[id] = queue[MAX_FOLDED:]
+        return queue[:MAX_FOLDED]
 
     async def _run(self, id: Id, submissions: list[Submission]) -> None:
         for _ in range(MAX_REDECISIONS):
@@ -334,7 +347,7 @@ class Kernel:
         raise InvariantBroken("commit", "call", id_text(id), f"it changed {MAX_REDECISIONS} times while deciding")
 
     def _is_open(self, id: Id, submission: Submission, current: Aggregate | None) -> bool:
-        if submission.future.done():
+        if submission.is_settled:
             return False
         if current is None or current.tenant != submission.origin.tenant:
             missing = Rejection("not_found", "find", "call", id_text(id), "there is no such call")
@@ -358,12 +371,14 @@ class Kernel:
                 return conflict
             after = committing.after
             self._remember(after, is_over=committing.unit.ended_at > 0)
-        for each in (*decided, *quiet):
-            each.submission.settle(Answer(after, each.answer, each.entries))
-        for submission, error in refused:
-            self._refuse(submission, error)
-        if committing is not None:
-            self._tell(committing)
+        try:
+            if committing is not None:
+                self._tell(committing)
+        finally:
+            for each in (*decided, *quiet):
+                each.submission.settle(Answer(after, each.decision.answer, each.decision.entries))
+            for submission, error in refused:
+                self._refuse(submission, error)
         return None
 
     async def _current(self, id: Id, kind: str) -> tuple[Aggregate | None, bool]:
@@ -439,11 +454,10 @@ class Kernel:
         after, hearing = committing.after, self._hearing
         listening = self._listening.get(after.kind) or self._listening_to(after.kind)
         for each in committing.decided:
-            entries = each.entries
+            entries = each.decision.entries
             for listener in listening:
                 listener(after, entries)
-            for place in self._heard.places(entries):
-                entry = entries[place]
+            for entry in self._heard.sifted(entries):
                 for hears in hearing[type(entry)]:
                     hears(after, entry)
         if committing.unit.notices:
@@ -455,7 +469,7 @@ class Kernel:
         return found
 
     def _refuse(self, submission: Submission, error: BaseException) -> None:
-        if not submission.future.done():
+        if not submission.is_settled:
             submission.settle(error)
             self._tell_refusal(error)
 

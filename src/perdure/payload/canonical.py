@@ -8,6 +8,7 @@ from math import copysign
 from typing import Any
 
 import orjson
+from orjson import dumps
 
 from perdure.errors import InvariantBroken
 from perdure.payload.faults import MAX_DEPTH, blame, refuse
@@ -37,42 +38,51 @@ def canonical(value: Any) -> bytes:
 
     Raises SchemaViolationError, naming the path, for whatever is not JSON.
     """
-    data = quick(value)
+    data = flat(value)
+    if data is None:
+        data = _nested(value)
     return exact(value) if data is None else data
 
 
 def quick(value: Any) -> bytes | None:
     """The canonical bytes where orjson's output is provably them, otherwise None."""
     data = flat(value)
-    if data is not None:
-        return data
-    floats = _survey(value)
-    data = _plain(value) if floats is not None else None
-    return _respell(data, floats) if floats and data is not None else data
+    return _nested(value) if data is None else data
 
 
 def flat(value: Any) -> bytes | None:
     """The same for an object of texts, integers, booleans and nulls, as most data is; None for any other."""
-    is_flat = type(value) is dict and _AS_THEY_ARE.issuperset(map(type, value.values()))
-    return _plain(value) if is_flat else None
-
-
-def _plain(value: Any) -> bytes | None:
-    """The same for a value of exact JSON types that holds no floats."""
+    if type(value) is not dict or not _AS_THEY_ARE.issuperset(map(type, value.values())):
+        return None
     try:
-        data = orjson.dumps(value, option=_OPTIONS)
+        data = dumps(value, None, _OPTIONS)
     except TypeError:
         return None
-    # orjson orders keys by code point, the RFC by UTF-16 unit: the same unless one lies beyond the BMP.
-    if not data.isascii() and any(lead in data for lead in _ASTRAL_LEADS) and _has_astral_key(value):
+    return data if data.isascii() or _is_in_order(value, data) else None
+
+
+def _nested(value: Any) -> bytes | None:
+    floats = _survey(value)
+    if floats is None:
         return None
-    return data
+    try:
+        data = dumps(value, None, _OPTIONS)
+    except TypeError:
+        return None
+    if not data.isascii() and not _is_in_order(value, data):
+        return None
+    return _respell(data, floats) if floats else data
+
+
+def _is_in_order(value: Any, data: bytes) -> bool:
+    """Whether orjson, which orders keys by code point, has them by UTF-16 unit: unless one lies beyond the BMP."""
+    return not (any(lead in data for lead in _ASTRAL_LEADS) and _has_astral_key(value))
 
 
 def exact(value: Any) -> bytes:
     """The canonical bytes by the book: keys ordered and odd numbers spelled here."""
     try:
-        return orjson.dumps(_lower(value, MAX_DEPTH), option=_OPTIONS & ~orjson.OPT_SORT_KEYS)
+        return dumps(_lower(value, MAX_DEPTH), None, _OPTIONS & ~orjson.OPT_SORT_KEYS)
     except (TypeError, ValueError, AttributeError) as error:
         blame(value)
         raise InvariantBroken("write", "JSON value", "(root)", f"it was refused without a reason: {error}") from error

@@ -13,7 +13,7 @@ from perdure.errors import PayloadIntegrityError, PayloadTooLargeError, PerdureE
 from perdure.payload.canonical import canonical
 from perdure.payload.envelope import TRAIL_LENGTH, DigestText, Envelope, Packed, SchemaName, TrailEntry
 from perdure.payload.faults import pointer
-from perdure.payload.parsing import BUDGET_BYTES, not_canonical, parse, settled
+from perdure.payload.parsing import BUDGET_BYTES, not_canonical, parse
 
 Check = Callable[[Any], None]
 """Validates data against its schema by raising; what it raises reaches the caller."""
@@ -34,59 +34,22 @@ class _Wire(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     trail_ref: str | None
 
 
-_encoder = msgspec.json.Encoder()
+encode = msgspec.json.Encoder().encode
 _decoder = msgspec.json.Decoder(_Wire)
 
 
 def pack(envelope: Envelope, *, max_bytes: int = BUDGET_BYTES, check: Check | None = None) -> Packed:
     """The envelope as one canonical string and the hash of its bytes, its data checked, within the budget."""
-    written, _ = _pack(envelope, canonical(envelope.data), max_bytes, check)
-    return Packed(written.decode(), "sha256:" + sha256(written).hexdigest())
-
-
-def pack_and_keep(envelope: Envelope, *, max_bytes: int = BUDGET_BYTES) -> tuple[bytes, Envelope]:
-    """The bytes of `pack`, and the envelope that `unpack` would make of them, without reading all of them back.
-
-    Its data is a copy: what was handed in may be changed by others, and this one still has its hash.
-    """
-    data, own = settled(envelope.data)
-    written, data_hash = _pack(envelope, data, max_bytes)
-    return written, msgspec.structs.replace(envelope, data=own, schema_hash=data_hash)
-
-
-def pack_change(
-    before: Envelope, data: Any, *, at: str, by: str, job_key: str, verb: str, max_bytes: int = BUDGET_BYTES
-) -> tuple[bytes, Envelope]:
-    """The same for an envelope made of another one: new data, and the trail entry of whoever changed it.
-
-    The other one was packed or unpacked here, which has checked it; only what is new is looked at.
-    """
-    raw, own = settled(data)
-    hash = "sha256:" + sha256(raw).hexdigest()
-    entry = TrailEntry(at=at, by=by, hash_in=before.schema_hash, hash_out=hash, job_key=job_key, verb=verb)
-    trail = (*before.sub_verb_trail, entry)
-    envelope = Envelope(
-        created_at=before.created_at, data=own, last_modified_by=verb, schema=before.schema,
-        schema_digest=before.schema_digest, schema_hash=hash, trail_ref=before.trail_ref,
-        sub_verb_trail=trail if len(trail) <= TRAIL_LENGTH else trail[-TRAIL_LENGTH:],
-    )  # fmt: skip
-    is_sound = before.schema_hash != "" and type(at) is type(by) is type(job_key) is type(verb) is str
-    written = _write(envelope, raw, hash, is_sound=is_sound)
-    if len(written) > max_bytes:
-        _too_large("pack", envelope.schema, written, max_bytes)
-    return written, envelope
-
-
-def _pack(envelope: Envelope, data: bytes, max_bytes: int, check: Check | None = None) -> tuple[bytes, str]:
+    data = canonical(envelope.data)
     data_hash = "sha256:" + sha256(data).hexdigest()
     if envelope.schema_hash not in ("", data_hash):
-        _differs("pack", envelope.schema, "data hash", data_hash, envelope.schema_hash)
+        differs("pack", envelope.schema, "data hash", data_hash, envelope.schema_hash)
     if check is not None:
         check(envelope.data)
     written = _write(envelope, data, data_hash, is_sound=_is_sound_without_trail(envelope))
     if len(written) > max_bytes:
-        _too_large("pack", envelope.schema, written, max_bytes)
-    return written, data_hash
+        too_large("pack", envelope.schema, written, max_bytes)
+    return Packed(written.decode(), "sha256:" + sha256(written).hexdigest())
 
 
 def _is_sound_without_trail(envelope: Envelope) -> bool:
@@ -121,14 +84,14 @@ def unpack(
     written = _bytes_of(text)
     actual_hash = "sha256:" + sha256(written).hexdigest()
     if actual_hash != expected_hash:
-        _differs("unpack", _name(expect_schema), "payload hash", expected_hash, actual_hash)
+        differs("unpack", _name(expect_schema), "payload hash", expected_hash, actual_hash)
     wire = _read(written, _name(expect_schema))
     if len(written) > max_bytes:
-        _too_large("unpack", wire.schema, written, max_bytes)
+        too_large("unpack", wire.schema, written, max_bytes)
     if expect_schema not in (None, wire.schema):
-        _differs("unpack", wire.schema, "schema", expect_schema, wire.schema)
+        differs("unpack", wire.schema, "schema", expect_schema, wire.schema)
     if expect_schema_digest not in (None, wire.schema_digest):
-        _differs("unpack", wire.schema, "schema", expect_schema_digest, wire.schema_digest)
+        differs("unpack", wire.schema, "schema", expect_schema_digest, wire.schema_digest)
     envelope = _open(wire, written)
     if check is not None:
         check(envelope.data)
@@ -139,8 +102,8 @@ def _open(wire: _Wire, written: bytes) -> Envelope:
     raw = bytes(wire.data)
     data_hash = "sha256:" + sha256(raw).hexdigest()
     if data_hash != wire.schema_hash:
-        _differs("unpack", wire.schema, "data hash", wire.schema_hash, data_hash)
-    rewritten = _encoder.encode(wire)
+        differs("unpack", wire.schema, "data hash", wire.schema_hash, data_hash)
+    rewritten = encode(wire)
     if rewritten != written:
         raise not_canonical(written, rewritten)
     try:
@@ -148,7 +111,7 @@ def _open(wire: _Wire, written: bytes) -> Envelope:
     except PayloadIntegrityError:
         raise
     except PerdureError as error:
-        _differs("unpack", wire.schema, "canonical form", "canonical data", error.fact, cause=error)
+        differs("unpack", wire.schema, "canonical form", "canonical data", error.fact, cause=error)
     return Envelope(
         created_at=wire.created_at,
         data=data,
@@ -161,7 +124,7 @@ def _open(wire: _Wire, written: bytes) -> Envelope:
     )
 
 
-def _write(envelope: Envelope, data: bytes, data_hash: str, *, is_sound: bool = False) -> bytes:
+def _write(envelope: Envelope, data: bytes, data_hash: str, *, is_sound: bool) -> bytes:
     """The canonical bytes, read back once unless sound: a struct does not check its fields when it is made."""
     wire = _Wire(
         envelope.created_at,
@@ -174,11 +137,11 @@ def _write(envelope: Envelope, data: bytes, data_hash: str, *, is_sound: bool = 
         envelope.trail_ref,
     )
     try:
-        written = _encoder.encode(wire)
+        written = encode(wire)
         if not is_sound:
             _decoder.decode(written)
     except (msgspec.MsgspecError, TypeError, UnicodeEncodeError) as error:
-        _differs("pack", str(envelope.schema)[:80], "envelope field", "a well-formed envelope", str(error), cause=error)
+        differs("pack", str(envelope.schema)[:80], "envelope field", "a well-formed envelope", str(error), cause=error)
     return written
 
 
@@ -186,30 +149,30 @@ def _read(written: bytes, name: str) -> _Wire:
     try:
         return _decoder.decode(written)
     except msgspec.ValidationError as error:
-        _differs("unpack", name, "envelope field", "a well-formed envelope", str(error), cause=error)
+        differs("unpack", name, "envelope field", "a well-formed envelope", str(error), cause=error)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        _differs("unpack", name, "canonical form", "canonical JSON", str(error), cause=error)
+        differs("unpack", name, "canonical form", "canonical JSON", str(error), cause=error)
 
 
 def _bytes_of(text: Any) -> bytes:
     if type(text) is not str:
-        _differs("unpack", "(unread)", "canonical form", "a string", f"a {type(text).__name__}")
+        differs("unpack", "(unread)", "canonical form", "a string", f"a {type(text).__name__}")
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        _differs("unpack", "(unread)", "canonical form", "Unicode text", "a lone surrogate", cause=error)
+        differs("unpack", "(unread)", "canonical form", "Unicode text", "a lone surrogate", cause=error)
 
 
 def _name(expected: str | None) -> str:
     return expected or "(unread)"
 
 
-def _differs(do: str, name: str, what: str, expected: Any, actual: str, *, cause: Exception | None = None) -> NoReturn:
+def differs(do: str, name: str, what: str, expected: Any, actual: str, *, cause: Exception | None = None) -> NoReturn:
     fact = f"the {what} differs: expected {expected}, actual {actual}"
     raise PayloadIntegrityError(do, "payload", name, fact, differs=what, expected=expected, actual=actual) from cause
 
 
-def _too_large(do: str, name: str, written: bytes, max_bytes: int) -> NoReturn:
+def too_large(do: str, name: str, written: bytes, max_bytes: int) -> NoReturn:
     largest = _largest(written)
     fields = ", ".join(f"{path} ({size:,} bytes)" for path, size in largest)
     raise PayloadTooLargeError(

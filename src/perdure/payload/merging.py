@@ -6,9 +6,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import fsum
 from typing import Any, Literal, NoReturn, assert_never
 
+from orjson import loads
+
 from perdure.errors import MergeConflictError, SchemaViolationError
-from perdure.payload.canonical import canonical
+from perdure.payload.canonical import canonical, flat
 from perdure.payload.faults import Path, pointer, refuse, within_depth
+from perdure.payload.parsing import Settled, settled
 
 Data = dict[str, Any]
 MergeRule = Literal["any", "all", "sum", "max"]
@@ -27,6 +30,14 @@ def merge(data: Mapping[str, Any], patch: Mapping[str, Any], *, declared: Collec
         known = ", ".join(sorted(declared)) or "none"
         refuse((others[0],), "it is not a declared output", f"Declared outputs: {known}.")
     return _lay_over(data, patch, ())
+
+
+def merge_settled(data: Mapping[str, Any], patch: Mapping[str, Any]) -> Settled:
+    """New data as `merge` makes it, settled."""
+    written = flat({**data, **patch})
+    if written is None:
+        return settled(_lay_over(data, patch, ()))
+    return written, loads(written)  # without objects inside, nothing is merged below the top
 
 
 def changed_paths(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:

@@ -14,9 +14,14 @@ from perdure.payload.numbers import MAX_INTEGER, spell
 BUDGET_BYTES = 65536
 """What a payload may weigh unless its verb says otherwise."""
 
+Settled = tuple[bytes, Any]
+"""The canonical bytes of a value, and the value that is read back from them: a copy nobody else holds."""
+
 _DIGITS = frozenset(b"0123456789")
 _ALIKE = bytes(ord("0") if byte in _DIGITS else ord(" ") for byte in range(256))
 _LONG_NUMBER = b"0" * 16
+
+_CONTAINERS = frozenset({dict, list})
 
 
 def parse(data: bytes, *, max_bytes: int = BUDGET_BYTES, canonical_only: bool = False) -> Any:
@@ -47,8 +52,16 @@ def parse(data: bytes, *, max_bytes: int = BUDGET_BYTES, canonical_only: bool = 
     return value
 
 
-def settled(value: Any) -> tuple[bytes, Any]:
-    """The canonical bytes of a value, and the value that is read back from them: a copy nobody else holds."""
+def copied(value: Any) -> Any:
+    """JSON that nobody else has: who changes it changes nothing of what is kept."""
+    if type(value) is dict:
+        if _CONTAINERS.isdisjoint(map(type, value.values())):
+            return value.copy()
+        return {name: copied(each) if type(each) in _CONTAINERS else each for name, each in value.items()}
+    return [copied(each) for each in value] if type(value) is list else value
+
+
+def settled(value: Any) -> Settled:
     data = flat(value)
     if data is not None:
         return data, orjson.loads(data)  # no floats, so no long numbers

@@ -27,55 +27,61 @@ def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str
     `blob` is empty, and of the type most bytes of a row are given in: bytes, or what a driver takes with less ado.
     """
     batch: Batch = {name: [] for name in ORDER}
+    aggregates, journal, payloads = batch["put_aggregate"], batch["add_records"], batch["add_payloads"]
     for unit in units:
-        id = unit.id if unit.id is None else blob + unit.id
-        if unit.records and id is not None:
-            _aggregate(batch, unit, id, blob)
-        if unit.attachments:
-            _attachments(batch, unit, id, blob)
-        for notice in unit.notices:
-            if (unit.id, notice.message_id) in repeated:
-                continue
-            row = InboxRow(unit.tenant, notice.message_id, notice.kind, "", unit.at, PENDING, "", unit.id, None)
-            batch["add_inbox"].append((*row, message_sums(row)))
+        id = unit.id
+        place = None if id is None else blob + id
+        is_plan, is_first = 0, True
+        for brought in unit.attachments:
+            if (
+                brought.index or brought.inbox or brought.settles or brought.idempotency or brought.entities
+                or brought.erases or brought.reindexes or brought.is_plan
+            ):  # fmt: skip
+                is_plan |= _cargo(batch, unit, place, brought)
+            for hash, data in brought.payloads:
+                row = (place, blob + hash, blob + data)
+                if is_first or row not in payloads[-2:]:
+                    payloads.append(row)
+                is_first = False
+        if unit.records and id is not None and place is not None:
+            for record in unit.records:
+                stored = blob + record.hash
+                journal.append((place, record.sequence, blob + record.body, stored))
+            tenant, kind, version, status, ended_at = unit.tenant, unit.kind, unit.version, unit.status, unit.ended_at
+            state, head = unit.state, unit.head
+            check = blob + checksum(id, tenant, kind, version, status, ended_at, state, head)
+            if record.hash is not head:
+                stored = blob + head
+            aggregates.append((place, tenant, kind, version, status, ended_at, blob + state, stored, check, is_plan))
+            if unit.before is not unit.after:
+                _rows(batch, tenant, place, unit.before, unit.after)
+            for number, body in unit.parts:
+                batch["put_parts"].append((place, number, blob + body))
+        if unit.notices:
+            _notices(batch, unit, repeated)
     return {name: rows for name, rows in batch.items() if rows}
 
 
-def _aggregate(batch: Batch, unit: Unit, id: Blob, blob: Blob) -> None:
-    assert unit.id is not None
-    tenant, kind, version, status, ended_at = unit.tenant, unit.kind, unit.version, unit.status, unit.ended_at
-    state, head = unit.state, unit.head
-    check = checksum(unit.id, tenant, kind, version, status, ended_at, state, head)
-    is_plan = 0
-    for brought in unit.attachments:
-        if brought.is_plan:
-            is_plan = 1
-    batch["put_aggregate"].append(
-        (id, tenant, kind, version, status, ended_at, blob + state, blob + head, blob + check, is_plan)
-    )
-    for number, body in unit.parts:
-        batch["put_parts"].append((id, number, blob + body))
-    records = batch["add_records"]
-    for record in unit.records:
-        records.append((id, record.sequence, blob + record.body, blob + record.hash))
-    before, after = unit.before, unit.after
-    if before is not after:
-        _rows(batch, tenant, id, before, after)
+def _notices(batch: Batch, unit: Unit, repeated: Collection[tuple[bytes | None, str]]) -> None:
+    for notice in unit.notices:
+        if (unit.id, notice.message_id) not in repeated:
+            row = InboxRow(unit.tenant, notice.message_id, notice.kind, "", unit.at, PENDING, "", unit.id, None)
+            batch["add_inbox"].append((*row, message_sums(row)))
 
 
 def _rows(batch: Batch, tenant: str, id: Blob, before: Rows, after: Rows) -> None:
-    if before.parked != after.parked:
-        _parked_rows(batch, tenant, id, before.parked, after.parked)
-    if before.jobs != after.jobs:
+    if before.jobs is not after.jobs:
         _by_step(batch["remove_jobs"], batch["put_jobs"], tenant, id, before.jobs, after.jobs)
-    if before.timers != after.timers:
+    if before.parked is not after.parked:
+        _parked_rows(batch, tenant, id, before.parked, after.parked)
+    if before.timers is not after.timers:
         for timer in before.timers:
             if timer not in after.timers:
                 batch["remove_timers"].append((timer.due, id, timer.step, timer.kind))
         for timer in after.timers:
             if timer not in before.timers:
                 batch["add_timers"].append((timer.due, id, timer.step, timer.kind, tenant))
-    if before.incidents != after.incidents:
+    if before.incidents is not after.incidents:
         _by_step(batch["remove_incidents"], batch["put_incidents"], tenant, id, before.incidents, after.incidents)
 
 
@@ -88,10 +94,11 @@ def _by_step(
     after: tuple[Any, ...],
 ) -> None:
     """Rows of which a step has at most one: gone, or as they are now."""
-    steps = [row[0] for row in after] if before and after else ()
-    for row in before:
-        if row[0] not in steps:
-            removed.append((id, row[0]))
+    if before:
+        steps = [row[0] for row in after] if after else ()
+        for row in before:
+            if row[0] not in steps:
+                removed.append((id, row[0]))
     for row in after:
         if row not in before:
             step, first, second = row
@@ -114,44 +121,32 @@ def _parked_rows(
         batch["put_parked"].append((id, step, token, tenant, name, key, slot(row, id), status, definition, kind))
 
 
-def _attachments(batch: Batch, unit: Unit, id: Blob | None, blob: Blob) -> None:
-    if len(unit.attachments) == 1:
-        _brought(batch, unit, id, unit.attachments[0], False, blob)
-        return
-    erasing = None
-    for brought in unit.attachments:
-        if brought.erases:
-            erasing = brought
-    for brought in unit.attachments:
-        if brought is erasing:
-            erasing = None
-        _brought(batch, unit, id, brought, erasing is not None, blob)
-
-
-def _brought(batch: Batch, unit: Unit, id: Blob | None, brought: Attachments, is_erased: bool, blob: Blob) -> None:
-    """Rows of what one command brought; data that a later command of the same unit erases is never written."""
-    tenant = unit.tenant
-    if brought.payloads and not is_erased:
-        rows = batch["add_payloads"]
-        for hash, data in brought.payloads:
-            row = (id, blob + hash, blob + data)
-            if row not in rows[-2:]:
-                rows.append(row)
+def _cargo(batch: Batch, unit: Unit, id: Blob | None, brought: Attachments) -> int:
+    """Rows of what a command brings beside payloads, which few do; returns 1 when a plan begins."""
+    tenant, indexed = unit.tenant, batch["add_index"]
+    if brought.erases:
+        # Data that the same unit erases is never written.
+        _drop(batch["add_payloads"], 0, id)
+        _drop(indexed, -1, id)
+        batch["erase_payloads"].append((id,))
+    if brought.erases or brought.reindexes:
+        batch["remove_index"].append((id,))
+    for index in brought.index:
+        indexed.append((tenant, *index, id))
     if brought.inbox is not None:
         batch["add_inbox"].append((*brought.inbox, message_sums(brought.inbox)))
     if brought.settles is not None:
         batch["settle_inbox"].append(brought.settles)
     if brought.idempotency is not None:
         batch["add_idempotency"].append((tenant, brought.idempotency[0], id, brought.idempotency[1]))
-    if brought.erases:
-        batch["erase_payloads"].append((id,))
-    if brought.erases or brought.reindexes:
-        batch["remove_index"].append((id,))
-    if brought.index and not is_erased:
-        for index in brought.index:
-            batch["add_index"].append((tenant, *index, id))
     for write in brought.entities:
         _entity(batch, unit, write)
+    return int(brought.is_plan)
+
+
+def _drop(rows: list[tuple[Any, ...]], column: int, id: Blob | None) -> None:
+    while rows and rows[-1][column] is id:
+        rows.pop()
 
 
 def _entity(batch: Batch, unit: Unit, write: EntityWrite) -> None:

@@ -58,11 +58,13 @@ AggregateRow = tuple[bytes, str, str, int, str, int, bytes, bytes, bytes]
 def checked(row: AggregateRow) -> Loaded:
     """The aggregate behind a row, or an error that names the row."""
     id, tenant, kind, version, status, ended_at, state, head, stored = row
-    if any(isinstance(each, str) for each in (state, head, stored)):
-        raise damaged(bytes(id), "aggregate", "it holds text where bytes were")
-    if checksum(bytes(id), tenant, kind, version, status, ended_at, bytes(state), bytes(head)) != bytes(stored):
-        raise damaged(bytes(id), "aggregate", "its bytes no longer match their checksum")
-    return Loaded(Id(bytes(id)), tenant, kind, version, bytes(state), bytes(head))
+    id = bytes(id)
+    if isinstance(state, str) or isinstance(head, str) or isinstance(stored, str):
+        raise damaged(id, "aggregate", "it holds text where bytes were")
+    state, head = bytes(state), bytes(head)
+    if checksum(id, tenant, kind, version, status, ended_at, state, head) != stored:
+        raise damaged(id, "aggregate", "its bytes no longer match their checksum")
+    return Loaded(Id(id), tenant, kind, version, state, head)
 
 
 def checked_payload(aggregate: bytes, hash: bytes, data: bytes) -> bytes:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
 
+from perdure.journal import ParkedRow
 from perdure.kernel.ports import Attachments, Conflict, Unit
 
 
@@ -20,15 +21,15 @@ class Own(NamedTuple):
 class Claims(msgspec.Struct):
     """What the units of a batch claim: to be looked up under the transaction's locks."""
 
-    versions: list[tuple[bytes, int]] = []
-    """Aggregates, and the version each is expected to have."""
+    versions: dict[bytes, int] = {}
+    """Aggregates, and the version each is expected to have: by the last unit, where several concern the same one."""
     starts: list[tuple[str, str]] = []
     messages: list[tuple[str, str]] = []
     keys: list[tuple[str, str, str]] = []
     entities: list[tuple[str, str, str]] = []
     locks: list[tuple[str, str]] = []
-    own: list[Own | None] = []
-    """For each unit; None when it claims nothing but its version, as most do."""
+    own: dict[int, Own] = {}
+    """By the place of a unit in its batch; most are not among them, since they claim nothing but their version."""
 
 
 class Standing(msgspec.Struct):
@@ -54,21 +55,24 @@ TAKEN = -1
 
 def claims_of(units: Iterable[Unit]) -> Claims:
     claims = Claims()
-    for unit in units:
-        if unit.id is not None:
-            claims.versions.append((unit.id, unit.expected))
-        claims.own.append(None if _is_plain(unit) else _claim(claims, unit))
+    versions = claims.versions
+    for place, unit in enumerate(units):
+        id = unit.id
+        if id is not None:
+            versions[id] = unit.expected
+        for brought in unit.attachments:
+            if brought.inbox or brought.idempotency or brought.entities:
+                break
+        else:
+            parked = unit.after.parked
+            if not (unit.notices or (parked and _owns(parked))):
+                continue
+        claims.own[place] = _claim(claims, unit)
     return claims
 
 
-def _is_plain(unit: Unit) -> bool:
-    for brought in unit.attachments:
-        if brought.inbox is not None or brought.idempotency is not None or brought.entities:
-            return False
-    for row in unit.after.parked:
-        if row.kind in OWNED:
-            return False
-    return not unit.notices
+def _owns(parked: tuple[ParkedRow, ...]) -> bool:
+    return any(row.kind in OWNED for row in parked)
 
 
 def _claim(claims: Claims, unit: Unit) -> Own:
@@ -104,9 +108,19 @@ def _new_locks(unit: Unit) -> list[tuple[str, str]]:
     return [(unit.tenant, key) for key in sorted(after - {row.key for row in unit.before.parked if row.kind == LOCK})]
 
 
-def judge(units: Iterable[Unit], claims: Claims, standing: Standing) -> list[Conflict | None]:
+def judge(units: Sequence[Unit], claims: Claims, standing: Standing) -> list[Conflict | None]:
     """Per unit, why it may not be written; a unit that may takes its keys from those after it."""
-    return [_judge(unit, own, standing) for unit, own in zip(units, claims.own, strict=True)]
+    if not claims.own and len(claims.versions) == len(units) and standing.versions == claims.versions:
+        return [None] * len(units)  # each has an aggregate of its own, and all stand where they are expected
+    own = claims.own.get
+    return [_judge(unit, own(place), standing) for place, unit in enumerate(units)]
+
+
+def passing(units: Sequence[Unit], verdicts: Sequence[Conflict | None]) -> Sequence[Unit]:
+    """The units that may be written."""
+    if not any(verdicts):
+        return units
+    return [unit for unit, verdict in zip(units, verdicts, strict=True) if verdict is None]
 
 
 def _judge(unit: Unit, own: Own | None, standing: Standing) -> Conflict | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from perdure.sources import SECOND, Sources
 from perdure.store.ports import Row
-from perdure.store.seals import FIRST_PREVIOUS, Seal, heads_of, pack, root, seal_hash
+from perdure.store.seals import FIRST_PREVIOUS, Seal, pack, root, seal_hash
 from perdure.store.store import Store
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ class Sealer:
         return number, cursor, bytes(hash)
 
     def _make(self, number: int, previous: bytes, cursor: int, rows: list[Row]) -> Seal:
-        heads = heads_of(rows)
-        top = root([head.data() for head in heads])
+        leaves, data = pack(rows)
+        top = root(data)
         at = self._sources.now()
         hash = seal_hash(previous, number, at, cursor, top)
         signature = self._key.sign(hash)
-        return Seal(number, at, cursor, pack(heads), top, previous, hash, self._key.key_id, signature)
+        return Seal(number, at, cursor, leaves, top, previous, hash, self._key.key_id, signature)

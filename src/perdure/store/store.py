@@ -9,12 +9,13 @@ from perdure.kernel.ports import DISCARDED, Conflict, Found, Loaded, RecordRow, 
 from perdure.runbooks.ports import DeadLetter, Message, ParkedFound
 from perdure.sources import Id, Micros, Sources
 from perdure.store.answers import Answers, Cursors
-from perdure.store.checks import checked, checked_chain, checked_entity, checked_payload, damaged, message_sums
+from perdure.store.checks import checked, checked_chain, checked_entity, damaged, message_sums
 from perdure.store.lists import Lists
 from perdure.store.ports import Driver, FeedRow, Row
 from perdure.store.recent import RecentPayloads
 from perdure.store.telling import awaited
 from perdure.store.waits import Waits
+from perdure.store.wholes import Wholes
 from perdure.work.ports import AnswerBook, Beat, EntityFound, EntityVersion, JobFound, TimerFound, WorkerRow
 
 INSTANCE = "instance"
@@ -74,7 +75,7 @@ class Store(Waits):
         rows = await self.driver.fetch("read_payload", aggregate=aggregate, hash=hash)
         try:
             if rows:
-                return bytes(checked_payload(aggregate, hash, rows[0][0]))
+                return await Wholes(self.driver.fetch).of(aggregate, hash, rows[0][0])
             if await self.driver.fetch("list_payloads", aggregate=aggregate):
                 raise damaged(aggregate, "payload", f"no bytes are kept for the hash sha256:{hash.hex()}")
         except QuarantinedError as error:

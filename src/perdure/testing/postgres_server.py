@@ -47,11 +47,14 @@ WATCH = 'read _; kill -QUIT "$(head -n 1 "$0/data/postmaster.pid")" 2>/dev/null;
 
 
 class PostgresServer:
-    """One cluster on one loopback port, kept over restarts and kills until `remove()`."""
+    """One cluster on one loopback port, kept over restarts and kills until `remove()`.
 
-    def __init__(self, installation: Installation) -> None:
+    It lies in a folder of its own at `place`, else where the system keeps what is temporary.
+    """
+
+    def __init__(self, installation: Installation, place: Path | None = None) -> None:
         self._identity = _unprivileged_identity()
-        self._folder = Path(tempfile.mkdtemp(prefix="perdure-postgres-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="perdure-postgres-", dir=place))
         self._data = self._folder / "data"
         self._port = 0
         self._process: subprocess.Popen[str] | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -23,9 +24,11 @@ class PostgresService:
     """One Postgres server for a test session, and a fresh database for whoever asks.
 
     Where `PERDURE_TEST_POSTGRES` names a server, that one is used; it is then never restarted or killed.
+    One of our own keeps its data at `place`, else where the system keeps what is temporary.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, place: Path | None = None) -> None:
+        self._place = place
         self._external = os.environ.get(POSTGRES_VARIABLE, "")
         self._server: PostgresServer | None = None
         self._databases: list[str] = []
@@ -40,7 +43,7 @@ class PostgresService:
         if self._external:
             return self._external
         if self._server is None:
-            self._server = PostgresServer(find_installation())
+            self._server = PostgresServer(find_installation(), self._place)
         if not self._server.is_running():
             self._server.start()
         return self._server.url

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from perdure.contracts import key_fault
@@ -17,7 +17,7 @@ from perdure.verbs.templates import correlation_names, substitute_correlation
 class Verb:
     """What callers, surfaces and the kernel hold of a verb."""
 
-    __slots__ = ("content_hash", "definition", "execution", "input", "name", "output", "version")
+    __slots__ = ("check_output", "content_hash", "definition", "execution", "input", "name", "output", "version")
 
     def __init__(self, definition: VerbDefinition) -> None:
         self.definition = definition
@@ -28,6 +28,8 @@ class Verb:
         self.input = CompiledSchema(definition.input_schema, "call", "verb", definition.name)
         output = definition.output_schema
         self.output = None if output is None else CompiledSchema(output, "accept the result of", "verb", self.name)
+        self.check_output: Callable[[Any], Any] = _anything if self.output is None else self.output.check
+        """The result as it may be recorded, or SchemaViolationError; any JSON when no schema is declared."""
 
     @property
     def is_durable(self) -> bool:
@@ -51,10 +53,6 @@ class Verb:
         checked: dict[str, Any] = self.input.check(self.normalise_args(args))
         return checked
 
-    def check_output(self, value: Any) -> Any:
-        """The result as it may be recorded, or SchemaViolationError; any JSON when no schema is declared."""
-        return value if self.output is None else self.output.check(value)
-
     def sentence(self, args: Mapping[str, Any], kind: sentences.SentenceKind = "step") -> str:
         return sentences.render(self.definition, self.normalise_args(args), kind)
 
@@ -75,6 +73,10 @@ class Verb:
             fact = f"no wait can open under its correlation key '{template}': {fault}"
             raise SchemaViolationError("correlate", "verb", self.name, fact, violations=[])
         return key
+
+
+def _anything(value: Any) -> Any:
+    return value
 
 
 def _key_part(value: Any) -> str:

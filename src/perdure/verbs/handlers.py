@@ -14,6 +14,8 @@ from perdure.verbs.nearest import did_you_mean
 MARK = "__perdure_verbs__"
 Function = TypeVar("Function", bound=Callable[..., Any])
 Resolver = Callable[[str], Awaitable[Any]]
+Lent = tuple[Mapping[str, Resolver], Callable[..., Any], Any]
+"""What the router lends to the calls of a verb: who resolves references, what opens its records, and the verb."""
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -160,9 +162,9 @@ class Call:
 
     # --- what the router does ------------------------------------------------------------------------------------
 
-    def _begin(self, resolvers: Mapping[str, Resolver], opens: Callable[..., Any], verb: Any) -> None:
+    def _begin(self, lent: Lent) -> None:
         """Give it what its handler may ask for; records are opened when they are, for whom it was begun."""
-        self._resolvers = resolvers
+        self._resolvers, opens, verb = lent
         self._opens = (opens, self.tenant, self.principal, verb, self.idempotency_key)
 
     def _end(self) -> Any:
@@ -186,6 +188,43 @@ class Call:
         if self._is_over:
             entities.writes()
         return entities
+
+
+class LateCall(Call):
+    """A call whose particulars are made when its handler first asks for one: most look at their arguments only.
+
+    `make` gives the whole call with these arguments: the same, however late.
+    """
+
+    __slots__ = ("_lent", "_make", "_whole")
+
+    def __init__(self, args: dict[str, Any], make: Callable[[dict[str, Any]], Call]) -> None:
+        self.args, self._make = args, make
+        self._entities = self._meter = None
+        self._whole: Call | None = None
+        self._lent: Lent | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever was not set: what somebody has set meanwhile stays."""
+        if name == "entities":
+            return self._opened()  # what was raised there is told, and not that there are none
+        if name not in _PARTICULARS:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+        if self._whole is None:
+            self._whole = self._make(self.args)
+            if self._lent is not None:
+                self._whole._begin(self._lent)
+        value = getattr(self._whole, name)
+        setattr(self, name, value)
+        return value
+
+    def _begin(self, lent: Lent) -> None:
+        self._lent = lent
+        if self._whole is not None:  # somebody has looked at it already
+            super()._begin(lent)
+
+
+_PARTICULARS = frozenset(Call.__slots__)
 
 
 class VerbMark(msgspec.Struct, frozen=True):

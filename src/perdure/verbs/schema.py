@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jsonschema_rs
@@ -30,14 +30,19 @@ class SchemaFault(Exception):
 class CompiledSchema:
     """Checks data against one schema; `do`, `thing` and `id` are the words of its error sentence."""
 
-    __slots__ = ("_defaults", "_digest", "_do", "_id", "_is_recursive", "_thing", "_validator", "properties", "schema")
+    __slots__ = (
+        "_defaults", "_digest", "_do", "_id", "_is_plain", "_is_recursive", "_is_valid", "_thing", "_validator",
+        "properties", "schema",
+    )  # fmt: skip
 
     def __init__(self, schema: dict[str, Any], do: str = "accept", thing: str = "data", id: str = "") -> None:
         self.schema = schema
         self.properties: dict[str, Any] = schema.get("properties", {})
         self._validator = _compile(schema)
+        self._is_valid: Callable[[Any], bool] = self._validator.is_valid
         self._defaults: Defaults | None = defaults_of(schema)
         self._is_recursive = _has_recursion(schema)
+        self._is_plain = self._defaults is None and not self._is_recursive
         self._do, self._thing, self._id = do, thing, id
         self._digest = ""
 
@@ -53,11 +58,18 @@ class CompiledSchema:
             self._digest = data_hash(self.schema)
         return self._digest
 
+    def fits(self, data: Any) -> bool:
+        """Whether `check` gives it back as it is, where that is told at once: what does not may still pass there."""
+        try:
+            return self._is_plain and self._is_valid(data)
+        except ValueError:
+            return False
+
     def check(self, data: Any) -> Any:
         """The data with defaults filled in (the given value is never changed), or SchemaViolationError."""
-        filled = data if self._defaults is None else self._filled(data)
+        filled = data if self._is_plain else self._filled(data)
         try:
-            if not (self._is_recursive and is_deeper_than(filled, MAX_DEPTH)) and self._validator.is_valid(filled):
+            if self._is_valid(filled):
                 return filled
         except ValueError:
             pass
@@ -66,7 +78,7 @@ class CompiledSchema:
     def violations(self, data: Any) -> list[Violation]:
         """Everything wrong with the data, up to a bound; empty when it fits."""
         found: list[Violation] = []
-        if self._is_recursive and is_deeper_than(data, MAX_DEPTH):
+        if self._is_too_deep(data):
             return [Violation("$", f"it is nested more than {MAX_DEPTH} levels deep")]
         try:
             for error in self._validator.iter_errors(data):
@@ -78,9 +90,14 @@ class CompiledSchema:
         return found
 
     def _filled(self, data: Any) -> Any:
-        assert self._defaults is not None
-        # Too deep is refused below; filling it in would recurse as deep.
-        return data if self._is_recursive and is_deeper_than(data, MAX_DEPTH) else self._defaults.fill(data)
+        """With defaults; what is too deep is refused, since filling it in and validating it would recurse as deep."""
+        filled = data if self._defaults is None or self._is_too_deep(data) else self._defaults.fill(data)
+        if self._is_too_deep(filled):
+            self._refuse(self.violations(filled))
+        return filled
+
+    def _is_too_deep(self, data: Any) -> bool:
+        return self._is_recursive and is_deeper_than(data, MAX_DEPTH)
 
     def _refuse(self, violations: list[Violation]) -> None:
         fact = "; ".join(f"{violation.path}: {violation.reason}" for violation in violations[:10])

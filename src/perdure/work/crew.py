@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextvars import Context, copy_context
 from functools import partial
 from types import coroutine
-from typing import Any
+from typing import Any, Literal
 
 from perdure.sources import id_text
 
@@ -25,10 +25,10 @@ MOST_IN_A_TURN = 100
 JobName = tuple[bytes, int, int, int]
 """Call, step, attempt and the lease it runs under: taken over by the same process, it is another job."""
 Work = Callable[[], Coroutine[Any, Any, None]]
-ShortWork = Callable[..., Coroutine[Any, Any, None]]
-"""Is given what was enqueued with it."""
+Left = Literal["left"]
 
 _THROUGH = object()
+_LEFT: Left = "left"
 
 log = logging.getLogger("perdure")
 
@@ -39,43 +39,50 @@ class Crew:
     def __init__(self) -> None:
         # What somebody's context holds who happened to ask is no business of a job that follows from it.
         self._context = copy_context()
-        self._jobs: dict[JobName, asyncio.Future[Any] | None] = {}
-        self._queue: deque[tuple[JobName, Context, ShortWork, tuple[Any, ...]]] = deque()
+        self._jobs: dict[JobName, asyncio.Future[Any] | Left | None] = {}
+        """What is to be waited for until it ends; None of one that has not begun, or is just beginning."""
+        self._queue: deque[tuple[JobName, Work]] = deque()
         self._starting: set[asyncio.Task[None]] = set()
         """Hands that have not begun: there is one whenever something is queued."""
 
     def employ(self, name: JobName, work: Work) -> None:
         """Run something in a task of its own."""
         if name not in self._jobs:
-            self.go_on(name, work())
+            self._run(name, work)
 
-    def enqueue(self, name: JobName, work: ShortWork, *given: Any) -> None:
+    def enqueue(self, name: JobName, work: Work) -> None:
         """Run something that seldom waits; what it sees and sets of context variables is its own, as in a task."""
         if name not in self._jobs:
             self._jobs[name] = None
-            self._queue.append((name, self._context.copy(), work, given))
+            self._queue.append((name, work))
             if not self._starting:
                 self._start(helpers=1)
 
-    def entrust(self, name: JobName, left: asyncio.Future[Any]) -> None:
-        """What a job leaves to be waited for as it ends: until `dismiss` or `go_on` is said of it, that is the job."""
-        self._jobs[name] = left
+    def entrust(self, name: JobName) -> None:
+        """A job leaves something behind as it ends: it is under way until `dismiss` or `go_on` is said of it."""
+        self._jobs[name] = _LEFT
 
-    def go_on(self, name: JobName, rest: Coroutine[Any, Any, None]) -> None:
-        """Let what is left of a job be done in a task of its own."""
-        task = asyncio.create_task(rest, context=self._context.copy())
-        self._jobs[name] = task
-        task.add_done_callback(partial(self._ended, name))
+    def go_on(self, name: JobName, rest: Work) -> None:
+        """Let what is left of a job be done in a task of its own, unless it was cancelled meanwhile."""
+        left = self._jobs.get(name)
+        if isinstance(left, asyncio.Future) and left.cancelled():
+            del self._jobs[name]
+        elif left is not None:
+            self._run(name, rest)
+            _settle(left)
 
     def dismiss(self, name: JobName) -> None:
         """The job is over."""
-        self._jobs.pop(name, None)
+        left = self._jobs.pop(name, None)
+        if left is not _LEFT:
+            _settle(left)
 
     # --- what is under way ---------------------------------------------------------------------------------------
 
     def find(self, name: JobName) -> asyncio.Future[Any] | None:
         """What ends when the job does; None when there is none, or it has not begun."""
-        return self._jobs.get(name)
+        found = self._jobs.get(name)
+        return self._awaited(name) if found == _LEFT else found
 
     @property
     def has_room(self) -> bool:
@@ -87,7 +94,8 @@ class Crew:
 
     def tasks(self) -> list[asyncio.Future[Any]]:
         """What is to be waited for, and cancelled, until nothing is left."""
-        return [*(each for each in self._jobs.values() if each is not None), *self._starting]
+        under_way = [each for name in list(self._jobs) if (each := self.find(name)) is not None]
+        return [*under_way, *self._starting]
 
     async def finish(self, seconds: float | None) -> None:
         """Let jobs, and what follows from them, end, at most so long; the rest is cancelled."""
@@ -107,9 +115,25 @@ class Crew:
             each.cancel()
         while late:
             await asyncio.wait(late)
-            late = {left for name in names if (left := self._jobs.get(name)) is not None}
+            late = {left for name in names if (left := self.find(name)) is not None}
 
     # --- inside --------------------------------------------------------------------------------------------------
+
+    def _run(self, name: JobName, work: Work) -> None:
+        task = asyncio.create_task(work(), context=self._context.copy())
+        self._jobs[name] = task
+        task.add_done_callback(partial(self._ended, name))
+
+    def _awaited(self, name: JobName) -> asyncio.Future[None]:
+        """What was left, as something to wait for: hardly ever does anyone."""
+        left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._jobs[name] = left
+        left.add_done_callback(partial(self._given_up, name))
+        return left
+
+    def _given_up(self, name: JobName, left: asyncio.Future[None]) -> None:
+        if self._jobs.get(name) is left:
+            del self._jobs[name]
 
     def _start(self, helpers: int) -> None:
         hand = asyncio.create_task(self._work(helpers))
@@ -120,34 +144,30 @@ class Crew:
         """Do what is queued until something waits; what a job raises ends this hand, and the next one goes on."""
         hand = asyncio.current_task()
         assert hand is not None
+        jobs, queue = self._jobs, self._queue
         self._starting.discard(hand)
         # None of these begins before this hand waits or is through. Each brings two: many that wait begin soon.
-        for _ in range(min(helpers, len(self._queue) - 1 - len(self._starting))):
+        for _ in range(min(helpers, len(queue) - 1 - len(self._starting))):
             self._start(helpers=2)
         for _ in range(MOST_IN_A_TURN):
-            if not self._queue:
+            if not queue:
                 return
-            rest = self._begin(hand)
-            if rest is not None:
-                await rest
+            name, work = queue.popleft()
+            steps, context = work(), self._context.copy()
+            try:
+                waited = context.run(next, steps.__await__(), _THROUGH)
+            except BaseException:
+                jobs[name] = hand  # which ends with it
+                raise
+            if waited is not _THROUGH:
+                jobs[name] = hand
+                await _resumed(steps, context, waited)
+                self._leave(name, hand)
                 return
+            if jobs.get(name, _LEFT) is None:
+                del jobs[name]
             if hand.cancelling():
                 return  # the job's own doing: it must not meet the next one
-
-    def _begin(self, hand: asyncio.Task[None]) -> Awaitable[None] | None:
-        """Do the next job; gives back the rest of one that waits."""
-        name, context, work, given = self._queue.popleft()
-        self._jobs[name] = hand
-        steps = work(*given)
-        waited = context.run(next, steps.__await__(), _THROUGH)
-        if waited is _THROUGH:
-            self._leave(name, hand)
-            return None
-        return self._rest(name, hand, _resumed(steps, context, waited))
-
-    async def _rest(self, name: JobName, hand: asyncio.Task[None], steps: Awaitable[None]) -> None:
-        await steps
-        self._leave(name, hand)
 
     def _leave(self, name: JobName, hand: asyncio.Task[None]) -> None:
         if self._jobs.get(name) is hand:
@@ -170,9 +190,14 @@ class Crew:
 
     def _forsake(self) -> None:
         """Those who would have begun what is queued were cancelled: so is it."""
-        for name, *_ in self._queue:
+        for name, _ in self._queue:
             self._jobs.pop(name, None)
         self._queue.clear()
+
+
+def _settle(left: asyncio.Future[Any] | Left | None) -> None:
+    if left is not None and left != _LEFT and not left.done():
+        left.set_result(None)
 
 
 @coroutine

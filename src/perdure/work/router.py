@@ -40,7 +40,7 @@ from perdure.people import AGENT
 from perdure.usage import NOTHING, Meter, Spent, Used
 from perdure.verbs.compiled import Verb
 from perdure.verbs.definition import CRUD, INSTANT_COMPLETE, PARK, START_PROCESS
-from perdure.verbs.handlers import Call, Decide, Resolver, Result
+from perdure.verbs.handlers import Call, Decide, Lent, Resolver, Result
 from perdure.verbs.registry import Handler, HandlerRegistry
 from perdure.work.agents.asking import Answered, ask, named, uses_of
 
@@ -110,6 +110,10 @@ class Bound(msgspec.Struct, frozen=True):
     """Of an agent it is not used: that is asked with what was spent before."""
     parks: bool
     is_agent: bool
+    lent: Lent
+    fits: Callable[[Any], bool]
+    """Whether a result can be recorded as it is."""
+    max_bytes: int
 
     @property
     def function(self) -> Any:
@@ -190,7 +194,7 @@ class Router:
         self, verb: Verb, call: Call, contracts: Iterable[FlagContract] | None, is_loose: bool, spent: Spent | None
     ) -> Produced | Failed:
         bound, began = self._bound.get(verb.content_hash) or self._bind(verb), self._now()
-        call._begin(self._resolvers, self._entities, verb)
+        call._begin(bound.lent)
         made: Produced | Failed
         try:
             if bound.is_agent:
@@ -221,17 +225,17 @@ class Router:
         is_loose: bool,
     ) -> Produced:  # fmt: skip
         """What a handler gave back, held to the verb's contract."""
-        value, flags = result, {}
-        if isinstance(result, Result):
-            value, flags = result.data, result.flags
-        elif isinstance(result, Answered):
-            flags = result.flags
-        elif result is None:
-            value = {}
-        if flags and not is_loose:
-            _check_flags(verb, flags, contracts)
-        if type(value) is dict:
-            return self._checked(bound, verb, value, flags, call)
+        flags: dict[str, Any] = {}
+        if type(result) is dict:
+            value: Any = result
+        else:
+            value, flags = _parted(result)
+            if flags and not is_loose:
+                _check_flags(verb, flags, contracts)
+        if type(value) is dict and bound.fits(value):
+            writes, data = call._end(), canonical(value)
+            if len(data) <= bound.max_bytes:
+                return Produced(Cargo(data, value), flags, writes, False)
         if isinstance(value, Answered):
             return self._answered(bound, verb, value, call)
         if isinstance(value, Decide):
@@ -255,7 +259,11 @@ class Router:
     def _bind(self, verb: Verb) -> Bound:
         handler = self.handler(verb)
         parks = handler is None or handler.name == PARK or (verb.is_durable and handler.name != INSTANT_COMPLETE)
-        bound = Bound(handler, self._way(verb, handler), parks, self.is_agent(verb))
+        fits = _never if parks else verb.output.fits if verb.output is not None else _always
+        lent = (self._resolvers, self._entities, verb)
+        bound = Bound(
+            handler, self._way(verb, handler), parks, self.is_agent(verb), lent, fits, verb.execution.max_bytes
+        )  # fmt: skip
         self._bound[verb.content_hash] = bound
         return bound
 
@@ -283,6 +291,23 @@ class Router:
     def outgoing(self, verb: Verb, value: Any) -> Cargo:
         """A result checked against the verb's schema and budget, in its stored form."""
         return _cargo(verb, verb.check_output(value), "record the result of", "field")
+
+
+def _parted(result: Any) -> tuple[Any, dict[str, Any]]:
+    """The data and the flags of what a handler gave back."""
+    if isinstance(result, Result):
+        return result.data, result.flags
+    if isinstance(result, Answered):
+        return result, result.flags
+    return {} if result is None else result, {}
+
+
+def _always(value: Any) -> bool:
+    return True
+
+
+def _never(value: Any) -> bool:
+    return False
 
 
 async def _within(around: AbstractAsyncContextManager[None], attempt: Coroutine[Any, Any, T]) -> T:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.acceptance.browser.looking import Eyes
 from tests.acceptance.browser.serving import DESK, Server
@@ -183,13 +183,20 @@ def test_changes_are_undone_and_done_again_by_button_and_by_keyboard(eyes: Eyes)
     expect(redo).to_be_disabled()
 
 
-def test_what_was_kept_of_a_draft_is_undone_and_done_again(eyes: Eyes, server: Server) -> None:
-    def said(text: str) -> dict[str, object]:
-        return {"calls": [{"verb": "desk.note", "args": {"text": text}, "name": "note"}]}
+def said(text: str) -> dict[str, object]:
+    return {"calls": [{"verb": "desk.note", "args": {"text": text}, "name": "note"}]}
 
-    draft = server.post("/drafts", said("first words"))["id"]
-    server.put(f"/drafts/{draft}", said("second words"))
-    page = eyes.open(f"/runbooks/{draft}")
+
+def draft_of(server: Server, *texts: str) -> str:
+    """A draft that was kept once for each text."""
+    draft = str(server.post("/drafts", said(texts[0]))["id"])
+    for text in texts[1:]:
+        server.put(f"/drafts/{draft}", said(text))
+    return draft
+
+
+def test_what_was_kept_of_a_draft_is_undone_and_done_again(eyes: Eyes, server: Server) -> None:
+    page = eyes.open(f"/runbooks/{draft_of(server, 'first words', 'second words')}")
     title = page.get_by_role("heading", level=1)
     expect(title).to_contain_text("Note second words")
     expect(page.get_by_text("Revision 2 of 2")).to_be_visible()
@@ -199,6 +206,29 @@ def test_what_was_kept_of_a_draft_is_undone_and_done_again(eyes: Eyes, server: S
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     eyes.picture(page, "draft-undone")
     page.keyboard.press("Control+Shift+z")
+    expect(title).to_contain_text("Note second words")
+
+
+def test_what_is_pressed_while_the_last_undo_is_under_way_comes_after_it(eyes: Eyes, server: Server) -> None:
+    page = eyes.open(f"/runbooks/{draft_of(server, 'first words', 'second words', 'third words')}")
+    title = page.get_by_role("heading", level=1)
+    expect(title).to_contain_text("Note third words")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/undo", hold, times=1)
+    with page.expect_request("**/undo"):
+        page.get_by_role("button", name="Undo").click()
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+Shift+z")
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    assert len(held) == 1
+    held[0].continue_()
+    expect(page.get_by_text("Revision 2 of 3")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Done again")).to_have_count(1)
+    expect(page.get_by_role("button", name="Undo")).to_be_enabled()
     expect(title).to_contain_text("Note second words")
 
 

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from perdure.bpmn.conditions.tree import Compare
+from perdure.bpmn.diagrams import diagram_of
 from perdure.bpmn.drawing import Mark, Marks, draw
 from perdure.bpmn.layout import lay_out
 from perdure.bpmn.model import (
@@ -125,13 +127,34 @@ def test_the_diagram_of_the_file_is_kept() -> None:
 
 
 @pytest.mark.req("P4")
+def test_processes_with_a_drawing_each_are_drawn_below_each_other() -> None:
+    drawing, made = two_drawn(), groups(draw(two_drawn()))
+    boxes = [made[id].find(f"{SVG}rect") for id in ("a", "b")]
+    assert [box is not None and (box.get("x"), box.get("y")) for box in boxes] == [("10", "20"), ("10", "160")]
+    own = diagram_of(drawing, drawing.definitions.processes[1])
+    assert own is not None
+    assert (own.plane, own.shapes, own.inner) == ("two", (Shape(element="b", bounds=Bounds(10, 20, 100, 80)),), ())
+
+
+def two_drawn() -> Model:
+    processes = tuple(Process(id=id, body=Scope(nodes=(Task(id=task),))) for id, task in (("one", "a"), ("two", "b")))
+    first, second = (
+        Diagram(plane=id, shapes=(Shape(element=task, bounds=Bounds(10, 20, 100, 80)),))
+        for id, task in (("one", "a"), ("two", "b"))
+    )
+    return Model(definitions=Definitions(id="file", processes=processes), diagram=replace(first, inner=(second,)))
+
+
+@pytest.mark.req("P4")
 def test_what_a_collapsed_subprocess_holds_is_not_drawn() -> None:
     inner = Scope(nodes=(Task(id="inside"),))
     model = process(SubProcess(id="sub", body=inner, name="Closed"))
     shapes = tuple(Shape(element=id, bounds=Bounds(0, 0, 100, 80), is_expanded=id != "sub") for id in ("sub", "inside"))
     closed = Model(definitions=model.definitions, diagram=Diagram(plane="process", shapes=shapes))
+    beside = Diagram(plane="process", shapes=shapes[:1], inner=(Diagram(plane="sub", shapes=shapes[1:]),))
     assert "inside" in groups(draw(model))
     assert "inside" not in groups(draw(closed))
+    assert "inside" not in groups(draw(Model(definitions=model.definitions, diagram=beside)))
 
 
 @pytest.mark.req("P4")

@@ -36,10 +36,16 @@ READING = {
     "BPM007": ("two elements have one id", "give each an id of its own"),
     "BPM008": ("a reference leads to something that is not in the file", "draw it, or correct the reference"),
     "BPM009": ("a reference leads to something of another kind", "refer to the kind the message names"),
-    "BPM010": ("a flow or boundary event crosses the border of a scope", "connect elements of one scope"),
+    "BPM010": (
+        "a flow or boundary event crosses the border of a scope; as a warning, a lane lists a node of another process",
+        "connect elements of one scope, list nodes of the lane's own process",
+    ),
     "BPM011": ("an attribute is missing that must be there", "add it"),
     "BPM012": ("an element does not belong where it stands, or BPMN has none of that name", "move or remove it"),
-    "BPM013": ("an element of BPMN has no place in a process here", "remove it"),
+    "BPM013": (
+        "an element of BPMN has no place in a process here; as a warning, one of a collaboration is not kept",
+        "remove it",
+    ),
     "BPM014": ("an attribute has a value it cannot have", "write one that the message names"),
     "BPM015": ("something is said twice", "keep one of the two"),
     "BPM016": ("the default, incoming or outgoing flow of an element is that of another one", "name its own flows"),
@@ -61,7 +67,9 @@ def index() -> str:
         "## Reading\n\nA file that cannot be read is refused before any rule looks at it. A drawing or a "
         "description (a group, a data store, an operation, an item) that refers to nothing is a warning, and "
         "so is an attribute that has no effect (`BPM018`, or `BPM014` where only its value is unknown), "
-        "an id that XML does not allow (`BPM014`) or that a drawing gives twice (`BPM007`).\n"
+        "an id that XML does not allow (`BPM014`) or that a drawing gives twice (`BPM007`), a node in two lanes of "
+        "one set (`BPM015`), data or a text in a lane (`BPM009`) and a gateway whose flows go against its direction "
+        "(`BPM014`).\n"
     )
     rows = [f"| `{code}` | {meaning} | {advice} |" for code, (meaning, advice) in READING.items()]
     parts.append("\n".join(["| code | it means | what to do |", "|---|---|---|", *rows]) + "\n")

@@ -10,7 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.bpmn.lint import PROFILES, TARGETS, Contract, Profile, Target, VerbContract, lint
-from perdure.bpmn.model import CallActivity, Definitions, Event, Flow, Model, Process, Scope, SubProcess, Task
+from perdure.bpmn.model import (
+    CallActivity,
+    CompensationTrigger,
+    Definitions,
+    Event,
+    Extension,
+    Flow,
+    Model,
+    Process,
+    Scope,
+    SubProcess,
+    Task,
+    TimerTrigger,
+    Trigger,
+    Value,
+)
 from perdure.bpmn.xml import read_model
 from perdure.contracts import FlagContract
 from tests.bpmn.lint.building import blocks, in_line, lead, model_of
@@ -79,6 +94,17 @@ def test_the_caller_itself_is_not_proposed_for_a_process_that_is_not_known() -> 
     call = in_line(CallActivity(id="bill", name="Bill", process="orders"))
     (found,) = [each for each in lint(call, profile="open", others=["order"], knows_all=True) if each.code == "BPM151"]
     assert found.hint == "Correct the id, or deploy the process first."
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize(("binding", "found"), [("latest", []), ("deployment", ["HOL010"]), ("versionTag", ["HOL010"])])
+def test_a_call_that_wants_one_version_of_a_process_is_told_that_the_latest_is_called(
+    binding: str, found: list[str]
+) -> None:
+    called = Extension(name="zeebe:calledElement", attributes={"bindingType": binding})
+    call = in_line(CallActivity(id="bill", name="Bill", process="billing", extensions=(called,)))
+    findings = lint(call, profile="open", others=["billing"])
+    assert [each.code for each in findings if each.code != "BPM128"] == found
 
 
 @pytest.mark.req("V10")
@@ -241,3 +267,32 @@ def test_no_broken_model_makes_lint_fail(data: st.DataObject) -> None:
     definitions = msgspec.structs.replace(model.definitions, processes=(broken,), messages=(), errors=())
     profile, target = data.draw(st.sampled_from(PROFILES)), data.draw(st.sampled_from(TARGETS))
     lint(msgspec.structs.replace(model, definitions=definitions), profile=profile, target=target, contract=CONTRACT)
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize(
+    ("cycle", "first"),
+    [("R3/PT1H", "PT1H as a duration"), ("R3/2030-01-01T00:00:00Z/PT1H", "2030-01-01T00:00:00Z as a date")],
+)
+def test_a_timer_that_fires_once_is_told_to_say_its_first_time(cycle: str, first: str) -> None:
+    timer = (TimerTrigger("cycle", Value(cycle)),)
+    caught = Event(id="wait", position="catch", triggers=timer)
+    late = Event(id="late", position="boundary", attached_to="pack", triggers=timer)
+    found = lint(in_line(caught, Task(id="pack", kind="user"), late), profile="open")
+    hints = {each.element: each.hint for each in found if each.code == "BPM192"}
+    assert hints == {"wait": f"Write {first}.", "late": f"Write {first}, or let it not interrupt."}
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize(
+    ("trigger", "why"),
+    [
+        (CompensationTrigger(), "compensation of what starts an instance is not carried out"),
+        (TimerTrigger("duration", Value("PT1H")), "nothing happens while it waits"),
+    ],
+)
+def test_why_a_task_that_starts_instances_has_no_boundary_event_is_told(trigger: Trigger, why: str) -> None:
+    task = Task(id="paid", kind="receive", message="m", is_instantiating=True)
+    event = Event(id="b", position="boundary", attached_to="paid", triggers=(trigger,))
+    facts = [each.fact for each in lint(model_of(task, event), profile="open") if each.code == "BPM139"]
+    assert facts == [f"its host 'paid' starts instances by its message, and {why}"]

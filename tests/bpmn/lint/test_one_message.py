@@ -126,3 +126,10 @@ def test_no_fault_hides_another(content: str, told: list[tuple[str, str]]) -> No
 def test_a_call_that_may_be_made_not_once_ends_a_recursion(call: str, is_endless: bool) -> None:
     found = lint(read_model(in_process(ENDS + call + flow("s", "c") + flow("c", "e"))), profile="open")
     assert ("BPM173" in [each.code for each in found]) == is_endless
+
+
+def test_an_extension_of_another_tool_is_told_once_with_all_that_is_in_it() -> None:
+    inside = '<o:look xmlns:o="urn:o"><o:colours><o:colour name="blue" /></o:colours></o:look>'
+    content = LINE.replace("</d:ext", f"{inside}</d:ext", 1)
+    told = [each.fact for each in lint(read_model(in_process(content))) if each.code == "HOL021"]
+    assert told == ["its extension {urn:o}look has no effect here"]

@@ -18,6 +18,7 @@ from perdure.bpmn.machine.opaque import READERS
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.shapes import standing, template_of
 from perdure.bpmn.machine.state import ENDED, Instance
+from perdure.engines.embedded.following import is_at_rest
 from perdure.journal import Decision, Entries, Origin
 from perdure.people import Person
 from perdure.usage import Budget, Used
@@ -57,6 +58,7 @@ class Comparing(Player):
     def _compare(self, command: c.Command, made: Decision, state: Instance) -> None:
         machine, written = self.machine, made.written
         assert written is not None and made.state == state
+        assert is_at_rest(made.state) == is_at_rest(state)
         assert written.state == machine.encode(state)
         assert written.record == machine.records.encode(self.now, type(command).__name__, self.origin, made.entries)
         assert written.rows is None or written.rows == machine.rows(ID, state)

@@ -33,6 +33,9 @@ class Case(NamedTuple):
 
 BOOLEAN = (FlagContract("orch_x", "boolean", initial=False),)
 REFUSED = {"verb.a": ("REFUSED",)}
+REFUSED_ERROR = m.ErrorTrigger("REFUSED")
+ERROR_END = m.Event(id="end2", position="end", triggers=(REFUSED_ERROR,))
+CHOICE_INSIDE = ("start2 -> b -> xor1", "xor1 -> end2 [orch_x = true]", "xor1 -> c [default]", "c -> end3")
 CHOICE = ("start -> a -> xor1", "xor1 -> b [orch_x = true]", "xor1 -> c [default]")
 
 
@@ -122,7 +125,9 @@ CASES = {
     "conditions that leave a gap": Case(
         "SND004", "xor1",
         definitions("start -> a -> xor1", "xor1 -> b [orch_n < 3]", "xor1 -> c [orch_n > 3]", "b -> end", "c -> end"),
-        definitions("start -> a -> xor1", "xor1 -> b [orch_n < 3]", "xor1 -> c [orch_n >= 3]", "b -> end", "c -> end"),
+        definitions(
+            "start -> a -> xor1", "xor1 -> b [orch_n < 3]", "xor1 -> c [not(orch_n < 3)]", "b -> end", "c -> end"
+        ),
     ),
     "a loop of gateways alone": Case(
         "SND005", "xor1",
@@ -174,6 +179,21 @@ CASES = {
                    boundary("refused", "v", m.ErrorTrigger("REFUSED")))))),
         may_raise={"verb.u": ("REFUSED",)}, is_warning=True,
     ),
+    "an error end event of a subprocess that nothing catches": Case(
+        "SND007", "end2",
+        definitions("start -> sub -> end", nodes=(_inner(*CHOICE_INSIDE, nodes=(ERROR_END,)),)),
+        definitions("start -> sub -> end", "refused -> d -> end4",
+                    nodes=(_inner(*CHOICE_INSIDE, nodes=(ERROR_END,)), boundary("refused", "sub", REFUSED_ERROR))),
+        is_warning=True,
+    ),
+    "an error end event of what undoes": Case(
+        "SND007", "end2",
+        _undone(m.SubProcess(id="u", is_for_compensation=True, body=scope(*CHOICE_INSIDE, nodes=(ERROR_END,)))),
+        _undone(m.SubProcess(id="u", is_for_compensation=True, body=scope(
+            "start4 -> sub -> end4", "refused -> w -> end5",
+            nodes=(_inner(*CHOICE_INSIDE, nodes=(ERROR_END,)), boundary("refused", "sub", REFUSED_ERROR))))),
+        is_warning=True,
+    ),
     "an error event nothing raises": Case(
         "SND008", "missing",
         definitions("start -> a -> end", "missing -> b -> end2", "any -> c -> end2",
@@ -192,5 +212,12 @@ CASES = {
         "SND009", "a",
         definitions("start -> a -> end", nodes=(node("a", repeat=m.MultiInstance(cardinality=m.Value("many"))),)),
         definitions("start -> a -> end", nodes=(node("a", repeat=m.MultiInstance(cardinality=m.Value("700"))),)),
+    ),
+    "a choice by a flag that nothing declares": Case(
+        "SND011", "xor1",
+        definitions("start -> a -> xor1", "xor1 -> b [orch_x = true]", "xor1 -> c [orch_x = false]", "b -> end",
+                    "c -> end2"),
+        definitions("start -> a -> xor1", "xor1 -> b [orch_x = true]", "xor1 -> c [orch_x != true]", "b -> end",
+                    "c -> end2"),
     ),
 }  # fmt: skip

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from perdure.bpmn import model as m
 from perdure.contracts import FlagContract
-from tests.bpmn.proof.models import boundary, definitions, node, timer
+from tests.bpmn.proof.models import boundary, definitions, node, scope, timer
 
 BRANCHES = 5
 FLAGS = tuple(f"orch_f{at}" for at in range(10))
@@ -52,6 +54,30 @@ def large(join: str = "and") -> m.Definitions:
         lines += more
         nodes += inner
     return definitions(*lines, nodes=nodes)
+
+
+def repeating() -> m.Definitions:
+    """Five branches whose first task is done as often as one flag of all of them says."""
+    model = large()
+    process, often = model.processes[0], m.MultiInstance(m.Value("orch_n", "flag"))
+    nodes = (replace(each, repeat=often) if each.id.endswith("_a") else each for each in process.body.nodes)
+    body = replace(process.body, nodes=tuple(nodes))
+    return replace(model, processes=(replace(process, body=body),))
+
+
+def listening(branches: int) -> m.Definitions:
+    """Subprocesses at once, in each of which an event begins something again and again beside the work."""
+    lines = ["start -> fork", "join -> end", *(f"fork -> sub{at} -> join" for at in range(branches))]
+    return definitions(*lines, nodes=[node("fork", "and"), node("join", "and"), *map(_listening, range(branches))])
+
+
+def _listening(at: int) -> m.SubProcess:
+    trigger = m.MessageTrigger(f"m_{at}")
+    heard = m.Event(id=f"heard{at}", position="start", triggers=(trigger,), is_interrupting=False)
+    beside = m.SubProcess(
+        id=f"beside{at}", kind="event", body=scope(f"heard{at} -> note{at} -> end{at}_1", nodes=(heard,))
+    )
+    return m.SubProcess(id=f"sub{at}", body=scope(f"start{at} -> user{at} -> end{at}_2", nodes=(beside,)))
 
 
 def deciding() -> m.Definitions:

@@ -8,7 +8,17 @@ import pytest
 
 from perdure.bpmn.conditions import flags_of
 from perdure.bpmn.proof import Bounds, prove
-from tests.bpmn.proof.large import FLAGS, contracts, deciding, deciding_writes, interleaved, large, writes
+from tests.bpmn.proof.large import (
+    FLAGS,
+    contracts,
+    deciding,
+    deciding_writes,
+    interleaved,
+    large,
+    listening,
+    repeating,
+    writes,
+)
 from tests.bpmn.proof.models import definitions, node
 
 
@@ -22,6 +32,28 @@ def test_a_hundred_elements_ten_flags_and_five_branches_are_proved(declares: str
     assert verdict.word == "proved", verdict.findings
     assert verdict.statistics.states < 1_000
     assert verdict.statistics.reductions["stubborn sets"] > 20
+
+
+@pytest.mark.req("V10")
+def test_branches_that_repeat_as_often_as_a_flag_says_are_proved_although_any_verb_may_write_it() -> None:
+    verdict = prove(repeating(), bounds=Bounds(states=10_000))
+    assert verdict.word == "proved", verdict.findings
+
+
+@pytest.mark.req("V10")
+def test_twenty_subprocesses_at_once_with_events_beside_their_work_are_proved() -> None:
+    verdict = prove(listening(20))
+    assert verdict.word == "proved", verdict.findings
+    assert verdict.statistics.states < 100
+    every, few = (prove(listening(2), is_reduced=each) for each in (False, True))
+    assert (every.word, every.findings) == (few.word, few.findings) == ("proved", ())
+
+
+@pytest.mark.req("V10")
+def test_hundreds_of_elements_behind_each_other_where_nothing_waits_are_no_trouble() -> None:
+    far = " -> ".join(f"none{at}" for at in range(1_000))
+    verdict = prove(definitions("start -> and1", f"and1 -> user1 -> {far} -> end1", "and1 -> user2 -> end2"))
+    assert verdict.word == "proved", verdict.findings
 
 
 @pytest.mark.req("V10")
@@ -101,3 +133,14 @@ def test_progress_is_told() -> None:
 def test_flags_are_ten() -> None:
     flows = large().processes[0].body.flows
     assert {name for flow in flows if flow.condition for name in flags_of(flow.condition)} == set(FLAGS)
+
+
+@pytest.mark.req("V10")
+def test_one_step_with_more_results_than_anyone_can_count_ends_at_the_bound() -> None:
+    lines = [f"none{at} -> xor{at}1 -> xor{at + 1}0" for at in range(30)]
+    lines += [f"xor{at}0 -> none{at} [orch_f{at} = true]" for at in range(30)]
+    lines += [f"xor{at}0 -> xor{at}1 [default]" for at in range(30)]
+    ticks = itertools.count(step=1_000)
+    model = definitions("start -> xor00", *lines, "xor300 -> user1 -> end")
+    verdict = prove(model, bounds=Bounds(seconds=0.2), now=lambda: next(ticks))
+    assert (verdict.word, verdict.bound) == ("undecided", "seconds")

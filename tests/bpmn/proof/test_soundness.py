@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
+from perdure.bpmn import model as m
 from perdure.bpmn.conditions import parse_condition
 from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.model import SubProcess
 from perdure.bpmn.proof import Bounds, Verdict, prove
 from perdure.bpmn.proof.ample import Ample
 from perdure.bpmn.proof.outline import Outline
-from tests.bpmn.proof.models import definitions, scope
+from tests.bpmn.proof.models import definitions, node, scope
 from tests.bpmn.proof.random_models import CONTRACTS, random_process, random_writes
 
 CUTTING = {"SND002", "SND005", "SND006"}
@@ -46,6 +47,34 @@ def test_reduced_and_complete_searches_agree(block: int) -> None:
     assert decided > EACH // 2
 
 
+def with_listeners(body: m.Scope, name: str = "p") -> m.Scope:
+    """With an event subprocess in every scope that lets everything stand."""
+    start = m.Event(id=f"{name}_heard", position="start", triggers=(m.SignalTrigger("knock"),), is_interrupting=False)
+    inside = scope(f"{name}_heard -> {name}_ask -> {name}_over", nodes=(start, node(f"{name}_over", "end")))
+    listener = m.SubProcess(id=f"{name}_listener", kind="event", body=inside)
+    nodes = (
+        replace(each, body=with_listeners(each.body, each.id)) if isinstance(each, m.SubProcess) else each
+        for each in body.nodes
+    )
+    return replace(body, nodes=(*nodes, listener))
+
+
+@pytest.mark.req("V10")
+def test_reduced_and_complete_searches_agree_where_events_occur_again_and_again() -> None:
+    decided = 0
+    for seed in range(30):
+        made = random_process(seed, 2, changes=seed % 2)
+        process = replace(made.process, body=with_listeners(made.process.body))
+        deployed = replace(made, process=process, signals=(*made.signals, m.Signal(id="knock", name="knock")))
+        every = prove(deployed, is_reduced=False, bounds=Bounds(states=3000))
+        few = prove(deployed)
+        decided += not every.bound
+        codes, reduced = ({finding.code for finding in each.findings} for each in (every, few))
+        assert every.bound or every.word == few.word, f"seed {seed}"
+        assert every.bound or codes & CUTTING or codes == reduced, f"seed {seed}"
+    assert decided > 15
+
+
 def test_putting_off_too_much_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison can fail: a search that thinks nobody ever meets anybody misses something."""
     monkeypatch.setattr(Outline, "alive", lambda self, element, kind: 0)
@@ -69,7 +98,7 @@ def test_putting_off_too_much_would_be_noticed(monkeypatch: pytest.MonkeyPatch) 
 def test_searches_of_ad_hoc_subprocesses_agree_and_end(
     completion: str, is_in_order: bool, lines: tuple[str, ...], word: str
 ) -> None:
-    sub = SubProcess(
+    sub = m.SubProcess(
         id="sub", kind="ad_hoc", body=scope(*lines), ordering="sequential" if is_in_order else "parallel",
         completion=parse_condition(completion) if completion else None,
     )  # fmt: skip

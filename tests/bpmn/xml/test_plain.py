@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perdure.bpmn.conditions.tree import Compare, Condition, Foreign
+from perdure.bpmn.lint import lint
 from perdure.bpmn.model import (
     Annotation,
     Association,
@@ -37,6 +38,22 @@ from tests.bpmn.xml.fixtures import CLOSING, OPENING, fixture, in_process
 pytestmark = pytest.mark.req("V10")
 
 
+BLANKS = in_process(
+    '<d:startEvent id="{open}s{close}"><d:outgoing>{open}f{close}</d:outgoing></d:startEvent>'
+    '<d:exclusiveGateway id="x{close}" default="{open}g"><d:incoming>f</d:incoming></d:exclusiveGateway>'
+    '<d:endEvent id="e" /><d:callActivity id="c" calledElement="{open}other" />'
+    '<d:receiveTask id="r" messageRef="{open}m{close}" />'
+    '<d:boundaryEvent id="b" attachedToRef="{open}r{close}"><d:timerEventDefinition /></d:boundaryEvent>'
+    '<d:sequenceFlow id="f{close}" sourceRef="{open}s" targetRef="x{close}" />'
+    '<d:sequenceFlow id="g" sourceRef="{open}x{close}" targetRef="{open}e" />',
+    '<d:message id="{open}m" name="asked" />',
+)
+OPERATION = (
+    '<d:message id="asked" name="asked" /><d:interface id="i" name="i"><d:operation id="ask" name="ask">'
+    "<d:inMessageRef>asked</d:inMessageRef><d:outMessageRef>told</d:outMessageRef></d:operation></d:interface>"
+)
+
+
 @pytest.fixture(scope="module")
 def settled() -> dict[str, Node]:
     return {node.id: node for node in nodes(fixture("settlement").definitions.processes[0].body)}
@@ -44,6 +61,38 @@ def settled() -> dict[str, Node]:
 
 def only(text: str) -> Node:
     return read_model(text).definitions.processes[0].body.nodes[0]
+
+
+def test_blanks_around_ids_and_references_are_no_part_of_them() -> None:
+    tidy = BLANKS.format(open="", close="")
+    loose = BLANKS.format(open=" ", close="\n  ")
+    assert read_model(loose).definitions == read_model(tidy).definitions
+    assert read_model(loose).remarks == read_model(tidy).remarks == ()
+
+
+def test_text_with_marks_in_it_is_read_without_them() -> None:
+    marked = (
+        '<p xmlns="http://www.w3.org/1999/xhtml">Look <b>well</b> at it.</p><p xmlns="urn:x">Twice &amp; slowly.</p>'
+    )
+    content = f'<d:task id="a"><d:documentation>{marked}</d:documentation></d:task>'
+    model = read_model(in_process(f'{content}<d:textAnnotation id="t"><d:text>{marked}</d:text></d:textAnnotation>'))
+    body = model.definitions.processes[0].body
+    assert body.nodes[0].documentation == body.annotations[0].text == "Look well at it.\nTwice & slowly.\n"
+    assert read_model(write_model(model)).definitions == model.definitions
+
+
+def test_conversations_are_not_kept_and_that_is_remarked() -> None:
+    pool = '<d:participant id="q" processRef="p" /><d:conversation id="c" />'
+    model = read_model(in_process('<d:task id="a" />', f'<d:collaboration id="both">{pool}</d:collaboration>'))
+    assert [(each.code, each.element) for each in model.remarks] == [("BPM013", "c")]
+
+
+def test_an_operation_that_names_a_message_which_is_not_there_is_remarked() -> None:
+    model = read_model(in_process('<d:task id="a" />', OPERATION))
+    assert [(each.code, each.element, each.fact) for each in model.remarks] == [
+        ("BPM008", "ask", "outMessageRef refers to 'told', which is not in the file")
+    ]
+    assert model.referred == {"asked"}
 
 
 @pytest.mark.parametrize(
@@ -308,3 +357,54 @@ def test_a_task_definition_counts_before_an_implementation() -> None:
     found = only(in_process(f'<d:serviceTask id="a" implementation="c.d">{inside}</d:serviceTask>'))
     assert isinstance(found, Task)
     assert (found.type, found.extensions) == ("a.b", (Extension("attributes", {"implementation": "c.d"}),))
+
+
+LANES = (
+    '<d:laneSet id="set"><d:lane id="l1"><d:flowNodeRef>a</d:flowNodeRef><d:flowNodeRef>o</d:flowNodeRef>'
+    '<d:childLaneSet id="inner"><d:lane id="l2"><d:flowNodeRef>a</d:flowNodeRef></d:lane></d:childLaneSet></d:lane>'
+    '<d:lane id="l3">{0}</d:lane></d:laneSet>{1}<d:task id="a" /><d:dataObject id="o" />'
+)
+
+
+@pytest.mark.req("V10")
+def test_data_in_a_lane_is_passed_over_and_a_node_in_two_lanes_remarked() -> None:
+    twice = "<d:flowNodeRef>a</d:flowNodeRef>"
+    model = read_model(in_process(LANES.format(twice, "")))
+    assert [(each.code, each.element) for each in model.remarks] == [("BPM009", "l1"), ("BPM015", "l3")]
+    assert "'a' stands in this lane and in 'l2'" in model.remarks[1].fact
+    first = model.definitions.processes[0].lanes[0]
+    assert (first.members, first.lanes[0].members) == (("a",), ("a",))
+    other_set = f'<d:laneSet id="other"><d:lane id="l4">{twice}</d:lane></d:laneSet>'
+    assert [each.code for each in read_model(in_process(LANES.format("", other_set))).remarks] == ["BPM009"]
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize("is_executable", ["true", "false"])
+def test_a_node_of_another_process_in_a_lane_is_remarked_and_stays_listed(is_executable: str) -> None:
+    lanes = (
+        '<d:laneSet id="set"><d:lane id="l1"><d:childLaneSet id="inner"><d:lane id="l2">'
+        "<d:flowNodeRef>a</d:flowNodeRef><d:flowNodeRef>o</d:flowNodeRef><d:flowNodeRef>b</d:flowNodeRef>"
+        "</d:lane></d:childLaneSet></d:lane></d:laneSet>"
+        '<d:task id="a" /><d:subProcess id="s"><d:task id="b" /></d:subProcess>'
+    )
+    other = f'<d:process id="other" isExecutable="{is_executable}"><d:task id="o" /></d:process>'
+    model = read_model(in_process(lanes, other))
+    assert [(each.code, each.element) for each in model.remarks] == [("BPM010", "l2")]
+    assert "'o', which stands in another process" in model.remarks[0].fact
+    assert model.definitions.processes[0].lanes[0].lanes[0].members == ("a", "o", "b")
+    assert [each.severity for each in lint(model, profile="open") if each.code == "BPM010"] == ["warning"]
+
+
+@pytest.mark.req("V10")
+def test_a_gateway_whose_flows_go_against_its_direction_is_remarked() -> None:
+    flows = "".join(
+        f'<d:sequenceFlow id="{a}{b}" sourceRef="{a}" targetRef="{b}" />' for a, b in ("ga", "gb", "ah", "bh")
+    )
+    text = (
+        '<d:task id="a" /><d:task id="b" /><d:parallelGateway id="g" gatewayDirection="{0}" />'
+        '<d:parallelGateway id="h" gatewayDirection="{1}" />'
+    )
+    model = read_model(in_process(text.format("Converging", "Diverging") + flows))
+    assert [(each.code, each.element) for each in model.remarks] == [("BPM014", "g"), ("BPM014", "h")]
+    assert "2 flows leave it" in model.remarks[0].fact
+    assert not read_model(in_process(text.format("Diverging", "Converging") + flows)).remarks

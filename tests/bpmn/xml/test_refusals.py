@@ -80,6 +80,21 @@ ZEEBE = 'xmlns:z="http://camunda.org/schema/zeebe/1.0"'
         ('<d:task id="a"><d:lane id="b" /></d:task>', "BPM012", "b", "a lane does not belong where it stands"),
         ('<d:task id="a"><d:association id="b" /></d:task>', "BPM012", "b", "an association does not belong"),
         ('<d:task id="a"><d:task id="b" /></d:task>', "BPM012", "b", "does not belong where it stands"),
+        (
+            '<d:task id="a"><d:multiInstanceLoopCharacteristics><d:loopCardinality>2</d:loopCardinality>'
+            "<d:completionCondtion>=orch_x = 1</d:completionCondtion></d:multiInstanceLoopCharacteristics></d:task>",
+            "BPM012", "", "BPMN 2.0 has no element 'completionCondtion'",
+        ),
+        (
+            '<d:startEvent id="e"><d:timerEventDefinition><d:timeDuraton>PT1H</d:timeDuraton></d:timerEventDefinition>'
+            "</d:startEvent>",
+            "BPM012", "", "BPMN 2.0 has no element 'timeDuraton'",
+        ),
+        (
+            '<d:laneSet id="x"><d:lane id="l"><d:flowNoderef>a</d:flowNoderef></d:lane></d:laneSet><d:task id="a" />',
+            "BPM012", "", "BPMN 2.0 has no element 'flowNoderef'",
+        ),
+        ('<d:textAnnotation id="t"><d:task id="a" /></d:textAnnotation>', "BPM012", "a", "a task does not belong"),
         ('<d:choreographyTask id="a" />', "BPM013", "a", "a choreographyTask has no place"),
         ('<d:task id="a" isForCompensation="maybe" />', "BPM014", "a", "isForCompensation is 'maybe'"),
         ('<d:adHocSubProcess id="a" ordering="Random" />', "BPM014", "a", "ordering is 'Random'"),
@@ -139,6 +154,27 @@ ZEEBE = 'xmlns:z="http://camunda.org/schema/zeebe/1.0"'
             '<z:loopCharacteristics inputCollection="=for i in 1..2 return i" /></d:extensionElements>'
             "<d:loopCardinality>3</d:loopCardinality></d:multiInstanceLoopCharacteristics></d:task>",
             "BPM015", "", "it says how often in two ways",
+        ),
+        (
+            '<d:task id="a"><d:multiInstanceLoopCharacteristics><d:loopCardinality>3</d:loopCardinality>'
+            "<d:loopDataInputRef>b</d:loopDataInputRef></d:multiInstanceLoopCharacteristics></d:task>",
+            "BPM015", "", "as a loopCardinality and as a loopDataInputRef",
+        ),
+        *(
+            (f'<d:intermediateThrowEvent id="a">{link.format(end)}</d:intermediateThrowEvent>{other}', code, "l", fact)
+            for link, other in (
+                (
+                    '<d:linkEventDefinition id="l" name="L"><d:target>{}</d:target></d:linkEventDefinition>',
+                    '<d:intermediateCatchEvent id="b"><d:linkEventDefinition id="m" name="M" />'
+                    '</d:intermediateCatchEvent><d:task id="t" />',
+                ),
+            )
+            for end, code, fact in (
+                ("z", "BPM008", "the target of the link is 'z', which is not in the file"),
+                ("t", "BPM009", "the target of the link is 't', which is no link"),
+                ("m", "BPM015", "the link is named 'L' and its target 'M'"),
+                ("b", "BPM015", "the link is named 'L' and its target 'M'"),
+            )
         ),
         (
             f'<d:callActivity id="a" calledElement="p"><d:extensionElements {ZEEBE}><z:calledElement processId="q" />'

@@ -12,6 +12,7 @@ from perdure.bpmn import model as ir
 from perdure.bpmn.diagrams import diagram_of
 from perdure.bpmn.hashing import content_hash
 from perdure.bpmn.layout import lay_out
+from perdure.bpmn.lint import lint
 from perdure.bpmn.model import Model
 from perdure.bpmn.xml import read_model, write_model
 from tests.bpmn.strategies import models
@@ -98,6 +99,23 @@ def test_what_is_said_of_pools_lanes_data_and_messages_and_how_data_is_joined_is
     assert own is not None
     assert own.notes == dict.fromkeys(("lane", "r", "m"), "Why it is so."), "a pool is of the file, not of the process"
     assert own.edges == again.diagram.edges
+
+
+@pytest.mark.req("V10")
+def test_what_is_said_of_pools_lanes_data_and_messages_is_kept_without_a_drawing() -> None:
+    undrawn = DRAWN.partition("<i:BPMNDiagram")[0]
+    model = read_model(OPENING + undrawn.format(about=WORDS) + CLOSING)
+    assert model.diagram is not None
+    assert model.diagram.notes == dict.fromkeys(("pool", "lane", "r", "m"), "Why it is so.")
+    again = read_model(write_model(model))
+    assert again.diagram is not None
+    assert again.diagram.notes == model.diagram.notes
+    assert {shape.element for shape in again.diagram.shapes} >= {"a", "lane", "pool"}
+    own = diagram_of(model, model.definitions.processes[0])
+    assert own is not None
+    assert (own.is_blank(), own.notes) == (True, dict.fromkeys(("lane", "r", "m"), "Why it is so."))
+    assert read_model(OPENING + undrawn.format(about="") + CLOSING).diagram is None
+    assert [each.element for each in lint(model, profile="open") if each.code == "BPM128"] == ["p"]
 
 
 @pytest.mark.req("V10")

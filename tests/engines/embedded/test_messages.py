@@ -7,13 +7,14 @@ import asyncio
 import pytest
 
 from perdure.bpmn.machine import commands as c
+from perdure.engines.embedded import messages as module
 from perdure.engines.embedded.letters import NOTICE
 from perdure.errors import RejectedError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Prepared
 from perdure.kernel.ports import DEAD, Unit
-from perdure.sources import SECOND
-from tests.engines.embedded.world import ORIGIN, desks
+from perdure.sources import SECOND, Id
+from tests.engines.embedded.world import ORIGIN, Desk, desks
 
 
 @pytest.mark.req("V19")
@@ -91,6 +92,64 @@ async def test_kept_messages_are_taken_oldest_first(store_url: str) -> None:
         assert await desk.store.payload(id, (await desk.state(id)).head) == b'{"page":1}'
         other = await desk.begin("again")
         assert await desk.status(other) == "completed"
+
+
+@pytest.mark.req("V19")
+@pytest.mark.parametrize("order", [("documents", "withdrawn"), ("withdrawn", "documents")])
+@pytest.mark.parametrize("is_left", [False, True], ids=["at once", "by the sweep"])
+async def test_of_several_waits_the_one_whose_message_was_kept_first_ends(
+    store_url: str, order: tuple[str, str], is_left: bool
+) -> None:
+    async with desks(store_url) as (desk,):
+        for ttl, name in zip((90, 60), order, strict=True):
+            assert await desk.publish(name, ttl, name=name) == "buffered"
+        id = await _begun(desk, "race", is_left=is_left)
+        assert await desk.status(id) == "completed"
+        kept = [await desk.store.buffered_messages("tenant", each, "case-1", desk.clock.now()) for each in order]
+        assert [len(each) for each in kept] == [0, 1]
+
+
+@pytest.mark.req("V19")
+@pytest.mark.parametrize("is_left", [False, True], ids=["at once", "by the sweep"])
+async def test_what_comes_after_the_message_that_ends_all_waits_stays_kept(store_url: str, is_left: bool) -> None:
+    async with desks(store_url) as (desk,):
+        for number, name in enumerate(("documents", "withdrawn", "documents")):
+            assert await desk.publish(f"{number}", 90, name=name) == "buffered"
+        id = await _begun(desk, "withdrawable", is_left=is_left)
+        assert await desk.status(id) == "completed"
+        kept = await desk.store.buffered_messages("tenant", "documents", "case-1", desk.clock.now())
+        assert [each.message_id for each in kept] == ["2"]
+
+
+@pytest.mark.req("V19")
+async def test_an_older_message_on_a_later_page_of_the_sweep_still_ends_the_race(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SWEPT", 2)
+    async with desks(store_url) as (desk,):
+        for message_id, ttl, name, case in (("a", 900, "documents", "case-1"), ("x", 100, "documents", "other")):
+            assert await desk.publish(message_id, ttl, name=name, case=case) == "buffered"
+        assert await desk.publish("b", 90, name="withdrawn") == "buffered"
+        id = await _begun(desk, "race", is_left=True)
+        assert await desk.status(id) == "completed"
+        kept = await desk.store.buffered_messages("tenant", "withdrawn", "case-1", desk.clock.now())
+        assert [each.message_id for each in kept] == ["b"]
+
+
+async def _begun(desk: Desk, process: str, *, is_left: bool) -> Id:
+    """An instance whose waits are given what is kept when they open; or, after a crash before that, by the sweep."""
+    with pytest.MonkeyPatch.context() as crashing:
+        if is_left:
+            crashing.setattr(desk.messages, "_claim_all", _nothing)
+        id = await desk.begin(process)
+        await desk.settle()
+    if is_left:
+        await desk.go_on()
+    return id
+
+
+async def _nothing(*_: object) -> list[str]:
+    return []
 
 
 @pytest.mark.req("V19")

@@ -8,19 +8,26 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from perdure.engines.embedded.merging import Change, nested
-from perdure.engines.embedded.payloads import MissingPayload, Payloads, first_envelope
+from perdure.engines.embedded.payloads import MissingPayload, Payloads
 from perdure.errors import MergeConflictError, PayloadTooLargeError, SchemaViolationError
 from perdure.payload import (
+    MOST_LEANS,
+    Held,
     Packed,
+    Sealed,
     TrailEntry,
+    change_of,
     data_hash,
     digest,
     digest_text,
+    made_again,
     merge,
     pack,
     unpack,
+    unpack_and_keep,
     with_data,
     with_trail,
 )
@@ -40,9 +47,30 @@ class Nowhere:
         raise AssertionError("what was just made is at hand")
 
 
+class Kept:
+    """A store that holds payloads as they were written."""
+
+    def __init__(self, wholes: dict[bytes, bytes]) -> None:
+        self._wholes = wholes
+
+    async def payload(self, aggregate: Id, hash: bytes) -> bytes | None:
+        return self._wholes.get(hash)
+
+
 def started(data: dict[str, Any]) -> tuple[Payloads, bytes]:
     payloads = Payloads(Nowhere())
-    return payloads, payloads.seal(INSTANCE, first_envelope("order", 1, None, data, 0))[0]
+    return payloads, begun(payloads, INSTANCE, data)[0]
+
+
+def begun(payloads: Payloads, instance: bytes, data: dict[str, Any]) -> Sealed:
+    return payloads.seal_first(instance, "order", 1, None, data, 0)
+
+
+def whole(before: Held, stored: bytes) -> bytes:
+    """The payload that is stored as a change of another."""
+    kept = change_of(stored)
+    assert kept is not None
+    return made_again(before, kept)[0][1]
 
 
 def change(patch: dict[str, Any], **fields: Any) -> Change:
@@ -54,31 +82,36 @@ def change(patch: dict[str, Any], **fields: Any) -> Change:
 @pytest.mark.req("V4")
 @pytest.mark.req("V8")
 def test_a_change_onto_the_head_is_merged_packed_and_read_back(first: dict[str, Any], patches: list[Any]) -> None:
-    payloads, head = started(first)
+    payloads = Payloads(Nowhere())
+    head, written = begun(payloads, INSTANCE, first)
+    packed = Packed(written.decode(), digest_text(head))
     for patch, place in patches:
-        before = payloads.held(INSTANCE, head)
+        before = unpack(packed)
         data = merge(before.data, nested(patch, place))
         entry = TrailEntry(
             at=AT, by="ada", hash_in=before.schema_hash, hash_out=data_hash(data), job_key="order/task/1", verb="t.verb"
         )
         packed = pack(with_trail(with_data(before, data, by="t.verb"), entry))
-        head, written = payloads.seal_change(INSTANCE, head, change(patch, place=place))
+        known = payloads.held(INSTANCE, head)
+        head, stored = payloads.seal_change(INSTANCE, head, change(patch, place=place))
+        written = whole(known, stored)
         assert Packed(written.decode(), digest_text(head)) == packed
-        assert repr(payloads.held(INSTANCE, head)) == repr(unpack(packed))
+        assert repr(replace(payloads.held(INSTANCE, head), leans=0)) == repr(unpack_and_keep(packed))
 
 
 @pytest.mark.req("V8")
 def test_a_handler_that_changes_its_result_later_changes_nothing_of_the_payload() -> None:
     payloads, head = started({"kept": {"n": 1}})
+    known = payloads.held(INSTANCE, head)
     result: dict[str, Any] = {"tags": ["a"], "inner": {"list": [1]}, "text": "t"}
-    head, written = payloads.seal_change(INSTANCE, head, change(result))
+    head, stored = payloads.seal_change(INSTANCE, head, change(result))
     result["tags"].append("b")
     result["inner"]["list"].append(2)
     result["text"] = "changed"
     assert payloads.held(INSTANCE, head).data == {
         "kept": {"n": 1}, "tags": ["a"], "inner": {"list": [1]}, "text": "t",
     }  # fmt: skip
-    assert digest(written) == head
+    assert digest(whole(known, stored)) == head
 
 
 @pytest.mark.req("V33")
@@ -159,12 +192,30 @@ def test_of_one_instance_the_last_payloads_are_at_hand(monkeypatch: pytest.Monke
 def test_those_that_wrote_last_stay_when_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     payloads, head = started({"n": 0})
     idle, other = Id(b"d" * 16), Id(b"o" * 16)
-    unused, _ = payloads.seal(idle, first_envelope("order", 1, None, {"n": 0}, 0))
+    unused, _ = begun(payloads, idle, {"n": 0})
     head, _ = payloads.seal_change(INSTANCE, head, change({"n": 1}))
     monkeypatch.setattr("perdure.engines.embedded.payloads.MAX_HELD_BYTES", payloads._size)
-    later, _ = payloads.seal(other, first_envelope("order", 1, None, {"n": 0}, 0))
+    later, _ = begun(payloads, other, {"n": 0})
     assert payloads.find(idle, unused) is None
     assert payloads.find(INSTANCE, head) is not None and payloads.find(other, later) is not None
     for each in (INSTANCE, other):
         payloads.forget(each)
     assert payloads._size == 0
+
+
+@pytest.mark.req("V8")
+async def test_what_was_read_back_is_not_leaned_on_deeper() -> None:
+    """However often an instance leaves memory: nobody knows then how many are behind it."""
+    payloads, head = started({"n": 0})
+    for n in range(MOST_LEANS):
+        head, stored = payloads.seal_change(INSTANCE, head, change({"n": n}))
+        assert change_of(stored) is not None
+    whole_head = head
+    head, stored = payloads.seal_change(INSTANCE, head, change({"n": "whole"}))
+    assert change_of(stored) is None and digest(stored) == head
+    again = Payloads(Kept({head: stored}))
+    await again.open(Id(INSTANCE), head)
+    after, stored = again.seal_change(INSTANCE, head, change({"n": "after"}))
+    assert change_of(stored) is None and digest(stored) == after
+    after, stored = again.seal_change(INSTANCE, after, change({"n": "leaning"}))
+    assert change_of(stored) is not None and whole_head != after

@@ -41,7 +41,7 @@ from perdure.testing.sandbox import quiet_driver
 from tests.conformance.stores import id_of, unit_of
 
 ORIGIN = Origin("tenant", "sender")
-DOCUMENTS, ALARM = MessageTrigger("m"), SignalTrigger("s")
+DOCUMENTS, WITHDRAWN, ALARM = MessageTrigger("m"), MessageTrigger("w"), SignalTrigger("s")
 BEGIN, END = Event(id="begin", position="start"), Event(id="end", position="end")
 
 
@@ -52,7 +52,10 @@ def deployed(name: str, *nodes: Any, flows: list[tuple[str, str]] | None = None)
         process=Process(id=name, body=Scope(
             nodes=nodes, flows=tuple(Flow(id=f"{a}-{b}", source=a, target=b) for a, b in pairs),
         )),
-        messages=(Message(id="m", name="documents", correlation=Value("orch_case", "flag")),),
+        messages=(
+            Message(id="m", name="documents", correlation=Value("orch_case", "flag")),
+            Message(id="w", name="withdrawn", correlation=Value("orch_case", "flag")),
+        ),
         signals=(Signal(id="s", name="alarm"),), is_loose=True,
     )  # fmt: skip
 
@@ -68,9 +71,21 @@ def by(id: str, trigger: Any) -> Event:
 FORK, JOIN = Gateway(id="fork", kind="parallel"), Gateway(id="join", kind="parallel")
 BOTH = [("begin", "fork"), ("fork", "a"), ("fork", "b"), ("a", "join"), ("b", "join"), ("join", "end")]
 NOTED = Event(id="noted", position="boundary", triggers=(DOCUMENTS,), attached_to="work", is_interrupting=False)
+STOPPED = Event(id="stopped", position="boundary", triggers=(WITHDRAWN,), attached_to="work")
+
 DEFINITIONS = {
     "one": deployed("one", BEGIN, catch("wait"), END),
     "two": deployed("two", BEGIN, FORK, catch("a"), catch("b"), JOIN, END, flows=BOTH),
+    "race": deployed(
+        "race", BEGIN, Gateway(id="gate", kind="event"), catch("a"), catch("b", WITHDRAWN), END,
+        Event(id="gone", position="end"),
+        flows=[("begin", "gate"), ("gate", "a"), ("gate", "b"), ("a", "end"), ("b", "gone")],
+    ),
+    "withdrawable": deployed(
+        "withdrawable", BEGIN, Task(id="work", kind="user"), NOTED, STOPPED, END, Event(id="seen", position="end"),
+        Event(id="gone", position="end"),
+        flows=[("begin", "work"), ("work", "end"), ("noted", "seen"), ("stopped", "gone")],
+    ),
     "again": deployed("again", BEGIN, catch("first"), catch("second"), END),
     "notes": deployed(
         "notes", BEGIN, Task(id="work", kind="user"), NOTED, END, Event(id="seen", position="end"),
@@ -153,9 +168,11 @@ class Desk:
     async def instances(self) -> list[Id]:
         return [each.id for each in await self.store.aggregates("tenant", InstanceMachine.kind)]
 
-    async def publish(self, message_id: str = "", ttl: float = 0, case: str = "case-1", **data: Any) -> str:
+    async def publish(
+        self, message_id: str = "", ttl: float = 0, case: str = "case-1", name: str = "documents", **data: Any
+    ) -> str:
         receipt = await self.messages.publish(
-            "documents", case, ORIGIN, message_id=message_id, ttl_seconds=ttl, data=data or None
+            name, case, ORIGIN, message_id=message_id, ttl_seconds=ttl, data=data or None
         )
         return receipt.outcome
 

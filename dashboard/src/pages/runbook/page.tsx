@@ -108,13 +108,19 @@ function DraftStart({ shown, onDone }: { shown: Shown; onDone: () => void }) {
 
 /** What was kept can be taken back as well: every revision stays in the journal. */
 function DraftUndo({ draft, onDone }: { draft: DraftView; onDone: () => void }) {
-  const [isBusy, setBusy] = useState(false);
-  const act = (word: "undo" | "redo") => () => {
-    setBusy(true);
-    const done = post(`/drafts/${draft.id}/${word}`, {}, { etag: `"${draft.sequence}"` });
-    void done.catch((error: unknown) => tell(asProblem(error).message, { isBad: true })).then(onDone).then(() => setBusy(false));
+  // An act names the state it was decided on, so the next one waits until the page shows what the last one answered with.
+  const [awaited, setAwaited] = useState(0);
+  const act = (word: "undo" | "redo") => async () => {
+    setAwaited(Infinity);
+    try {
+      setAwaited((await post<DraftView>(`/drafts/${draft.id}/${word}`, {}, { etag: `"${draft.sequence}"` })).sequence);
+    } catch (error) {
+      tell(asProblem(error).message, { isBad: true });
+      setAwaited(0);
+    }
+    onDone();
   };
-  return <Undo undo={draft.revision > 1 ? act("undo") : undefined} redo={draft.revision < draft.revisions ? act("redo") : undefined} isDisabled={isBusy} />;
+  return <Undo undo={draft.revision > 1 ? act("undo") : undefined} redo={draft.revision < draft.revisions ? act("redo") : undefined} isDisabled={draft.sequence < awaited} />;
 }
 
 function DraftBody({ shown }: { shown: Shown }) {

@@ -23,8 +23,9 @@ from perdure.payload import data_hash, digest_text
 from perdure.sources import Id, id_text, parse_id
 from perdure.store.audit.export import SealReader
 from perdure.store.audit.reading import Reader, plain
-from perdure.store.checks import checked, checked_payload
+from perdure.store.checks import checked
 from perdure.store.keys import PublicKeys
+from perdure.store.wholes import Wholes
 from perdure.verbs.definition import VerbDefinition
 
 MAX_CHAINS = 2_000
@@ -119,11 +120,11 @@ class Gathering:
 
     async def _payloads(self, id: Id, chain: Chain) -> list[PayloadKept]:
         """The data the records speak of; what came after the version that is exported is left out."""
-        found = {}
+        found, wholes = {}, Wholes(self._reader.fetch)
         spoken = Chronicle(chain).spoken_of()
         async for _, hash, data in self._reader.pages("payload_page", 0, 0, PAYLOADS_AT_ONCE, aggregate=id):
             if hash in spoken:
-                whole = bytes(checked_payload(id, hash, data))
+                whole = await wholes.of(id, hash, data)
                 self._count(len(whole))
                 found[hash] = PayloadKept(hash=digest_text(hash), data=_text(whole))
         return [found[hash] for hash in sorted(found)]

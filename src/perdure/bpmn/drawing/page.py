@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from perdure.bpmn.diagrams import page_of
 from perdure.bpmn.drawing.artifacts import draw_annotation, draw_lane, draw_pool
 from perdure.bpmn.drawing.lines import draw_association, draw_flow, draw_message_flow
 from perdure.bpmn.drawing.marks import Mark, Marks
@@ -51,8 +52,8 @@ class _Scene(msgspec.Struct, frozen=True):
 def draw(model: Model, marks: Marks | None = None, *, title: str = "", margin: float = MARGIN) -> str:
     """A self-contained SVG of the model: no scripts, nothing loaded from elsewhere; `margin` in pixels."""
     marks = marks or Marks()
-    diagram = model.diagram if model.diagram and model.diagram.shapes else lay_out(model.definitions)
     elements = {found.id: found for found in _elements(model.definitions)}
+    diagram = _drawn(model, elements)
     hidden = _hidden(diagram, elements)
     diagram = Diagram(
         plane=diagram.plane,
@@ -65,6 +66,14 @@ def draw(model: Model, marks: Marks | None = None, *, title: str = "", margin: f
     )
     scene = _Scene(elements, frozenset(_defaults(elements)), frozenset(_shared(diagram)), marks)
     return _framed(diagram, [*_shapes(scene, diagram), overlay(diagram, marks)], title, margin)
+
+
+def _drawn(model: Model, elements: dict[str, Drawable]) -> Diagram:
+    if model.diagram is not None:
+        page = page_of(model.diagram, {id for id, found in elements.items() if isinstance(found, SubProcess)})
+        if page.shapes:
+            return page
+    return lay_out(model.definitions)
 
 
 def _elements(definitions: Definitions) -> Iterator[Drawable]:

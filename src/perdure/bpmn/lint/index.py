@@ -134,6 +134,14 @@ class Index:
         """Whether it is said where a token begins."""
         return bool(self.starts(room)) or any(map(self.is_instantiating, room.body.nodes))
 
+    def starting_catches(self) -> Iterator[Event]:
+        """Catching events behind event gateways that start instances: they start them as start events do."""
+        for gateway in self.gateways("event"):
+            for flow in self.outgoing(gateway.id) if gateway.is_instantiating else ():
+                target = self.nodes.get(flow.target)
+                if isinstance(target, Event):
+                    yield target
+
     def calls(self) -> Iterator[tuple[Task | Event, str]]:
         """Nodes that call a verb, each with the verb's name."""
         for task in self.tasks("service", "send", "business_rule"):

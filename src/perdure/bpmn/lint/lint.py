@@ -8,6 +8,7 @@ from perdure.bpmn.lint.broken import broken
 from perdure.bpmn.lint.contract import Contract
 from perdure.bpmn.lint.findings import Finding, Note, Profile, Severity, Target
 from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.once import told_once
 from perdure.bpmn.lint.rules import RULES
 from perdure.bpmn.model import Model, Place, Process
 
@@ -26,7 +27,7 @@ def lint(
     found = list(broken(model))
     for processes, declared in _parts(model, contract):
         found.extend(_findings(Index(model, processes, profile, target, declared, others, knows_all)))
-    return sorted(dict.fromkeys(found), key=_place)
+    return sorted(told_once(dict.fromkeys(found)), key=_place)
 
 
 def _parts(model: Model, contract: Contract | None) -> list[tuple[list[Process], Contract | None]]:

@@ -77,17 +77,21 @@ class Known:
     def decide(self, state: Instance | None, command: Any, origin: Origin, now: int) -> Decision | None:
         """What a known move gives; None when the game must be played."""
         read = READERS.get(type(command))
-        stands = (standing(state) if state is not None else self._beginning(command)) if read is not None else None
-        brought = read(command, origin, now) if read is not None and stands is not None else None
-        if stands is None or brought is None:
+        if read is None:
             return None
-        (shape, before), (key, values, _) = stands, brought
-        move = shape.moves.get(key)
+        stands = standing(state) if state is not None else self._beginning(command)
+        if stands is None:
+            return None
+        brought = read(command, origin, now)
+        if brought is None:
+            return None
+        shape, before = stands
+        move = shape.moves.get(brought[0])
         if move is None:
             move = self._learned(shape, before, command, brought)
             if move is None:
                 return None
-        return self._made(move, (*before, *map(_pack, values)))
+        return self._made(move, (*before, *map(_pack, brought[1])))
 
     def _beginning(self, command: Any) -> tuple[Shape, Packed] | None:
         if type(command) is not c.StartInstance:

@@ -84,7 +84,10 @@ class ProcessState(Compact, frozen=True):
 
     def latest(self) -> Version | None:
         """What a new instance takes."""
-        return next((each for each in reversed(self.versions) if each.status == "active"), None)
+        for each in reversed(self.versions):
+            if each.status == "active":
+                return each
+        return None
 
     def number(self, number: int) -> Version | None:
         return self.versions[number - 1] if 1 <= number <= len(self.versions) else None
@@ -99,6 +102,8 @@ class Deploy(msgspec.Struct, frozen=True, kw_only=True):
     starts: tuple[Start, ...] = ()
     verb: str = ""
     diagram: bytes = b""
+    instead: bytes | None = None
+    """The one diagram that this one may take the place of; None when it may take that of any."""
 
 
 class SetStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -216,7 +221,7 @@ class ProcessMachine:
 
     def _again(self, state: ProcessState, known: Version, command: Deploy, by: str, now: int) -> Decision:
         """The same content: the same version, active once more, drawn as it was drawn last."""
-        is_redrawn = command.diagram not in (b"", known.diagram)
+        is_redrawn = command.diagram not in (b"", known.diagram) and command.instead in (None, known.diagram)
         redrawn = (Redrawn(known.number, now, by, command.diagram),) if is_redrawn else ()
         if known.status == "active":
             return Decision(redrawn, f"version {known.number}", keeps=bool(redrawn))

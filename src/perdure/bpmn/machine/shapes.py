@@ -34,10 +34,10 @@ class Shape:
     """States that differ in their blanks only, and the moves that are known from there.
 
     `rows` where they are the same for all of them. `tried` holds commands that came once, and whether they were found
-    to be none that can be remembered.
+    to be none that can be remembered. `notes` are what others found to be the same for all of them.
     """
 
-    __slots__ = ("blanks", "moves", "rows", "template", "tried")
+    __slots__ = ("blanks", "moves", "notes", "rows", "template", "tried")
 
     def __init__(self, template: Template, blanks: tuple[Blank, ...], rows: Rows | None = None) -> None:
         self.template = template
@@ -45,6 +45,7 @@ class Shape:
         self.rows = rows
         self.moves: dict[Key, Move] = {}
         self.tried: dict[Key, bool] = {}
+        self.notes: dict[str, Any] = {}
 
 
 class Move(NamedTuple):
@@ -99,7 +100,10 @@ def picker(order: tuple[int, ...]) -> Callable[[Packed], Packed]:
     """Takes the values at these places."""
     if len(order) > 1:
         return itemgetter(*order)
-    return lambda values: tuple(values[number] for number in order)
+    if not order:
+        return lambda values: ()
+    (only,) = order
+    return lambda values: (values[only],)
 
 
 def stand(state: Instance, shape: Shape, values: Packed) -> None:

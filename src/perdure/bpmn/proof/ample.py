@@ -15,7 +15,7 @@ from perdure.bpmn.model import Event, MultiInstance, SubProcess
 from perdure.bpmn.proof.command import Walk
 from perdure.bpmn.proof.moves import Move
 from perdure.bpmn.proof.outline import DONE, Outline, Part
-from perdure.bpmn.proof.reach import Flood, Footprint, Standing
+from perdure.bpmn.proof.reach import Flood, Footprint, Standing, is_event_subprocess
 from perdure.bpmn.proof.values import Open
 
 LEAVES = frozenset({"job", "task", "wait", "gate", "call"})
@@ -73,7 +73,7 @@ class Ample:
                 return None
             reads, writes, arrives = reads | seen.reads, writes | seen.writes, arrives | seen.arrives
             here = self._outline.parts.get(node.element)
-            if above.kind == "scope" and here is not None and here.bit & seen.enters:
+            if above.kind == "scope" and here is not None and here.bit & seen.enters and not _is_of_its_own(node, here):
                 return None
             enters |= seen.enters
             around.add(above.number)
@@ -224,6 +224,11 @@ def _scope_of(state: Instance, node: Node) -> int:
     while current and state.nodes[current].kind != "scope":
         current = state.nodes[current].parent
     return current
+
+
+def _is_of_its_own(node: Node, part: Part) -> bool:
+    """Whether it is an event subprocess at work: when its event occurs again, another one begins beside it."""
+    return node.kind == "scope" and is_event_subprocess(part)
 
 
 def _has_limit(part: Part) -> bool:

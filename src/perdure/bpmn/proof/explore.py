@@ -67,6 +67,8 @@ class Explorer:
         self._began = self._now()
         for after in self.starts():
             self._reach(-1, None, after)
+            if self._is_over():
+                break
         self._drain()
         while not self.bound and (ignored := self.graph.ignored()):
             for number in ignored:
@@ -82,7 +84,7 @@ class Explorer:
             self.graph.drop(state)
             if number % OFTEN == 0:
                 self._told(len(self.graph))
-            self.bound = self._exceeded()
+            self._is_over()
 
     def _again(self, number: int) -> Instance:
         """A state that was dropped, made again by walking the way to it."""
@@ -95,6 +97,11 @@ class Explorer:
             after = next(each for each in results if each.taken == taken)
             self._slice(after.state)
         return after.state
+
+    def _is_over(self) -> bool:
+        """Whether a bound was reached: asked after every result, since one move may have more of them than states."""
+        self.bound = self.bound or self._exceeded()
+        return bool(self.bound)
 
     def _exceeded(self) -> Bound:
         if len(self.graph) > self._bounds.states:
@@ -125,9 +132,12 @@ class Explorer:
 
     def _take(self, number: int, state: Instance, moves: list[Move]) -> list[int]:
         """The states some moves lead to."""
-        return [
-            self._reach(number, state, after) for move in moves for after in self._stepper.after(state, move)
-        ]  # fmt: skip
+        found: list[int] = []
+        for after in (each for move in moves for each in self._stepper.after(state, move)):
+            found.append(self._reach(number, state, after))
+            if self._is_over():
+                break
+        return found
 
     def _reach(self, number: int, before: Instance | None, after: After) -> int:
         """Note the state a move led to."""

@@ -9,6 +9,7 @@ from perdure.bpmn.machine.entries import ErrorThrown
 from perdure.bpmn.machine.flow import NO_WAY_OUT
 from perdure.bpmn.machine.moves import ENDLESS
 from perdure.bpmn.machine.state import Instance, Node
+from perdure.bpmn.proof.ending import error_ends, uncaught
 from perdure.bpmn.proof.graph import Graph
 from perdure.bpmn.proof.outline import Outline
 from perdure.bpmn.proof.stepping import After, Taken
@@ -37,11 +38,12 @@ class Inspector:
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
         self._single = outline.single
+        self._error_ends = error_ends(outline)
         self.suspects: dict[tuple[str, str, str], Suspect] = {}
 
     def look(self, number: int, path: list[Taken], after: After, graph: Graph) -> bool:
         """Note what is wrong after a move; whether it makes no sense to go on from there."""
-        found = [*faults(self._single, after)]
+        found = self.faults(after)
         for code, element, detail, elements in found:
             if (code, element, detail) not in self.suspects:
                 whole = (*graph.path(number), *path)
@@ -60,7 +62,8 @@ class Inspector:
             self.suspects["SND001", place[0], ""] = Suspect("SND001", place[0], "", graph.path(number), place)
 
     def faults(self, after: After) -> list[tuple[str, str, str, tuple[str, ...]]]:
-        return faults(self._single, after)
+        ended = uncaught(self._error_ends, after) if self._error_ends else []
+        return [*faults(self._single, after), *(("SND007", element, detail, (element,)) for element, detail in ended)]
 
 
 def deadlock(state: Instance) -> tuple[str, ...] | None:

@@ -17,7 +17,7 @@ from perdure.bpmn.proof.outline import Outline, Part
 from perdure.bpmn.proof.replay import Replay, Shows
 from perdure.bpmn.proof.shortest import Shortest
 from perdure.bpmn.proof.stepping import After, Stepper, Taken
-from perdure.bpmn.proof.texts import MERGE, texts
+from perdure.bpmn.proof.texts import FAILS, MERGE, UNDONE, texts
 from perdure.bpmn.proof.verdict import CODES, Finding, Step
 
 
@@ -97,7 +97,8 @@ class Judge:
     def _dead(self, explorer: Explorer) -> Iterator[Finding]:
         dead = {id for id, part in self._outline.parts.items() if id not in explorer.visited and self._is_meant(part)}
         # What lies behind something that is wrong already is not worth a finding of its own.
-        hidden = self._behind(explorer.cut | {suspect.element for suspect in self._inspector.suspects.values()})
+        wrong = {each.element for each in self._inspector.suspects.values() if not each.detail.startswith(FAILS)}
+        hidden = self._behind(explorer.cut | wrong)
         for id in self._outline.parts:
             if id not in dead or id in hidden or self._is_consequence(id, dead):
                 continue
@@ -177,7 +178,10 @@ class Judge:
 def _made(code: str, element: str, detail: str, steps: tuple[Step, ...], elements: tuple[str, ...]) -> Finding:
     fact, hint = texts(code, element, detail)
     severity = CODES[code][1]
-    if code == "SND007" and steps and steps[-1].is_undo:
+    if code == "SND007" and detail.startswith((FAILS, UNDONE)):
+        # It is drawn to end so; whether somebody forgot to catch it, only they can tell.
+        severity = "warning"
+    elif code == "SND007" and steps and steps[-1].is_undo:
         # A person looks at what could not be undone, and the rest is undone: no reason to keep a saga from running.
         severity, hint = "warning", f"Let a subprocess undo it, with an event inside that catches {detail}."
     return Finding(code=code, severity=severity, element=element, fact=fact, hint=hint, steps=steps, elements=elements)

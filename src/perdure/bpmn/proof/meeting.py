@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 
 from perdure.bpmn.machine.entries import Entered, Passed
 from perdure.bpmn.machine.moves import ENDLESS
@@ -16,6 +17,8 @@ from perdure.bpmn.proof.stepping import After, Stepper, Taken
 
 MOST = 1_000
 """So many states are looked at to see whether the second one comes."""
+MOST_TRIED = 10 * MOST
+"""And so many results of moves, of which many may be the same state."""
 Place = tuple[str, int]
 """An element, and the node of the scope a token entered it in."""
 
@@ -50,12 +53,14 @@ class Meetings:
         first = frozenset(after.state.nodes.keys() - before.nodes.keys())
         waiting: deque[tuple[Instance, tuple[Taken, ...]]] = deque([(after.state, ())])
         seen: set[Key] = set()
-        while waiting and len(seen) < MOST:
+        tried = 0
+        while waiting and len(seen) < MOST and tried < MOST_TRIED:
             state, path = waiting.popleft()
             for move in self._moves.of(state):
                 if not is_other(state, move, scope, first):
                     continue
-                for result in self._stepper.after(state, move):
+                for result in islice(self._stepper.after(state, move), MOST_TRIED):
+                    tried += 1
                     if place in places(self._merges, result):
                         return (*path, result.taken)
                     key = self._keys.of(result.state)

@@ -21,6 +21,7 @@ from perdure.bpmn.proof.outline import Outline
 from perdure.bpmn.proof.replay import Replay
 from perdure.bpmn.proof.stepping import After, Stepper, start_command
 from perdure.bpmn.proof.subject import abstract, deployed_of, domains_of
+from perdure.bpmn.proof.unset import unset_findings
 from perdure.bpmn.proof.values import Domain, Open
 from perdure.bpmn.proof.verdict import Bounds, Finding, Statistics, Verdict, Word
 from perdure.contracts import FlagContract
@@ -125,9 +126,7 @@ def prove(
     is_loose = flags is None and not subject.flags
     environment = Environment(may_raise or {}, writes or {}, is_loose)
     question = Question(subject, declared, environment, now or effort_clock(), told)
-    if not is_reduced:
-        return question.proof(bounds, is_reduced=False).verdict()
-    return question.verdict(bounds)
+    return question.verdict(bounds) if is_reduced else question.unreduced(bounds)
 
 
 class Question:
@@ -146,6 +145,20 @@ class Question:
         )  # fmt: skip
 
     def verdict(self, bounds: Bounds) -> Verdict:
+        return self._told_of_flags(self._verdict(bounds))
+
+    def unreduced(self, bounds: Bounds) -> Verdict:
+        return self._told_of_flags(self.proof(bounds, is_reduced=False).verdict())
+
+    def _told_of_flags(self, verdict: Verdict) -> Verdict:
+        """With what the values that were taken for granted leave out."""
+        if not self._environment.is_loose:
+            return verdict
+        told = {each.element for each in verdict.findings}
+        unset = unset_findings(self._deployed.process, told)
+        return replace(verdict, findings=(*verdict.findings, *unset))
+
+    def _verdict(self, bounds: Bounds) -> Verdict:
         exact = self.proof(replace(bounds, seconds=bounds.seconds / 2))
         verdict = exact.verdict()
         free = frozenset(name for name, domain in exact.domains.items() if not domain.is_eager)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
 
 from perdure.bpmn.proof.explore import Explorer
 from perdure.bpmn.proof.inspect import BEYOND, Inspector, deadlock
@@ -27,7 +28,9 @@ class Shortest:
         """Per thing found the shortest way, where it has fewer steps than the way already known."""
         wanted, found = dict(known), dict[What, Way]()
         seen: set[bytes] = set()
-        waiting: deque[tuple[Way, After]] = deque(((each.taken,), each) for each in self._explorer.starts())
+        waiting: deque[tuple[Way, After]] = deque(
+            ((each.taken,), each) for each in self._in_time(self._explorer.starts())
+        )
         while waiting and wanted and len(seen) < MOST and not self._explorer.is_late():
             way, after = waiting.popleft()
             wanted = {what: steps for what, steps in wanted.items() if steps > len(way)}
@@ -38,8 +41,12 @@ class Shortest:
                 continue
             seen.add(key)
             for move in self._moves.of(after.state):
-                waiting.extend(((*way, each.taken), each) for each in self._stepper.after(after.state, move))
+                results = self._in_time(self._stepper.after(after.state, move))
+                waiting.extend(((*way, each.taken), each) for each in results)
         return found
+
+    def _in_time(self, results: Iterator[After]) -> Iterator[After]:
+        return takewhile(lambda _: not self._explorer.is_late(), results)
 
     def _shown(self, after: After) -> set[What]:
         shown = {(code, element, detail) for code, element, detail, _ in self._inspector.faults(after)}

@@ -76,7 +76,7 @@ def domains_of(deployed: Deployed, flags: tuple[FlagContract, ...]) -> dict[str,
             found[name] = domain_of(name, contracts.get(name), met[name])
         elif use == "count":
             kept = tuple(range(_most(deployed, name) + 1))
-            found[name] = domain_of(name, contracts.get(name), met.get(name, ()), kept, is_eager=True)
+            found[name] = domain_of(name, contracts.get(name), met.get(name, ()), kept)
         else:
             found[name] = _sample(name, use, met.get(name, []))
     return found

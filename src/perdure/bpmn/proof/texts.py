@@ -33,6 +33,29 @@ def _unending(detail: str) -> tuple[str, str]:
 MERGE = "merge"
 """The detail of tokens that meet where nothing waits."""
 
+FAILS, UNDONE = "fails:", "undone:"
+"""What the detail of an error begins with that an end event raises: the instance fails, or what undoes something."""
+
+
+def _unhandled(detail: str) -> tuple[str, str]:
+    if detail.startswith(FAILS):
+        code = detail.removeprefix(FAILS)
+        return (
+            f"it ends a subprocess with the error {code}, which no event catches: the instance fails",
+            f"Attach a boundary error event for {code} to the subprocess, or catch it in an event subprocess.",
+        )
+    if detail.startswith(UNDONE):
+        code = detail.removeprefix(UNDONE)
+        return (
+            f"what undoes something ends here with the error {code}, which no event catches: it becomes an incident",
+            f"Catch {code} inside what undoes it.",
+        )
+    return (
+        f"its business error {detail} is caught by no event and undone by no compensation: it becomes an incident",
+        f"Add a boundary error event for {detail}, here or around it, or declare a compensation.",
+    )
+
+
 _TEXTS: dict[str, Callable[[str], tuple[str, str]]] = {
     "SND001": lambda detail: (
         "a token waits here for ever: what it waits for can no longer come",
@@ -55,10 +78,7 @@ _TEXTS: dict[str, Callable[[str], tuple[str, str]]] = {
         "Put a task, a message or a timer into the loop, or a condition that ends it.",
     ),
     "SND006": _unending,
-    "SND007": lambda detail: (
-        f"its business error {detail} is caught by no event and undone by no compensation: it becomes an incident",
-        f"Add a boundary error event for {detail}, here or around it, or declare a compensation.",
-    ),
+    "SND007": _unhandled,
     "SND008": lambda detail: (
         "it never occurs" + (f", so {detail} elements behind it are never reached" if detail else ""),
         "Nothing inside raises, throws or sets what it waits for: correct it or remove it.",
@@ -66,5 +86,9 @@ _TEXTS: dict[str, Callable[[str], tuple[str, str]]] = {
     "SND009": lambda detail: (
         f"a token cannot go on here: {detail.rstrip('.')}",
         "Correct the element; until then every instance that gets here needs a person.",
+    ),
+    "SND011": lambda detail: (
+        f"no flow leaves it as long as {detail} is not set, and no contract says that it is",
+        "Make one flow the default, or let the verb that the process carries declare the flag.",
     ),
 }

@@ -44,7 +44,7 @@ class Open(int):
 class Domain(msgspec.Struct, frozen=True, kw_only=True):
     """The values of one flag, one for each class that conditions tell apart; `initial` is None when it is open.
 
-    A flag that the engine itself uses (a cardinality, a duration, a key) `is_eager`: it is chosen when written.
+    A flag whose text the engine itself uses (a duration, a key, an assignee) `is_eager`: it is chosen when written.
     """
 
     name: str

@@ -26,6 +26,7 @@ CODES: dict[str, tuple[str, Severity]] = {
     "SND008": ("event that never occurs", "warning"),
     "SND009": ("element that fails on entry", "error"),
     "SND010": ("undecided", "warning"),
+    "SND011": ("way out that needs a flag nobody declares", "warning"),
 }
 """Per code what it is about and how grave it is."""
 

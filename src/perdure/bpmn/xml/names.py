@@ -71,12 +71,15 @@ NOTED = frozenset((
 FLOW_NODES = frozenset((*TASKS, *SUB_PROCESSES, *GATEWAYS, *EVENTS, "bpmn:callActivity"))
 SCOPE_CONTENT = FLOW_NODES | {"bpmn:sequenceFlow", "bpmn:association", *DATA, *ARTIFACTS}
 
-WITHOUT_MEANING_AT_THE_ROOT = frozenset(
+GLOBAL_TASKS = (
+    "bpmn:globalTask", "bpmn:globalUserTask", "bpmn:globalManualTask", "bpmn:globalScriptTask",
+    "bpmn:globalBusinessRuleTask",
+)  # fmt: skip
+WITHOUT_MEANING_AT_THE_ROOT = frozenset(GLOBAL_TASKS).union(
     "bpmn:" + name
     for name in (
         "import", "extension", "documentation", "extensionElements", "itemDefinition", "interface", "resource",
         "dataStore", "category", "correlationProperty", "partnerEntity", "partnerRole", "endPoint", "relationship",
-        "globalTask", "globalUserTask", "globalManualTask", "globalScriptTask", "globalBusinessRuleTask",
     )
 )  # fmt: skip
 """Root elements that bear on nothing we run."""

@@ -32,6 +32,10 @@ _HINTS = {
 }
 _INVALID_TOKEN = errors.codes[errors.XML_ERROR_INVALID_TOKEN]
 _INCLUSION = "http://www.w3.org/2001/XInclude"
+_PROSE = frozenset(("bpmn:documentation", "bpmn:text"))
+"""Elements that may hold text with marks in it, as XHTML has them: the text is read, the marks are not."""
+_LINES = ("}p", "}br", "}div", "}li", "}tr", "}h1", "}h2", "}h3")
+"""How the names of marks end after which a new line begins."""
 _DOCTYPE_HINT = "Remove the document type: a model needs none, and none is read."
 
 
@@ -72,6 +76,7 @@ class _Parsing:
         self._texts: list[list[str]] = []
         self._root: Tag | None = None
         self._count = 0
+        self._prose = 0
         self._names: dict[str, str] = {}
         self._listen(self._parser)
 
@@ -117,15 +122,19 @@ class _Parsing:
             raise self._refusal("BPM002", "it includes another file", "Put what it includes into this file.")
         tag = Tag(self._name(raw), self._attributes(attributes))
         tag.line, tag.column = self._here()
-        if self._open:
-            self._open[-1].children.append(tag)
-        else:
+        if not self._open:
             self._root = tag
+        elif not self._prose:
+            self._open[-1].children.append(tag)
         self._open.append(tag)
         self._texts.append([])
+        self._prose += tag.name in _PROSE
 
     def _end(self, raw: str) -> None:
         tag, text = self._open.pop(), "".join(self._texts.pop())
+        self._prose -= tag.name in _PROSE
+        if self._prose:
+            self._texts[-1].append(f"{text}\n" if tag.name.endswith(_LINES) else text)
         # White space between elements is nobody's text.
         tag.text = "" if tag.children and text.isspace() else text
 

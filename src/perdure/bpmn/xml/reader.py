@@ -7,6 +7,9 @@ from itertools import islice
 from perdure.bpmn.model import Model, Place
 from perdure.bpmn.xml.limits import MAX_PROBLEMS
 from perdure.bpmn.xml.parse import parse_tags
+from perdure.bpmn.xml.reading.aside import global_tasks, look_at_operations, referred
+from perdure.bpmn.xml.reading.blanks import drop_blanks
+from perdure.bpmn.xml.reading.children import look_at_children
 from perdure.bpmn.xml.reading.context import Reading
 from perdure.bpmn.xml.reading.diagrams import read_diagram
 from perdure.bpmn.xml.reading.ids import read_ids
@@ -32,10 +35,13 @@ def read_model(data: bytes | str, file: str = "") -> Model:
         fact = f"its root is '{root.name[:80]}', not the definitions of BPMN 2.0"
         reading.report("BPM005", root, fact, "Save it as BPMN 2.0.")
         raise ModelError(reading.problems)
+    drop_blanks(root)
     reading.tags = read_ids(reading, root)
     definitions = read_definitions(reading, root)
     diagram = read_diagram(reading, root, definitions)
+    look_at_children(reading, root)
     look_for_strays(reading, root)
+    look_at_operations(reading, root)
     look_at_spelling(reading, root)
     refused = {problem.field for problem in reading.problems if problem.code in _REFUSED}
     faults = (fault for fault in reference_faults(definitions) if not fault.wanted or fault.wanted not in refused)
@@ -44,5 +50,12 @@ def read_model(data: bytes | str, file: str = "") -> Model:
         reading.report_at(fault.code, fault.element, place, fault.fact, fault.hint)
     if reading.problems:
         raise ModelError(sorted(reading.problems, key=lambda problem: (problem.line, problem.column)))
-    remarks = tuple(reading.remarks)
-    return Model(definitions=definitions, diagram=diagram, file=file, places=reading.places, remarks=remarks)
+    return Model(
+        definitions=definitions,
+        diagram=diagram,
+        file=file,
+        places=reading.places,
+        remarks=tuple(reading.remarks),
+        referred=referred(reading, root),
+        global_tasks=global_tasks(root),
+    )

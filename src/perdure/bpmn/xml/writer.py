@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
 from perdure.bpmn.model import Annotation, Collaboration, Definitions, Diagram, Message, Model, scopes
 from perdure.bpmn.xml import extras
 from perdure.bpmn.xml.names import NOTED
@@ -31,7 +34,9 @@ def write_model(model: Model) -> str:
     root = Tag("bpmn:definitions", {"id": definitions.id, "targetNamespace": definitions.namespace, **_PLATFORM})
     root.with_children(*_roots(definitions))
     root.with_children(*_referred(definitions, set(_ids(root))))
-    diagram = _laid_out(definitions) if model.diagram is None else model.diagram
+    diagram = model.diagram
+    if diagram is None or diagram.is_blank():
+        diagram = replace(_laid_out(definitions), notes=UNSET if diagram is None else diagram.notes)
     _note(root, diagram.notes or {})
     root.with_children(*diagram_tags(diagram, definitions, dict.fromkeys(_ids(root), 1)))
     return render(root, model.file or "model.bpmn")

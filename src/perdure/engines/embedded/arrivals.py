@@ -9,11 +9,10 @@ import msgspec
 
 from perdure.bpmn.machine.places import place_of
 from perdure.bpmn.machine.state import Instance, Node
+from perdure.engines.embedded.arguments import checked_args, declared
 from perdure.engines.embedded.binding import INTAKE
 from perdure.engines.embedded.instances import Instances
-from perdure.engines.embedded.jobs import checked_args, declared
 from perdure.engines.embedded.merging import Change, seen_from
-from perdure.engines.embedded.payloads import budget_of, first_envelope
 from perdure.engines.embedded.plans import Definition
 from perdure.errors import RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
@@ -64,7 +63,8 @@ class Arrivals:
         found = aggregate.state.nodes.get(node)
         if found is None or data is None:
             return NOTHING
-        return self._merged(aggregate, found.element, found, dict(data), by=by, key=f"by hand {by}")
+        definition = self._instances.definition(aggregate)
+        return self._merged(aggregate, definition, found.element, found, dict(data), by=by, key=f"by hand {by}")
 
     def form(self, aggregate: Aggregate, node: Node, data: dict[str, Any]) -> dict[str, Any] | None:
         """The schema of what may be brought to a wait; what its intake verb knows already is filled in.
@@ -87,15 +87,16 @@ class Arrivals:
         base: bytes = b"",
     ) -> Brought:  # fmt: skip
         definition = self._instances.definition(aggregate)
-        properties = definition.elements[element].properties if element in definition.elements else {}
-        given = dict(data or {})
+        declares = definition.elements.get(element)
+        properties = declares.properties if declares is not None else {}
+        given = dict(data) if data else {}
         if schema := properties.get(SCHEMA):
             given = self._schema(schema, element).check(given)
         if intake := properties.get(INTAKE):
             return self._for_intake(aggregate, definition, intake, node, given)
         if not given:
             return NOTHING
-        return self._merged(aggregate, element, node, given, by=by, key=key, base=base)
+        return self._merged(aggregate, definition, element, node, given, by=by, key=key, base=base)
 
     def _for_intake(
         self, aggregate: Aggregate, definition: Definition, intake: str, node: Node, given: dict[str, Any]
@@ -108,20 +109,20 @@ class Arrivals:
             head = payloads.held(aggregate.id, aggregate.state.head)
             known = declared(verb, seen_from(head.data, place_of(aggregate.state, node)))
             checked_args(self._instances.conductor.router, verb, {**known, **given})
-        envelope = first_envelope(intake, 1, verb, given, self._instances.sources.now())
-        sealed = payloads.seal(aggregate.id, envelope, budget_of(verb))
+        sealed = payloads.seal_first(aggregate.id, intake, 1, verb, given, self._instances.sources.now())
         return Brought(message=sealed[0], payloads=(sealed,), intake=intake)
 
     def _merged(
-        self, aggregate: Aggregate, element: str, node: Node, given: dict[str, Any], *, by: str, key: str,
-        base: bytes = b"",
+        self, aggregate: Aggregate, definition: Definition, element: str, node: Node, given: dict[str, Any], *,
+        by: str, key: str, base: bytes = b"",
     ) -> Brought:  # fmt: skip
-        payloads, state = self._instances.payloads, aggregate.state
-        before = payloads.held(aggregate.id, base) if base not in (b"", state.head) else None
-        at = iso(self._instances.sources.now()) or ""
+        instances, id, state = self._instances, aggregate.id, aggregate.state
+        head, payloads = state.head, instances.payloads
+        before = payloads.held(id, base) if base and base != head else None
+        at = iso(instances.sources.now()) or ""
         change = Change(given, element, key, at, by, place_of(state, node), before)
-        sealed = payloads.seal_change(aggregate.id, state.head, change, self._instances.budget(aggregate))
-        return Brought(head=sealed[0], payloads=(sealed,))
+        sealed = payloads.seal_change(id, head, change, instances.budget(definition))
+        return Brought(sealed[0], b"", (sealed,))
 
     def _schema(self, text: str, element: str) -> CompiledSchema:
         """A schema written out as JSON, the name of a definition that verbs share, or of a verb whose input it is."""

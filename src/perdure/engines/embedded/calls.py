@@ -27,7 +27,7 @@ from perdure.errors import (
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import PENDING, Attachments
-from perdure.payload import Envelope
+from perdure.payload import Held
 from perdure.runbooks.machine import NOTICE
 from perdure.sources import Id, id_text, iso, parse_id
 
@@ -197,7 +197,7 @@ class Calls:
         return True
 
     def _returned(
-        self, aggregate: Aggregate, node: int, child: Aggregate, first: Envelope | None, last: Envelope | None,
+        self, aggregate: Aggregate, node: int, child: Aggregate, first: Held | None, last: Held | None,
         settles: tuple[str, str],
     ) -> Prepared | Rejection:  # fmt: skip
         state: Instance = child.state
@@ -217,7 +217,7 @@ class Calls:
             change = Change(patch, waiting.element, id_text(child.id), at, state.process, place, first)
             try:
                 if patch:
-                    budget = self._instances.budget(aggregate)
+                    budget = self._instances.budget(self._instances.definition(aggregate))
                     sealed = self._instances.payloads.seal_change(aggregate.id, aggregate.state.head, change, budget)
                     brought.payloads.append(sealed)
                     head = sealed[0]
@@ -235,7 +235,7 @@ class Calls:
         definition = self._instances.definition(parent)
         return only(shared_flags(written, definition.deployed), returned(call_of(definition, node)))
 
-    async def _first(self, child: Aggregate) -> Envelope:
+    async def _first(self, child: Aggregate) -> Held:
         """The payload the called process began with."""
         record = self._instances.machine.records.decode((await self._instances.store.records(child.id, 0, 1))[0].body)
         started = next(entry for entry in record.entries if isinstance(entry, InstanceStarted))

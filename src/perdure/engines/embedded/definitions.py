@@ -138,13 +138,22 @@ class Definitions:
         return version.diagram if version is not None else b""
 
     async def _is_redrawn(self, process: str, hash: bytes, drawing: bytes, origin: Origin) -> bool:
-        return bool(drawing) and digest(drawing) != await self._drawn(process, hash, origin)
+        drawn = await self._drawn(process, hash, origin)
+        instead = await self._replaceable(process, hash, drawing, origin)
+        return bool(drawing) and digest(drawing) != drawn and instead in (None, drawn)
+
+    async def _replaceable(self, process: str, hash: bytes, drawing: bytes, origin: Origin) -> bytes | None:
+        """What a drawing may replace, None for whatever there is: one that draws nothing replaces no other."""
+        if not drawing or not _decoded(drawing).is_blank():
+            return None
+        known = await self.diagram(process, hash, origin)
+        return await self._drawn(process, hash, origin) if known is not None and known.is_blank() else b""
 
     async def diagram(self, process: str, hash: bytes, origin: Origin) -> Diagram | None:
         """The drawing a version was deployed with; None when it came without one."""
         drawn = await self._drawn(process, hash, origin)
         data = await self._store.payload(process_id(origin.tenant, process), drawn) if drawn else None
-        return msgspec.json.decode(data, type=Diagram) if data is not None else None
+        return _decoded(data) if data is not None else None
 
     async def _called(self, deployed: Deployed, origin: Origin) -> list[str]:
         """Of the processes that are called, those that would begin now."""
@@ -179,6 +188,7 @@ class Definitions:
         command = Deploy(
             process=deployed.process.id, hash=definition.hash, starts=starts_of(deployed), verb=deployed.verb,
             diagram=digest(judged.drawing) if judged.drawing else b"",
+            instead=await self._replaceable(deployed.process.id, definition.hash, judged.drawing, origin),
         )  # fmt: skip
         prepared = Prepared(command, Attachments(payloads=payloads))
         try:
@@ -268,6 +278,10 @@ def drawing_of(model: Model, deployed: Deployed) -> bytes:
     """The bytes of what the model draws of a process: no part of its content, kept beside it."""
     diagram = diagram_of(model, deployed.process)
     return canonical(msgspec.to_builtins(diagram)) if diagram is not None else b""
+
+
+def _decoded(drawing: bytes) -> Diagram:
+    return msgspec.json.decode(drawing, type=Diagram)
 
 
 def version_views(state: ProcessState) -> list[ProcessVersion]:

@@ -7,7 +7,8 @@ from perdure.bpmn.machine.process import FireStart
 from perdure.engines.embedded.changes import Changes
 from perdure.engines.embedded.definitions import KIND as PROCESS
 from perdure.engines.embedded.instances import Instances
-from perdure.engines.embedded.jobs import MISSING, PLATFORM, Jobs
+from perdure.engines.embedded.jobs import Jobs
+from perdure.engines.embedded.missing import MISSING, PLATFORM, raise_missing
 from perdure.errors import FencedError, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
@@ -43,7 +44,7 @@ class InstanceDuties:
         node = aggregate.state.nodes.get(step)
         if node is None or node.job is None or node.incident is not None or await self._serves(aggregate, step):
             return False
-        await self._jobs.raise_missing(id, node, Origin(tenant), await self._instances.loaded(aggregate))
+        await raise_missing(self._instances, id, node, Origin(tenant), await self._instances.loaded(aggregate))
         return True
 
     async def _serves(self, aggregate: Aggregate, step: int) -> bool:

@@ -24,7 +24,7 @@ from perdure.engines.embedded.arrivals import Arrivals
 from perdure.engines.embedded.changes import Changes
 from perdure.engines.embedded.definitions import Check, Definitions, version_views
 from perdure.engines.embedded.duties import InstanceDuties, ProcessDuties
-from perdure.engines.embedded.following import Followers
+from perdure.engines.embedded.following import Until
 from perdure.engines.embedded.instances import INDEX, Instances, Told
 from perdure.engines.embedded.jobs import Jobs
 from perdure.engines.embedded.letters import MESSAGE, SIGNAL
@@ -69,7 +69,7 @@ class EmbeddedEngine:
         conductor.kernel.leave(self.payloads.forget)
         self.instances = Instances(conductor, store, self.definitions, self.payloads, machine, sources)
         self.jobs = Jobs(self.instances)
-        self.followers = Followers(self.instances)
+        self.followers = self.instances.followers
         self.arrivals = Arrivals(self.instances)
         self.people = People(self.instances, self.arrivals)
         self.changes = Changes(self.instances)
@@ -133,9 +133,9 @@ class EmbeddedEngine:
     def start(
         self, process: str, origin: Origin, *, version: int | None = None, data: Mapping[str, Any] | None = None,
         flags: Flags | None = None, start: str = "", business_key: str = "", idempotency_key: str = "",
-        parent: str = "",
+        parent: str = "", until: Until = "committed",
     ) -> Coroutine[Any, Any, Aggregate]:  # fmt: skip
-        """Begin an instance, of the latest version unless one is named."""
+        """Begin an instance, of the latest version unless one is named, and follow it `until` it has come that far."""
         if business_key:
             check_key("start", "instance under business key", business_key)
         return self.instances.start(
@@ -143,7 +143,7 @@ class EmbeddedEngine:
                 process=process, version=version, data=data, flags=flags, start=start, business_key=business_key,
                 idempotency_key=idempotency_key, parent=parent,
             ),
-            origin,
+            origin, until=until,
         )  # fmt: skip
 
     async def read(self, instance: InstanceName, origin: Origin) -> Aggregate:
@@ -235,9 +235,11 @@ class EmbeddedEngine:
     def complete_task(
         self, instance: InstanceName, node: int, origin: Origin, *, data: Mapping[str, Any] | None = None,
         flags: Flags | None = None, writer: str = "", message_id: str = "", override: str = "",
+        until: Until = "committed",
     ) -> Coroutine[Any, Any, Aggregate]:  # fmt: skip
         return self.people.complete_task(
-            instance, node, origin, data=data, flags=flags, writer=writer, message_id=message_id, override=override
+            instance, node, origin, data=data, flags=flags, writer=writer, message_id=message_id, override=override,
+            until=until,
         )  # fmt: skip
 
     async def claim_task(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from perdure.bpmn.machine.commands import StartInstance
@@ -12,7 +12,8 @@ from perdure.bpmn.machine.state import Instance
 from perdure.contracts import check_flags, check_key
 from perdure.engine import InstanceName, StartRequest
 from perdure.engines.embedded.definitions import Definitions, chosen
-from perdure.engines.embedded.payloads import MissingPayload, Payloads, budget_of, first_envelope
+from perdure.engines.embedded.following import Followers, Until
+from perdure.engines.embedded.payloads import MissingPayload, Payloads, budget_of
 from perdure.engines.embedded.plans import Definition, MissingPlan
 from perdure.engines.embedded.ports import EngineStore
 from perdure.errors import InvariantBroken, RejectedError, Rejection
@@ -30,6 +31,8 @@ MAX_LOADS = 100
 
 Make = Callable[[Aggregate], Prepared | Rejection] | Prepared
 """The command for an instance, or what makes it for the instance as it is now; that may be called several times."""
+Hear = Callable[[Answer | BaseException], None]
+"""Is told what an instance answered, or why it did not."""
 
 
 class Told(NamedTuple):
@@ -54,6 +57,7 @@ class Instances:
         self.payloads = payloads
         self.machine = machine
         self.sources = sources
+        self.followers = Followers(conductor.kernel, self.read)
         self._served: dict[bytes, bool] = {}
 
     # --- starting ------------------------------------------------------------------------------------------------
@@ -67,39 +71,49 @@ class Instances:
         brought: Attachments | None = None,
         message_id: str = "",
         is_pinned: bool = False,
+        until: Until = "committed",
     ) -> Aggregate:
-        """Begin an instance; under one id, key or parent it begins once, however often it is asked for."""
-        definitions = self.definitions
-        process = definitions.seen(request.process, origin) or await definitions.find(request.process, origin)
-        version = chosen(process, request.process, request.version, is_pinned=is_pinned)
-        definition = definitions.plans.find(version.hash) or await definitions.load(
-            request.process, version.hash, origin.tenant
-        )
-        flags = dict(request.flags or {})
-        if flags and not definition.deployed.is_loose:
-            check_flags(definition.deployed.flags, flags)
-        verb = self.conductor.catalogue.find(definition.deployed.verb) if definition.deployed.verb else None
+        """Begin an instance; under one id, key or parent it begins once, however often it is asked for.
+
+        It is followed `until` it has come that far.
+        """
+        definitions, name = self.definitions, request.process
+        process = definitions.seen(name, origin) or await definitions.find(name, origin)
+        version = chosen(process, name, request.version, is_pinned=is_pinned)
+        definition = definitions.plans.find(version.hash) or await definitions.load(name, version.hash, origin.tenant)
+        deployed = definition.deployed
+        flags = dict(request.flags) if request.flags else {}
+        if flags and not deployed.is_loose:
+            check_flags(deployed.flags, flags)
+        verb = self.conductor.catalogue.find(deployed.verb) if deployed.verb else None
         id = id or self._id(request, origin)
-        data = dict(request.data or {})
-        envelope = first_envelope(request.process, version.number, verb, data, self.sources.now())
-        head = self.payloads.seal(id, envelope, budget_of(verb))
+        data = dict(request.data) if request.data else {}
+        head = self.payloads.seal_first(id, name, version.number, verb, data, self.sources.now())
         attached = brought or Attachments()
         attached.payloads.append(head)
-        attached.index.extend(_index(request))
+        attached.index.append(_by_process(name))
+        if request.business_key:
+            attached.index.append(IndexRow(INDEX, "business_key", request.business_key[:256]))
         if request.idempotency_key:
             attached.idempotency = (request.idempotency_key, _request(request))
         command = StartInstance(
-            definition=version.hash, process=request.process, process_version=version.number, head=head[0],
-            flags=flags, start=request.start, message_id=message_id, parent=request.parent,
-            business_key=request.business_key, idempotency_key=request.idempotency_key, worker=self.worker(definition),
+            definition=version.hash, process=name, process_version=version.number, head=head[0], flags=flags,
+            start=request.start, message_id=message_id, parent=request.parent, business_key=request.business_key,
+            idempotency_key=request.idempotency_key, worker=self.worker(definition),
         )  # fmt: skip
-        answer = await self.kernel.start(KIND, id, origin, Prepared(command, attached))
+        prepared = Prepared(command, attached)
+        if until == "committed":
+            answer: Answer | None = await self.kernel.start(KIND, id, origin, prepared)
+        else:
+            answer = await self.followers.start(id, origin, prepared, until)
+        if answer is None:
+            return await self.read_until(id, origin, until)
         if answer.conflict is None:
             assert answer.aggregate is not None
             return answer.aggregate
         if attached.settles is not None:
             await self.settle(origin.tenant, Attachments(settles=attached.settles))
-        return await self._started_before(request, origin, id)
+        return await self.followers.follow(await self._started_before(request, origin, id), until)
 
     def _id(self, request: StartRequest, origin: Origin) -> Id:
         if request.idempotency_key:
@@ -150,20 +164,22 @@ class Instances:
         """The same, or None when it is not in memory."""
         return self.definitions.plans.find(aggregate.state.definition)
 
-    def put(self, id: Id, origin: Origin, make: Make) -> asyncio.Future[Answer]:
-        """Put a command to an instance. What it is answered is for `ask` to judge when it is not simply an answer."""
-        return self.kernel.ask(KIND, id, origin, make)
+    def put(self, id: Id, origin: Origin, make: Make, hear: Hear) -> None:
+        """Put a command to an instance, and be told. What is not simply an answer is for `ask` to judge."""
+        self.kernel.put(KIND, id, origin, make, hear)
 
     async def ask(
-        self, id: Id, origin: Origin, make: Make, asked: asyncio.Future[Answer] | None = None
+        self, id: Id, origin: Origin, make: Make, told: Answer | BaseException | None = None
     ) -> Answer:  # fmt: skip
         """Put a command to an instance. `make` may ask for payloads and plans as if all were in memory.
 
-        `asked` is what `put` gave, when it was put to the instance already.
+        `told` is what `put` led to, when it was put to the instance already.
         """
         for _ in range(MAX_LOADS):
             try:
-                return await (asked or self.kernel.ask(KIND, id, origin, make))
+                if isinstance(told, BaseException):
+                    raise told
+                return told or await self.kernel.ask(KIND, id, origin, make)
             except RejectedError as error:
                 raise _named(error) from None
             except MissingPayload as missing:
@@ -171,8 +187,23 @@ class Instances:
             except MissingPlan as missing:
                 state: Instance = (await self.read(id, origin)).state
                 await self.definitions.load(state.process, missing.hash, origin.tenant)
-            asked = None
+            told = None
         raise InvariantBroken("ask", "instance", id_text(id), "its payloads kept leaving memory")
+
+    async def ask_until(self, id: Id, origin: Origin, make: Make, until: Until) -> Answer:
+        """The same, and follow the instance until it has come that far."""
+        try:
+            answer = await self.followers.ask(id, origin, make, until)
+        except RejectedError as error:
+            raise _named(error) from None
+        except (MissingPayload, MissingPlan):
+            asked = await self.ask(id, origin, make)
+            if asked.conflict is not None or asked.aggregate is None:
+                return asked
+            return Answer(await self.followers.follow(asked.aggregate, until), asked.answer)
+        if answer is None:
+            return Answer(await self.read_until(id, origin, until), "")
+        return answer
 
     async def read_or_recall(self, id: Id, origin: Origin) -> Aggregate:
         """What this process last committed, or what is stored; never something that is no instance."""
@@ -181,9 +212,9 @@ class Instances:
         except RejectedError as error:
             raise _named(error) from None
 
-    def budget(self, aggregate: Aggregate) -> int:
+    def budget(self, definition: Definition) -> int:
         """How large the payload of an instance may be: as its verb says."""
-        verb = self.definition(aggregate).deployed.verb
+        verb = definition.deployed.verb
         return budget_of(self.conductor.catalogue.find(verb) if verb else None)
 
     async def settle(self, tenant: str, settles: Attachments) -> None:
@@ -197,6 +228,10 @@ class Instances:
             return _instance(await self.kernel.read(instance_id(instance), origin))
         except RejectedError as error:
             raise _named(error) from None
+
+    async def read_until(self, id: Id, origin: Origin, until: Until) -> Aggregate:
+        """An instance when it has come that far."""
+        return await self.followers.follow(await self.read(id, origin), until)
 
     async def loaded(self, aggregate: Aggregate) -> Definition:
         """The definition an instance is pinned to."""
@@ -255,11 +290,9 @@ def _named(error: RejectedError) -> RejectedError:
     return RejectedError(Rejection("not_found", "find", "instance", error.rejection.id, fact))
 
 
-def _index(request: StartRequest) -> list[IndexRow]:
-    rows = [IndexRow(INDEX, "process", request.process)]
-    if request.business_key:
-        rows.append(IndexRow(INDEX, "business_key", request.business_key[:256]))
-    return rows
+@lru_cache(1024)
+def _by_process(process: str) -> IndexRow:
+    return IndexRow(INDEX, "process", process)
 
 
 def _request(request: StartRequest) -> bytes:

@@ -8,7 +8,16 @@ from typing import Any
 import msgspec
 
 from perdure.bpmn.machine.state import Place
-from perdure.payload import Envelope, changed_paths, is_untouched, merge, merge_concurrent
+from perdure.payload import (
+    Held,
+    Settled,
+    changed_paths,
+    is_untouched,
+    merge,
+    merge_concurrent,
+    merge_settled,
+    settled,
+)
 
 Data = dict[str, Any]
 
@@ -22,15 +31,17 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     at: str
     by: str
     place: Place = ()
-    base: Envelope | None = None
+    base: Held | None = None
 
 
 def seen_from(data: Data, place: Place) -> Data:
     """The data as a node sees it: what its own iteration brought lies over everything else."""
+    if not place:
+        return data
     own: Any = data
     for name in place:
         own = own.get(name) if isinstance(own, dict) else None
-    return merge(data, own) if place and isinstance(own, dict) else data
+    return merge(data, own) if isinstance(own, dict) else data
 
 
 def nested(patch: Data, place: Place) -> Data:
@@ -41,21 +52,21 @@ def nested(patch: Data, place: Place) -> Data:
     return value
 
 
-def changed(current: Envelope, change: Change) -> Data:
+def changed(current: Held, change: Change) -> Settled:
     """The data after a change; MergeConflictError when another branch changed the same path since its base."""
     patch, base = change.patch, change.base
     if change.place:
         patch = nested(patch, change.place)
     if not patch:
-        data: Data = current.data
-        return data
+        return settled(current.data)
     if base is None or base.schema_hash == current.schema_hash or is_untouched(base.data, current.data, patch):
-        return merge(current.data, patch)
+        return merge_settled(current.data, patch)
     others = _verbs_since(base, current)
-    return merge_concurrent(base.data, [(others, difference(base.data, current.data)), (change.verb, patch)], {})
+    changes = [(others, difference(base.data, current.data)), (change.verb, patch)]
+    return settled(merge_concurrent(base.data, changes, {}))
 
 
-def _verbs_since(base: Envelope, current: Envelope) -> str:
+def _verbs_since(base: Held, current: Held) -> str:
     known = set(base.sub_verb_trail)
     return ", ".join(dict.fromkeys(each.verb for each in current.sub_verb_trail if each not in known)) or "another"
 

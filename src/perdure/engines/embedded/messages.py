@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -58,6 +58,20 @@ MAX_ROUTES = 50
 
 log = logging.getLogger("perdure")
 
+Place = tuple[str, str]
+"""The name and the key a message is sent and waited for under."""
+
+
+Opening = e.Armed | e.WatchMet | e.InstanceResumed | e.InstanceMigrated
+"""What may make an instance wait for messages."""
+
+
+class _Claim(NamedTuple):
+    """A look for kept messages that is under way, and the waits it is for, in order."""
+
+    places: dict[Place, None]
+    task: asyncio.Task[None]
+
 
 class Messages:
     """At least once in, exactly once out."""
@@ -71,9 +85,10 @@ class Messages:
         self._delivery = Delivery(store, machine, sources, ask, merge, start)
         self._signals = Signals(self._delivery)
         self._vet: Vet | None = None
-        self._claims: dict[tuple[bytes, int, str, str], asyncio.Task[None]] = {}
+        self._claims: dict[tuple[Id, int], _Claim] = {}
         self._swept: tuple[Micros, int] = (0, 0)
-        kernel.hear((e.Armed, e.InstanceResumed, e.InstanceMigrated), self._on_entry)
+        self._kernel = kernel
+        kernel.hear((e.Armed, e.WatchMet, e.InstanceResumed, e.InstanceMigrated), self._on_entry)
 
     def listen(self, listener: Failed) -> None:
         """Be told of every message that becomes a dead letter."""
@@ -256,20 +271,28 @@ class Messages:
 
     async def claim(self, tenant: str, name: str, key: str, instance: Id | None = None) -> dict[str, Id]:
         """Give kept messages, oldest first, to an instance, or to all that wait, longest first; who got which."""
-        taken: dict[str, Id] = {}
         waiting = [instance] if instance is not None else await self._instances(tenant, name, key)
-        for each in waiting:
-            after = 0
-            while kept := await self._store.buffered_messages(
-                tenant, name, key, self._sources.now(), after=after, most=1
-            ):
-                after = kept[0].number
-                try:
-                    if await self._take(tenant, kept[0], each):
-                        taken[kept[0].message_id] = each
-                except WaitOver:
-                    break
+        return {id: each for each in waiting for id in await self._claim_all(tenant, each, [(name, key)])}
+
+    async def _claim_all(self, tenant: str, instance: Id, places: Iterable[Place]) -> list[str]:
+        """Give an instance what is kept for it under any of these names and keys, in the order it was sent."""
+        taken: list[str] = []
+        kept = {place: found for place in places if (found := await self._kept(tenant, place))}
+        while kept:
+            place = min(kept, key=lambda each: kept[each].number)
+            oldest = kept.pop(place)
+            try:
+                if await self._take(tenant, oldest, instance):
+                    taken.append(oldest.message_id)
+            except WaitOver:
+                continue
+            if following := await self._kept(tenant, place, oldest.number):
+                kept[place] = following
         return taken
+
+    async def _kept(self, tenant: str, place: Place, after: int = 0) -> Buffered | None:
+        found = await self._store.buffered_messages(tenant, *place, self._sources.now(), after=after, most=1)
+        return found[0] if found else None
 
     async def _instances(self, tenant: str, name: str, key: str) -> list[Id]:
         found = await self._store.find_waits(tenant, MESSAGE, name, key, most=PAGE)
@@ -301,24 +324,29 @@ class Messages:
             await self._delivery.bury_kept(tenant, blank, f"unreadable: {error.fact}")
             return None
 
-    def _on_entry(self, aggregate: Aggregate, entry: e.Armed | e.InstanceResumed | e.InstanceMigrated) -> None:
-        for name, key in _opened(aggregate, entry):
-            claim = (aggregate.id, aggregate.version, name, key)
-            if claim not in self._claims:
-                task = asyncio.get_running_loop().create_task(self._claim_for(aggregate, name, key))
-                self._claims[claim] = task
-                task.add_done_callback(lambda _, claim=claim: self._claims.pop(claim, None))  # type: ignore[misc]
+    def _on_entry(self, aggregate: Aggregate, entry: Opening) -> None:
+        """One claim for all that a commit opened: of several waits, that whose message came first ends first."""
+        opened = _opened(aggregate, entry)
+        if not opened:
+            return
+        commit = (aggregate.id, aggregate.version)
+        if commit in self._claims:
+            self._claims[commit].places.update(opened)
+            return
+        task = asyncio.get_running_loop().create_task(self._claim_for(aggregate, opened))
+        self._claims[commit] = _Claim(opened, task)
+        task.add_done_callback(lambda _: self._claims.pop(commit, None))
 
-    async def _claim_for(self, aggregate: Aggregate, name: str, key: str) -> None:
+    async def _claim_for(self, aggregate: Aggregate, places: dict[Place, None]) -> None:
         try:
-            await self.claim(aggregate.tenant, name, key, aggregate.id)
+            await self._claim_all(aggregate.tenant, aggregate.id, places)
         except PerdureError as error:
             log.warning("%s Messages kept for it are looked for again.", error)
 
     async def drain(self) -> None:
         """Wait until no claim is under way."""
         while self._claims:
-            await asyncio.gather(*self._claims.values(), return_exceptions=True)
+            await asyncio.gather(*(each.task for each in self._claims.values()), return_exceptions=True)
 
     # --- upkeep --------------------------------------------------------------------------------------------------
 
@@ -332,9 +360,23 @@ class Messages:
             done += await self._bury_expired(*found[:5])
         page = await self._store.buffered_page(*self._swept, SWEPT)
         self._swept = (page[-1].expires_at, page[-1].number) if len(page) == SWEPT else (0, 0)
-        for place in dict.fromkeys((each.tenant, each.name, each.key) for each in page if each.is_awaited):
-            done += len(await self.claim(*place))
+        awaited = sorted((each for each in page if each.is_awaited), key=lambda each: each.number)
+        waiting = [
+            (tenant, instance)
+            for tenant, name, key in dict.fromkeys((each.tenant, each.name, each.key) for each in awaited)
+            for instance in await self._instances(tenant, name, key)
+        ]
+        for tenant, instance in dict.fromkeys(waiting):
+            done += await self._claim_again(tenant, instance)
         return done
+
+    async def _claim_again(self, tenant: str, instance: Id) -> int:
+        """Give an instance what is kept for any of its waits, as it would have been given when they opened."""
+        try:
+            aggregate = await self._kernel.read(instance, Origin(tenant))
+        except (RejectedError, QuarantinedError):
+            return 0
+        return len(await self._claim_all(tenant, instance, _waits(aggregate)))
 
     async def deliver(self, tenant: str, message_id: str) -> bool:
         """Go on with what was begun and not ended: a broadcast, or instances that a message starts."""
@@ -430,11 +472,18 @@ async def _told_apart(letter: Letter, send: Callable[[Letter], Awaitable[Receipt
         return await send(namesake(MESSAGE, letter))
 
 
-def _opened(aggregate: Aggregate, entry: e.Armed | e.InstanceResumed | e.InstanceMigrated) -> set[tuple[str, str]]:
+def _opened(aggregate: Aggregate, entry: Opening) -> dict[Place, None]:
     """Names and keys an entry made an instance wait for; all of them when it goes on after a pause or elsewhere."""
+    if isinstance(entry, e.WatchMet):
+        watch = None if entry.is_met else aggregate.state.watches.get(entry.number)  # one that is waited for anew
+        return {(watch.name, watch.key): None} if watch is not None and watch.kind == MESSAGE else {}
     if isinstance(entry, e.Armed):
-        return {(entry.name, entry.key)} if entry.kind == MESSAGE else set()
-    return {(row.name, row.key) for row in aggregate.rows.parked if row.kind == MESSAGE}
+        return {(entry.name, entry.key): None} if entry.kind == MESSAGE else {}
+    return _waits(aggregate)
+
+
+def _waits(aggregate: Aggregate) -> dict[Place, None]:
+    return {(row.name, row.key): None for row in aggregate.rows.parked if row.kind == MESSAGE}
 
 
 def _named(found: list[WaitFound], letter: Letter) -> list[WaitFound]:

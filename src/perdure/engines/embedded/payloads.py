@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from operator import attrgetter
 from typing import Any, Protocol
+
+from msgspec.structs import replace
 
 from perdure.engines.embedded.merging import Change, changed
 from perdure.errors import RejectedError, Rejection
-from perdure.payload import BUDGET_BYTES, Envelope, Packed, digest, digest_text, pack_and_keep, pack_change, unpack
-from perdure.sources import Id, id_text, iso
+from perdure.payload import (
+    BUDGET_BYTES,
+    MOST_LEANS,
+    Held,
+    Packed,
+    Sealed,
+    digest,
+    digest_text,
+    pack_first,
+    seal_leaning,
+    unpack_and_keep,
+)
+from perdure.sources import Id, Micros, id_text, iso
 from perdure.verbs import Verb
 
 MAX_HELD_BYTES = 16 * 1024 * 1024
 MAX_EACH = 256
 """Of one instance: one that goes on for long needs what it wrote last, not all it ever wrote."""
 NO_SCHEMA = digest_text(digest(b"{}"))
-
-Sealed = tuple[bytes, bytes]
-"""A payload as it is stored: the hash of its bytes, and they."""
+_size_of = attrgetter("size")
 
 
 class PayloadStore(Protocol):
@@ -37,24 +49,24 @@ class Payloads:
 
     def __init__(self, store: PayloadStore) -> None:
         self._store = store
-        self._held: OrderedDict[bytes, dict[bytes, tuple[Envelope, int]]] = OrderedDict()
+        self._held: OrderedDict[bytes, dict[bytes, Held]] = OrderedDict()
         self._size = 0
 
-    def find(self, instance: bytes, hash: bytes) -> Envelope | None:
+    def find(self, instance: bytes, hash: bytes) -> Held | None:
         """What is in memory."""
-        own = self._held.get(instance)
-        found = own.get(hash) if own is not None else None
-        return found[0] if found is not None else None
+        try:
+            return self._held[instance][hash]
+        except KeyError:
+            return None
 
-    def held(self, instance: bytes, hash: bytes) -> Envelope:
+    def held(self, instance: bytes, hash: bytes) -> Held:
         """What is in memory, or MissingPayload."""
-        own = self._held.get(instance)
-        found = own.get(hash) if own is not None else None
-        if found is None:
-            raise MissingPayload(hash)
-        return found[0]
+        try:
+            return self._held[instance][hash]
+        except KeyError:
+            raise MissingPayload(hash) from None
 
-    async def open(self, instance: Id, hash: bytes) -> Envelope:
+    async def open(self, instance: Id, hash: bytes) -> Held:
         """A payload of an instance, every byte of it checked against its hash."""
         held = self.find(instance, hash)
         if held is not None:
@@ -64,61 +76,59 @@ class Payloads:
             fact = f"its payload {digest_text(hash)} has been erased"
             raise RejectedError(Rejection("wrong_state", "read", "instance", id_text(instance), fact))
         packed = Packed(data.decode("utf-8", "surrogateescape"), digest_text(hash))
-        envelope = unpack(packed, max_bytes=max(len(data), BUDGET_BYTES))
-        self._hold(instance, hash, len(data), envelope)
-        return envelope
+        held = unpack_and_keep(packed, max_bytes=max(len(data), BUDGET_BYTES))
+        held = replace(held, leans=MOST_LEANS)  # how many it leans on is not known here: the next is stored whole
+        self._keep(instance, self._held.setdefault(instance, {}), (hash, data), held)
+        return held
 
     async def arrived(self, instance: Id, hash: bytes) -> Any:
         """What a message or task brought, as it was kept for its intake."""
         return (await self.open(instance, hash)).data
 
-    def seal(self, instance: bytes, envelope: Envelope, budget: int = BUDGET_BYTES) -> Sealed:
-        """The envelope packed and hashed; kept at hand, as it is about to be the head."""
-        return self._keep(instance, *pack_and_keep(envelope, max_bytes=budget))
+    def seal_first(
+        self, instance: bytes, process: str, version: int, verb: Verb | None, data: Any, at: Micros
+    ) -> Sealed:  # fmt: skip
+        """The payload an instance begins with, under the schema of the verb that it carries; kept at hand."""
+        if verb is None:
+            name, number, schema_digest, budget = process, version, NO_SCHEMA, BUDGET_BYTES
+        else:
+            name, number, schema_digest, budget = verb.name, verb.version, verb.input.digest, verb.execution.max_bytes
+        sealed, held = pack_first(
+            data, created_at=iso(at) or "", by=name, schema=f"{name}/v{number}", schema_digest=schema_digest,
+            max_bytes=budget,
+        )  # fmt: skip
+        return self._keep(instance, self._held.setdefault(instance, {}), sealed, held)
 
     def seal_change(self, instance: bytes, head: bytes, change: Change, budget: int = BUDGET_BYTES) -> Sealed:
         """The same for the payload that a change makes of the head."""
-        before = self.held(instance, head)
-        at, by, key, verb = change.at, change.by, change.key, change.verb
-        data = changed(before, change)
-        return self._keep(instance, *pack_change(before, data, at=at, by=by, job_key=key, verb=verb, max_bytes=budget))
-
-    def _keep(self, instance: bytes, written: bytes, kept: Envelope) -> Sealed:
-        hash = digest(written)
-        self._hold(instance, hash, len(written), kept)
-        return hash, written
+        try:
+            own = self._held[instance]
+            before = own[head]
+        except KeyError:
+            raise MissingPayload(head) from None
+        sealed, held = seal_leaning(
+            head, before, changed(before, change),
+            at=change.at, by=change.by, job_key=change.key, verb=change.verb, max_bytes=budget,
+        )  # fmt: skip
+        return self._keep(instance, own, sealed, held)
 
     def forget(self, instance: bytes) -> None:
         """Nothing of the instance stays in memory: it was erased, or has ended and nobody looks at it."""
-        self._drop(self._held.pop(instance, None))
+        own = self._held.pop(instance, None)
+        if own is not None:
+            self._size -= sum(map(_size_of, own.values()))
 
-    def _hold(self, instance: bytes, hash: bytes, size: int, envelope: Envelope) -> None:
-        own = self._held.get(instance)
-        if own is None:
-            own = self._held[instance] = {}
-        elif hash in own:
-            return
-        else:
+    def _keep(self, instance: bytes, own: dict[bytes, Held], sealed: Sealed, held: Held) -> Sealed:
+        hash = sealed[0]
+        if hash not in own:
             self._held.move_to_end(instance)
             if len(own) >= MAX_EACH:
-                self._size -= own.pop(next(iter(own)))[1]
-        own[hash] = (envelope, size)
-        self._size += size
-        while self._size > MAX_HELD_BYTES:
-            self._drop(self._held.popitem(last=False)[1])
-
-    def _drop(self, own: dict[bytes, tuple[Envelope, int]] | None) -> None:
-        for _, size in own.values() if own is not None else ():
-            self._size -= size
-
-
-def first_envelope(process: str, version: int, verb: Verb | None, data: Any, at: int) -> Envelope:
-    """The payload an instance begins with, under the schema of the verb that it carries."""
-    name, number = (verb.name, verb.version) if verb is not None else (process, version)
-    return Envelope(
-        created_at=iso(at) or "", data=data, last_modified_by=name, schema=f"{name}/v{number}",
-        schema_digest=verb.input.digest if verb is not None else NO_SCHEMA,
-    )  # fmt: skip
+                self._size -= own.pop(next(iter(own))).size
+            own[hash] = held
+            self._size += held.size
+            while self._size > MAX_HELD_BYTES:
+                self.forget(next(iter(self._held)))
+        return sealed
 
 
 def budget_of(verb: Verb | None) -> int:

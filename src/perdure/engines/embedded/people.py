@@ -20,6 +20,7 @@ from perdure.bpmn.machine.state import Node
 from perdure.contracts import check_key
 from perdure.engine import Flags, InstanceName
 from perdure.engines.embedded.arrivals import Arrivals
+from perdure.engines.embedded.following import Until
 from perdure.engines.embedded.instances import Instances, instance_id
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin
@@ -87,8 +88,12 @@ class People:
         writer: str = "",
         message_id: str = "",
         override: str = "",
+        until: Until = "committed",
     ) -> Aggregate:
-        """End a task; under one message id it ends once, however often that is sent."""
+        """End a task; under one message id it ends once, however often that is sent.
+
+        The instance is followed `until` it has come that far.
+        """
         id = instance_id(instance)
         if message_id:
             _check_message_id(message_id, id)
@@ -109,15 +114,18 @@ class People:
             return Prepared(command, attached)
 
         try:
-            answer = await self._instances.ask(id, origin, make)
+            if until == "committed":
+                answer = await self._instances.ask(id, origin, make)
+            else:
+                answer = await self._instances.ask_until(id, origin, make, until)
         except RejectedError as error:
             if message_id and await self._is_known(message_id, id, node, origin):
-                return await self._instances.read(id, origin)
+                return await self._instances.read_until(id, origin, until)
             raise await self._told_why(error, id, node, origin) from None
         if answer.conflict is None:
             return _told(answer)
         if await self._is_known(message_id, id, node, origin):
-            return await self._instances.read(id, origin)
+            return await self._instances.read_until(id, origin, until)
         fact, hint = "that message id arrived before for something else", "Give every message an id of its own."
         raise RejectedError(Rejection("already_exists", "complete a task of", "instance", id_text(id), fact, hint))
 

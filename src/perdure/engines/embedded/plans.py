@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
@@ -77,6 +77,8 @@ class Plans(Mapping[bytes, Plan]):
     def __init__(self, most: int = MAX_PLANS) -> None:
         self._held: OrderedDict[bytes, Definition] = OrderedDict()
         self._most = most
+        self.find: Callable[[bytes], Definition | None] = self._held.get
+        """The definition with a hash, where it is here."""
 
     def __getitem__(self, hash: bytes) -> Plan:
         plan = self.definition(hash).plan
@@ -91,9 +93,6 @@ class Plans(Mapping[bytes, Plan]):
 
     def __contains__(self, hash: object) -> bool:
         return hash in self._held
-
-    def find(self, hash: bytes) -> Definition | None:
-        return self._held.get(hash)
 
     def definition(self, hash: bytes) -> Definition:
         try:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
 
+from perdure.errors import QuarantinedError
 from perdure.journal import ListedMachine, Machine
 from perdure.store.audit.chain import Walk
 from perdure.store.audit.derived import compare_rows
@@ -15,6 +15,7 @@ from perdure.store.audit.reading import Reader, UnreadableError, plain
 from perdure.store.audit.states import check_parts
 from perdure.store.checks import checksum
 from perdure.store.ports import Row
+from perdure.store.wholes import Wholes, is_made_of
 
 Machines = Mapping[str, Machine[Any, Any, Any]]
 LOOKS = 8
@@ -116,13 +117,19 @@ class Look:
 
     async def _check_payloads(self, machine: Machine[Any, Any, Any], walk: Walk) -> None:
         id, named, findings = self.id, named_by(machine, walk.state), self.findings
-        missing = set(named.needed)
+        missing, told, wholes = set(named.needed), set[bytes](), Wholes(self._reader.fetch)
         async for _, hash, data in self._reader.pages("payload_page", 0, 0, PAYLOADS_AT_ONCE, aggregate=id):
             self.payloads += 1
             missing.discard(hash)
             text = f"sha256:{hash.hex()}"
-            if isinstance(data, str) or sha256(data).digest() != hash:
-                findings.append(found("AUD010", "payload", f"the bytes kept as {text} are others", id))
+            try:
+                await wholes.of(id, hash, data)
+            except QuarantinedError as error:
+                if not is_made_of(data, told):  # of damage that spreads, where it began is told
+                    findings.append(
+                        found("AUD010", "payload", f"the bytes kept as {text} are others: {error.fact}", id)
+                    )
+                told.add(hash)
             if named.is_erased:
                 findings.append(found("AUD013", "payload", f"{text} should be gone", id))
             elif hash not in walk.hashes:

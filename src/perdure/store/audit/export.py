@@ -24,9 +24,12 @@ from perdure.store.checks import checked
 from perdure.store.keys import PublicKeys
 from perdure.store.seals import SEALED_AT_ONCE, Leaf, Seal, heads_of, proof
 from perdure.store.store import Store
+from perdure.store.wholes import Wholes
 
 FORMAT = "perdure.export/1"
 IDS_AT_ONCE = 500
+LONGEST = 2**53 - 1
+"""Integers beyond this lose digits in many readers of JSON."""
 SEALS_HELD = 8
 
 
@@ -126,9 +129,11 @@ def history_item(machine: Machine[Any, Any, Any], sequence: int, body: bytes, ha
 
 
 def words(value: Any) -> Any:
-    """Any stored value as JSON: hashes as text, structs by the names of their fields."""
+    """Any stored value as JSON: hashes and long numbers as text, structs by the names of their fields."""
     if isinstance(value, bytes):
         return f"sha256:{value.hex()}"
+    if isinstance(value, int) and abs(value) > LONGEST:
+        return str(value)
     if isinstance(value, (tuple, list)):
         return [words(each) for each in value]
     if isinstance(value, dict):
@@ -139,10 +144,10 @@ def words(value: Any) -> Any:
 
 
 async def _payloads(reader: Reader, id: bytes) -> list[dict[str, str]]:
-    kept = {hash: data async for _, hash, data in reader.pages("payload_page", 0, 0, 20, aggregate=id)}
-    return [
-        {"hash": f"sha256:{hash.hex()}", "data": base64.b64encode(kept[hash]).decode()} for hash in sorted(kept)
-    ]  # fmt: skip
+    wholes, kept = Wholes(reader.fetch), {}
+    async for _, hash, data in reader.pages("payload_page", 0, 0, 20, aggregate=id):
+        kept[hash] = base64.b64encode(await wholes.of(id, hash, data)).decode()
+    return [{"hash": f"sha256:{hash.hex()}", "data": kept[hash]} for hash in sorted(kept)]
 
 
 class SealReader:

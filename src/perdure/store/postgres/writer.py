@@ -15,7 +15,7 @@ import psycopg
 from perdure.errors import FencedError, PerdureError, StoreFullError
 from perdure.kernel.ports import Conflict, InboxRow, Unit
 from perdure.store.batch import ORDER, batch_of
-from perdure.store.gate import Claims, Standing, claims_of, judge
+from perdure.store.gate import Claims, Standing, claims_of, judge, passing
 from perdure.store.ports import Row
 from perdure.store.postgres.connection import Lost, patiently, translated
 from perdure.store.postgres.statements import Statement
@@ -151,15 +151,14 @@ class Writer:
         return [*verdicts]
 
     def _writes(self, units: list[Unit], verdicts: list[Conflict | None], standing: Standing) -> list[Request]:
-        passed = [unit for unit, verdict in zip(units, verdicts, strict=True) if verdict is None]
-        batch = batch_of(passed, standing.repeated)
+        batch = batch_of(passing(units, verdicts), standing.repeated)
         return [*(self._write(name, batch[name]) for name in ORDER if name in batch), Request(COMMIT, [])]
 
     async def _standing(self, wire: Wire, claims: Claims, fence: int) -> Standing:
         asked = [
             (name, rows)
             for name, rows in (
-                ("aggregate_versions", [row[:1] for row in claims.versions]),
+                ("aggregate_versions", [(id,) for id in claims.versions]),
                 ("entity_versions", claims.entities),
                 ("taken_starts", claims.starts),
                 ("known_messages", claims.messages),

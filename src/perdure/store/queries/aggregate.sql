@@ -15,6 +15,14 @@ VALUES (:id, :tenant, :kind, :version, :status, :ended_at, :state, :head, :check
 ON CONFLICT (id) DO UPDATE SET version = excluded.version, status = excluded.status, ended_at = excluded.ended_at,
   state = excluded.state, head = excluded.head, checksum = excluded.checksum;
 
+-- name: put_in_status
+-- The same for those that are new or stay in their status, and only for those: indexes that know of it are left alone.
+INSERT INTO aggregate (id, tenant, kind, version, status, ended_at, state, head, checksum, is_plan)
+VALUES (:id, :tenant, :kind, :version, :status, :ended_at, :state, :head, :checksum, :is_plan)
+ON CONFLICT (id) DO UPDATE SET version = excluded.version, state = excluded.state, head = excluded.head,
+  checksum = excluded.checksum
+WHERE aggregate.status = excluded.status AND aggregate.ended_at = excluded.ended_at;
+
 -- name: ended_aggregates
 -- Of a tenant, ended before a time and not yet erased, oldest first, for retention.
 SELECT id, tenant FROM aggregate

@@ -155,8 +155,8 @@ ORDER BY aggregate, sequence;
 SELECT aggregate, number, body FROM part WHERE aggregate > :after AND aggregate <= :until ORDER BY aggregate, number;
 
 -- name: payloads_between
--- The payloads of the aggregates between two ids.
-SELECT aggregate, number, hash, data FROM payload WHERE aggregate > :after AND aggregate <= :until;
+-- The payloads of the aggregates between two ids; of each aggregate in the order they were written.
+SELECT aggregate, number, hash, data FROM payload WHERE aggregate > :after AND aggregate <= :until ORDER BY number;
 
 -- name: parked_between
 -- The tokens of the aggregates between two ids, with everything that is derived from a state.

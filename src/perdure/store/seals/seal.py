@@ -51,17 +51,24 @@ class Seal(NamedTuple):
 
 def heads_of(records: Iterable[Row]) -> list[Leaf]:
     """The newest record per aggregate in the order of ids, from rows (position, aggregate, sequence, hash)."""
+    return [Leaf(id, row[2], bytes(row[3])) for id, row in _newest(records)]
+
+
+def pack(records: Iterable[Row]) -> tuple[bytes, list[bytes]]:
+    """What a seal keeps of the heads among such rows, and the bytes its Merkle tree is made of."""
+    newest = _newest(records)
+    places = [id + row[2].to_bytes(_SEQUENCE_BYTES, "big") for id, row in newest]
+    return b"".join(places), [place + row[3] for place, (_, row) in zip(places, newest, strict=True)]
+
+
+def _newest(records: Iterable[Row]) -> list[tuple[bytes, Row]]:
     newest: dict[bytes, Row] = {}
     for row in records:
         id = bytes(row[1])
         known = newest.get(id)
         if known is None or known[2] < row[2]:
             newest[id] = row
-    return [Leaf(id, newest[id][2], bytes(newest[id][3])) for id in sorted(newest)]
-
-
-def pack(leaves: Iterable[Leaf]) -> bytes:
-    return b"".join(leaf.aggregate + leaf.sequence.to_bytes(_SEQUENCE_BYTES, "big") for leaf in leaves)
+    return sorted(newest.items())
 
 
 def unpack(data: bytes) -> list[tuple[bytes, int]] | None:

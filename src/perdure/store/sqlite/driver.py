@@ -1,4 +1,13 @@
-"""The SQLite driver: a writer thread that groups commits, and reads beside it in WAL mode."""
+"""The SQLite driver: commits are grouped, reads go on beside them in WAL mode.
+
+| a commit | is made |
+|---|---|
+| of one unit, or of dozens, on a disk that answers at once | in the loop's thread: only one thread runs Python |
+| of a few units | in the writer's thread: more gather meanwhile for the next |
+| of many units, so that the loop must not stop for it | in the writer's thread |
+| on a disk that lets it wait | in the writer's thread: meanwhile the loop goes on |
+| while another process writes, or of units one of which cannot be written | in the writer's thread |
+"""
 
 from __future__ import annotations
 
@@ -12,6 +21,7 @@ from typing import Any
 
 from perdure.errors import PerdureError, StoreUnavailableError
 from perdure.kernel.ports import Conflict, Told, Unit, Verdict
+from perdure.sources import idle_seconds
 from perdure.store.migrations import migrate_sqlite
 from perdure.store.ports import Row
 from perdure.store.queries import load_queries
@@ -32,8 +42,11 @@ from perdure.work.ports import Beat
 MAX_BATCH = 512
 WORTH_A_COMMIT = 128
 """So many units are written while others are still being decided, instead of all of them waiting for each other."""
+DOZENS = 32
+"""So many units are enough for a commit: there is no need to wait for more of them."""
 POLL_SECONDS = 0.02
 QUICK_SECONDS = 0.002
+"""How long a commit may stand still, waiting for the disk, before a thread of its own is worth waking."""
 
 
 class SqliteDriver:
@@ -65,7 +78,7 @@ class SqliteDriver:
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._writing = threading.Lock()
-        self._commit_seconds = 0.0
+        self._still_seconds = 0.0
         self._foreign = self._foreign_version = 0
         self._is_closed = True
 
@@ -164,55 +177,66 @@ class SqliteDriver:
             return
         batch = self._take(MAX_BATCH)
         self._is_busy = True
-        if self.is_threaded and not (len(batch) == 1 and self._commit_here(batch)):
-            self._tasks.put(lambda: self._commit_in_thread(batch))
-        elif not self.is_threaded:
+        if not self.is_threaded:
             self._settle(batch, self._commit([unit for unit, _ in batch]))
+        elif not (_is_for_the_loop(len(batch)) and self._commit_here(batch)):
+            self._tasks.put(lambda: self._commit_in_thread(batch))
 
     def _take(self, most: int) -> list[Waiting]:
         """Those who wait longest. Only one thread takes at a time, and none is lost of those added meanwhile."""
         return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
 
     def _commit_here(self, batch: list[Waiting]) -> bool:
-        """One unit alone is not worth a thread's wake-up, unless the disk is slow or someone else is writing."""
-        if self._commit_seconds > QUICK_SECONDS or not self._writing.acquire(blocking=False):
+        """At once, unless the disk is slow, someone else is writing, or something in it must be tried apart."""
+        if self._still_seconds > QUICK_SECONDS or not self._writing.acquire(blocking=False):
             return False
-        began = self._loop.time()
+        idle = idle_seconds()
         try:
-            if not self._writer.begin():
-                return False
-            verdicts = self._commit([batch[0][0]], is_begun=True)
+            verdicts = self._attempt([unit for unit, _ in batch]) if self._writer.begin() else None
         except sqlite3.Error:
-            return False  # the writer's thread meets the same trouble and reports it
+            return False  # it could not begin; the writer's thread meets the same trouble and reports it
         finally:
             self._writing.release()
-        self._measure(began)
+        if verdicts is None:
+            return False
+        self._measure(idle)
         self._settle(batch, verdicts)
         return True
 
-    def _measure(self, began: float) -> None:
-        self._commit_seconds += (self._loop.time() - began - self._commit_seconds) / 8
+    def _measure(self, before: float) -> None:
+        """What a commit stands still at least, followed fast downwards: a slow disk is slow every time, a busy machine
+        is not."""
+        more = idle_seconds() - before - self._still_seconds
+        self._still_seconds += more / (32 if more > 0 else 4)
 
-    def _commit(self, units: list[Unit], is_begun: bool = False) -> list[Verdict]:
+    def _commit(self, units: list[Unit]) -> list[Verdict]:
         try:
-            if not is_begun:
-                self._writer.begin(self._busy_seconds)
+            self._writer.begin(self._busy_seconds)
+        except sqlite3.Error as error:
+            return [translated(error, self.path)] * len(units)
+        verdicts = self._attempt(units)
+        if verdicts is not None:
+            return verdicts
+        return [verdict for unit in units for verdict in self._commit([unit])]
+
+    def _attempt(self, units: list[Unit]) -> list[Verdict] | None:
+        """In the transaction begun; None, and nothing written, when one of several cannot be written at all."""
+        try:
             return [*self._writer.commit(units, self.fence)]
         except sqlite3.OperationalError as error:
             return [translated(error, self.path)] * len(units)
         except Exception as error:
-            if len(units) == 1 or isinstance(error, PerdureError):
-                told = translated(error, self.path) if isinstance(error, sqlite3.Error) else error
-                return [told] * len(units)
-        # One of them cannot be written at all: alone it fails alone.
-        return [verdict for unit in units for verdict in self._commit([unit])]
+            if len(units) > 1 and not isinstance(error, PerdureError):
+                return None  # alone it fails alone, and is told why
+            told = translated(error, self.path) if isinstance(error, sqlite3.Error) else error
+            return [told] * len(units)
 
     def _commit_in_thread(self, batch: list[Waiting]) -> None:
         while batch:
-            began = self._loop.time()
             with self._writing:
+                idle = idle_seconds()
                 verdicts = self._commit([unit for unit, _ in batch])
-            self._measure(began)
+            self._measure(idle)
             following = self._following()
             self._loop.call_soon_threadsafe(self._settle, batch, verdicts, bool(following))
             batch = following
@@ -290,9 +314,19 @@ class SqliteDriver:
                     continue
                 before = now
             commits = self.commits
-            if is_own_counted or await self._on_writer(self._count_foreign) != others:
+            if is_own_counted or await self._counted_foreign() != others:
                 return True
         return self._is_closed
+
+    async def _counted_foreign(self) -> int:
+        if not self._writing.acquire(blocking=False):
+            return int(await self._on_writer(self._count_foreign))
+        try:
+            return self._count_foreign()
+        except sqlite3.Error as error:
+            raise translated(error, self.path) from error
+        finally:
+            self._writing.release()
 
     def _count_foreign(self) -> int:
         """How often others were seen to have written since this was opened."""
@@ -304,6 +338,10 @@ class SqliteDriver:
 
     async def announce(self) -> None:
         return None
+
+
+def _is_for_the_loop(count: int) -> bool:
+    return count == 1 or DOZENS <= count < WORTH_A_COMMIT
 
 
 def data_version(connection: Connection) -> int:

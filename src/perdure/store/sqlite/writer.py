@@ -10,7 +10,7 @@ from typing import Any
 from perdure.errors import FencedError
 from perdure.kernel.ports import Conflict, Unit
 from perdure.store.batch import ORDER, batch_of
-from perdure.store.gate import Claims, Standing, claims_of, judge
+from perdure.store.gate import Claims, Standing, claims_of, judge, passing
 from perdure.store.queries import expand
 from perdure.store.sqlite.connection import Connection
 
@@ -19,6 +19,9 @@ CHUNK_SIZES = (64, 32, 16, 8, 4, 2, 1)
 
 BLOB = bytearray()
 """The driver binds a bytearray as it is; of bytes it asks every time whether somebody wants to adapt them."""
+
+ENDED_AT = 5
+"""The column of an aggregate's row."""
 
 
 class Writer:
@@ -38,11 +41,12 @@ class Writer:
             claims = claims_of(units)
             standing = self._standing(claims)
             verdicts = judge(units, claims, standing)
-            passed = [unit for unit, verdict in zip(units, verdicts, strict=True) if verdict is None]
-            batch = batch_of(passed, standing.repeated, BLOB)
+            batch = batch_of(passing(units, verdicts), standing.repeated, BLOB)
             for name in ORDER:
                 rows = batch.get(name)
-                if rows:
+                if rows and name == "put_aggregate":
+                    self._write_aggregates(rows)
+                elif rows:
                     self._write(name, rows)
             connection.execute("COMMIT")
         except BaseException:
@@ -86,9 +90,8 @@ class Writer:
         standing = Standing()
         if claims.versions:
             # Only those that stand elsewhere are answered: each row would cost a turn at the interpreter's lock.
-            standing.versions = dict(claims.versions)
-            expected = [(BLOB + id, version) for id, version in claims.versions]
-            standing.versions.update(self._look("aggregate_versions", expected))
+            expected = [(BLOB + id, version) for id, version in claims.versions.items()]
+            standing.versions = claims.versions | dict(self._look("aggregate_versions", expected))
         if claims.starts:
             standing.starts = {(t, key): bytes(id) for t, key, id in self._look("taken_starts", claims.starts)}
         if claims.messages:
@@ -114,6 +117,16 @@ class Writer:
     def _write(self, name: str, rows: list[Any]) -> None:
         for size, chunk in _chunks(rows):
             self.connection.execute(self._sql(name, size), chunk)
+
+    def _write_aggregates(self, rows: list[Any]) -> None:
+        """What ends is in another status than before; of the rest nearly all are not, which is cheaper to write."""
+        ended = [row for row in rows if row[ENDED_AT]]
+        if ended:
+            self._write("put_aggregate", ended)
+            rows = [row for row in rows if not row[ENDED_AT]]
+        for size, chunk in _chunks(rows):
+            if self.connection.execute(self._sql("put_in_status", size), chunk).rowcount < size:
+                self.connection.execute(self._sql("put_aggregate", size), chunk)
 
     def _sql(self, name: str, size: int) -> str:
         sql = self._expanded.get((name, size))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 
@@ -13,4 +14,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal of few letters is no reason to fail after the work
     from perdure.surfaces.cli.application import run
 
-    sys.exit(run(sys.argv[1:]))
+    try:
+        sys.exit(run(sys.argv[1:]))
+    finally:
+        gc.freeze()  # all that is left goes with the process: nobody waits until it was looked through

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -35,7 +36,7 @@ from perdure.surfaces.cli import (
 )
 from perdure.surfaces.cli.exits import INTERRUPTED
 from perdure.surfaces.cli.failures import usage_error
-from perdure.surfaces.cli.options import Settings, group, with_options
+from perdure.surfaces.cli.options import Settings, give_options, group, with_options
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 ROOMS = (
@@ -45,23 +46,27 @@ ROOMS = (
 )  # fmt: skip
 
 
-def application(word: str = "") -> typer.Typer:
-    """A fresh application with every command; with the one of that name alone, where there is such a command."""
+def application(words: Sequence[str] = ()) -> typer.Typer:
+    """A fresh application with every command; with the one that the words begin with alone, where there is one."""
     app = group(HELP)
     app.callback()(with_options(_any_command))
     app._add_completion = True
     for room in ROOMS:
         room.register(app)
-    _narrow(app, word)
+    _narrow(app, words)
+    give_options(app)
     return app
 
 
-def _narrow(app: typer.Typer, word: str) -> None:
+def _narrow(app: typer.Typer, words: Sequence[str]) -> None:
     """A line that begins with a command does not wait until all the others are built."""
-    groups = [each for each in app.registered_groups if each.name == word]
-    commands = [each for each in app.registered_commands if each.name == word]
+    groups = [each for each in app.registered_groups if each.name in words[:1]]
+    commands = [each for each in app.registered_commands if each.name in words[:1]]
     if groups or commands:
         app.registered_groups, app.registered_commands = groups, commands
+    for each in groups:
+        assert each.typer_instance is not None
+        _narrow(each.typer_instance, words[1:])
 
 
 def _tell_version(is_asked: bool) -> None:
@@ -84,7 +89,7 @@ def _any_command(
 
 def run(words: list[str]) -> int:
     """Run one line; returns its exit code."""
-    app = application(words[0] if words else "")
+    app = application(tuple(words[:2]))  # a command, or a group and its command
     if "--json" not in words:
         return _ended(app, words, standalone_mode=True)
     try:

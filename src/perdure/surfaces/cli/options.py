@@ -76,20 +76,32 @@ def settings_of(context: typer.Context) -> Settings:
 def command(
     app: typer.Typer, name: str, panel: str | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function `(settings, …)` as a command; coroutines are run, errors are shown."""
+    """Register a function `(settings, …)` as a command; `give_options` makes it one that typer can run."""
+    return app.command(name, rich_help_panel=panel)
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        app.command(name, rich_help_panel=panel, no_args_is_help=_needs_words(function))(with_options(function))
-        return function
 
-    return register
+def give_options(app: typer.Typer) -> None:
+    """Give every command the options of every command, once it is known which of them a line needs."""
+    for each in app.registered_groups:
+        assert each.typer_instance is not None
+        give_options(each.typer_instance)
+    for found in app.registered_commands:
+        assert found.callback is not None
+        found.no_args_is_help = _needs_words(found.callback)
+        found.callback = with_options(found.callback)
 
 
 def group(help: str) -> typer.Typer:
     """A group of commands that takes the options of every command as well."""
     app = typer.Typer(help=help, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
-    app.callback()(with_options(_nothing))
+    app.callback()(_options_alone())
     return app
+
+
+@functools.cache
+def _options_alone() -> Callable[..., Any]:
+    """What runs before the commands of a group, the same for every group."""
+    return with_options(_nothing)
 
 
 def _nothing(settings: Settings) -> None:
@@ -103,7 +115,10 @@ def _needs_words(function: Callable[..., Any]) -> bool:
 
 
 def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function `(settings, …)` with the options of every command, as typer takes it."""
+    """A function `(settings, …)` with the options of every command, as typer takes it.
+
+    Coroutines are run, errors are shown.
+    """
     hints = get_type_hints(function, include_extras=True)
     own = [
         parameter.replace(annotation=hints[parameter.name])

@@ -48,9 +48,10 @@ async def deploy(
 ) -> None:
     """Check models by lint and proof and deploy them, all or none; the same content again is the same version.
 
-    A server takes one file at a time: all of it or nothing.
+    A server takes one file at a time, all of it or nothing, and those that others call first. Files that call each
+    other in a ring cannot be sent to it one by one: put their processes into one file.
     """
-    from perdure.app.deploying import load_model, model_files, unreadable
+    from perdure.app.deploying import called_first, load_model, model_files, unreadable
     from perdure.client.model_files import read_model_text
 
     files = model_files(models)
@@ -60,7 +61,7 @@ async def deploy(
     async with opened as perdure:
         found: list[Any] = []
         if is_remote(perdure):
-            for path in files:
+            for path in called_first(files):
                 text = read_model_text(path)
                 found += await perdure.processes.deploy_text(text, process=process, profile=profile, file=str(path))
         else:

@@ -22,6 +22,7 @@ from perdure.sources import SystemSources, id_text
 from perdure.store.audit import verify
 from perdure.testing.clock import VirtualSources
 from perdure.testing.faults import FaultyDriver, Side
+from perdure.testing.memory import memory_folder
 from perdure.testing.sandbox import Sandbox, quiet_driver
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.checking import refusal_of
@@ -69,7 +70,7 @@ class EmbeddedWorld:
         cls, scenario: v.Scenario, store: str = "", crash_at: tuple[int, Side] = (0, "before")
     ) -> AsyncIterator[EmbeddedWorld]:
         """In a SQLite file of its own, or as a tenant of its own in the store named."""
-        with TemporaryDirectory(prefix="perdure-scenario-") as folder:
+        with TemporaryDirectory(prefix="perdure-scenario-", dir=memory_folder()) as folder:
             catalogue, types = stub_verbs(scenario)
             own = f"sqlite:///{Path(folder) / 'scenario.db'}"
             # Where others left their instances, ids must be new ones.

@@ -66,7 +66,7 @@ class Mail:
         return outcome
 
     def _route(self, letter: Letter) -> str:
-        waits = list(self._waits("message", letter.name, letter.key))
+        waits = list(_waits(self._board.instances, "message", letter.name, letter.key))
         if len({id for id, _ in waits}) > 1:
             return "ambiguous"
         if waits:
@@ -85,35 +85,21 @@ class Mail:
         if known in self._seen:
             return 0
         self._seen.add(known)
-        waits = list(self._waits("signal", letter.name, ""))
+        waits = list(_waits(self._board.instances, "signal", letter.name, ""))
         for id, watch in waits:
             # Its own instance has heard a signal when it threw it.
             if id != letter.sender and watch.number in self._board.instances[id].watches:
                 self._correlate_or_lose(id, watch, letter)
         return len(waits) + self._start("signal", letter)
 
-    def armed(self, id: bytes, number: int) -> None:
-        """A wait has opened: messages kept for it are given to it, the oldest first, as long as it is there."""
+    def opened(self, id: bytes) -> None:
+        """Waits have opened: messages kept for any of them are given to them, the oldest first."""
         for letter in list(self._kept):
-            watch = self._board.instances[id].watches.get(number)
-            if watch is None or watch.kind != "message" or watch.is_met:
-                return
-            is_for_it = (letter.name, letter.key) == (watch.name, watch.key) and letter.expires > self._board.now
-            if is_for_it and letter in self._kept:
+            own = {id: self._board.instances[id]}
+            wait = next(_waits(own, "message", letter.name, letter.key), None)
+            if wait is not None and letter in self._kept and letter.expires > self._board.now:
                 self._kept.remove(letter)
-                self._correlate_or_lose(id, watch, letter)
-
-    def look_again(self, id: bytes) -> None:
-        for number in list(self._board.instances[id].watches):
-            self.armed(id, number)
-
-    def _waits(self, kind: str, name: str, key: str) -> Iterator[tuple[bytes, Watch]]:
-        for id, state in self._board.instances.items():
-            if state.status in ENDED or state.status == "suspended":
-                continue
-            for watch in state.watches.values():
-                if watch.kind == kind and watch.name == name and watch.key == key and not watch.is_met:
-                    yield id, watch
+                self._correlate_or_lose(*wait, letter)
 
     def _correlate_or_lose(self, id: bytes, watch: Watch, letter: Letter) -> None:
         """One that is refused what it brings is a dead letter: nobody is there to be told."""
@@ -213,3 +199,12 @@ def _triggers(plan: Plan, event: m.Event, kind: str) -> Iterator[tuple[str, str]
             yield event.id, plan.message_name(trigger.message)
         if kind == "signal" and isinstance(trigger, m.SignalTrigger):
             yield event.id, plan.signal_name(trigger.signal)
+
+
+def _waits(instances: Mapping[bytes, Instance], kind: str, name: str, key: str) -> Iterator[tuple[bytes, Watch]]:
+    for id, state in instances.items():
+        if state.status in ENDED or state.status == "suspended":
+            continue
+        for watch in state.watches.values():
+            if watch.kind == kind and watch.name == name and watch.key == key and not watch.is_met:
+                yield id, watch

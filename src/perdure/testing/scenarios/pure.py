@@ -39,7 +39,7 @@ from perdure.testing.scenarios.world import Refusal
 
 MAX_ROUNDS = 100_000
 WORKER = 1
-HEARD = (e.JobStarted, e.Armed, e.Thrown, e.InstanceEnded)
+HEARD = (e.JobStarted, e.Armed, e.WatchMet, e.Thrown, e.InstanceEnded)
 """Entries after which something happens by itself."""
 T = TypeVar("T")
 
@@ -201,7 +201,7 @@ class PureWorld:
         self._ask(id, c.Resume(timers=step.timers, worker=WORKER))
         held, self._held = self._held, []
         self._todo.extend(held)
-        self._mail.look_again(id)
+        self._mail.opened(id)
         self.settle()
 
     def _called(self, id: bytes) -> list[bytes]:
@@ -271,8 +271,8 @@ class PureWorld:
         match entry:
             case e.JobStarted():
                 self._jobs.started(id, entry)
-            case e.Armed(kind="message"):
-                self._mail.armed(id, entry.number)
+            case e.Armed(kind="message") | e.WatchMet(is_met=False):
+                self._mail.opened(id)
             case e.Thrown():
                 self._thrown(id, entry)
             case e.InstanceEnded():

@@ -24,7 +24,8 @@ def check(index: Index) -> Iterator[Note]:
     if index.knows_all:
         return
     known = index.others.union(process.id for process in index.definitions.processes)
+    here = known.union(index.model.global_tasks)
     for call in index.each(CallActivity):
-        if is_named(call.process) and not call.process.startswith("=") and call.process not in known:
+        if is_named(call.process) and not call.process.startswith("=") and call.process not in here:
             hint = nearest(call.process, known) or "Deploy that process first, or along with this one."
             yield Note(call.id, f"it calls '{call.process}', which is not in this file", hint)

@@ -21,6 +21,7 @@ SEVERITIES = Severities("error", targets=("camunda",))
 def check(index: Index) -> Iterator[Note]:
     for gateway in index.gateways("event"):
         for flow in index.outgoing(gateway.id):
-            if isinstance(index.nodes.get(flow.target), Task):
-                fact = f"it leads to the task '{flow.target}', and Camunda 8 accepts only catching events"
+            target = index.nodes.get(flow.target)
+            if isinstance(target, Task) and target.kind == "receive":
+                fact = f"it leads to the receive task '{flow.target}', and Camunda 8 accepts only catching events"
                 yield Note(gateway.id, fact, "Use a message catch event.")

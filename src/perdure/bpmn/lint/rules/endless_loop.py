@@ -1,6 +1,6 @@
 """A loop has neither a condition nor a maximum.
 
-It would repeat for ever. Say while what holds it repeats, or how often at most.
+It would repeat for ever. Say while what holds it repeats, or how often at most, which is once or more often.
 """
 
 from __future__ import annotations
@@ -24,5 +24,5 @@ def check(index: Index) -> Iterator[Note]:
         if isinstance(repeat, StandardLoop):
             if repeat.condition is None and repeat.maximum is None:
                 yield Note(node.id, "it loops without condition or maximum", "Give it a condition or a maximum.")
-            elif repeat.maximum is not None and repeat.maximum < 0:
-                yield Note(node.id, f"it loops at most {repeat.maximum} times", "Give it a maximum of 0 or more.")
+            elif repeat.maximum is not None and repeat.maximum < 1:
+                yield Note(node.id, f"it loops at most {repeat.maximum} times", "Give it a maximum of 1 or more.")

@@ -1,6 +1,7 @@
-"""A verb may raise a business error that nothing catches.
+"""A verb may raise a business error that nothing catches, or a subprocess ends with one.
 
-The instance would stop with an incident. Attach an error boundary event, or catch it in an event subprocess.
+With an error of a verb the instance would stop with an incident, with that of an end event it would fail. Attach an
+error boundary event, or catch it in an event subprocess. An error end event of the process itself is meant to fail it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 
 from perdure.bpmn.lint.contract import same_name
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index, triggers_of
+from perdure.bpmn.lint.index import Index, Room, triggers_of
 from perdure.bpmn.model import (
     ErrorTrigger,
     Event,
@@ -28,6 +29,19 @@ def check(index: Index) -> Iterator[Note]:
         if missing:
             fact = f"'{name}' may raise {', '.join(missing)}, and nothing catches it"
             yield Note(node.id, fact, "Attach an error boundary event.")
+    for event, trigger in index.triggers(ErrorTrigger, "end"):
+        error = index.errors.get(trigger.error)
+        if error is not None and error.code and _is_within(index, event) and not _is_caught(index, event, error.code):
+            fact = f"it ends its subprocess with {error.code}, and nothing catches it"
+            yield Note(event.id, fact, "Attach an error boundary event to the subprocess.")
+
+
+def _is_within(index: Index, event: Event) -> bool:
+    """Whether it ends a subprocess that flows lead to."""
+    room: Room | None = index.room_of[event.id]
+    while room is not None and room.kind() == "event":
+        room = room.parent
+    return room is not None and room.parent is not None
 
 
 def _is_caught(index: Index, node: Node, code: str) -> bool:

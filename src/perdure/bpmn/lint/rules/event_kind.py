@@ -1,9 +1,11 @@
 """An event is of a kind that does not exist at its place.
 
 Errors are not thrown in mid-flow, timers do not end a process, terminate only ends. The reference of elements lists
-which events exist where. Flags belong to an instance, so that no condition on them starts a process. A subprocess may
-say in an event subprocess how it is undone, a process may not. An end event may throw several things, and of an error,
-a cancel and a terminate only one.
+which events exist where. Flags belong to an instance, so that no condition on them starts a process, behind an event
+gateway that starts instances neither. A subprocess may say in an event subprocess how it is undone, a process may not.
+An end event may throw several things, and of an error, a cancel and a terminate only one. A link stands alone. Of
+several that must all occur, each is waited for: a message, a timer, a signal or a condition. An error, an escalation, a
+cancel and compensation are caught in the moment they come, and nothing remembers them until the others have occurred.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ _KINDS: dict[str, frozenset[str]] = {
     ),
     "end": frozenset(("message", "signal", "error", "escalation", "compensation", "terminate", "cancel")),
 }
+_SUDDEN = frozenset(("error", "escalation", "cancel", "compensation"))
 _ENDINGS = frozenset(("error", "cancel", "terminate"))
+_CATCHING = frozenset(("start", "catch", "boundary"))
 _NEEDS_TRIGGER = frozenset(("catch", "boundary"))
 
 
@@ -49,6 +53,7 @@ def check(index: Index) -> Iterator[Note]:
             elif kind == "compensation" and _is_of_process(index, event):
                 fact = "a process is undone by its parts, so it would never occur"
                 yield Note(event.id, fact, "Put it into a subprocess, or attach compensation events to the activities.")
+        yield from _together(event)
         endings = [kind for kind in map(trigger_kind, event.triggers) if event.position == "end" and kind in _ENDINGS]
         if len(endings) > 1:
             yield Note(
@@ -56,6 +61,24 @@ def check(index: Index) -> Iterator[Note]:
             )
         if not event.triggers and place in _NEEDS_TRIGGER:
             yield Note(event.id, f"a {place} event must say what it waits for", "Choose what it waits for.")
+
+    for event in index.starting_catches():
+        if any(trigger_kind(trigger) == "conditional" for trigger in event.triggers):
+            fact = "it stands behind a gateway that starts instances, and no condition starts one"
+            yield Note(event.id, fact, "Start by a message, a signal or a timer, and wait for the condition after it.")
+
+
+def _together(event: Event) -> Iterator[Note]:
+    """Triggers that do not go with others."""
+    kinds = [trigger_kind(trigger) for trigger in event.triggers]
+    if len(kinds) < 2:
+        return
+    if "link" in kinds:
+        yield Note(event.id, "a link stands beside other triggers", "Give the link an event of its own.")
+    sudden = sorted(_SUDDEN.intersection(kinds))
+    if event.is_parallel and event.position in _CATCHING and sudden:
+        fact = f"all that it names must occur, and {' and '.join(sudden)} cannot be waited for together with others"
+        yield Note(event.id, fact, f"Catch {' and '.join(sudden)} by an event of its own.")
 
 
 def _place(index: Index, event: Event) -> str:

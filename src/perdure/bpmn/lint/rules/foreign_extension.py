@@ -16,6 +16,7 @@ from perdure.bpmn.lint.texts import all_attributes, all_extensions, misspelt
 from perdure.bpmn.model import (
     Activity,
     CallActivity,
+    Extension,
     MultiInstance,
     Node,
 )
@@ -63,7 +64,10 @@ def check(index: Index) -> Iterator[Note]:
             yield Note(element, f"its {extension.name[:80]} is not known and would be ignored", f"Write {meant}.")
         elif _is_misplaced(index.nodes.get(element), extension.name):
             yield Note(element, f"its {extension.name} has no effect where it stands", _PLACES[extension.name])
-        elif extension.name == "zeebe:loopCharacteristics" and any(each in extension.attributes for each in _RESULTS):
+        elif binding := _binding(extension):
+            fact = f"bindingType='{binding[:40]}' asks for one version of the process, and the latest is called"
+            yield Note(element, fact, "Remove it, or call a process with an id of its own.")
+        elif _gathers(extension):
             fact = "it gathers results of iterations by expression, which is not done here"
             yield Note(element, fact, "Remove it: what iterations write is kept under their number.")
     for element, name, _ in all_attributes(index):
@@ -81,6 +85,18 @@ def _is_misplaced(node: Node | None, name: str) -> bool:
             return not isinstance(node, Activity) or not isinstance(node.repeat, MultiInstance)
         case _:
             return False
+
+
+def _binding(extension: Extension) -> str:
+    """Which version of a process a call wants, where it is not the latest."""
+    said = extension.attributes.get("bindingType", "") if extension.name == "zeebe:calledElement" else ""
+    return "" if said == "latest" else said
+
+
+def _gathers(extension: Extension) -> bool:
+    if extension.name == "zeebe:loopCharacteristics":
+        return any(each in extension.attributes for each in _RESULTS)
+    return extension.name == "bpmn:loopDataOutputRef"
 
 
 def _local(name: str) -> str:

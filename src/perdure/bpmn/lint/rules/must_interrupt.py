@@ -1,6 +1,6 @@
 """An event that always interrupts is drawn as not interrupting.
 
-An error, a cancel and a compensation end or follow what they are attached to; the activity cannot go on beside them.
+An error and a cancel end what they are attached to; the activity cannot go on beside them.
 """
 
 from __future__ import annotations

@@ -17,11 +17,11 @@ SEVERITIES = Severities("info")
 
 def check(index: Index) -> Iterator[Note]:
     diagram = index.model.diagram
-    if diagram is None:
+    if diagram is None or diagram.is_blank():
         for process in index.processes:
             yield Note(process.id, "it has no diagram", "Open and save it in a modeller, or export it with a layout.")
         return
-    drawn = {shape.element for shape in diagram.shapes} | {edge.element for edge in diagram.edges}
+    drawn = {element for plane in diagram.planes() for element in plane.elements()}
     for id in (*index.nodes, *index.flows):
         if id not in drawn:
             yield Note(id, "it is not on the diagram", "Draw it.")

@@ -12,6 +12,7 @@ from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.index import Index
 from perdure.bpmn.model import (
     Bounds,
+    Diagram,
     Event,
     Shape,
 )
@@ -25,22 +26,25 @@ _CELL = 200.0
 
 
 def check(index: Index) -> Iterator[Note]:
-    if index.model.diagram is None:
-        return
-    for shapes in _by_scope(index).values():
-        cells: dict[tuple[int, int], list[Shape]] = defaultdict(list)
-        for shape in shapes:
-            other = _overlapped(shape, cells)
-            if other is not None:
-                fact = f"it is drawn over '{other.element}'"
-                yield Note(shape.element, fact, "Move them apart.")
-            for cell in _cells(shape.bounds):
-                cells[cell].append(shape)
+    diagram = index.model.diagram
+    for plane in () if diagram is None else diagram.planes():
+        for shapes in _by_scope(index, plane).values():
+            yield from _overlaps(shapes)
 
 
-def _by_scope(index: Index) -> dict[str, list[Shape]]:
+def _overlaps(shapes: list[Shape]) -> Iterator[Note]:
+    cells: dict[tuple[int, int], list[Shape]] = defaultdict(list)
+    for shape in shapes:
+        other = _overlapped(shape, cells)
+        if other is not None:
+            yield Note(shape.element, f"it is drawn over '{other.element}'", "Move them apart.")
+        for cell in _cells(shape.bounds):
+            cells[cell].append(shape)
+
+
+def _by_scope(index: Index, plane: Diagram) -> dict[str, list[Shape]]:
     found: dict[str, list[Shape]] = defaultdict(list)
-    for shape in index.model.diagram.shapes if index.model.diagram else ():
+    for shape in plane.shapes:
         node = index.nodes.get(shape.element)
         if node is not None and not (isinstance(node, Event) and node.position == "boundary"):
             found[index.room_of[shape.element].id].append(shape)

@@ -2,7 +2,8 @@
 
 Two boundary events of one activity, two event subprocesses of one scope, two ways of one event-based gateway or two
 start events of one process catch the same error, escalation or message; which of them wins is not defined. So it is
-with a signal where both interrupt, or both start the process: a signal starts it once.
+with a signal where both interrupt, or both start the process: a signal starts it once. An event that waits for one of
+several names each of them once.
 """
 
 from __future__ import annotations
@@ -38,11 +39,20 @@ Key = tuple[str, str, str]
 def check(index: Index) -> Iterator[Note]:
     for nodes in _places(index):
         yield from _twice((node, key) for node in nodes for key in _keys(index, node))
+    for event in index.events("start", "catch", "boundary"):
+        if len(event.triggers) > 1 and not event.is_parallel:
+            yield from _repeated(index, event)
     for room in index.rooms:
         if room.parent is None:
             begins = [node for node in room.body.nodes if _begins(node)]
             # Whoever starts a process waits for no key.
             yield from _twice((node, (kind, name, "")) for node in begins for kind, name, _ in _keys(index, node))
+
+
+def _repeated(index: Index, event: Event) -> Iterator[Note]:
+    keys = list(_keys(index, event))
+    for kind, name, _ in dict.fromkeys(key for key in keys if keys.count(key) > 1):
+        yield Note(event.id, f"it waits for the {kind} '{name}' twice", "Keep one of them.")
 
 
 def _places(index: Index) -> Iterator[Sequence[Node]]:

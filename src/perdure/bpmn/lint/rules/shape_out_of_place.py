@@ -25,7 +25,7 @@ SEVERITIES = Severities("warning")
 def check(index: Index) -> Iterator[Note]:
     drawing, collaboration = index.model.diagram, index.definitions.collaboration
     pools = {} if collaboration is None else {each.process: each.id for each in collaboration.participants}
-    for plane in () if drawing is None else (drawing, *drawing.inner):
+    for plane in () if drawing is None else drawing.planes():
         shapes = {shape.element: shape for shape in plane.shapes}
         for shape in plane.shapes:
             node = index.nodes.get(shape.element)

@@ -1,6 +1,7 @@
 """A message, signal, error or escalation has no name, is never used, or is defined twice.
 
-They are how processes speak to each other, by name. Two of one name are one by accident.
+They are how processes speak to each other, by name. Two of one name are one by accident. What an operation or a
+correlation property names is used.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def check(index: Index) -> Iterator[Note]:
 
 
 def _used(index: Index) -> set[str]:
-    used: set[str] = set()
+    used = set(index.model.referred)
     for process in index.definitions.processes:
         for node in nodes(process.body):
             if isinstance(node, Task):

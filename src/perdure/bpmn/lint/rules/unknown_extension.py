@@ -1,6 +1,7 @@
 """An extension is not known here and has no effect.
 
-It is kept when the model is written again. If it is meant to change what happens, it does not: call a verb.
+It is kept when the model is written again. If it is meant to change what happens, it does not: call a verb. What stands
+inside it is not told again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ _ENGINES = ("{http://flowable.org", "{http://activiti.org", "{http://www.jboss.o
 
 
 def check(index: Index) -> Iterator[Note]:
+    told: set[int] = set()
     for element, extension in all_extensions(index):
         is_known = extension.name in ZEEBE or extension.name.startswith((*_KNOWN, *_ENGINES))
-        if not is_known and not misspelt(extension.name):
+        if is_known or misspelt(extension.name):
+            continue
+        told.update(map(id, extension.children))
+        if id(extension) not in told:
             yield Note(element, f"its extension {extension.name[:80]} has no effect here", "Remove it, or ignore this.")

@@ -1,8 +1,8 @@
 """A call activity calls a process that is not known.
 
 It is neither in this file nor deployed, and does not come along; or it is in this file, but is not executable,
-begins by an event only, or is not deployed with it, so that nobody can call it. Correct the id, or deploy the process
-first.
+begins by an event only, or is not deployed with it, so that nobody can call it; or it is no process but a global task,
+and only processes are called. Correct the id, deploy the process first, or put the task where it is called.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from perdure.bpmn.model import (
     Event,
     Process,
 )
+from perdure.bpmn.xml.names import with_article
 
 CODE = "BPM151"
 NAME = "unknown-process"
@@ -30,6 +31,10 @@ def check(index: Index) -> Iterator[Note]:
             yield Note(call.id, "it does not say which process it calls", "Give it the id of a process.")
         elif call.process in here:
             yield from _callable(call, here[call.process], index)
+        elif call.process in index.model.global_tasks:
+            kind = index.model.global_tasks[call.process]
+            fact = f"it calls '{call.process}', which is {with_article(kind)}, and only processes are called"
+            yield Note(call.id, fact, "Put a task of that kind in its place, or call a process that holds one.")
         elif index.knows_all and call.process not in index.others and not call.process.startswith("="):
             known = index.others.difference({index.room_of[call.id].process.id})
             hint = nearest(call.process, known) or "Correct the id, or deploy the process first."

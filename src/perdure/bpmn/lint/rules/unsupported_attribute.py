@@ -1,9 +1,10 @@
 """An attribute asks for something this engine does not do.
 
 Several tokens to start or complete an activity, event gateways that wait for all events, processes that start when
-several events have all occurred, multi-instance activities that throw events, event subprocesses that repeat, other
-implementations: nothing of this is carried out, so it is refused rather than ignored. An `implementation` that is the
-name of a verb is the type of the task, where no task definition says another.
+several events have all occurred, multi-instance activities that throw events, event subprocesses and receive tasks at
+the start that repeat, subprocesses that are not ad hoc and end by a condition, other implementations: nothing of this
+is carried out, so it is refused rather than ignored. An `implementation` that is the name of a verb is the type of the
+task, where no task definition says another.
 """
 
 from __future__ import annotations
@@ -36,11 +37,19 @@ def check(index: Index) -> Iterator[Note]:
         if name in _ATTRIBUTES:
             fact = f"{name}='{value[:40]}' asks for {_ATTRIBUTES[name]}, which is not supported"
             yield Note(element, fact, "Remove the attribute.")
-    for room in index.rooms:
-        for event in index.starts(room) if room.kind() == "process" else ():
-            if event.is_parallel and len(event.triggers) > 1:
-                fact = "parallelMultiple='true' asks for a start by several events together, which is not supported"
-                yield Note(event.id, fact, "Start by one of them, and wait for the others after it.")
+    starts = [event for room in index.rooms if room.kind() == "process" for event in index.starts(room)]
+    for event in (*starts, *index.starting_catches()):
+        if event.is_parallel and len(event.triggers) > 1:
+            fact = "parallelMultiple='true' asks for a start by several events together, which is not supported"
+            yield Note(event.id, fact, "Start by one of them, and wait for the others after it.")
+    for task in index.tasks("receive"):
+        if task.is_instantiating and task.repeat is not None:
+            fact = "it starts instances, each by one message, and does not repeat"
+            yield Note(task.id, fact, "Wait for further messages in a task after it.")
     for node in index.subprocesses("event"):
         if node.repeat is not None:
             yield Note(node.id, "an event subprocess does not repeat", "Repeat a subprocess inside it instead.")
+    for node in index.subprocesses("embedded", "event", "transaction"):
+        if node.completion is not None:
+            fact = "its completionCondition would end it early, as is done with ad-hoc subprocesses only"
+            yield Note(node.id, fact, "Remove the condition, or make it an ad-hoc subprocess.")

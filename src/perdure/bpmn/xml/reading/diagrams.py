@@ -19,15 +19,18 @@ _COLOURS = ("bioc:", "color:")
 
 
 def read_diagram(reading: Reading, root: Tag, definitions: Definitions) -> Diagram | None:
-    """The drawing of the file. Further planes, which collapsed subprocesses have, are `inner` ones."""
+    """The drawing of the file. Further planes, which collapsed subprocesses have, are `inner` ones.
+
+    Without a drawing the notes alone, and None when there are none either.
+    """
     planes = [plane for each in root.all("bpmndi:BPMNDiagram") for plane in each.all("bpmndi:BPMNPlane")]
     drawn = [plane for plane in planes if _element(reading, plane)]
+    notes = {id: text for id, tag in reading.tags.items() if tag.name in NOTED and (text := documentation(tag))}
     if not drawn:
-        return None
+        return Diagram(plane="", notes=notes) if notes else None
     collapsed = _sub_processes(root)
     ties = {id for process in definitions.processes for id in data_associations(process)}
     first, *others = (_plane(reading, plane, collapsed, ties) for plane in drawn)
-    notes = {id: text for id, tag in reading.tags.items() if tag.name in NOTED and (text := documentation(tag))}
     return Diagram(plane=first.plane, shapes=first.shapes, edges=first.edges, inner=tuple(others), notes=notes or UNSET)
 
 

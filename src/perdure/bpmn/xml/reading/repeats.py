@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from perdure.bpmn.model import Extension, MultiInstance, StandardLoop, Value
@@ -63,14 +64,19 @@ def _multi_instance(reading: Reading, tag: Tag) -> Repeat:
 
 
 def _cardinality(reading: Reading, tag: Tag, zeebe: Tag) -> Value:
-    cardinality = reading.only(tag, "bpmn:loopCardinality")
+    said = dict(_said(reading, tag, zeebe))
+    if len(set(said.values())) > 1:
+        fact = f"it says how often in two ways, as {' and as '.join(said)}"
+        reading.report("BPM015", tag, fact, "Keep one of them.")
+    return next(iter(said.values()), Value(""))
+
+
+def _said(reading: Reading, tag: Tag, zeebe: Tag) -> Iterator[tuple[str, Value]]:
+    """How often an activity repeats, in each way the file says it; what counts comes first."""
     if collection := zeebe.get("inputCollection"):
-        counted, said = parse_collection(collection), "" if cardinality is None else cardinality.text
-        if said.strip() and parse_cardinality(said) != counted:
-            fact = "it says how often in two ways, as a loopCardinality and as an inputCollection"
-            reading.report("BPM015", tag, fact, "Keep one of them.")
-        return counted
-    if cardinality is not None:
-        return parse_cardinality(cardinality.text)
-    data = tag.first("bpmn:loopDataInputRef")
-    return Value("") if data is None else Value(data.text.strip(), "foreign")
+        yield "an inputCollection", parse_collection(collection)
+    cardinality, data = reading.only(tag, "bpmn:loopCardinality"), tag.first("bpmn:loopDataInputRef")
+    if cardinality is not None and cardinality.text.strip():
+        yield "a loopCardinality", parse_cardinality(cardinality.text)
+    if data is not None:
+        yield "a loopDataInputRef", Value(data.text.strip(), "foreign")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from perdure.bpmn.model import Annotation, Association, Flow, Lane, Node, Process, Scope, SubProcess, SubProcessKind
+from perdure.bpmn.model import Annotation, Association, Flow, Node, Process, Scope, SubProcess, SubProcessKind
 from perdure.bpmn.xml import extras
 from perdure.bpmn.xml.names import DATA, SCOPE_CONTENT, with_article
 from perdure.bpmn.xml.reading import nodes
 from perdure.bpmn.xml.reading.context import Reading
 from perdure.bpmn.xml.reading.extensions import documentation, read_extras
+from perdure.bpmn.xml.reading.lanes import read_lanes_of
 from perdure.bpmn.xml.reading.repeats import LOOP_TAGS, read_repeat
 from perdure.bpmn.xml.reading.triggers import condition_of
 from perdure.bpmn.xml.tag import Tag
@@ -18,7 +19,8 @@ from perdure.bpmn.xml.tag import Tag
 _ORDERINGS: dict[str, Literal["parallel", "sequential"]] = {"Parallel": "parallel", "Sequential": "sequential"}
 _DIRECTIONS: dict[str, Literal["None", "One", "Both"]] = {"None": "None", "One": "One", "Both": "Both"}
 _OF_FLOW = frozenset(("bpmn:conditionExpression",))
-_OF_SUB_PROCESS = SCOPE_CONTENT | LOOP_TAGS | {"bpmn:completionCondition"}
+_COMPLETION = "bpmn:completionCondition"
+_OF_SUB_PROCESS = SCOPE_CONTENT | LOOP_TAGS | {_COMPLETION}
 _OF_PROCESS = SCOPE_CONTENT | {"bpmn:laneSet"}
 
 
@@ -32,7 +34,7 @@ def read_process(reading: Reading, tag: Tag, is_executable: bool) -> Process:
         version_tag=extra.get("zeebe:versionTag").get("value"),
         properties=extra.properties(reading),
         extensions=extra.rest,
-        lanes=tuple(lane for lanes in tag.all("bpmn:laneSet") for lane in _lanes(reading, lanes)),
+        lanes=read_lanes_of(reading, tag),
         body=_scope(reading, tag),
     )
 
@@ -79,7 +81,7 @@ def _sub_process(reading: Reading, tag: Tag) -> SubProcess:
         kind=_kind(reading, tag),
         body=_scope(reading, tag),
         ordering=reading.choice(tag, "ordering", _ORDERINGS, "parallel"),
-        completion=condition_of(reading, tag, "bpmn:completionCondition"),
+        completion=condition_of(reading, tag, _COMPLETION),
         cancels_remaining=reading.boolean(tag, "cancelRemainingInstances", True),
     )
 
@@ -110,18 +112,6 @@ def _flow(reading: Reading, tag: Tag) -> Flow:
         condition=condition_of(reading, tag, "bpmn:conditionExpression"),
         documentation=documentation(tag),
         extensions=extra.rest,
-    )
-
-
-def _lanes(reading: Reading, lanes: Tag) -> tuple[Lane, ...]:
-    return tuple(
-        Lane(
-            id=reading.id(lane),
-            name=lane.get("name"),
-            members=tuple(reading.resolve(each.text) for each in lane.all("bpmn:flowNodeRef")),
-            lanes=tuple(inner for child in lane.all("bpmn:childLaneSet") for inner in _lanes(reading, child)),
-        )
-        for lane in lanes.all("bpmn:lane")
     )
 
 

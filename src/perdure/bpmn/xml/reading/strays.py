@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from perdure.bpmn.xml.names import FLOW_NODES
+from collections import Counter
+
+from perdure.bpmn.xml.names import FLOW_NODES, GATEWAYS
 from perdure.bpmn.xml.reading.context import Reading
 from perdure.bpmn.xml.tag import Tag
 
 _ENDS = {"bpmn:incoming": ("targetRef", "reaches"), "bpmn:outgoing": ("sourceRef", "leaves")}
+_AGAINST = {"Converging": "sourceRef", "Diverging": "targetRef"}
+"""Of which end a gateway of a direction has one flow at most."""
 _DESCRIBING = ("categoryValueRef", "dataStoreRef", "operationRef", "itemRef", "itemSubjectRef")
 
 
 def look_for_strays(reading: Reading, root: Tag) -> None:
     """Reports flows that are named and are not there, or are not the element's; remarks on what describes nothing."""
     has_imports = root.first("bpmn:import") is not None
+    flows = [tag for tag in reading.tags.values() if tag.name == "bpmn:sequenceFlow"]
+    ends = Counter((end, flow.get(end)) for flow in flows for end in _AGAINST.values())
     for tag in reading.tags.values():
+        if tag.name in GATEWAYS and (end := _AGAINST.get(tag.get("gatewayDirection"))):
+            _direction(reading, tag, end, ends[end, tag.get("id")])
         if tag.name in FLOW_NODES:
             for child in tag.all(*_ENDS):
                 _named_flow(reading, tag, child)
@@ -22,6 +30,13 @@ def look_for_strays(reading: Reading, root: Tag) -> None:
             if wanted and wanted not in reading.tags and not has_imports:
                 fact = f"{name} refers to '{wanted[:80]}', which is not in the file"
                 reading.remark("BPM008", tag, fact, "Create it, or remove the reference.")
+
+
+def _direction(reading: Reading, gateway: Tag, end: str, count: int) -> None:
+    if count > 1:
+        verb = "leave" if end == "sourceRef" else "reach"
+        fact = f"gatewayDirection is '{gateway.get('gatewayDirection')}', and {count} flows {verb} it"
+        reading.remark("BPM014", gateway, fact, "Correct the direction, or remove it: the flows decide.")
 
 
 def _named_flow(reading: Reading, node: Tag, child: Tag) -> None:

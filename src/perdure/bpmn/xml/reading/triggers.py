@@ -32,6 +32,7 @@ _TIMERS: dict[str, TimerKind] = {
     "bpmn:timeCycle": "cycle",
 }
 _REFERENCE = "bpmn:eventDefinitionRef"
+_LINK = "bpmn:linkEventDefinition"
 TRIGGER_TAGS = frozenset((*EVENT_DEFINITIONS, _REFERENCE))
 _OUR_LANGUAGE = "Compare flags with literals, and leave the language out or name FEEL."
 
@@ -81,6 +82,28 @@ def _compensation(reading: Reading, tag: Tag) -> Trigger:
     return CompensationTrigger(reading.reference(tag, "activityRef"), reading.boolean(tag, "waitForCompletion", True))
 
 
+def _link(reading: Reading, tag: Tag) -> Trigger:
+    """A link goes on by its name; the other end, where the file says it as well, must be a link of that name."""
+    for child in tag.all("bpmn:source", "bpmn:target"):
+        if wanted := reading.resolve(child.text):
+            _look_at_end(reading, tag, child.name.removeprefix("bpmn:"), wanted)
+    return LinkTrigger(tag.get("name"))
+
+
+def _look_at_end(reading: Reading, tag: Tag, end: str, wanted: str) -> None:
+    named = reading.tags.get(wanted)
+    other = named if named is None or named.name == _LINK else named.first(_LINK)
+    if named is None:
+        fact = f"the {end} of the link is '{wanted[:80]}', which is not in the file"
+        reading.report("BPM008", tag, fact, f"Remove it: the {end} is the link of the same name.")
+    elif other is None:
+        fact = f"the {end} of the link is '{wanted[:80]}', which is no link"
+        reading.report("BPM009", tag, fact, f"Remove it: the {end} is the link of the same name.")
+    elif other.get("name") != tag.get("name"):
+        fact = f"the link is named '{tag.get('name')[:80]}' and its {end} '{other.get('name')[:80]}'"
+        reading.report("BPM015", tag, fact, "Name both ends alike.")
+
+
 def _conditional(reading: Reading, tag: Tag) -> Trigger:
     return ConditionalTrigger(condition_of(reading, tag, "bpmn:condition") or parse_condition(""))
 
@@ -92,7 +115,7 @@ _READERS: dict[str, Callable[[Reading, Tag], Trigger]] = {
     "bpmn:errorEventDefinition": lambda reading, tag: ErrorTrigger(reading.reference(tag, "errorRef")),
     "bpmn:escalationEventDefinition": lambda reading, tag: EscalationTrigger(reading.reference(tag, "escalationRef")),
     "bpmn:compensateEventDefinition": _compensation,
-    "bpmn:linkEventDefinition": lambda _, tag: LinkTrigger(tag.get("name")),
+    _LINK: _link,
     "bpmn:conditionalEventDefinition": _conditional,
     "bpmn:terminateEventDefinition": lambda *_: TerminateTrigger(),
     "bpmn:cancelEventDefinition": lambda *_: CancelTrigger(),

@@ -14,7 +14,7 @@ def diagram_tags(diagram: Diagram, definitions: Definitions, taken: Taken) -> li
     collapsible = {
         node.id for process in definitions.processes for node in nodes(process.body) if isinstance(node, SubProcess)
     }
-    return [_diagram(each, collapsible, taken) for each in (diagram, *diagram.inner)]
+    return [_diagram(each, collapsible, taken) for each in diagram.planes()]
 
 
 def _diagram(diagram: Diagram, collapsible: set[str], taken: Taken) -> Tag:

@@ -1,0 +1,1 @@
+-- Payloads of instances are stored as changes of the one before: releases that cannot read those are refused by the number.

@@ -1,0 +1,7 @@
+"""Old stores are brought up to date from databases in which nothing is yet."""
+
+from __future__ import annotations
+
+from tests.on_disk import postgres_template
+
+__all__ = ["postgres_template"]
