@@ -48,7 +48,7 @@ async def test_a_payload_with_one_changed_byte_is_named_and_others_still_load(st
         for label in ("a", "b"):
             await driver.commit(unit_of(label, payloads=[(hash_of(b"data"), b"data")]))
         with Raw(store_url) as raw:
-            flipped(raw, "payload", "data", "aggregate", id_of("a"))
+            flipped(raw, "payload", "stored", "aggregate", id_of("a"))
         with pytest.raises(QuarantinedError, match=id_text(id_of("a"))):
             await store.payload(id_of("a"), hash_of(b"data"))
         assert await store.payload(id_of("b"), hash_of(b"data")) == b"data"

@@ -221,3 +221,11 @@ async def test_a_server_that_is_not_there_is_named_without_the_password() -> Non
     with pytest.raises(StoreUnavailableError, match=r"postgresql://127\.0\.0\.1:1/") as caught:
         await open_driver("postgresql://user:secret@127.0.0.1:1/nothing").open()
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.req("P8")
+async def test_a_release_that_takes_changes_for_damage_cannot_read_them(store_url: str) -> None:
+    """It may have had the store open when the schema was brought up to date, and reads by the name it knows."""
+    async with opened(store_url):
+        with Raw(store_url) as raw, pytest.raises((sqlite3.OperationalError, psycopg.ProgrammingError), match="data"):
+            raw("SELECT data FROM payload")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from perdure.errors import QuarantinedError
@@ -56,7 +58,7 @@ async def test_a_changed_byte_is_found_in_everything_that_is_made_of_it(store_ur
         with Raw(store_url) as raw:
             data = bytearray(made[place][1])
             data[-5] ^= 1
-            raw("UPDATE payload SET data = ? WHERE hash = ?", bytes(data), made[place][0])
+            raw("UPDATE payload SET stored = ? WHERE hash = ?", bytes(data), made[place][0])
         for number, (hash, _) in enumerate(made):
             if number < place:
                 assert await store.payload(A, hash) == wholes[number]
@@ -78,13 +80,30 @@ async def test_a_change_whose_base_is_gone_is_named(store_url: str) -> None:
 
 
 @pytest.mark.req("V8")
+async def test_what_is_erased_while_it_is_read_is_not_damaged(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, _ = payloads(2)
+    async with opened(store_url) as (driver,):
+        store, fetch = await kept(driver, made), driver.fetch
+
+        async def fetch_and_erase(name: str, /, **parameters: Any) -> Any:
+            found = await fetch(name, **parameters)
+            with Raw(store_url) as raw:
+                raw("DELETE FROM payload")
+            return found
+
+        monkeypatch.setattr(driver, "fetch", fetch_and_erase)
+        assert await store.payload(A, made[2][0]) is None
+        assert await store.quarantined() == []
+
+
+@pytest.mark.req("V8")
 @pytest.mark.parametrize("data", [b"\0\1", b"\0\1\xff", b"\0\1\x96\xc4\x20"])
 async def test_what_is_marked_as_a_change_and_is_none_is_named(store_url: str, data: bytes) -> None:
     made, _ = payloads(1)
     async with opened(store_url) as (driver,):
         store = await kept(driver, made)
         with Raw(store_url) as raw:
-            raw("UPDATE payload SET data = ? WHERE hash = ?", data, made[1][0])
+            raw("UPDATE payload SET stored = ? WHERE hash = ?", data, made[1][0])
         with pytest.raises(QuarantinedError, match=made[1][0].hex()):
             await store.payload(A, made[1][0])
 
@@ -96,7 +115,7 @@ async def test_changes_that_go_in_a_circle_end(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = await kept(driver, made)
         with Raw(store_url) as raw:
-            raw("UPDATE payload SET data = ? WHERE hash = ?", made[2][1].replace(made[1][0], made[2][0]), made[2][0])
+            raw("UPDATE payload SET stored = ? WHERE hash = ?", made[2][1].replace(made[1][0], made[2][0]), made[2][0])
         with pytest.raises(QuarantinedError, match="made of more changes than were stored"):
             await store.payload(A, made[2][0])
 

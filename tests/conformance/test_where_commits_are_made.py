@@ -30,6 +30,8 @@ class Disk:
         self.committed_by: list[str] = []
         self.was_asked = threading.Event()
         """Whether the writer has tried to begin."""
+        self.interrupts: list[BaseException] = []
+        """What is raised when a commit is made, which is then written and nobody was told."""
 
     def connect(self, path: str) -> Connection:
         return Watched(connect(path), self)
@@ -46,7 +48,10 @@ class Watched:
             self._disk.idle += self._disk.seconds
         elif sql == "BEGIN IMMEDIATE" and thread == WRITER:
             self._disk.was_asked.set()
-        return self._connection.execute(sql, parameters)
+        found = self._connection.execute(sql, parameters)
+        if sql == "COMMIT" and self._disk.interrupts:
+            raise self._disk.interrupts.pop()
+        return found
 
     def close(self) -> None:
         self._connection.close()
@@ -136,3 +141,16 @@ async def test_what_cannot_be_written_is_told_apart_by_the_writer_and_harms_nobo
         assert [*told[:1], *told[2:]] == [None] * (DOZENS - 1)
         assert await driver.fetch("count_aggregates") == [(DOZENS - 1,)]
     assert set(disk.committed_by) == {WRITER}
+
+
+@pytest.mark.parametrize("count", [1, DOZENS, WORTH_A_COMMIT])
+async def test_after_a_commit_was_interrupted_nobody_waits_for_ever(sqlite_url: str, count: int) -> None:
+    disk, reported = Disk(), list[Any]()
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context["exception"]))
+    async with opened(sqlite_url, disk) as driver:
+        disk.interrupts.append(GeneratorExit("in the middle"))
+        told = await asyncio.gather(*[driver.commit(unit_of(n)) for n in range(count)], return_exceptions=True)
+        assert [type(each) for each in told] == [GeneratorExit] * count
+        await commit(driver, "the next")
+        assert await driver.fetch("count_aggregates") == [(count + 1,)]
+    assert [type(each) for each in reported] == ([] if count == WORTH_A_COMMIT else [GeneratorExit])

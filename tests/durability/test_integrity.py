@@ -53,7 +53,7 @@ async def set_aside(perdure: Perdure) -> list[tuple[bytes, str]]:
         ("aggregate", "state", "aggregate"),
         ("aggregate", "head", "aggregate"),
         ("aggregate", "status", "aggregate"),
-        ("payload", "data", "payload"),
+        ("payload", "stored", "payload"),
     ],
 )
 async def test_a_changed_byte_of_state_or_data_is_named_when_it_is_read(
@@ -100,7 +100,7 @@ async def test_events_read_from_the_middle_are_checked_from_there_on(store_url: 
     ("table", "column", "code"),
     [
         ("aggregate", "state", "AUD001"),
-        ("payload", "data", "AUD010"),
+        ("payload", "stored", "AUD010"),
         ("journal", "body", "AUD002"),
         ("parked", "key", "AUD020"),
         ("parked", "name", "AUD020"),
@@ -153,7 +153,7 @@ async def abandoned(url: str, calls: int) -> AsyncIterator[list[str]]:
 
 
 @pytest.mark.req("P7")
-@pytest.mark.parametrize(("table", "column"), [("aggregate", "state"), ("payload", "data")])
+@pytest.mark.parametrize(("table", "column"), [("aggregate", "state"), ("payload", "stored")])
 async def test_a_worker_takes_over_every_job_but_the_damaged_one(table: str, column: str, store_url: str) -> None:
     async with abandoned(store_url, 3) as ids:
         change_byte(store_url, table, column, ids[0])

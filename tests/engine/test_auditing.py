@@ -82,7 +82,7 @@ async def test_of_damage_that_spreads_only_where_it_began_is_told(store_url: str
         if is_gone:
             raw("DELETE FROM payload WHERE hash = ?", middle)
         else:
-            raw("UPDATE payload SET data = ? WHERE hash = ?", kept[middle][:-1] + b"?", middle)
+            raw("UPDATE payload SET stored = ? WHERE hash = ?", kept[middle][:-1] + b"?", middle)
     async with opened(store_url) as world:
         found = (await verify_store(world.sandbox, {})).findings
         assert [(each.code, middle.hex() in each.sentence) for each in found] == [("AUD010", True)]

@@ -241,7 +241,7 @@ async def test_a_payload_changed_in_the_store_is_never_handed_to_a_handler(sqlit
         begun = await world.start("p", data={"amount": 1})
         node = world.node(begun, "wait")
     with sqlite3.connect(sqlite_url.removeprefix("sqlite:///")) as file:
-        file.execute("UPDATE payload SET data = replace(CAST(data AS TEXT), '\"amount\":1', '\"amount\":9')")
+        file.execute("UPDATE payload SET stored = replace(CAST(stored AS TEXT), '\"amount\":1', '\"amount\":9')")
     file.close()
     async with opened(sqlite_url) as world:
         with pytest.raises(Exception, match=r"no longer ha(s|ve) the hash|it holds"):

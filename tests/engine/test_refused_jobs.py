@@ -20,7 +20,7 @@ async def test_a_job_whose_data_is_gone_becomes_an_incident_and_is_not_held_for_
         await world.deploy(line("p", pause("sleep", "P1D"), service("a", "t.one")))
         begun = await world.start("p", data={"given": 1})
     with Raw(store_url) as raw:
-        kept = raw("SELECT aggregate, hash, data FROM payload WHERE aggregate = ?", begun.id)
+        kept = raw("SELECT aggregate, hash, stored FROM payload WHERE aggregate = ?", begun.id)
         raw("DELETE FROM payload WHERE aggregate = ?", begun.id)
     async with opened(store_url, handlers, clock=clock) as world:
         await world.sandbox.advance("P2D")
@@ -31,7 +31,7 @@ async def test_a_job_whose_data_is_gone_becomes_an_incident_and_is_not_held_for_
         assert handlers.runs == {}
         with Raw(store_url) as raw:
             for row in kept:
-                raw("INSERT INTO payload (aggregate, hash, data) VALUES (?, ?, ?)", *row)
+                raw("INSERT INTO payload (aggregate, hash, stored) VALUES (?, ?, ?)", *row)
         await world.engine.retry_incident(begun.id, node.number, ORIGIN)
         assert (await world.now(begun)).state.status == "completed"
 

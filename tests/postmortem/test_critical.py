@@ -235,7 +235,7 @@ async def test_c9_other_bytes_under_a_known_hash_are_an_error(tmp_path: Path) ->
         await deployed(world)
         await world.crash()
         with Raw(store) as raw:
-            raw("UPDATE payload SET data = CAST(replace(CAST(data AS TEXT), 'second.verb', 'other!.verb') AS BLOB)")
+            raw("UPDATE payload SET stored = CAST(replace(CAST(stored AS TEXT), 'second.verb', 'other!.verb') AS BLOB)")
         with pytest.raises(QuarantinedError):
             await world.engine.start("line", world.origin)
         world._deployed.clear()

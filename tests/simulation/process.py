@@ -186,12 +186,12 @@ class SimulatedDriver(SqliteDriver):
                 self._world.lease_taken(self._process, parameters["number"])
         return found
 
-    def _commit(self, units: list[Unit], is_begun: bool = False) -> list[Verdict]:
+    def _commit(self, units: list[Unit]) -> list[Verdict]:
         """The moment of the commit itself: nothing else can happen at the same time."""
         if self._process.is_dead:
             return [StoreUnavailableError("commit", "store", self.url, "the process is dead")] * len(units)
         fence = self.fence
-        verdicts = super()._commit(units, is_begun)
+        verdicts = super()._commit(units)
         self._world.committed(self._process, fence, units, verdicts)
         return verdicts
 

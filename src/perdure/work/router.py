@@ -35,7 +35,7 @@ from perdure.errors import (
     Transient,
 )
 from perdure.kernel.ports import EntityWrite
-from perdure.payload import canonical, digest
+from perdure.payload import canonical, digest, settled
 from perdure.people import AGENT
 from perdure.usage import NOTHING, Meter, Spent, Used
 from perdure.verbs.compiled import Verb
@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 
 class Cargo(msgspec.Struct, eq=False):
-    """Data in its stored form: canonical bytes and their hash, which is computed when it is asked for."""
+    """Data in its stored form: canonical bytes, their value that nobody else has, and their hash when asked for."""
 
     data: bytes
     value: Any
@@ -233,9 +233,9 @@ class Router:
             if flags and not is_loose:
                 _check_flags(verb, flags, contracts)
         if type(value) is dict and bound.fits(value):
-            writes, data = call._end(), canonical(value)
+            writes, (data, own) = call._end(), settled(value)
             if len(data) <= bound.max_bytes:
-                return Produced(Cargo(data, value), flags, writes, False)
+                return Produced(Cargo(data, own), flags, writes, False)
         if isinstance(value, Answered):
             return self._answered(bound, verb, value, call)
         if isinstance(value, Decide):
@@ -294,11 +294,11 @@ class Router:
 
 
 def _parted(result: Any) -> tuple[Any, dict[str, Any]]:
-    """The data and the flags of what a handler gave back."""
+    """The data and the flags of what a handler gave back; it may go on using the objects it returned."""
     if isinstance(result, Result):
-        return result.data, result.flags
+        return result.data, {**result.flags}
     if isinstance(result, Answered):
-        return result, result.flags
+        return result, {**result.flags}
     return {} if result is None else result, {}
 
 
@@ -369,11 +369,11 @@ def _in_thread(function: Callable[[Call], Any], call: Call) -> Any:
 
 
 def _cargo(verb: Verb, value: Any, do: str, noun: str) -> Cargo:
-    data = canonical(value)
+    data, own = settled(value)
     budget = verb.execution.max_bytes
     if len(data) > budget:
         raise _too_large(verb, value, len(data), budget, do, noun)
-    return Cargo(data, value)
+    return Cargo(data, own)
 
 
 def _too_large(verb: Verb, value: Any, size: int, budget: int, do: str, noun: str) -> PayloadTooLargeError:

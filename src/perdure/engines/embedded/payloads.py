@@ -28,6 +28,8 @@ from perdure.verbs import Verb
 MAX_HELD_BYTES = 16 * 1024 * 1024
 MAX_EACH = 256
 """Of one instance: one that goes on for long needs what it wrote last, not all it ever wrote."""
+LEAST_EACH = 4
+"""Of the one that writes, however large: what a branch began with, the head, what it makes of it, and one to spare."""
 NO_SCHEMA = digest_text(digest(b"{}"))
 _size_of = attrgetter("size")
 
@@ -126,9 +128,16 @@ class Payloads:
                 self._size -= own.pop(next(iter(own))).size
             own[hash] = held
             self._size += held.size
-            while self._size > MAX_HELD_BYTES:
-                self.forget(next(iter(self._held)))
+            if self._size > MAX_HELD_BYTES:
+                self._make_room(own)
         return sealed
+
+    def _make_room(self, own: dict[bytes, Held]) -> None:
+        """Instances that wrote longest ago go first; of the one that writes now, what its branches need stays."""
+        while self._size > MAX_HELD_BYTES and len(self._held) > 1:
+            self.forget(next(iter(self._held)))
+        while self._size > MAX_HELD_BYTES and len(own) > LEAST_EACH:
+            self._size -= own.pop(next(iter(own))).size
 
 
 def budget_of(verb: Verb | None) -> int:

@@ -26,6 +26,7 @@ from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import APPLIED, Attachments, InboxRow
+from perdure.payload import copied
 from perdure.people import Person, over, unanswerable
 from perdure.runbooks.machine import NOTICE
 from perdure.sources import Id, id_text
@@ -132,7 +133,9 @@ class People:
     async def form(self, aggregate: Aggregate, node: Node) -> dict[str, Any] | None:
         """The JSON Schema of a task's answer, where one is declared."""
         await self._instances.loaded(aggregate)
-        return self._arrivals.form(aggregate, node, await self._instances.data(aggregate) or {})
+        form = self._arrivals.form(aggregate, node, await self._instances.data(aggregate) or {})
+        own: dict[str, Any] | None = copied(form)
+        return own
 
     async def _is_known(self, message_id: str, id: Id, node: int, origin: Origin) -> bool:
         """Whether this completion came before under the same message id."""

@@ -43,7 +43,7 @@ SELECT sequence, position FROM journal WHERE aggregate = :aggregate AND sequence
 
 -- name: payload_page
 -- The payloads of one aggregate, a few at a time.
-SELECT number, hash, data FROM payload WHERE aggregate = :aggregate AND number > :after ORDER BY number LIMIT :most;
+SELECT number, hash, stored FROM payload WHERE aggregate = :aggregate AND number > :after ORDER BY number LIMIT :most;
 
 -- name: parked_columns
 -- All tokens of one aggregate with everything that is derived from its state.
@@ -138,7 +138,7 @@ ORDER BY version DESC LIMIT 1;
 -- How much there is to read between two ids, before it is read at once.
 SELECT (SELECT coalesce(sum(length(body)), 0) FROM journal WHERE aggregate > :after AND aggregate <= :until)
   + (SELECT coalesce(sum(length(body)), 0) FROM part WHERE aggregate > :after AND aggregate <= :until)
-  + (SELECT coalesce(sum(length(data)), 0) FROM payload WHERE aggregate > :after AND aggregate <= :until);
+  + (SELECT coalesce(sum(length(stored)), 0) FROM payload WHERE aggregate > :after AND aggregate <= :until);
 
 -- name: aggregates_between
 -- The aggregates between two ids.
@@ -156,7 +156,7 @@ SELECT aggregate, number, body FROM part WHERE aggregate > :after AND aggregate 
 
 -- name: payloads_between
 -- The payloads of the aggregates between two ids; of each aggregate in the order they were written.
-SELECT aggregate, number, hash, data FROM payload WHERE aggregate > :after AND aggregate <= :until ORDER BY number;
+SELECT aggregate, number, hash, stored FROM payload WHERE aggregate > :after AND aggregate <= :until ORDER BY number;
 
 -- name: parked_between
 -- The tokens of the aggregates between two ids, with everything that is derived from a state.

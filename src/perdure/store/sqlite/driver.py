@@ -177,31 +177,41 @@ class SqliteDriver:
             return
         batch = self._take(MAX_BATCH)
         self._is_busy = True
-        if not self.is_threaded:
-            self._settle(batch, self._commit([unit for unit, _ in batch]))
-        elif not (_is_for_the_loop(len(batch)) and self._commit_here(batch)):
+        try:
+            verdicts = self._commit_at_once([unit for unit, _ in batch])
+        except BaseException as error:
+            # Nobody waits for ever: what was interrupted may be written or not, and whoever asks again finds out.
+            self._settle(batch, [error] * len(batch))
+            raise
+        if verdicts is None:
             self._tasks.put(lambda: self._commit_in_thread(batch))
+        else:
+            self._settle(batch, verdicts)
+
+    def _commit_at_once(self, units: list[Unit]) -> list[Verdict] | None:
+        """In this thread; None, and nothing written, when it is the writer's to do."""
+        if not self.is_threaded:
+            return self._commit(units)
+        return self._commit_here(units) if _is_for_the_loop(len(units)) else None
 
     def _take(self, most: int) -> list[Waiting]:
         """Those who wait longest. Only one thread takes at a time, and none is lost of those added meanwhile."""
         return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
 
-    def _commit_here(self, batch: list[Waiting]) -> bool:
-        """At once, unless the disk is slow, someone else is writing, or something in it must be tried apart."""
+    def _commit_here(self, units: list[Unit]) -> list[Verdict] | None:
+        """Unless the disk is slow, someone else is writing, or something in it must be tried apart."""
         if self._still_seconds > QUICK_SECONDS or not self._writing.acquire(blocking=False):
-            return False
+            return None
         idle = idle_seconds()
         try:
-            verdicts = self._attempt([unit for unit, _ in batch]) if self._writer.begin() else None
+            verdicts = self._attempt(units) if self._writer.begin() else None
         except sqlite3.Error:
-            return False  # it could not begin; the writer's thread meets the same trouble and reports it
+            return None  # it could not begin; the writer's thread meets the same trouble and reports it
         finally:
             self._writing.release()
-        if verdicts is None:
-            return False
-        self._measure(idle)
-        self._settle(batch, verdicts)
-        return True
+        if verdicts is not None:
+            self._measure(idle)
+        return verdicts
 
     def _measure(self, before: float) -> None:
         """What a commit stands still at least, followed fast downwards: a slow disk is slow every time, a busy machine
@@ -235,7 +245,10 @@ class SqliteDriver:
         while batch:
             with self._writing:
                 idle = idle_seconds()
-                verdicts = self._commit([unit for unit, _ in batch])
+                try:
+                    verdicts = self._commit([unit for unit, _ in batch])
+                except BaseException as error:
+                    verdicts = [error] * len(batch)
             self._measure(idle)
             following = self._following()
             self._loop.call_soon_threadsafe(self._settle, batch, verdicts, bool(following))

@@ -1,6 +1,6 @@
 -- name: add_payloads
 -- Differs because a batch is one statement with an array for each column.
-INSERT INTO payload (aggregate, hash, data) SELECT * FROM unnest(:aggregate::bytea[], :hash::bytea[], :data::bytea[]);
+INSERT INTO payload (aggregate, hash, stored) SELECT * FROM unnest(:aggregate::bytea[], :hash::bytea[], :stored::bytea[]);
 
 -- name: erase_payloads
 -- Differs because a batch is one statement with an array for each column.
