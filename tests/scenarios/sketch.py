@@ -16,6 +16,7 @@
 
 Events take triggers: message NAME [key=VALUE], timer KIND TEXT, signal NAME, error [CODE], escalation [CODE],
 compensation [ACTIVITY], link NAME, condition TEXT, terminate, cancel; several are joined by `+`, `all` wants them all.
+`~NAME` is an error or escalation that has a name and no code.
 """
 
 from __future__ import annotations
@@ -192,13 +193,15 @@ class _Sketch:
                 self._signals[first] = m.Signal(id=f"signal-{first}", name=first)
                 return m.SignalTrigger(f"signal-{first}")
             case "error":
+                name, code = first.removeprefix("~"), "" if first.startswith("~") else first
                 if first:
-                    self._errors[first] = m.Error(id=f"error-{first}", name=first, code=first)
-                return m.ErrorTrigger(f"error-{first}" if first else "")
+                    self._errors[name] = m.Error(id=f"error-{name}", name=name, code=code)
+                return m.ErrorTrigger(f"error-{name}" if first else "")
             case "escalation":
+                name, code = first.removeprefix("~"), "" if first.startswith("~") else first
                 if first:
-                    self._escalations[first] = m.Escalation(id=f"escalation-{first}", name=first, code=first)
-                return m.EscalationTrigger(f"escalation-{first}" if first else "")
+                    self._escalations[name] = m.Escalation(id=f"escalation-{name}", name=name, code=code)
+                return m.EscalationTrigger(f"escalation-{name}" if first else "")
             case "compensation":
                 return m.CompensationTrigger(first)
             case "link":

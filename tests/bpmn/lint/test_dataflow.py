@@ -207,3 +207,13 @@ def test_an_error_raised_inside_a_subprocess_may_be_caught_around_it() -> None:
     definitions = msgspec.structs.replace(model.definitions, errors=(Error(id="err", name="Late", code="LATE"),))
     contract = Contract(verb="order.fulfil", process="order")
     assert found(msgspec.structs.replace(model, definitions=definitions), contract) == set()
+
+
+@pytest.mark.req("V11")
+@pytest.mark.parametrize(("text", "codes"), [("orch_key", {"CON104"}), ("case-7", set())])
+def test_the_name_of_a_flag_without_an_equals_sign_is_no_key(text: str, codes: set[str]) -> None:
+    wait = Event(id="wait", name="Wait", position="catch", triggers=(MessageTrigger("paid"),))
+    model = model_of(START, wait, END, flows=lead("start", "wait", "end"))
+    message = Message(id="paid", name="paid", correlation=Value(text))
+    definitions = msgspec.structs.replace(model.definitions, messages=(message,))
+    assert found(msgspec.structs.replace(model, definitions=definitions)) & {"CON104"} == codes

@@ -11,6 +11,7 @@ from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.proof import Bounds, Verdict, prove
 from perdure.bpmn.proof.ample import Ample
 from perdure.bpmn.proof.outline import Outline
+from perdure.contracts import FlagContract
 from tests.bpmn.proof.models import definitions, node, scope
 from tests.bpmn.proof.random_models import CONTRACTS, random_process, random_writes
 
@@ -106,3 +107,16 @@ def test_searches_of_ad_hoc_subprocesses_agree_and_end(
     every, few = (prove(model, is_reduced=each) for each in (False, True))
     assert every.word == few.word == word, (every.findings, few.findings)
     assert [each.element for each in every.findings] == [each.element for each in few.findings]
+
+
+@pytest.mark.req("V10")
+@pytest.mark.parametrize("kind", ["service", "user"])
+def test_a_loop_that_another_branch_keeps_going_is_refuted(kind: str) -> None:
+    """Whether it goes round once more is read when an iteration ends, not where its flows lead: here to a join."""
+    loop = m.StandardLoop(condition=parse_condition("orch_x = true"))
+    task = m.Task(id="q", kind=kind, type="verb.q" if kind == "service" else "", repeat=loop)  # type: ignore[arg-type]
+    model = definitions("start -> and1 -> a -> and2 -> end", "and1 -> q -> and2", nodes=(node("start"), task))
+    flags, writes = (FlagContract("orch_x", "boolean", initial=False),), {"verb.a": ("orch_x",), "verb.q": ()}
+    for is_reduced in (False, True):
+        verdict = prove(model, flags=flags, writes=writes, is_reduced=is_reduced)
+        assert (verdict.word, [each.code for each in verdict.findings]) == ("refuted", ["SND006"])

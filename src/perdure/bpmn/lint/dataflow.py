@@ -70,9 +70,14 @@ def written_before(index: Index, readings: Collection[Read], writers: Collection
 
 
 def reached_without(index: Index, writers: Collection[str]) -> set[str]:
-    """What can be entered from a start without having passed any of the writers."""
+    """What can be entered from a start without any of the writers having done its work: by its boundary events, too."""
     avoided = frozenset(writers)
-    return index.graph.reach((process.id for process in index.processes), avoided.__contains__)
+    reached: set[str] = set()
+    left = {process.id for process in index.processes}
+    while left:
+        reached |= index.graph.reach(left, avoided.__contains__)
+        left = {event.id for writer in avoided & reached for event in index.boundaries.get(writer, ())} - reached
+    return reached
 
 
 def concurrent_pairs(index: Index, groups: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from msgspec.structs import replace
@@ -22,34 +23,33 @@ FAILED = "compensation.failed"
 Then = Literal["leave", "cancel", "end", "none"]
 
 
-def undo(game: Game, element: str, scope: int, activity: str, then: Then) -> int:
-    """Begin to undo what a scope has done: all of it, or one activity. Returns the node that waits for it."""
-    target = _target(game, scope, activity)
-    done = game.state.nodes[target].done
-    queue = backwards(chosen(done, activity, is_named=True) if activity else done)
-    keeps = chosen(done, activity, is_named=False) if activity else ()
+def undo(game: Game, element: str, scope: int, activities: tuple[str, ...], then: Then) -> int:
+    """Begin to undo what a scope has done: all of it, or what is named. Returns the node that waits for it."""
     number = game.enter(element, scope, "undo")
-    game.emit(e.Undoing(number, Undo(queue, then), target, keeps))
+    queue: tuple[Done, ...] = ()
+    for target in _targets(game, scope):
+        done = game.state.nodes[target].done
+        queue += backwards(chosen(done, activities, is_named=True) if activities else done)
+        keeps = chosen(done, activities, is_named=False) if activities else ()
+        game.emit(e.Undoing(number, Undo(queue, then), target, keeps))
     game.touch(number)
     return number
 
 
-def _target(game: Game, scope: int, activity: str) -> int:
-    """Whose work is undone: the scope's own, or, thrown in an event subprocess, that of the scope around it."""
+def _targets(game: Game, scope: int) -> Iterator[int]:
+    """Whose work is undone: the scope's own, and, thrown in an event subprocess, that of the scope around it."""
     nodes = game.state.nodes
     current = scope
-    while current:
-        node = nodes[current]
-        has_any = bool(chosen(node.done, activity, is_named=True) if activity else node.done)
-        if has_any or current == ROOT or not _is_event_subprocess(game, node):
-            return current
+    while (
+        current != ROOT and _is_event_subprocess(game, nodes[current]) and nodes[nodes[current].parent].kind != "undo"
+    ):
+        if nodes[current].done:
+            yield current
         current = game.scope_of(current)
-    return scope
+    yield current
 
 
 def _is_event_subprocess(game: Game, node: Node) -> bool:
-    if node.kind != "scope":
-        return True
     spot = game.plan.spots.get(node.element)
     return spot is not None and isinstance(spot.node, m.SubProcess) and spot.node.kind == "event"
 
@@ -76,7 +76,7 @@ def _place(game: Game, done: Done) -> Place:
 
 def _undo_one(game: Game, number: int, done: Done) -> None:
     if done.handler:
-        game.later("begin", done.handler, number, "", 0)
+        game.go(done.handler, number)
     elif done.verb:
         job = game.enter(done.element, number, "job", "", done.iteration)
         make_job(game, job, done.verb, "undo")

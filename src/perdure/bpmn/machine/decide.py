@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from perdure.bpmn import model as m
 from perdure.bpmn.machine import arrivals, jobs, mending, tasks
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
@@ -98,6 +99,9 @@ def _begin(game: Game, plan: Plan, start: str) -> str:
     spot = plan.spots.get(start)
     if spot is None or spot.area != plan.process:
         return f"it has no start event '{start}'"
+    for flow in spot.into:
+        if isinstance(plan.spots[flow.source].node, m.Gateway):  # the one that starts instances
+            game.emit(e.Passed(flow.source, ROOT))
     pass_event(game, start, ROOT)
     return ""
 

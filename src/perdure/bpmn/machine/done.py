@@ -72,13 +72,13 @@ def placed(done: tuple[Done, ...], place: Place) -> tuple[Done, ...]:
     )
 
 
-def chosen(done: tuple[Done, ...], activity: str, *, is_named: bool) -> tuple[Done, ...]:
-    """Only what a name stands for, or all but that."""
+def chosen(done: tuple[Done, ...], activities: tuple[str, ...], *, is_named: bool) -> tuple[Done, ...]:
+    """Only what names stand for, or all but that."""
     kept: tuple[Done, ...] = ()
     for each in done:
         if each.element:
-            kept = (*kept, each) if (each.element == activity) == is_named else kept
-        elif inner := chosen(each.inner, activity, is_named=is_named):
+            kept = (*kept, each) if (each.element in activities) == is_named else kept
+        elif inner := chosen(each.inner, activities, is_named=is_named):
             kept = (*kept, replace(each, inner=inner))
     return kept
 

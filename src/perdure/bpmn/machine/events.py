@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import make_job, throw_message
@@ -26,6 +28,10 @@ def arrive(game: Game, event: m.Event, scope: int, flow: str) -> None:
         leave(game, event.id, scope)
 
 
+TAKES_AWAY = (m.CompensationTrigger, m.ErrorTrigger, m.CancelTrigger, m.TerminateTrigger)
+"""What takes the token from the event it is thrown by: of several triggers these come last, in this order."""
+
+
 def _throw(game: Game, event: m.Event, scope: int, flow: str) -> None:
     if event.type and any(isinstance(trigger, m.MessageTrigger) for trigger in event.triggers):
         number = game.enter(event.id, scope, "job", flow)
@@ -35,15 +41,27 @@ def _throw(game: Game, event: m.Event, scope: int, flow: str) -> None:
         game.emit(e.Passed(event.id, scope, flow))
         after_throw(game, event, scope)
         return
+    _throw_all(game, event, game.enter(event.id, scope, "wait", flow), scope, event.triggers)
+
+
+def sent(game: Game, event: m.Event, number: int, scope: int) -> None:
+    """A verb has sent the event's message: what else it throws is thrown now."""
+    _throw_all(game, event, number, scope, [each for each in event.triggers if not isinstance(each, m.MessageTrigger)])
+
+
+def _throw_all(game: Game, event: m.Event, number: int, scope: int, triggers: Sequence[m.Trigger]) -> None:
     # While it throws, the token stands on the event: whoever catches may take it away.
-    number = game.enter(event.id, scope, "wait", flow)
-    for trigger in event.triggers:
+    for trigger in sorted(triggers, key=_turn) if len(triggers) > 1 else triggers:
         if number not in game.state.nodes:
             return
         _throw_one(game, event, trigger, number, scope)
     if number in game.state.nodes:
         game.emit(e.Left(number, "completed"))
         after_throw(game, event, scope)
+
+
+def _turn(trigger: m.Trigger) -> int:
+    return next((place for place, kind in enumerate(TAKES_AWAY, 1) if isinstance(trigger, kind)), 0)
 
 
 def after_throw(game: Game, event: m.Event, scope: int) -> None:
@@ -65,9 +83,9 @@ def _throw_one(game: Game, event: m.Event, trigger: m.Trigger, number: int, scop
             _error(game, game.plan.error_code(error), number, event.id)
         case m.LinkTrigger(name):
             _link(game, name, event.id, scope)
-        case m.CompensationTrigger(activity, waits):
+        case m.CompensationTrigger():
             game.emit(e.Left(number, "completed"))
-            _compensate(game, event, activity, waits, scope)
+            _compensate(game, event, scope)
         case m.TerminateTrigger():
             terminate(game, scope)
         case m.CancelTrigger():
@@ -100,9 +118,12 @@ def _link(game: Game, name: str, element: str, scope: int) -> None:
     leave(game, catch, scope)
 
 
-def _compensate(game: Game, event: m.Event, activity: str, waits: bool, scope: int) -> None:
-    if waits:
-        undo(game, event.id, scope, activity, "leave" if event.position == "throw" else "none")
+def _compensate(game: Game, event: m.Event, scope: int) -> None:
+    """All that the event names is undone together; where nothing is named, everything."""
+    given = [each for each in event.triggers if isinstance(each, m.CompensationTrigger)]
+    named = tuple(each.activity for each in given) if all(each.activity for each in given) else ()
+    if any(each.waits for each in given):
+        undo(game, event.id, scope, named, "leave" if event.position == "throw" else "none")
         return
-    undo(game, event.id, scope, activity, "none")
+    undo(game, event.id, scope, named, "none")
     after_throw(game, event, scope)

@@ -92,13 +92,13 @@ def _rank(game: Game, kind: Kind, code: str, event: m.Event) -> int:
     best = 0
     for trigger in event.triggers:
         if kind == "error" and isinstance(trigger, m.ErrorTrigger):
-            best = max(best, _match(trigger.error, game.plan.error_code(trigger.error), code))
+            best = max(best, _match(game.plan.errors.get(trigger.error), code))
         elif kind == "escalation" and isinstance(trigger, m.EscalationTrigger):
-            best = max(best, _match(trigger.escalation, game.plan.escalation_code(trigger.escalation), code))
+            best = max(best, _match(game.plan.escalations.get(trigger.escalation), code))
     return best
 
 
-def _match(reference: str, named: str, code: str) -> int:
-    if not reference or named == "*":
+def _match(named: m.Error | m.Escalation | None, code: str) -> int:
+    if named is None or named.code in ("", "*"):
         return 1
-    return 2 if named == code else 0
+    return 2 if named.code == code else 0

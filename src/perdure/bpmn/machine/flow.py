@@ -117,7 +117,7 @@ def _done(game: Game, node: Node, handler: str) -> Done | None:
         return Done(node.element, handler, node.done, "", node.iteration)
     if isinstance(spot.node, m.SubProcess):
         can_undo = node.done or game.plan.areas[node.element].undo
-        return Done(node.element, "", node.done, "", node.iteration) if can_undo and spot.node.kind != "event" else None
+        return Done(node.element, "", node.done, "", node.iteration) if can_undo else None
     if isinstance(spot.node, m.Task) and spot.node.type in game.plan.deployed.compensation:
         return Done(node.element, "", (), game.plan.deployed.compensation[spot.node.type], node.iteration)
     return None

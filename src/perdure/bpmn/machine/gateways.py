@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import holds
+from perdure.bpmn.conditions import flags_of, holds
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.flow import no_way_out, send
 from perdure.bpmn.machine.game import Game
@@ -121,9 +121,20 @@ def ripe(game: Game) -> bool:
                 arrived = _arrived(game, spot.id, node.parent)
                 _consume(game, spot, node.parent, [tokens[0] for tokens in arrived.values()])
                 return True
+            if kind == "complex" and _has_become_active(game, spot, node.parent):
+                return True
         elif node.opened and _reset(game, node):
             return True
     return False
+
+
+def _has_become_active(game: Game, spot: Spot, scope: int) -> bool:
+    """Whether flags let a complex gateway fire that did not when the last token came; if so, it has."""
+    gateway = spot.node
+    if not isinstance(gateway, m.Gateway) or gateway.activation is None:
+        return False
+    reads_flags = any(name != m.ACTIVATION_COUNT for name in flags_of(gateway.activation))
+    return reads_flags and _activate(game, gateway, spot, scope)
 
 
 def _none_can_come(game: Game, spot: Spot, scope: int) -> bool:
@@ -151,12 +162,12 @@ def _complex(game: Game, gateway: m.Gateway, spot: Spot, scope: int, flow: str) 
     _activate(game, gateway, spot, scope)
 
 
-def _activate(game: Game, gateway: m.Gateway, spot: Spot, scope: int) -> None:
+def _activate(game: Game, gateway: m.Gateway, spot: Spot, scope: int) -> bool:
     """It fires if it may; while it swallows what is left of a round, the tokens of the next one wait."""
     arrived = _arrived(game, gateway.id, scope)
     tokens = [token for each in arrived.values() for token in each]
     if not tokens or any(name.startswith(f"{gateway.id} ") for name in game.state.nodes[scope].opened):
-        return
+        return False
     if gateway.activation is None:
         is_active = all(each.id in arrived for each in spot.into)
     else:
@@ -166,6 +177,7 @@ def _activate(game: Game, gateway: m.Gateway, spot: Spot, scope: int) -> None:
         if swallows:
             game.emit(e.GatewayOpened(scope, (*game.state.nodes[scope].opened, *swallows)))
         _consume(game, spot, scope, tokens)
+    return is_active
 
 
 def _reset(game: Game, scope: Node) -> bool:

@@ -7,7 +7,7 @@ from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import rebind
 from perdure.bpmn.machine.compensation import compensate_instance, failed_undo
-from perdure.bpmn.machine.events import after_throw
+from perdure.bpmn.machine.events import sent
 from perdure.bpmn.machine.faults import throw
 from perdure.bpmn.machine.flags import SUB_VERB_COUNT, settled
 from perdure.bpmn.machine.flow import complete
@@ -110,10 +110,10 @@ def finish(game: Game, node: Node, job: Job) -> None:
         game.emit(e.Left(node.number, "completed"))
         game.touch(node.parent)
     elif isinstance(spot.node, m.Event):
-        game.emit(e.Left(node.number, "completed"))
         if spot.node.position in ("throw", "end"):
-            after_throw(game, spot.node, node.parent)
+            sent(game, spot.node, node.number, node.parent)
         else:
+            game.emit(e.Left(node.number, "completed"))
             pass_event(game, node.element, node.parent, is_told=True)
     else:
         complete(game, node.number)

@@ -28,24 +28,30 @@ def occur(game: Game, number: int, message_id: str = "", message: bytes = b"") -
         _occur_here(game, watch, node, message_id, intake, message)
     elif event.position == "boundary":
         _occur_at_boundary(game, watch, node, event, message_id)
+        _renew(game, watch, event)
         _go_on(game, event.id, node.parent, intake, message)
     else:
         _note(game, watch, message_id, stays=not event.is_interrupting)
         if event.is_interrupting:
             interrupt_scope(game, node.number)
+        _renew(game, watch, event)
         _go_on(game, event.id, node.number, intake, message)
 
 
 def _kept(game: Game, watch: Watch) -> bytes:
     """What an earlier trigger of the same event brought."""
-    same = (each for each in game.state.watches.values() if (each.node, each.event) == (watch.node, watch.event))
-    return next((each.message for each in same if each.message), b"")
+    return next((each.message for each in _same(game, watch) if each.message), b"")
+
+
+def _same(game: Game, watch: Watch) -> list[Watch]:
+    """What the event of a watch waits for, as long as it does."""
+    return [each for each in game.state.watches.values() if (each.node, each.event) == (watch.node, watch.event)]
 
 
 def _all_met(game: Game, watch: Watch, message: bytes) -> bool:
     """Of an event that needs all its triggers: whether this was the last."""
     game.emit(e.WatchMet(watch.number, True, message))
-    same = [each for each in game.state.watches.values() if each.node == watch.node and each.event == watch.event]
+    same = _same(game, watch)
     if not all(each.is_met for each in same):
         return False
     for each in same:
@@ -64,6 +70,19 @@ def _note(game: Game, watch: Watch, message_id: str, *, stays: bool) -> None:
             left = watch.left if watch.left < 0 else watch.left - 1
             stays = due > 0
     game.emit(e.Occurred(watch.number, game.now, message_id, due, left, stays))
+
+
+def _renew(game: Game, watch: Watch, event: m.Event) -> None:
+    """An event that needs all its triggers, and stays, needs all of them again; a timer that is spent comes no more."""
+    if not event.is_parallel or event.is_interrupting:
+        return
+    for each in _same(game, watch):
+        if each.kind == "timer" and each.number != watch.number:
+            _note(game, each, "", stays=True)
+    left = _same(game, watch)
+    if sum(isinstance(each, m.TimerTrigger) for each in event.triggers) > sum(each.kind == "timer" for each in left):
+        for each in left:
+            game.emit(e.Disarmed(each.number))
 
 
 def _occur_here(game: Game, watch: Watch, node: Node, message_id: str, intake: str, message: bytes) -> None:
@@ -125,6 +144,11 @@ def conditions(game: Game) -> bool:
 
 
 def _condition(game: Game, watch: Watch) -> Condition:
+    """What the watch stands for: of several conditions of one event, watches are in their order."""
     event = game.spots[watch.event].node
     assert isinstance(event, m.Event)
-    return next(each.condition for each in event.triggers if isinstance(each, m.ConditionalTrigger))
+    found = [each.condition for each in event.triggers if isinstance(each, m.ConditionalTrigger)]
+    if len(found) == 1:
+        return found[0]
+    place = sum(each.kind == "condition" and each.number < watch.number for each in _same(game, watch))
+    return found[min(place, len(found) - 1)]

@@ -178,6 +178,8 @@ class Ample:
         scope = _scope_of(state, leaf)
         walk = Walk(self._outline, lambda element, flow: (scope, element, flow) in waiting)
         self._exits(walk, part)
+        if state.nodes[leaf.parent].kind in ("many", "loop"):
+            walk.reads |= part.entry  # whether it goes round once more is asked when the iteration ends
         while True:
             above = state.nodes[node.parent] if node.parent else None
             if walk.kills or above is None:

@@ -285,7 +285,8 @@ class Outline:
     def escalated(self, element: str) -> tuple[str, ...]:
         """The codes of the escalations that are caught around an element."""
         found = [each.escalation for each in self._heard(element) if isinstance(each, EscalationTrigger)]
-        return tuple(sorted({self.plan.escalation_code(each) if each else ANY_CODE for each in found}))
+        named = [self.plan.escalations.get(each) for each in found]
+        return tuple(sorted({each.code if each and each.code not in ("", "*") else ANY_CODE for each in named}))
 
     def _heard(self, element: str) -> list[Trigger]:
         """What boundary events and event subprocesses around an element listen to."""
@@ -306,7 +307,8 @@ class Outline:
         return is_handler and any(self._interrupts(each) for each in self.starts(id))
 
     def _is_any(self, error: str) -> bool:
-        return not error or self.plan.error_code(error) == "*"
+        named = self.plan.errors.get(error)
+        return named is None or named.code in ("", "*")
 
     def _is_undone(self) -> bool:
         throws = any(

@@ -159,12 +159,15 @@ class Question:
         return replace(verdict, findings=(*verdict.findings, *unset))
 
     def _verdict(self, bounds: Bounds) -> Verdict:
-        exact = self.proof(replace(bounds, seconds=bounds.seconds / 2))
-        verdict = exact.verdict()
+        exact = self.proof(bounds)
         free = frozenset(name for name, domain in exact.domains.items() if not domain.is_eager)
-        if verdict.word != "undecided" or not free:
+        if not free:
+            return exact.verdict()
+        half = replace(bounds, seconds=bounds.seconds / 2)
+        verdict = self.proof(half).verdict()
+        if verdict.word != "undecided":
             return verdict
-        loose = self.proof(replace(bounds, seconds=bounds.seconds / 2), free=free)
+        loose = self.proof(half, free=free)
         return _together(verdict, loose.verdict(), loose.confirmed())
 
 

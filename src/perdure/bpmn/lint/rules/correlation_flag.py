@@ -1,7 +1,7 @@
 """The key of a wait is not a string flag that is written once.
 
 The key is frozen when the wait opens; a flag that may change afterwards would no longer name the wait. Declare it
-`type: string` and `once: true`.
+`type: string` and `once: true`. Without `=` the name of a flag is a text, under which all instances would wait.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ SEVERITIES = Severities("error", open="warning")
 
 def check(index: Index) -> Iterator[Note]:
     for use in uses(index):
+        if use.role == "correlation" and use.value.kind != "flag" and use.value.text.startswith("orch_"):
+            fact = f"its correlation key is the text '{use.value.text}', the same for every instance"
+            yield Note(use.element, fact, f"Write ={use.value.text} for the value of the flag.")
         flag = index.flags.get(use.value.text) if use.role == "correlation" and use.value.kind == "flag" else None
         if flag is None:
             continue

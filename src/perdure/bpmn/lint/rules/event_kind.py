@@ -3,9 +3,10 @@
 Errors are not thrown in mid-flow, timers do not end a process, terminate only ends. The reference of elements lists
 which events exist where. Flags belong to an instance, so that no condition on them starts a process, behind an event
 gateway that starts instances neither. A subprocess may say in an event subprocess how it is undone, a process may not.
-An end event may throw several things, and of an error, a cancel and a terminate only one. A link stands alone. Of
-several that must all occur, each is waited for: a message, a timer, a signal or a condition. An error, an escalation, a
-cancel and compensation are caught in the moment they come, and nothing remembers them until the others have occurred.
+An end event may throw several things, and of an error, a cancel and a terminate only one; beside compensation none of
+them, since each ends what is to be undone. A link stands alone. Of several that must all occur, each is waited for: a
+message, a timer, a signal or a condition. An error, an escalation, a cancel and compensation are caught in the moment
+they come, and nothing remembers them until the others have occurred.
 """
 
 from __future__ import annotations
@@ -59,6 +60,9 @@ def check(index: Index) -> Iterator[Note]:
             yield Note(
                 event.id, f"it ends its scope in {len(endings)} ways: {' and '.join(endings)}", "Keep one of them."
             )
+        elif endings and "compensation" in map(trigger_kind, event.triggers):
+            fact = f"its {endings[0]} ends the scope that its compensation would undo"
+            yield Note(event.id, fact, "Throw compensation by an event of its own before it.")
         if not event.triggers and place in _NEEDS_TRIGGER:
             yield Note(event.id, f"a {place} event must say what it waits for", "Choose what it waits for.")
 
