@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from perdure.bpmn.lint.findings import Finding
-from perdure.bpmn.model import Definitions, Model, Place, scopes
+from perdure.bpmn.model import Definitions, Model, Place, Remark, scopes
 from perdure.bpmn.xml.references import reference_faults
 
 MOST = 100
@@ -21,11 +21,16 @@ def broken(model: Model) -> Iterator[Finding]:
             yield _finding(model, DUPLICATE, id, f"{count} elements have this id", "Give each an id of its own.")
     for fault in islice(reference_faults(model.definitions), MOST):
         yield _finding(model, fault.code, fault.element, fault.fact, fault.hint)
-    for remark in model.remarks:
+    for remark in remarks(model):
         yield Finding(
             code=remark.code, severity="warning", fact=remark.fact, hint=remark.hint, element=remark.element,
             line=remark.place.line, column=remark.place.column, file=model.file,
         )  # fmt: skip
+
+
+def remarks(model: Model) -> Iterator[Remark]:
+    """Those of reading; what a rule is about is told by the rule."""
+    return (each for each in model.remarks if not each.code.startswith("HOL"))
 
 
 def _finding(model: Model, code: str, element: str, fact: str, hint: str) -> Finding:

@@ -6,6 +6,8 @@ from typing import Literal, get_args
 
 import msgspec
 
+from perdure.bpmn.model import Place
+
 Severity = Literal["error", "warning", "info"]
 Profile = Literal["hollow", "contract", "open"]
 Target = Literal["embedded", "camunda", "temporal"]
@@ -32,11 +34,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What a rule says about an element; lint adds code, severity and place."""
+    """What a rule says about an element; lint adds code, severity and, where it is that of the element, the place."""
 
     element: str
     fact: str
     hint: str = ""
+    place: Place | None = None
 
 
 class Severities(msgspec.Struct, frozen=True):

@@ -52,7 +52,7 @@ def _findings(index: Index) -> Iterator[Finding]:
 
 
 def _finding(index: Index, code: str, severity: Severity, note: Note) -> Finding:
-    place = index.model.places.get(note.element, Place(1, 1))
+    place = note.place or index.model.places.get(note.element, Place(1, 1))
     return Finding(
         code=code, severity=severity, fact=note.fact, hint=note.hint, element=note.element,
         line=place.line, column=place.column, file=index.model.file,

@@ -24,6 +24,11 @@ from perdure.bpmn.xml.extras import ATTRIBUTES, ZEEBE
 
 def all_extensions(index: Index) -> Iterator[tuple[str, Extension]]:
     """Every extension we give no meaning to, however deep, with the element it belongs to."""
+    return ((element, extension) for element, _, extension in nested_extensions(index))
+
+
+def nested_extensions(index: Index) -> Iterator[tuple[str, str, Extension]]:
+    """The same, each also with the name of the extension it stands in, if it does; that one comes before it."""
     holders: list[tuple[str, tuple[Extension, ...]]] = [
         *((process.id, process.extensions) for process in index.processes),
         *((node.id, node.extensions) for node in index.nodes.values()),
@@ -31,11 +36,11 @@ def all_extensions(index: Index) -> Iterator[tuple[str, Extension]]:
         *((message.id, message.extensions) for message in index.definitions.messages),
     ]
     for element, extensions in holders:
-        waiting = list(extensions)
+        waiting = [("", each) for each in extensions]
         while waiting:
-            extension = waiting.pop()
-            yield element, extension
-            waiting.extend(extension.children)
+            around, extension = waiting.pop()
+            yield element, around, extension
+            waiting.extend((extension.name, each) for each in extension.children)
 
 
 def all_attributes(index: Index) -> Iterator[tuple[str, str, str]]:

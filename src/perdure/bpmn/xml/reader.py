@@ -13,6 +13,7 @@ from perdure.bpmn.xml.reading.children import look_at_children
 from perdure.bpmn.xml.reading.context import Reading
 from perdure.bpmn.xml.reading.diagrams import read_diagram
 from perdure.bpmn.xml.reading.ids import read_ids
+from perdure.bpmn.xml.reading.places import look_at_places
 from perdure.bpmn.xml.reading.roots import read_definitions
 from perdure.bpmn.xml.reading.spelling import look_at_spelling
 from perdure.bpmn.xml.reading.strays import look_for_strays
@@ -37,6 +38,7 @@ def read_model(data: bytes | str, file: str = "") -> Model:
         raise ModelError(reading.problems)
     drop_blanks(root)
     reading.tags = read_ids(reading, root)
+    look_at_places(reading, root)
     definitions = read_definitions(reading, root)
     diagram = read_diagram(reading, root, definitions)
     look_at_children(reading, root)

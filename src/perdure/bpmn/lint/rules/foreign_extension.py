@@ -2,24 +2,20 @@
 
 Extension elements and attributes that change what another engine does (scripts, decisions, delegates, assignments)
 have no meaning here, and ignoring them would change the process silently, also where they stand inside an event, a
-loop or a condition. Remove them, or call a verb. So it is with an extension whose name is misspelt, or
-that stands where it says nothing.
+loop or a condition. Remove them, or call a verb. So it is with an extension whose name, or one of whose attributes, is
+misspelt, and with one that stands where it says nothing. What stands inside such an extension is not told again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from perdure.bpmn.lint import zeebe
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.texts import all_attributes, all_extensions, misspelt
-from perdure.bpmn.model import (
-    Activity,
-    CallActivity,
-    Extension,
-    MultiInstance,
-    Node,
-)
+from perdure.bpmn.lint.texts import all_attributes, misspelt, nested_extensions
+from perdure.bpmn.model import Extension
+from perdure.bpmn.xml.extras import PLACES, WITHOUT_EFFECT
 
 CODE = "HOL010"
 NAME = "foreign-extension"
@@ -43,48 +39,58 @@ _MEANING = {
     "bpmn:humanPerformer": "a performer by expression",
     "bpmn:performer": "a performer by expression",
 }
-_PLACES = {
-    "zeebe:subscription": "Put it into the message that is waited for.",
-    "zeebe:calledElement": "Make the element a call activity.",
-    "zeebe:loopCharacteristics": "Put it into multiInstanceLoopCharacteristics of the activity.",
-}
 _ELSEWHERE = ("listener", "listeners", "connector", "class", "delegateExpression")
 _HARMLESS = frozenset(("versionTag", "historyTimeToLive", "isStartableInTasklist", "modelerTemplate", "exclusive"))
 _RESULTS = ("outputCollection", "outputElement")
 
 
 def check(index: Index) -> Iterator[Note]:
-    for element, extension in all_extensions(index):
-        if extension.name in _MEANING:
-            fact = f"it has {_MEANING[extension.name]} ({extension.name}), which is not evaluated here"
-            yield Note(element, fact, "Remove it, or call a verb that does this.")
-        elif extension.name.startswith(_ENGINES) and not extension.name.endswith(_ELSEWHERE):
-            yield _foreign(element, extension.name)
-        elif meant := misspelt(extension.name):
-            yield Note(element, f"its {extension.name[:80]} is not known and would be ignored", f"Write {meant}.")
-        elif _is_misplaced(index.nodes.get(element), extension.name):
-            yield Note(element, f"its {extension.name} has no effect where it stands", _PLACES[extension.name])
-        elif binding := _binding(extension):
-            fact = f"bindingType='{binding[:40]}' asks for one version of the process, and the latest is called"
-            yield Note(element, fact, "Remove it, or call a process with an id of its own.")
-        elif _gathers(extension):
-            fact = "it gathers results of iterations by expression, which is not done here"
-            yield Note(element, fact, "Remove it: what iterations write is kept under their number.")
+    told: set[int] = set()
+    for element, around, extension in nested_extensions(index):
+        whole = None if id(extension) in told else _whole(index, element, around, extension)
+        if whole is not None:
+            yield whole
+        if whole is not None or id(extension) in told or extension.name.startswith(_ENGINES):
+            told.update(map(id, extension.children))
+        else:
+            yield from _partly(element, extension)
     for element, name, _ in all_attributes(index):
         if name.startswith(_ENGINES) and _local(name) not in _HARMLESS:
             yield _foreign(element, name)
+        yield from zeebe.unknown_attribute(element, name)
+    yield from zeebe.nameless(index)
+    for remark in index.model.remarks:
+        if remark.code == CODE:
+            yield Note(remark.element, remark.fact, remark.hint, remark.place)
 
 
-def _is_misplaced(node: Node | None, name: str) -> bool:
-    match name:
-        case "zeebe:subscription":
-            return node is not None
-        case "zeebe:calledElement":
-            return not isinstance(node, CallActivity)
-        case "zeebe:loopCharacteristics":
-            return not isinstance(node, Activity) or not isinstance(node.repeat, MultiInstance)
-        case _:
-            return False
+def _whole(index: Index, element: str, around: str, extension: Extension) -> Note | None:
+    """What is wrong with an extension as it is, with all that is in it."""
+    name = extension.name
+    if name in _MEANING:
+        fact = f"it has {_MEANING[name]} ({name}), which is not evaluated here"
+        return Note(element, fact, "Remove it, or call a verb that does this.")
+    if name in WITHOUT_EFFECT:
+        what, hint = WITHOUT_EFFECT[name]
+        return Note(element, f"it says {what} ({name}), which is not read here", hint)
+    if name.startswith(_ENGINES) and not name.endswith(_ELSEWHERE):
+        return _foreign(element, name)
+    if meant := misspelt(name):
+        return Note(element, f"its {name[:80]} is not known and would be ignored", f"Write {meant}.")
+    if zeebe.is_misplaced(index, element, around, name):
+        return Note(element, f"its {name} has no effect where it stands", PLACES[name])
+    return None
+
+
+def _partly(element: str, extension: Extension) -> Iterator[Note]:
+    """What is wrong with attributes of an extension."""
+    if binding := _binding(extension):
+        fact = f"bindingType='{binding[:40]}' asks for one version of the process, and the latest is called"
+        yield Note(element, fact, "Remove it, or call a process with an id of its own.")
+    if _gathers(extension):
+        fact = "it gathers results of iterations by expression, which is not done here"
+        yield Note(element, fact, "Remove it: what iterations write is kept under their number.")
+    yield from zeebe.unknown(element, extension)
 
 
 def _binding(extension: Extension) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from perdure.bpmn.model import Extension, Mapping
+from perdure.bpmn import model
+from perdure.bpmn.model import Extension
 from perdure.bpmn.xml import extras
 from perdure.bpmn.xml.attributes import KNOWN
 from perdure.bpmn.xml.names import (
@@ -44,14 +46,20 @@ class Extras(NamedTuple):
     def headers(self, reading: Reading) -> dict[str, str]:
         return _table(reading, self.get("zeebe:taskHeaders"), "zeebe:header", "key")
 
-    def mappings(self) -> tuple[Mapping, ...]:
+    def mappings(self) -> tuple[model.Mapping, ...]:
         tags = self.get("zeebe:ioMapping").all("zeebe:input", "zeebe:output")
         return tuple(_mapping(tag) for tag in tags)
 
-    def task_type(self) -> str:
+    def task_type(self, reading: Reading, tag: Tag) -> str:
         """The type of the work; the contract profile's element says it as well."""
         contract = next((each.attributes for each in self.rest if each.name == "ameide:taskDefinition"), {})
-        return self.get("zeebe:taskDefinition").get("type") or contract.get("type", "")
+        said, also = self.get("zeebe:taskDefinition").get("type"), contract.get("type", "")
+        if said and also and said != also:
+            fact = (
+                f"its type is '{said[:80]}' by zeebe:taskDefinition and '{also[:80]}' by the contract's taskDefinition"
+            )
+            reading.report("BPM015", tag, fact, "Keep one of them.")
+        return said or also
 
     def without(self, attribute: str) -> Extras:
         """The same, but for an attribute that was given a meaning."""
@@ -67,14 +75,14 @@ def read_extras(
     found: dict[str, Tag] = {}
     others: list[Extension] = []
     for holder in (tag, *holders):
-        for child in _extension_elements(holder):
+        for child in extension_elements(holder):
             if child.name in _NO_EXTENSIONS:
                 refuse(reading, child, SCOPE_CONTENT)
             elif child.name not in modelled:
                 others.append(extension(child))
             elif found.setdefault(child.name, child) is not child:
                 reading.report("BPM015", tag, f"it has two {child.name}", "Remove one.")
-    kept = [residual(found[name], known, extras.PARTS) for name, known in extras.MODELLED.items() if name in found]
+    kept = [residual(found[name], known) for name, known in extras.MODELLED.items() if name in found]
     inner = map(leftover, (*holders, *tag.all(*EXPRESSIONS)))
     rest = [_odd_attributes(tag), *kept, *others, *_standard(reading, tag, handled), *inner]
     return Extras(found, tuple(each for each in rest if each is not None))
@@ -85,11 +93,31 @@ def extension(tag: Tag) -> Extension:
     return Extension(tag.name, tag.attributes, tag.text.strip(), tuple(map(extension, tag.children)))
 
 
-def residual(tag: Tag, known: tuple[str, ...], parts: frozenset[str]) -> Extension | None:
+def residual(tag: Tag, known: tuple[str, ...]) -> Extension | None:
     """What an element has beyond what the process model holds of it."""
     attributes = {name: text for name, text in tag.attributes.items() if name not in known}
-    children = tuple(extension(child) for child in tag.children if child.name not in parts)
+    parts = extras.PARTS_OF.get(tag.name, {})
+    inner = (_odd_part(child, parts[child.name]) if child.name in parts else extension(child) for child in tag.children)
+    children = tuple(each for each in inner if each is not None)
     return Extension(tag.name, attributes, "", children) if attributes or children else None
+
+
+def unknown_attributes(name: str, attributes: Mapping[str, str]) -> dict[str, str]:
+    """Those that an element of Camunda 8 does not have; those of other namespaces are none of its own."""
+    known = extras.ATTRIBUTES_OF.get(name)
+    if known is None:
+        return {}
+    return {each: text for each, text in attributes.items() if each not in known and each != "id" and _is_plain(each)}
+
+
+def _is_plain(name: str) -> bool:
+    return ":" not in name and not name.startswith("{")
+
+
+def _odd_part(tag: Tag, key: str) -> Extension | None:
+    """Attributes of a part that nothing knows, with the one by which the part is found when it is written again."""
+    odd = unknown_attributes(tag.name, tag.attributes)
+    return Extension(tag.name, {key: tag.get(key), **odd}) if odd else None
 
 
 def leftover(tag: Tag) -> Extension | None:
@@ -141,7 +169,7 @@ def refuse(reading: Reading, tag: Tag, expected: frozenset[str]) -> None:
         reading.report("BPM012", tag, f"BPMN 2.0 has no element '{local}'", hint)
 
 
-def _extension_elements(tag: Tag) -> list[Tag]:
+def extension_elements(tag: Tag) -> list[Tag]:
     """What is in `extensionElements`, and what should be: some tools leave that element out."""
     found = [child for holder in tag.all("bpmn:extensionElements") for child in holder.children]
     return found + [child for child in tag.children if not child.name.startswith("bpmn:")]
@@ -157,6 +185,6 @@ def _table(reading: Reading, tag: Tag, part: str, key: str) -> dict[str, str]:
     return table
 
 
-def _mapping(tag: Tag) -> Mapping:
+def _mapping(tag: Tag) -> model.Mapping:
     direction = "input" if tag.name == "zeebe:input" else "output"
-    return Mapping(direction, parse_value(tag.get("source")), tag.get("target"))  # type: ignore[arg-type]
+    return model.Mapping(direction, parse_value(tag.get("source")), tag.get("target"))  # type: ignore[arg-type]

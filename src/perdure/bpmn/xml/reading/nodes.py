@@ -54,7 +54,7 @@ def read_task(reading: Reading, tag: Tag) -> Task:
     repeat = read_repeat(reading, tag)
     people, schedule = extra.get("zeebe:assignmentDefinition"), extra.get("zeebe:taskSchedule")
     form = extra.get("zeebe:formDefinition")
-    script, named = _script(reading, tag, extra.task_type())
+    script, named = _script(reading, tag, extra.task_type(reading, tag))
     if not named and tag.name in _IMPLEMENTED and VERB.fullmatch(tag.get("implementation")):
         named, extra = tag.get("implementation"), extra.without("implementation")
     return Task(
@@ -154,7 +154,7 @@ def read_event(reading: Reading, tag: Tag) -> Event:
         is_parallel=reading.boolean(tag, "parallelMultiple"),
         attached_to=_host(reading, tag) if position == "boundary" else "",
         is_interrupting=interrupts is None or reading.boolean(tag, interrupts, True),
-        type=extra.task_type(),
+        type=extra.task_type(reading, tag),
         retries=reading.number(extra.get("zeebe:taskDefinition"), "retries", is_feel=True),
         headers=extra.headers(reading),
         mappings=extra.mappings(),

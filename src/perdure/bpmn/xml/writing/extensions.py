@@ -115,12 +115,19 @@ def _filled(name: str, children: list[Tag]) -> Modelled:
 def _joined(tag: Tag, kept: Extension) -> Tag:
     joined = Tag(tag.name, {**tag.attributes, **kept.attributes}, tag.text).with_children(*tag.children)
     for each in kept.children:
-        same = joined.first(each.name) if each.name in _JOINED else None
+        same = _same(joined, each)
         if same is None:
             joined.children.insert(0 if each.name == "bpmn:extensionElements" else len(joined.children), _tag(each))
         else:
             joined.children[joined.children.index(same)] = _joined(same, each)
     return joined
+
+
+def _same(tag: Tag, kept: Extension) -> Tag | None:
+    """The child that something kept is of: the only one of its name, or the part of the same key."""
+    if key := extras.PARTS_OF.get(tag.name, {}).get(kept.name):
+        return next((each for each in tag.all(kept.name) if each.get(key) == kept.attributes.get(key)), None)
+    return tag.first(kept.name) if kept.name in _JOINED else None
 
 
 def _tag(extension: Extension) -> Tag:
