@@ -50,6 +50,7 @@ def hints(file: bytes) -> list[str]:
 
 
 SERVICE = element("serviceTask", TYPE)
+FORM = '<zeebe:formDefinition formId="begin" />'
 
 
 @pytest.mark.req("V10")
@@ -193,3 +194,8 @@ def test_the_table_knows_every_attribute_that_is_read_and_every_place() -> None:
     assert all(set(known) <= ATTRIBUTES_OF[name] for name, known in MODELLED.items())
     assert all(key in ATTRIBUTES_OF[part] for parts in PARTS_OF.values() for part, key in parts.items())
     assert {*MODELLED, *PARTS} - {"zeebe:properties"} <= set(PLACES) <= ZEEBE
+
+
+def test_the_form_of_whoever_starts_a_process_is_left_alone() -> None:
+    start = f'<d:startEvent id="s" name="s">{extended(FORM)}</d:startEvent>'
+    assert found(model(SERVICE).replace(b'<d:startEvent id="s" name="s" />', start.encode())) == []

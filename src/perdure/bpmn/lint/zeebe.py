@@ -77,6 +77,8 @@ def _of_node(node: Node) -> frozenset[str]:
     match node:
         case Task():
             return extras.OF_TASK
+        case Event(position="start"):
+            return extras.OF_EVENT | {"zeebe:formDefinition"}  # the form of whoever starts it by hand describes only
         case Event():
             return extras.OF_EVENT
         case CallActivity():
