@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from perdure.app.perdure import Perdure
+from perdure.bpmn.machine.entries import JobCompleted
 from perdure.journal import Origin
 from perdure.verbs import Call, Result, load_text
 from tests.engine.models import END, START, flow, fork, line, model, service, user
@@ -98,7 +99,7 @@ async def test_who_changes_a_form_in_place_changes_neither_data_nor_verbs(store_
 
 @pytest.mark.req("V33")
 async def test_branches_of_what_fills_most_of_the_memory_are_recorded(sqlite_url: str) -> None:
-    second = asyncio.Event()
+    first, second = asyncio.Event(), asyncio.Event()
 
     async def a(call: Call) -> dict[str, int]:
         return {"a": 1}
@@ -111,9 +112,9 @@ async def test_branches_of_what_fills_most_of_the_memory_are_recorded(sqlite_url
     pairs = (("start", "f"), ("f", "a"), ("f", "b"), ("a", "j"), ("b", "j"), ("j", "end"))
     async with opened(sqlite_url, a=a, b=b) as perdure:
         await perdure.runtime.engine.deploy(model("large", nodes, tuple(flow(*each) for each in pairs)), ORIGIN)
+        perdure.runtime.kernel.hear([JobCompleted], lambda aggregate, entry: first.set())
         view = await perdure.instances.start("large", {"pad": "x" * 9_000_000})
-        while "a" not in (await perdure.instances.get(view.id)).data:
-            await asyncio.sleep(0)
+        await first.wait()
         second.set()
         done = await perdure.instances.wait(view.id, "rest")
         assert (done.state, done.incidents, done.data["a"], done.data["b"]) == ("completed", [], 1, 1)
