@@ -17,13 +17,14 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # A machine with a Postgres server of its own (or a named one) does not need the wheel that brings one.
 HAS_POSTGRES = command -v postgres >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || [ -n "$$PERDURE_TEST_POSTGRES" ]
+PYTEST = $(BIN)/pytest -n 2 --dist worksteal
 SYNC = $(UV) sync --quiet --frozen --inexact --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 
 # Where the fuzzer has no wheel it is left out, and its tests say that they are skipped.
 FUZZ = --group fuzz --no-build-package atheris
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-deep check dashboard bench simulate capabilities clean
+.PHONY: help demo test test-deep check style types dashboard bench simulate capabilities clean
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -32,16 +33,25 @@ help: ## Show this list
 demo: .venv/ready-demo ## Tell the story of a client who is taken on, unattended, every promise checked
 	@$(BIN)/python -m perdure.demo $(ARGS)
 
-test: .venv/ready ## Check, then run all tests on SQLite and a real Postgres (ARGS="-k word" selects)
-	@$(MAKE) --no-print-directory -j2 check dashboard
-	@$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
+# Types take a core for a minute: they are checked beside the tests, told at once if wrong, and again at the end.
+test: .venv/ready ## Check and run all tests at normal depth, on SQLite and a real Postgres (ARGS="-k word" selects)
+	@$(MAKE) --no-print-directory style
+	@mkdir -p build; \
+	  { $(MAKE) --no-print-directory types >build/types.log 2>&1 || { cat build/types.log; exit 1; }; } & types=$$!; \
+	  trap 'kill $$types 2>/dev/null' EXIT; \
+	  $(MAKE) --no-print-directory dashboard && $(PYTEST) $(ARGS); tests=$$?; \
+	  if wait $$types; then echo "Types and import floors hold."; exit $$tests; else cat build/types.log; exit 1; fi
 
 test-deep: .venv/ready dashboard ## Run what 'make test' leaves out: all seeds and kills, both stores for everything, fuzzing
-	@$(BIN)/pytest -n 2 --dist worksteal --depth=deep $(ARGS)
+	@$(PYTEST) --depth=deep $(ARGS)
 
-check: .venv/ready ## Lint, formatting, types and import floors
+check: style types ## Everything that is checked without running a test
+
+style: .venv/ready ## Lint and formatting
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
+
+types: .venv/ready ## Types and import floors
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
@@ -52,7 +62,7 @@ bench: .venv/ready-bench ## Measure against peers and the raw limit; writes benc
 	@$(BIN)/python -m bench $(ARGS)
 
 simulate: .venv/ready ## Run the seeded simulation: make simulate SEEDS=7,100-199,fresh:20
-	@$(BIN)/pytest tests/simulation -n 2 --dist worksteal --seeds=$(SEEDS) $(ARGS)
+	@$(PYTEST) tests/simulation --seeds=$(SEEDS) $(ARGS)
 
 capabilities: .venv/ready ## Write docs/reference/capabilities.md again from the tests' req markers
 	@$(BIN)/python -m tests.capabilities

@@ -6,6 +6,7 @@
 | marked `deep`, or a parameter marked so | | runs |
 | on Postgres through `store_url`, in a suite of `PAIRED_SUITES` | runs | |
 | on Postgres through `store_url`, elsewhere | | runs |
+| a property | a quarter of its examples | all of them |
 
 A test named by its node id always runs.
 """
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from hypothesis import settings
 
 Depth = Literal["normal", "deep", "all"]
 
@@ -25,6 +27,10 @@ PAIRED_SUITES = frozenset(
     {"audit", "conformance", "crash", "crud", "durability", "engine", "engines", "kernel", "replay", "services", "work"}
 )
 """The folders of tests whose subject is the store: both stores belong to their normal depth."""
+
+EXAMPLES_SHARE = 4
+"""A normal run draws every fourth of the examples a property asks for."""
+LEAST_EXAMPLES = 10
 
 
 def add_depth_option(parser: pytest.Parser) -> None:
@@ -45,11 +51,13 @@ def depth_of(config: pytest.Config) -> Depth:
 
 
 def select_by_depth(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the tests of the other depth."""
+    """Deselect the tests of the other depth, and let properties draw as many examples as the depth allows."""
     depth = depth_of(config)
     if depth == "all":
         return
-    kept = [item for item in items if is_deep(item) == (depth == "deep")]
+    kept = [item for item in items if is_deep(item) == (depth == "deep") or (depth == "deep" and is_property(item))]
+    if depth == "normal":
+        draw_fewer_examples(kept)
     if len(kept) < len(items):
         chosen = {id(item) for item in kept}
         config.hook.pytest_deselected(items=[item for item in items if id(item) not in chosen])
@@ -59,6 +67,19 @@ def select_by_depth(config: pytest.Config, items: list[pytest.Item]) -> None:
 def is_deep(item: pytest.Item) -> bool:
     """Whether only a deep run takes this test."""
     return item.get_closest_marker("deep") is not None or _is_second_store(item)
+
+
+def is_property(item: pytest.Item) -> bool:
+    """Whether hypothesis draws what this test is given."""
+    return hasattr(getattr(item, "obj", None), "hypothesis")
+
+
+def draw_fewer_examples(items: Iterable[pytest.Item]) -> None:
+    """Let each property draw its share of examples; parameters of one test share its settings."""
+    for test in {id(item.obj): item.obj for item in items if is_property(item)}.values():  # type: ignore[attr-defined]
+        full = test._hypothesis_internal_use_settings
+        share = max(LEAST_EXAMPLES, full.max_examples // EXAMPLES_SHARE)
+        test._hypothesis_internal_use_settings = settings(full, max_examples=min(full.max_examples, share))
 
 
 def _is_second_store(item: pytest.Item) -> bool:

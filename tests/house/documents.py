@@ -12,11 +12,12 @@ import os
 import re
 import runpy
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.fork_server import ForkServer, fork_again
 
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```[ ]*$", re.MULTILINE | re.DOTALL)
 EXITS = re.compile(r"\s#\s*exits\s+(\d+)\s*$")
@@ -86,7 +87,12 @@ def _tidy(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
-def run(executable: Path, command: tuple[list[str], int, str]) -> None:
+def has_code(text: str) -> bool:
+    """Whether there is anything on the page to run."""
+    return any((block.language == "python" and not block.file) or any(commands(block.body)) for block in blocks(text))
+
+
+def run(server: ForkServer, command: tuple[list[str], int, str]) -> None:
     """Run one documented command and hold the page to what it says."""
     words, exit_code, expected = command
     if words[:1] == ["cd"]:
@@ -94,10 +100,11 @@ def run(executable: Path, command: tuple[list[str], int, str]) -> None:
         return
     if words[:1] != ["perdure"]:
         return
-    done = subprocess.run([executable, *words[1:]], capture_output=True, text=True, check=False, timeout=120)
-    output = done.stdout + done.stderr
-    assert done.returncode == exit_code, f"{shlex.join(words)} exited {done.returncode}:\n{output}"
-    assert not expected or matches(expected, output), f"{shlex.join(words)} printed\n{output}\ninstead of\n{expected}"
+    done = server.run("perdure.surfaces.cli:main", words[1:], Path.cwd(), os.environ)
+    assert done.exit_code == exit_code, f"{shlex.join(words)} exited {done.exit_code}:\n{done.output}"
+    assert not expected or matches(expected, done.output), (
+        f"{shlex.join(words)} printed\n{done.output}\ninstead of\n{expected}"
+    )
 
 
 def write(name: str, body: str) -> None:
@@ -108,6 +115,7 @@ def write(name: str, body: str) -> None:
     path.write_text(body, encoding="utf-8")
 
 
-if __name__ == "__main__":
-    perdure = Path(sys.executable).with_name("perdure")
-    runpy.run_path(sys.argv[1], {"_write": write, "_run": functools.partial(run, perdure)}, "__main__")
+def main() -> None:
+    """Run the page whose script is named, its commands in processes of their own."""
+    server = fork_again()
+    runpy.run_path(sys.argv[1], {"_write": write, "_run": functools.partial(run, server)}, "__main__")

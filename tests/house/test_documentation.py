@@ -4,34 +4,41 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.house.documents import blocks, commands, matches, to_script
+from tests.fork_server import Ended, ForkServer, fork_server
+from tests.house.documents import blocks, commands, has_code, matches, to_script
 from tests.house.tree import ROOT, name_of, tracked_files
 
 PAGES = [path for path in tracked_files() if path.suffix == ".md"]
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.req("P9")
-@pytest.mark.parametrize("page", [page for page in PAGES if to_script(page.read_text(encoding="utf-8"))], ids=name_of)
-def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
-    script = tmp_path / "page.py"
-    script.write_text(to_script(page.read_text(encoding="utf-8")), encoding="utf-8")
-    folder = tmp_path / "folder"
-    folder.mkdir()
+@pytest.fixture(scope="session")
+def warm_server() -> Iterator[ForkServer]:
     # Wide and plain, so that what is printed does not depend on the terminal.
-    plain = {"PYTHONPATH": f"{ROOT}{os.pathsep}.", "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "120"}
-    kept = {name: value for name, value in os.environ.items() if name != "PERDURE_STORE"}
-    command = [sys.executable, "-m", "tests.house.documents", str(script)]
-    done = subprocess.run(
-        command, cwd=folder, env={**kept, **plain}, capture_output=True, text=True, check=False, timeout=240
-    )
-    assert done.returncode == 0, f"{name_of(page)}:\n{done.stdout}{done.stderr}"
+    plain = {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "120"}
+    kept = {name: value for name, value in os.environ.items() if name not in ("PERDURE_STORE", "PYTHONPATH")}
+    with fork_server({**kept, **plain}) as server:
+        yield server
+
+
+@pytest.mark.req("P9")
+@pytest.mark.parametrize("page", [page for page in PAGES if has_code(page.read_text(encoding="utf-8"))], ids=name_of)
+def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, warm_server: ForkServer) -> None:
+    done = run_page(page.read_text(encoding="utf-8"), tmp_path, warm_server)
+    assert done.exit_code == 0, f"{name_of(page)}:\n{done.output}"
+
+
+def run_page(text: str, place: Path, server: ForkServer) -> Ended:
+    script = place / "page.py"
+    script.write_text(to_script(text), encoding="utf-8")
+    folder = place / "folder"
+    folder.mkdir()
+    return server.run("tests.house.documents:main", [str(script)], folder)
 
 
 @pytest.mark.req("P9")
@@ -112,3 +119,26 @@ def test_a_console_block_gives_commands_with_what_they_promise() -> None:
 @pytest.mark.parametrize(("output", "is_match"), [("Expected a\nb done.\n", True), ("Expected a", False)])
 def test_output_is_compared_with_gaps(output: str, is_match: bool) -> None:
     assert matches("Expected ... done.", output) is is_match
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("```console\n$ perdure --version\nnothing of the kind\n```\n", "instead of\nnothing of the kind"),
+        ("```console\n$ perdure --version  # exits 3\n```\n", "perdure --version exited 0"),
+        ("```python\nassert 1 == 2\n```\n", "AssertionError"),
+        ("```python\nimport os\nos.kill(os.getpid(), 9)\n```\n", ""),
+    ],
+    ids=["another output", "another exit code", "wrong code", "killed"],
+)
+def test_a_page_that_promises_what_is_not_so_is_found_out(
+    text: str, said: str, tmp_path: Path, warm_server: ForkServer
+) -> None:
+    assert has_code(text)
+    done = run_page(text, tmp_path, warm_server)
+    assert done.exit_code != 0
+    assert said in done.output
+
+
+def test_a_page_whose_blocks_are_only_looked_at_has_no_code() -> None:
+    assert not has_code("```yaml file=a.yaml\na: 1\n```\n\n```console\n$$ not a command\n```\n")
