@@ -185,12 +185,12 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that asks for `seed` runs once for each seed."""
-    if "seed" in metafunc.fixturenames:
-        metafunc.parametrize("seed", parse_seeds(metafunc.config.option.seeds))
-    if "instance_seed" in metafunc.fixturenames:
-        seeds = parse_seeds(metafunc.config.option.seeds)
-        metafunc.parametrize("instance_seed", seeds if len(seeds) < MANY_SEEDS else seeds[::5])
+    """A test that asks for `seed` runs once for each seed of the depth."""
+    seeds = parse_seeds(metafunc.config.option.seeds)
+    marks = [pytest.mark.deep] if depth_of(metafunc.config) == "deep" else []
+    for name, chosen in (("seed", seeds), ("instance_seed", seeds if len(seeds) < MANY_SEEDS else seeds[::5])):
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, [pytest.param(seed, marks=marks) for seed in chosen])
 
 
 def parse_seeds(text: str) -> list[int]:
