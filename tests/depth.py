@@ -7,12 +7,14 @@
 | on Postgres through `store_url`, in a suite of `PAIRED_SUITES` | runs | |
 | on Postgres through `store_url`, elsewhere | | runs |
 | a property | a quarter of its examples | all of them |
+| a kill at every commit | every eighth commit | every commit |
 
 A test named by its node id always runs.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -31,6 +33,11 @@ PAIRED_SUITES = frozenset(
 EXAMPLES_SHARE = 4
 """A normal run draws every fourth of the examples a property asks for."""
 LEAST_EXAMPLES = 10
+
+some_kills = pytest.mark.parametrize(
+    "every", [pytest.param(8, id="some kills"), pytest.param(1, id="all kills", marks=pytest.mark.deep)]
+)
+"""For a test that kills a process at one commit after the other: a normal run takes every eighth, a deep run each."""
 
 
 def add_depth_option(parser: pytest.Parser) -> None:
@@ -104,3 +111,8 @@ def _spread(values: Sequence[Any], count: int) -> list[int]:
     if count >= len(values):
         return list(range(len(values)))
     return [number * len(values) // count for number in range(count)]
+
+
+def killed_commits(every: int, name: str, commits: int) -> range:
+    """Which of so many commits a process is killed at: each, or every so many from one of the first that `name` says."""
+    return range(1 + zlib.crc32(name.encode()) % every, commits + 1, every)

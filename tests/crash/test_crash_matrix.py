@@ -13,6 +13,7 @@ from perdure.testing.faults import Crash, FaultyDriver, Side
 from perdure.testing.sandbox import Sandbox, quiet_driver
 from tests.crash.scenarios import SCENARIOS, Handlers, Scenario, Story, catalogue
 from tests.crash.verifying import assert_audit_passes
+from tests.depth import killed_commits, some_kills
 
 ATTEMPTS = {"AttemptStarted", "StepReady", "AttemptDiscarded", "CompletionIgnored", "ProgressPosted"}
 MAX_COMMITS = 30
@@ -59,13 +60,13 @@ class Trial:
 @pytest.mark.req("X7")
 @pytest.mark.req("V17")
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda each: each.name)
-async def test_a_crash_at_any_commit_loses_nothing_and_repeats_nothing(scenario: Scenario, store_url: str) -> None:
+@some_kills
+async def test_a_crash_at_any_commit_loses_nothing_and_repeats_nothing(
+    scenario: Scenario, store_url: str, every: int
+) -> None:
     clock = VirtualSources(seed=1)
     for side in ("before", "after"):
-        crash_at = 0
-        while True:
-            crash_at += 1
-            assert crash_at < MAX_COMMITS, "the scenario never ran through without reaching the crash"
+        for crash_at in killed_commits(every, scenario.name + side, MAX_COMMITS):
             trial = Trial(store_url, scenario, crash_at, side, clock)  # type: ignore[arg-type]
             view, entries = await trial.run()
             assert view.state == scenario.ends, (crash_at, side, trial.crashed_in, view)
@@ -74,7 +75,9 @@ async def test_a_crash_at_any_commit_loses_nothing_and_repeats_nothing(scenario:
             _assert_runs(trial)
             if trial.crashes == 0:
                 break  # every commit of the scenario has been crashed
-        assert crash_at > 1
+        else:
+            pytest.fail("the scenario never ran through without reaching the crash")
+        assert every > 1 or crash_at > 1
     await assert_audit_passes(store_url)
 
 

@@ -13,6 +13,7 @@ from perdure.testing.clock import VirtualSources
 from perdure.testing.faults import Crash, FaultyDriver, Side
 from perdure.testing.sandbox import Sandbox, quiet_driver
 from tests.crash.verifying import assert_audit_passes
+from tests.depth import killed_commits, some_kills
 from tests.runbooks.casebook import Desk, catalogue, states
 
 MAX_COMMITS = 60
@@ -173,15 +174,13 @@ class Trial:
 
 @pytest.mark.req("X6", "X9", "X11", "X19")
 @pytest.mark.parametrize("story", STORIES, ids=lambda each: each.name)
+@some_kills
 async def test_a_crash_at_any_commit_of_a_runbook_loses_nothing_and_records_nothing_twice(
-    story: Story, store_url: str
+    story: Story, store_url: str, every: int
 ) -> None:
     clock = VirtualSources(seed=3)
     for side in ("before", "after"):
-        crash_at = 0
-        while True:
-            crash_at += 1
-            assert crash_at < MAX_COMMITS, "the story never ran through without reaching the crash"
+        for crash_at in killed_commits(every, story.name + side, MAX_COMMITS):
             trial = Trial(store_url, story, crash_at, side, clock)  # type: ignore[arg-type]
             view, events = await trial.run()
             assert view.state == story.ends, (crash_at, side, view.progress)
@@ -189,7 +188,9 @@ async def test_a_crash_at_any_commit_of_a_runbook_loses_nothing_and_records_noth
             _assert_once(events)
             if trial.crashes == 0:
                 break
-        assert crash_at > 2
+        else:
+            pytest.fail("the story never ran through without reaching the crash")
+        assert every > 1 or crash_at > 2
     await assert_audit_passes(store_url)
 
 

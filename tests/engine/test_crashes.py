@@ -15,6 +15,7 @@ from perdure.testing.faults import Crash, FaultyDriver, Side
 from perdure.testing.sandbox import Sandbox, quiet_driver
 from perdure.verbs import load_text
 from tests.crash.verifying import assert_audit_passes
+from tests.depth import killed_commits, some_kills
 from tests.engine.models import END, START, call, flow, fork, line, message, model, pause, service, throw, user, wait
 from tests.engine.world import ORIGIN, VERBS, Handlers
 
@@ -162,14 +163,15 @@ class Trial:
 @pytest.mark.req("V17")
 @pytest.mark.req("X6")
 @pytest.mark.parametrize("name", STORIES)
+@some_kills
 async def test_a_crash_at_any_commit_of_an_instance_loses_nothing_and_repeats_nothing(
-    name: str, store_url: str
+    name: str, store_url: str, every: int
 ) -> None:
     clock = VirtualSources(seed=1)
     _, _, status, data = STORIES[name]
     expected: Counter[str] | None = None
     for side in ("before", "after"):
-        for crash_at in range(1, MAX_COMMITS):
+        for crash_at in killed_commits(every, name + side, MAX_COMMITS):
             trial = Trial(store_url, name, crash_at, side, f"{side}-{crash_at}", clock)  # type: ignore[arg-type]
             await trial.run()
             where = (crash_at, side, trial.seen)

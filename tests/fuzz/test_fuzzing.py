@@ -18,6 +18,8 @@ from perdure.testing.services import is_required
 from tests.conftest import ROOT, unavailable
 from tests.fuzz.targets import TARGETS
 
+pytestmark = pytest.mark.deep
+
 SECONDS = int(os.environ.get("PERDURE_FUZZ_SECONDS", "0"))
 ALIKE = ("--seed=1", "--runs=200")
 """The same inputs on every machine: what is green once is green for that code; new inputs are for whoever looks."""

@@ -9,6 +9,7 @@ from perdure.testing.scenarios.embedded import EmbeddedWorld
 from perdure.testing.scenarios.playing import play
 from perdure.testing.scenarios.pure import run_pure
 from perdure.testing.scenarios.variants import with_ids
+from tests.depth import killed_commits, some_kills
 from tests.postmortem.world import survived
 from tests.scenarios.cases import ELEMENTS, end_of, scenario_of
 
@@ -24,14 +25,15 @@ CHOSEN = (
 @pytest.mark.req("V13", "V21")
 @pytest.mark.parametrize("side", ["before", "after"])
 @pytest.mark.parametrize("name", CHOSEN)
-async def test_a_crash_at_any_commit_changes_nothing(name: str, side: Side) -> None:
+@some_kills
+async def test_a_crash_at_any_commit_changes_nothing(name: str, side: Side, every: int) -> None:
     scenario = with_ids(scenario_of(ELEMENTS / f"{name}.yaml"))
     wanted = end_of(run_pure(scenario).actual)
     async with EmbeddedWorld.open(scenario) as world:
         await play(scenario, world)
         assert world.driver is not None
         commits = len(world.driver.commits_seen)
-    for number in range(1, commits + 1):
+    for number in killed_commits(every, name + side, commits):
         outcome, crashes, findings = await survived(scenario, number, side)
         assert crashes == 1
         assert outcome.passed, (number, outcome.failures)

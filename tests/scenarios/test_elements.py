@@ -9,10 +9,11 @@ import pytest
 from perdure.bpmn.xml import read_model
 from perdure.testing.scenarios.pure import run_pure
 from perdure.testing.scenarios.variants import with_crashes, with_duplicates
+from tests.depth import sampled
 from tests.scenarios.cases import FILES, WITH_MESSAGES, end_of, name_of, scenario_of
 from tests.scenarios.make import written
 
-each_file = pytest.mark.parametrize("path", FILES, ids=name_of)
+some_files = pytest.mark.parametrize("path", sampled(FILES, 60), ids=name_of)
 
 
 def test_the_models_on_disk_are_those_of_their_sketches() -> None:
@@ -21,13 +22,13 @@ def test_the_models_on_disk_are_those_of_their_sketches() -> None:
         assert stored == read_model(text, path.name).definitions, f"{path.name}: run python -m tests.scenarios.make"
 
 
-@each_file
+@some_files
 def test_it_holds_on_the_machine_alone(path: Path) -> None:
     outcome = run_pure(scenario_of(path))
     assert outcome.passed, (outcome.failures, outcome.actual)
 
 
-@each_file
+@some_files
 def test_a_crash_after_every_step_changes_nothing_on_the_machine_alone(path: Path) -> None:
     scenario = scenario_of(path)
     crashed = run_pure(with_crashes(scenario))
@@ -35,7 +36,7 @@ def test_a_crash_after_every_step_changes_nothing_on_the_machine_alone(path: Pat
     assert end_of(crashed.actual) == end_of(run_pure(scenario).actual)
 
 
-@pytest.mark.parametrize("path", WITH_MESSAGES, ids=name_of)
+@pytest.mark.parametrize("path", sampled(WITH_MESSAGES, 20), ids=name_of)
 def test_every_message_delivered_twice_changes_nothing_on_the_machine_alone(path: Path) -> None:
     scenario = scenario_of(path)
     twice = run_pure(with_duplicates(scenario))

@@ -12,12 +12,14 @@ from perdure.testing.scenarios.playing import play
 from perdure.testing.scenarios.pure import run_pure
 from perdure.testing.scenarios.values import Scenario
 from perdure.testing.scenarios.variants import with_crashes, with_duplicates
+from tests.depth import sampled
 from tests.scenarios.cases import ELEMENTS, FILES, WITH_MESSAGES, end_of, name_of, scenario_of
 
 MONTHLY = ELEMENTS / "timer-event" / "boundary-every-month.yaml"
 each_file = pytest.mark.parametrize("path", FILES, ids=name_of)
-each_with_messages = pytest.mark.parametrize("path", WITH_MESSAGES, ids=name_of)
-on_postgres = pytest.mark.parametrize("path", sorted({*FILES[::6], MONTHLY}), ids=name_of)
+some_files = pytest.mark.parametrize("path", sampled(FILES, 40), ids=name_of)
+some_with_messages = pytest.mark.parametrize("path", sampled(WITH_MESSAGES, 20), ids=name_of)
+on_postgres = pytest.mark.parametrize("path", sampled(sorted({*FILES[::6], MONTHLY}), 6), ids=name_of)
 
 
 @pytest.mark.req("V13", "X23")
@@ -26,12 +28,12 @@ async def test_it_holds_on_the_engine_and_as_on_the_machine_alone(path: Path) ->
     await assert_same_end(path, lambda scenario: scenario)
 
 
-@each_file
+@some_files
 async def test_a_crash_after_every_step_changes_nothing(path: Path) -> None:
     await assert_same_end(path, with_crashes)
 
 
-@each_with_messages
+@some_with_messages
 async def test_every_message_delivered_twice_changes_nothing(path: Path) -> None:
     await assert_same_end(path, with_duplicates)
 

@@ -59,6 +59,7 @@ class Clients:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks.clear()
 
     async def _deliver(self, thing: Thing) -> None:
         world = self.world

@@ -149,6 +149,7 @@ class Process:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks.clear()  # every loop that ends looks through all tasks that anybody still holds
         if self._heart is not None:
             _, close = self._heart
             close()

@@ -15,6 +15,7 @@ from perdure.bpmn.proof.keys import Keys
 from tests.bpmn.machine.generator import ERRORS
 from tests.bpmn.machine.play import HASH, Player
 from tests.bpmn.proof.random_models import random_process, with_handlers
+from tests.depth import sampled
 
 SEEDS = range(160)
 RUNS = 4
@@ -42,7 +43,7 @@ def searched(deployed: Deployed, environment: Environment, is_reduced: bool) -> 
 
 
 @pytest.mark.req("V10")
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", sampled(range(4), 2))
 def test_every_state_of_a_random_run_is_in_the_explored_graph(block: int) -> None:
     checked = 0
     for seed in SEEDS[block::4]:
@@ -62,7 +63,7 @@ def test_every_state_of_a_random_run_is_in_the_explored_graph(block: int) -> Non
 
 
 @pytest.mark.req("V10")
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", sampled(range(4), 1))
 def test_every_element_of_a_random_run_was_seen_by_the_reduced_search(block: int) -> None:
     for seed in SEEDS[block::4]:
         deployed = random_process(seed, 8, changes=0)
@@ -76,9 +77,10 @@ def test_every_element_of_a_random_run_was_seen_by_the_reduced_search(block: int
 
 
 @pytest.mark.req("V10")
-def test_errors_that_nobody_declared_lead_nowhere_the_search_was_not() -> None:
+@pytest.mark.parametrize("block", sampled(range(4), 1))
+def test_errors_that_nobody_declared_lead_nowhere_the_search_was_not(block: int) -> None:
     checked = 0
-    for seed in SEEDS:
+    for seed in SEEDS[block::4]:
         deployed = with_handlers(random_process(seed, 3, changes=0))
         proof = searched(deployed, Environment(), is_reduced=True)
         if proof.explorer.bound:
@@ -88,7 +90,7 @@ def test_errors_that_nobody_declared_lead_nowhere_the_search_was_not() -> None:
             seen = {entry.element for entry in player.journal if isinstance(entry, Entered | Passed)}
             assert seen <= proof.explorer.visited, f"seed {seed}, run {run}"
             checked += "mend" in seen and "let" in seen
-    assert checked > 10
+    assert checked > 2
 
 
 def walk(deployed: Deployed, seed: int) -> list[Player]:

@@ -34,6 +34,7 @@ def test_a_hundred_elements_ten_flags_and_five_branches_are_proved(declares: str
     assert verdict.statistics.reductions["stubborn sets"] > 20
 
 
+@pytest.mark.deep
 @pytest.mark.req("V10")
 def test_branches_that_repeat_as_often_as_a_flag_says_are_proved_although_any_verb_may_write_it() -> None:
     verdict = prove(repeating(), bounds=Bounds(states=10_000))
@@ -119,6 +120,7 @@ def _twice(at: int) -> list[str]:
     ]
 
 
+@pytest.mark.deep
 def test_a_fault_met_before_the_bound_refutes() -> None:
     verdict = prove(large(join="xor"), flags=contracts(), bounds=Bounds(states=18))
     assert (verdict.word, verdict.bound) == ("refuted", "states")

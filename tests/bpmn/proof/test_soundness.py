@@ -14,6 +14,7 @@ from perdure.bpmn.proof.outline import Outline
 from perdure.contracts import FlagContract
 from tests.bpmn.proof.models import definitions, node, scope
 from tests.bpmn.proof.random_models import CONTRACTS, random_process, random_writes
+from tests.depth import sampled
 
 CUTTING = {"SND002", "SND005", "SND006"}
 """Where a process is this wrong the search stops, and what is behind depends on where it stood."""
@@ -32,7 +33,7 @@ def both(seed: int, size: int = 5) -> tuple[Deployed, Verdict, Verdict]:
 
 
 @pytest.mark.req("V10")
-@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize("block", sampled(range(BLOCKS), 3))
 def test_reduced_and_complete_searches_agree(block: int) -> None:
     decided = 0
     for seed in range(block * EACH, (block + 1) * EACH):
@@ -61,9 +62,10 @@ def with_listeners(body: m.Scope, name: str = "p") -> m.Scope:
 
 
 @pytest.mark.req("V10")
-def test_reduced_and_complete_searches_agree_where_events_occur_again_and_again() -> None:
+@pytest.mark.parametrize("block", sampled(range(5), 1))
+def test_reduced_and_complete_searches_agree_where_events_occur_again_and_again(block: int) -> None:
     decided = 0
-    for seed in range(30):
+    for seed in range(30)[block::5]:
         made = random_process(seed, 2, changes=seed % 2)
         process = replace(made.process, body=with_listeners(made.process.body))
         deployed = replace(made, process=process, signals=(*made.signals, m.Signal(id="knock", name="knock")))
@@ -73,7 +75,7 @@ def test_reduced_and_complete_searches_agree_where_events_occur_again_and_again(
         codes, reduced = ({finding.code for finding in each.findings} for each in (every, few))
         assert every.bound or every.word == few.word, f"seed {seed}"
         assert every.bound or codes & CUTTING or codes == reduced, f"seed {seed}"
-    assert decided > 15
+    assert decided > 2
 
 
 def test_putting_off_too_much_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
