@@ -25,7 +25,7 @@ INTRODUCTION = """\
 
 One line for each thing you may rely on, and the tests that would fail if it were not so. This page is written by
 `make capabilities` from the marks on the tests, and the test suite fails when it is out of date.
-A test without a store touches none.
+A test without a store touches none; a deep one runs with `make test-deep`, all others with `make test`.
 
 """
 
@@ -33,11 +33,12 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Proof(NamedTuple):
-    """One test that proves something, and the stores it runs on."""
+    """One test that proves something, the stores it runs on, and whether only a deep run takes it."""
 
     file: str
     test: str
     stores: tuple[str, ...]
+    is_deep: bool = False
 
 
 def collect() -> dict[str, list[Proof]]:
@@ -46,10 +47,11 @@ def collect() -> dict[str, list[Proof]]:
     fixtures = _fixtures(trees.values())
     proofs: dict[str, list[Proof]] = {}
     for path, tree in trees.items():
-        for name, function, ids in _marked(tree.body, _ids_of_module(tree), ""):
+        for name, function, marks in _marked(tree.body, _marks_of_module(tree), ""):
             stores = _stores(_arguments(function), fixtures)
-            for id in dict.fromkeys(ids):
-                proofs.setdefault(id, []).append(Proof(path.relative_to(ROOT).as_posix(), name, stores))
+            proof = Proof(path.relative_to(ROOT).as_posix(), name, stores, _is_deep(marks))
+            for id in dict.fromkeys(_ids(marks)):
+                proofs.setdefault(id, []).append(proof)
     return proofs
 
 
@@ -70,7 +72,8 @@ def _row(id: str, text: str, proofs: list[Proof]) -> str:
 
 def _item(proof: Proof) -> str:
     stores = f" on {' and '.join(proof.stores)}" if proof.stores else ""
-    return f"- {proof.test.removeprefix('test_').replace('_', ' ')}{stores} (`{proof.file}`)"
+    deep = ", deep" if proof.is_deep else ""
+    return f"- {proof.test.removeprefix('test_').replace('_', ' ')}{stores} (`{proof.file}`{deep})"
 
 
 def _files() -> list[Path]:
@@ -78,27 +81,28 @@ def _files() -> list[Path]:
 
 
 def _marked(
-    body: list[ast.stmt], outer: tuple[str, ...], prefix: str
-) -> Iterator[tuple[str, FunctionNode, tuple[str, ...]]]:
+    body: list[ast.stmt], outer: list[ast.expr], prefix: str
+) -> Iterator[tuple[str, FunctionNode, list[ast.expr]]]:
     for node in body:
         if isinstance(node, ast.ClassDef):
-            yield from _marked(node.body, (*outer, *_ids(node.decorator_list)), f"{prefix}{node.name}: ")
+            yield from _marked(node.body, [*outer, *node.decorator_list], f"{prefix}{node.name}: ")
         elif isinstance(node, FunctionNode) and node.name.startswith("test_"):
-            ids = (*outer, *_ids(node.decorator_list))
-            if ids:
-                yield f"{prefix}{node.name.removeprefix('test_')}", node, ids
+            yield f"{prefix}{node.name.removeprefix('test_')}", node, [*outer, *node.decorator_list]
 
 
-def _ids_of_module(tree: ast.Module) -> tuple[str, ...]:
+def _marks_of_module(tree: ast.Module) -> list[ast.expr]:
     assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
     marks = [node.value for node in assigned if any(ast.unparse(name) == "pytestmark" for name in node.targets)]
-    spread = [mark for value in marks for mark in (value.elts if isinstance(value, ast.List) else [value])]
-    return _ids(spread)
+    return [mark for value in marks for mark in (value.elts if isinstance(value, ast.List) else [value])]
 
 
 def _ids(marks: list[ast.expr]) -> tuple[str, ...]:
     calls = [mark for mark in marks if isinstance(mark, ast.Call) and ast.unparse(mark.func).endswith("mark.req")]
     return tuple(str(ast.literal_eval(argument)) for call in calls for argument in call.args)
+
+
+def _is_deep(marks: list[ast.expr]) -> bool:
+    return any(ast.unparse(mark).endswith("mark.deep") for mark in marks)
 
 
 def _arguments(function: FunctionNode) -> set[str]:

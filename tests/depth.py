@@ -26,9 +26,12 @@ Depth = Literal["normal", "deep", "all"]
 
 TESTS = Path(__file__).resolve().parent
 PAIRED_SUITES = frozenset(
-    {"audit", "conformance", "crash", "crud", "durability", "engine", "engines", "kernel", "replay", "services", "work"}
+    {"audit", "conformance", "crash", "crud", "durability", "engines", "kernel", "replay", "services", "work"}
 )
-"""The folders of tests whose subject is the store: both stores belong to their normal depth."""
+"""The folders of tests whose subject is the store: both stores belong to their normal depth.
+
+Elsewhere the mark `both_stores` says so of a module or a test.
+"""
 
 EXAMPLES_SHARE = 4
 """A normal run draws every fourth of the examples a property asks for."""
@@ -114,5 +117,5 @@ def _spread(values: Sequence[Any], count: int) -> list[int]:
 
 
 def killed_commits(every: int, name: str, commits: int) -> range:
-    """Which of so many commits a process is killed at: each, or every so many from one of the first that `name` says."""
+    """The numbers of the commits a process is killed at: every so many, from one of the first, chosen by `name`."""
     return range(1 + zlib.crc32(name.encode()) % every, commits + 1, every)

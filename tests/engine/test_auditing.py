@@ -16,6 +16,8 @@ from tests.conformance.stores import Raw
 from tests.engine.models import line, message, service, user, wait
 from tests.engine.world import ORIGIN, World, opened
 
+pytestmark = pytest.mark.both_stores
+
 STEPS = line(
     "steps", service("a", "t.one"), service("b", "t.two"), service("c", "t.three"), user("asked"),
     service("d", "t.four"),

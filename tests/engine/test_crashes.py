@@ -19,6 +19,8 @@ from tests.depth import killed_commits, some_kills
 from tests.engine.models import END, START, call, flow, fork, line, message, model, pause, service, throw, user, wait
 from tests.engine.world import ORIGIN, VERBS, Handlers
 
+pytestmark = pytest.mark.both_stores
+
 MAX_COMMITS = 60
 FLEETING = {"JobStarted", "JobDiscarded", "MessageIgnored"}
 

@@ -9,6 +9,8 @@ from perdure.sources import id_text
 from tests.engine.models import line, message, wait
 from tests.engine.world import opened
 
+pytestmark = pytest.mark.both_stores
+
 MODEL = line("waiting", wait("asked", "m"), messages=(message("m", key="k-1"),))
 
 

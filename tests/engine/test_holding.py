@@ -14,6 +14,8 @@ from perdure.kernel.kernel import Aggregate, Kernel
 from tests.engine.models import call, line, service, user
 from tests.engine.world import ORIGIN, World, opened
 
+pytestmark = pytest.mark.both_stores
+
 CHILD = line("child", user("ask"), service("b", "t.two"))
 PARENT = line("parent", call("inner", "child"))
 LOOKS = range(8)

@@ -10,6 +10,8 @@ from perdure.payload import data_hash
 from tests.engine.models import line, message, pause, service, user, wait
 from tests.engine.world import ORIGIN, opened
 
+pytestmark = pytest.mark.both_stores
+
 FIVE = line(
     "five", service("a", "t.one"), service("b", "t.two"), service("c", "t.three"), service("d", "t.four"),
     service("e", "t.five"),

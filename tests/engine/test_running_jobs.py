@@ -15,6 +15,8 @@ from perdure.verbs import Call
 from tests.engine.models import line, service
 from tests.engine.world import ORIGIN, Handlers, World, opened
 
+pytestmark = pytest.mark.both_stores
+
 SEEN: ContextVar[str] = ContextVar("seen", default="nothing")
 
 

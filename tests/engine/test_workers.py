@@ -9,6 +9,8 @@ from perdure.verbs import load_text
 from tests.engine.models import line, pause, service
 from tests.engine.world import ORIGIN, VERBS, Handlers, opened
 
+pytestmark = pytest.mark.both_stores
+
 WITHOUT_TWO = VERBS.replace("- {name: t.two, execution: {kind: sync}}\n", "").replace(
     "t.one, t.two, t.contract", "t.one"
 )

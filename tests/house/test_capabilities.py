@@ -22,19 +22,29 @@ def opened(store_url): ...
 async def test_it_lasts(opened): ...
 
 class TestGroup:
+    @pytest.mark.deep
     @pytest.mark.req("V2")
     def test_it_is_small(self): ...
 """
 
 
-def test_every_requirement_named_by_a_test_is_in_the_list() -> None:
-    unknown = {id: proofs for id, proofs in collect().items() if id not in REQUIREMENTS}
+@pytest.fixture(scope="module")
+def proved() -> dict[str, list[Proof]]:
+    return collect()
+
+
+def test_every_requirement_named_by_a_test_is_in_the_list(proved: dict[str, list[Proof]]) -> None:
+    unknown = {id: proofs for id, proofs in proved.items() if id not in REQUIREMENTS}
     assert not unknown, "add them to tests/requirements.py in the user's words"
 
 
+def test_every_requirement_that_is_proved_is_proved_at_normal_depth(proved: dict[str, list[Proof]]) -> None:
+    assert not [id for id, proofs in proved.items() if all(proof.is_deep for proof in proofs)]
+
+
 @pytest.mark.req("P9")
-def test_the_page_of_capabilities_is_up_to_date() -> None:
-    assert capabilities.PAGE.read_text(encoding="utf-8") == render(collect()), "run: make capabilities"
+def test_the_page_of_capabilities_is_up_to_date(proved: dict[str, list[Proof]]) -> None:
+    assert capabilities.PAGE.read_text(encoding="utf-8") == render(proved), "run: make capabilities"
 
 
 def test_marks_of_module_class_and_test_and_the_stores_behind_fixtures_are_read(
@@ -44,5 +54,5 @@ def test_marks_of_module_class_and_test_and_the_stores_behind_fixtures_are_read(
     (tmp_path / "tests" / "test_example.py").write_text(EXAMPLE, encoding="utf-8")
     monkeypatch.setattr(capabilities, "ROOT", tmp_path)
     lasting = Proof("tests/test_example.py", "it_lasts", ("SQLite", "Postgres"))
-    small = Proof("tests/test_example.py", "TestGroup: it_is_small", ())
+    small = Proof("tests/test_example.py", "TestGroup: it_is_small", (), is_deep=True)
     assert collect() == {"V1": [lasting, small], "V2": [lasting, small], "V3": [lasting]}
