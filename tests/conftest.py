@@ -19,7 +19,7 @@ from hypothesis import settings
 
 from perdure.testing.memory import memory_folder
 from perdure.testing.services import PostgresService, ServiceUnavailable, is_required
-from tests.depth import add_depth_option, depth_of, select_by_depth
+from tests.depth import add_depth_option, depth_of, run_long_tests_first, select_by_depth
 
 ROOT = Path(__file__).resolve().parent.parent
 SERVER_BYTES = 4 << 30
@@ -170,6 +170,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     select_by_depth(config, items)
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    if workers > 1:
+        run_long_tests_first(items, workers)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -33,6 +33,9 @@ PAIRED_SUITES = frozenset(
 Elsewhere the mark `both_stores` says so of a module or a test.
 """
 
+LONG_SUITES = ("acceptance", "durability", "house", "simulation", "crash", "examples")
+"""The folders whose tests take seconds each: they run first, so that all workers end at the same time."""
+
 EXAMPLES_SHARE = 4
 """A normal run draws every fourth of the examples a property asks for."""
 LEAST_EXAMPLES = 10
@@ -72,6 +75,18 @@ def select_by_depth(config: pytest.Config, items: list[pytest.Item]) -> None:
         chosen = {id(item) for item in kept}
         config.hook.pytest_deselected(items=[item for item in items if id(item) not in chosen])
         items[:] = kept
+
+
+def run_long_tests_first(items: list[pytest.Item], workers: int) -> None:
+    """Order tests so that each worker, which begins with its own contiguous part, begins with long ones."""
+    long, short = [], []
+    for item in items:
+        (long if item.path.relative_to(TESTS).parts[0] in LONG_SUITES else short).append(item)
+    items[:] = [item for worker in range(workers) for part in (long, short) for item in _part(part, worker, workers)]
+
+
+def _part(items: list[pytest.Item], worker: int, workers: int) -> list[pytest.Item]:
+    return items[len(items) * worker // workers : len(items) * (worker + 1) // workers]
 
 
 def is_deep(item: pytest.Item) -> bool:

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.conftest import parse_seeds
+from tests.depth import LONG_SUITES, PAIRED_SUITES, TESTS, run_long_tests_first
 from tests.house.tree import ROOT
 
 SUITE = """
@@ -66,7 +67,7 @@ LEFT_OUT = ("cacheprovider", "faker", "langsmith_plugin", "schemathesis")
 
 
 class Ran(NamedTuple):
-    """The outcome of every test that ran, by name; what was printed; and how many examples a property drew."""
+    """The outcome of every test that ran, by name in their order; what was printed; how many examples were drawn."""
 
     outcomes: Mapping[str, str]
     printed: str
@@ -159,3 +160,24 @@ def test_a_normal_and_a_deep_run_share_all_tests_between_them(normal: Ran, deep:
 def test_a_property_draws_a_share_of_its_examples_normally_and_all_of_them_in_depth(normal: Ran, deep: Ran) -> None:
     assert set(normal.outcomes) & set(deep.outcomes) == {"test_property", "test_drawn"}
     assert (normal.drawn, deep.drawn) == (50, 200)
+
+
+def test_each_worker_begins_with_long_tests_and_every_test_is_kept() -> None:
+    items = [Item(TESTS / folder / f"test_{number}.py") for folder in ("house", "payload") for number in range(5)]
+    ordered = list(items)
+    run_long_tests_first(ordered, 2)  # type: ignore[arg-type]
+    assert [item.path.parent.name for item in ordered] == [
+        *["house"] * 2,
+        *["payload"] * 2,
+        *["house"] * 3,
+        *["payload"] * 3,
+    ]
+    assert sorted(ordered) == items
+
+
+def test_long_suites_and_paired_suites_are_folders_of_tests() -> None:
+    assert not [name for name in (*LONG_SUITES, *PAIRED_SUITES) if not (TESTS / name).is_dir()]
+
+
+class Item(NamedTuple):
+    path: Path
