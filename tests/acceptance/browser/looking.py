@@ -20,7 +20,8 @@ Scheme = Literal["light", "dark"]
 class Eyes:
     """Pages of one test. Whatever breaks in them is told at the end."""
 
-    def __init__(self, browser: Browser, server: Server, store: str) -> None:
+    def __init__(self, browser: Browser, server: Server, store: str, *, takes_pictures: bool) -> None:
+        self._takes_pictures = takes_pictures
         self._browser = browser
         self._server = server
         self._store = store
@@ -54,13 +55,17 @@ class Eyes:
             self._faults.append(f"{path}: {message.text}")
 
     def picture(self, page: Page, name: str) -> None:
-        """Kept under build/screenshots, for people to look at."""
+        """Kept under build/screenshots, for people to look at; a normal run takes none."""
+        if not self._takes_pictures:
+            return
         folder = PICTURES / self._store
         folder.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=folder / f"{name}.png")
 
     def pictures(self, path: str, name: str, ready: str, key: str = "") -> None:
-        """A page in light, dark and narrow, once what `ready` selects is there."""
+        """A page in light, dark and narrow, once what `ready` selects is there; a normal run takes none."""
+        if not self._takes_pictures:
+            return
         for scheme, is_narrow in (("light", False), ("dark", False), ("light", True)):
             page = self.open(path, scheme=scheme, is_narrow=is_narrow, key=key)  # type: ignore[arg-type]
             page.locator(ready).first.wait_for()
