@@ -1,4 +1,4 @@
-"""Runs the real `perdure` in a process of its own, as a user does."""
+"""A shell in which `perdure` runs: inside the test's process, or as a process of its own where that is the subject."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.acceptance.forking import run_command
+from tests.acceptance.forking import is_alike, run_command
+from tests.acceptance.in_process import can_run_here, run_here
 
 PERDURE = Path(sys.executable).with_name("perdure")
 SECONDS = 120
@@ -46,10 +47,14 @@ class Shell:
             self.environment["PERDURE_STORE"] = store
 
     def run(self, *words: str, code: int | None = 0, text: str | None = None) -> Ended:
-        """Run a command to its end and hold it to its exit code."""
-        done = run_command([str(PERDURE), *words], self.folder, self.environment, text or "", SECONDS)
-        assert code is None or done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
-        return Ended(done.returncode, done.stdout, done.stderr)
+        """Run a command to its end and hold it to its exit code; in the test's process, where that is the same."""
+        if not (can_run_here() and is_alike(self.environment)):
+            return self.run_process(*words, code=code, text=text)
+        return _held(code, run_here([str(PERDURE), *words], self.folder, self.environment, text or ""))
+
+    def run_process(self, *words: str, code: int | None = 0, text: str | None = None) -> Ended:
+        """Run a command to its end in a process of its own."""
+        return _held(code, run_command([str(PERDURE), *words], self.folder, self.environment, text or "", SECONDS))
 
     def json(self, *words: str, code: int = 0) -> Any:
         """The one JSON value a command prints; nothing may stand beside it."""
@@ -63,6 +68,11 @@ class Shell:
             [PERDURE, *words], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, preexec_fn=_hear_interrupts,  # noqa: PLW1509  no threads start between fork and exec
         )  # fmt: skip
+
+
+def _held(code: int | None, done: subprocess.CompletedProcess[str]) -> Ended:
+    assert code is None or done.returncode == code, (done.args, done.returncode, done.stdout, done.stderr)
+    return Ended(done.returncode, done.stdout, done.stderr)
 
 
 def _hear_interrupts() -> None:

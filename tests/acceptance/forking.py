@@ -28,7 +28,7 @@ def run_command(
     words: list[str], folder: Path, environment: Mapping[str, str], text: str, seconds: float
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end: forked, or from its file where that would not be the same."""
-    if _is_alike(environment) and len(text) < MAX_INPUT:
+    if is_alike(environment) and len(text) < MAX_INPUT:
         nursery = _nursery()
         if nursery.lock.acquire(blocking=False):
             try:
@@ -40,7 +40,7 @@ def run_command(
     )
 
 
-def _is_alike(environment: Mapping[str, str]) -> bool:
+def is_alike(environment: Mapping[str, str]) -> bool:
     """Whether an interpreter would start with this environment as it has started with ours."""
     return _read_at_the_start(environment) == _read_at_the_start(os.environ)
 

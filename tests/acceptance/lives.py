@@ -36,6 +36,15 @@ class Target(NamedTuple):
     side: str
 
 
+def each_once(anywhere: int, chance: random.Random) -> list[Target]:
+    """Every kind once, its side in turn, and some anywhere, in a seeded order."""
+    sides = ("before", "during", "after")
+    listed = [Target(kind, sides[number % len(sides)]) for number, kind in enumerate(KINDS)]
+    listed += [Target("", "")] * anywhere
+    chance.shuffle(listed)
+    return listed
+
+
 def targets(rounds: int, anywhere: int, chance: random.Random) -> list[Target]:
     """Every kind on every side so many times, and some anywhere, in a seeded order."""
     sides = ("before", "during", "after")

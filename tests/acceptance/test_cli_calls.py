@@ -24,6 +24,7 @@ def test_a_sync_verb_answers_at_once(project_on_store: Shell) -> None:
 
 @pytest.mark.req("X16")
 @pytest.mark.req("X25")
+@pytest.mark.both_stores
 def test_a_durable_verb_parks_and_its_completion_counts_once(project_on_store: Shell) -> None:
     shell = project_on_store
     parked = shell.json("call", ASKING)

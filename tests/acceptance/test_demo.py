@@ -12,6 +12,8 @@ import pytest
 
 from perdure.demo import finale, project
 from perdure.demo.stage import BrokenPromise, Stage
+from perdure.demo.story import tell
+from tests.acceptance.in_process import run_here
 from tests.house.tree import ROOT, tracked_files
 
 PROMISED = (
@@ -33,6 +35,27 @@ PROMISED = (
 )
 
 
+class InnerStage(Stage):
+    """A stage whose commands run inside the test's process, unless they go on or are talked to."""
+
+    def _done(self, words: tuple[str, ...], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        self._commands += 1
+        return run_here(["perdure", *words], self.folder, environment, "")
+
+
+@pytest.mark.req("P1")
+@pytest.mark.req("V26")
+@pytest.mark.req("X24")
+def test_the_story_keeps_every_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stage = InnerStage(tmp_path)
+    try:
+        tell(stage)
+    finally:
+        stage.close()
+    assert_told(capsys.readouterr().out)
+
+
+@pytest.mark.deep
 @pytest.mark.req("P1")
 @pytest.mark.req("V26")
 @pytest.mark.req("X24")
@@ -42,9 +65,13 @@ def test_the_demonstration_runs_by_itself() -> None:
         [sys.executable, "-m", "perdure.demo"], env=kept, capture_output=True, text=True, check=False, timeout=240
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert_told(done.stdout)
+
+
+def assert_told(text: str) -> None:
     for words in PROMISED:
-        assert f"✓ {words}" in done.stdout
-    assert "All is as it was written" in done.stdout and "AUD010 payload" in done.stdout
+        assert f"✓ {words}" in text
+    assert "All is as it was written" in text and "AUD010 payload" in text
 
 
 def test_a_promise_that_does_not_hold_ends_the_story(tmp_path: Path) -> None:

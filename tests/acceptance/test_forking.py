@@ -28,13 +28,13 @@ def test_it_says_and_ends_as_the_installed_program_does(project: Shell, words: t
 def test_what_takes_too_long_is_killed_and_the_next_command_runs(project: Shell) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         run_command([str(PERDURE), "worker"], project.folder, project.environment, "", 2)
-    assert "kyc.check-name" in project.run("verbs", "list").out
+    assert "kyc.check-name" in project.run_process("verbs", "list").out
 
 
 def test_it_stands_in_its_folder_with_its_environment_and_is_a_child_of_another(project: Shell) -> None:
     (project.folder / "handlers" / "desk.py").write_text(LOOKING)
     project.environment["SAID"] = "hello"
-    told = project.json("call", "(desk.fail)")["result"]
+    told = project.run_process("call", "(desk.fail)", "--json").json["result"]
     assert told == {"folder": str(project.folder), "said": "hello", "parent": told["parent"]}
     assert told["parent"] != os.getpid()
 

@@ -35,6 +35,7 @@ def serving(shell: Shell, *words: str) -> Iterator[tuple[httpx.Client, subproces
     assert json.loads(out.strip().splitlines()[-1]) == {"ready": False, "stopped": True}
 
 
+@pytest.mark.both_stores
 def test_a_project_is_served_and_everything_is_there_after_it_stopped(project_on_store: Shell) -> None:
     with serving(project_on_store) as (client, _):
         assert client.get("/ready").json() == {"status": "ready"}

@@ -69,6 +69,7 @@ def test_a_server_killed_under_load_loses_and_doubles_nothing(server: Server) ->
     assert reader.breaks
 
 
+@pytest.mark.deep
 def test_a_server_that_is_stopped_under_load_drops_nothing_it_began(server: Server) -> None:
     server_first(server)
     reader, callers = FeedReader(server), Callers(server, COUNT)
@@ -78,6 +79,7 @@ def test_a_server_that_is_stopped_under_load_drops_nothing_it_began(server: Serv
     settled(server, callers, reader)
 
 
+@pytest.mark.deep
 def test_postgres_killed_under_load_is_waited_for(
     tmp_path: Path, postgres_server: PostgresService, postgres_url: str
 ) -> None:
@@ -93,6 +95,7 @@ def test_postgres_killed_under_load_is_waited_for(
         server.close()
 
 
+@pytest.mark.deep
 def test_a_worker_killed_beside_the_server_is_replaced(tmp_path: Path, postgres_url: str) -> None:
     server = Server(counting(tmp_path / "project"), tmp_path / "served", postgres_url)
     try:

@@ -26,7 +26,7 @@ from tests.on_disk import postgres_server
 __all__ = ["postgres_server"]
 
 KYC = ROOT / "examples" / "kyc"
-KILLS = int(os.environ.get("PERDURE_PROCESS_KILLS", "6"))
+FEW, MANY = 3, int(os.environ.get("PERDURE_PROCESS_KILLS", "6"))
 CASES = 8
 MAX_COMMITS = 14
 PATIENCE_SECONDS = 240
@@ -42,8 +42,9 @@ ONCE = ("InstanceStarted", "TaskOpened", "TaskCompleted", "InstanceEnded")
 class Office:
     """Clients that only ask, and one worker at a time that does everything."""
 
-    def __init__(self, perdure: Perdure, shell: Shell, chance: random.Random) -> None:
+    def __init__(self, perdure: Perdure, shell: Shell, chance: random.Random, wanted: int) -> None:
         self.perdure, self.shell, self.chance = perdure, shell, chance
+        self.wanted = wanted
         self.kills = 0
         self.is_over = False
 
@@ -92,7 +93,7 @@ class Office:
             ready = json.loads(await asyncio.to_thread(process.stdout.readline))
             assert ready["ready"]
             until = await self._commits() + self.chance.randint(1, MAX_COMMITS)
-            while not self.is_over and (self.kills >= KILLS or await self._commits() < until):
+            while not self.is_over and (self.kills >= self.wanted or await self._commits() < until):
                 await self.perdure.runtime.driver.changed(0.02)
             self.kills += not self.is_over
             process.send_signal(signal.SIGKILL)
@@ -122,25 +123,28 @@ class Office:
 
 
 @pytest.mark.req("V17", "X6", "X7")
-async def test_cases_whose_worker_is_killed_at_random_commits_end_once_each(store_url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [FEW, pytest.param(MANY, marks=pytest.mark.deep)])
+async def test_cases_whose_worker_is_killed_at_random_commits_end_once_each(
+    store_url: str, tmp_path: Path, kills: int
+) -> None:
     folder = shutil.copytree(KYC, tmp_path / "kyc")
     shell = Shell(folder, store_url)
     config = load_config(folder / "perdure.yaml")
     key_file = None if store_url.startswith("sqlite") else folder / "perdure.seal.key"
     await asyncio.to_thread(shell.run, "deploy", "models/kyc-open-case.bpmn")
     async with Perdure.from_config(config, url=store_url, role="reader") as perdure:
-        office = Office(perdure, shell, random.Random(1))
+        office = Office(perdure, shell, random.Random(1), kills)
         killing = asyncio.create_task(office.kill_workers())
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 calls = await asyncio.gather(*(office.open_case(number) for number in range(CASES)))
-                while office.kills < KILLS:
+                while office.kills < kills:
                     more = CASES + office.kills + len(calls)
                     calls.append(await office.open_case(more))
         finally:
             office.is_over = True
             await killing
-        assert office.kills >= KILLS
+        assert office.kills >= kills
         for call in calls:
             await office.assert_once(call)
         records = await perdure.runtime.desk.open("default", "ada").list("kyc_case", {})

@@ -29,6 +29,7 @@ PROGRAM = '(desk.note :text "a" :as @first) (desk.wait :who "ana" :as @second)'
 
 
 @pytest.mark.req("P2", "P6")
+@pytest.mark.both_stores
 async def test_calls_are_asked_looked_at_found_and_ended(store_url: str) -> None:
     async with housed(store_url) as house, house.client(await house.key("admin")) as client:
         done = await client.call("desk.note", {"text": "hello"}, idempotency_key="k")

@@ -35,6 +35,7 @@ def screen(call: Call) -> dict[str, int]:
 
 
 @pytest.mark.req("X23")
+@pytest.mark.both_stores
 async def test_fourteen_days_pass_when_the_test_says_so_and_not_before(store_url: str, verbs: Path) -> None:
     async with Sandbox.open(store_url, definitions=verbs, handlers={"kyc.screen": screen}) as sandbox:
         call = await sandbox.call("kyc.request-document", {"case": "C-7"})

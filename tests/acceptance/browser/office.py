@@ -21,6 +21,7 @@ def filed(server: Server, claim: str, amount: int = 3) -> str:
     """File a claim; the instance, once it waits for a person. One that begins with BROKEN gets stuck."""
     body = {
         "process": "approve-claim",
+        "version": 1,
         "data": {"claim": claim, "amount": amount},
         "business_key": claim,
         "until": "rest",

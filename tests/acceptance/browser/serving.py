@@ -16,11 +16,13 @@ from typing import Any
 import httpx
 import msgspec
 
+from tests.acceptance.forking import run_command
 from tests.house.tree import ROOT
 
 KYC = ROOT / "examples" / "kyc"
 DESK = Path(__file__).resolve().parent / "desk"
 READY = re.compile(r"ready: (http://\S+)")
+COMMAND_SECONDS = 120.0
 LEFT_BEHIND = shutil.ignore_patterns(".perdure", "*.db*", "__pycache__", "*.seal.key*")
 
 
@@ -34,6 +36,7 @@ class Server:
         config = folder / "perdure.yaml"
         config.write_text(config.read_text(encoding="utf-8") + settings, encoding="utf-8")
         self.port = 0
+        self._keys: dict[tuple[str, ...], str] = {}
         self.told: deque[str] = deque(maxlen=200)
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
@@ -93,8 +96,9 @@ class Server:
 
     def run(self, *words: str) -> str:
         """A command of the same project on the same store; what it printed."""
-        command = [sys.executable, "-m", "perdure", *words, "--store", self.store]
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=True)
+        command = ["perdure", *words, "--store", self.store]
+        done = run_command(command, self.folder, os.environ, "", COMMAND_SECONDS)
+        assert done.returncode == 0, (words, done.returncode, done.stdout, done.stderr)
         return done.stdout
 
     # --- what tests prepare --------------------------------------------------------------------------------------
@@ -113,14 +117,17 @@ class Server:
         return self._answer(self.api.put(f"/api{path}", json=body))
 
     def make_key(self, principal: str, *words: str) -> str:
-        """The text of a key of a person: the first word is a role, the others are groups."""
+        """The text of a key of a person, made once: the first word is a role, the others are groups."""
+        if text := self._keys.get((principal, *words)):
+            return text
         role, *groups = words
         named = [part for group in groups for part in ("--group", group)]
         told = self.run(
             "--json", "keys", "create", principal, "--principal", principal, "--kind", "person", "--role", role, *named
         )
-        text: str = msgspec.json.decode(told)["text"]
-        return text
+        made: str = msgspec.json.decode(told)["text"]
+        self._keys[principal, *words] = made
+        return made
 
     def sign_in(self, key: str) -> None:
         """From now on `api` asks with this key."""

@@ -10,6 +10,7 @@ from tests.acceptance.browser.looking import Eyes
 pytestmark = pytest.mark.req("P2")
 
 
+@pytest.mark.deep
 def test_an_operation_is_found_and_tried_out_under_the_strict_policy(eyes: Eyes) -> None:
     page = eyes.open("/")
     page.goto("/api/docs")

@@ -26,6 +26,7 @@ def field(within: Page | Locator, label: str) -> Locator:
     return within.get_by_role("textbox", name=label)
 
 
+@pytest.mark.both_stores
 def test_a_runbook_is_composed_from_forms_and_run(eyes: Eyes, server: Server) -> None:
     page = eyes.open("/compose")
     add(page, "desk.note")
@@ -54,6 +55,7 @@ def test_a_runbook_is_composed_from_forms_and_run(eyes: Eyes, server: Server) ->
     }  # fmt: skip
 
 
+@pytest.mark.deep
 def test_what_is_missing_is_said_beside_its_field(eyes: Eyes) -> None:
     page = eyes.open("/compose")
     add(page, "desk.send")
@@ -109,6 +111,7 @@ def test_two_who_edit_one_draft_do_not_overwrite_each_other(eyes: Eyes, server: 
     assert "theirs" in server.get(f"/drafts/{draft['id']}")["program"]
 
 
+@pytest.mark.deep
 def test_forms_become_text_and_text_is_planned(eyes: Eyes) -> None:
     page = eyes.open("/compose")
     add(page, "desk.note")
@@ -123,6 +126,7 @@ def test_forms_become_text_and_text_is_planned(eyes: Eyes) -> None:
     expect(page.get_by_role("region", name="What it would do")).to_contain_text("Wait for ana")
 
 
+@pytest.mark.deep
 def test_steps_are_added_to_a_runbook_that_runs(eyes: Eyes, server: Server) -> None:
     id = server.run_program('LET answer = EXEC desk.wait(who: "ana")')["id"]
     page = eyes.open(f"/runbooks/{id}")
@@ -232,6 +236,7 @@ def test_what_is_pressed_while_the_last_undo_is_under_way_comes_after_it(eyes: E
     expect(title).to_contain_text("Note second words")
 
 
+@pytest.mark.deep
 def test_pictures_and_axe(eyes: Eyes) -> None:
     eyes.pictures("/compose?verb=desk.send", "compose-step", ".step-card input")
     eyes.check_accessible("/compose?verb=desk.send", ".step-card input")

@@ -63,6 +63,7 @@ def test_a_correction_is_proposed_by_one_and_approved_by_another(
     assert server.get(f"/calls/{id}")["args"]["text"] == "hello there"
 
 
+@pytest.mark.deep
 def test_a_result_is_corrected_in_the_form_of_the_verb(eyes: Eyes, server: Server, ana: str) -> None:
     id = noted(server, "kept")
     page = eyes.open(f"/runbooks/{id}", key=ana)
@@ -98,6 +99,7 @@ def test_the_data_of_an_ended_call_are_erased_with_a_reason(eyes: Eyes, server: 
     assert server.get(f"/calls/{id}")["args"] is None
 
 
+@pytest.mark.deep
 def test_pictures_and_axe_of_corrections(eyes: Eyes, server: Server, ana: str, ben: str) -> None:
     id = noted(server, "look at me")
     server.post(f"/calls/{id}/amend", {"data": {"text": "look again", "tone": "stern"}, "reason": "too kind"})

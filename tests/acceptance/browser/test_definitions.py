@@ -34,6 +34,7 @@ def test_verbs_are_found_by_what_they_do(eyes: Eyes) -> None:
     eyes.pictures("/definitions", "definitions", "table tbody tr")
 
 
+@pytest.mark.deep
 def test_a_verb_shows_its_sentences_fields_execution_and_errors(eyes: Eyes) -> None:
     page = eyes.open("/definitions/verbs/kyc.open-case")
     expect(page.get_by_text("“Open a {case_type} KYC case for {entity}”")).to_be_visible()
@@ -60,6 +61,7 @@ def test_a_process_shows_its_diagram_its_versions_and_that_it_is_proved(eyes: Ey
     eyes.pictures("/definitions/processes/kyc-open-case", "process", DRAWN)
 
 
+@pytest.mark.deep
 def test_a_model_with_errors_is_checked_and_cannot_be_deployed(eyes: Eyes) -> None:
     page = eyes.open("/definitions")
     page.get_by_role("button", name="Deploy a model").click()
@@ -104,6 +106,7 @@ def test_a_model_is_uploaded_checked_deployed_and_taken_out_of_use(eyes: Eyes, s
     assert [each["status"] for each in versions] == ["active", "retired"]
 
 
+@pytest.mark.deep
 def test_packs_are_listed_with_their_questions(eyes: Eyes) -> None:
     page = eyes.open("/definitions?tab=packs")
     pack = page.locator("details", has_text="KYC case").first
@@ -112,6 +115,7 @@ def test_packs_are_listed_with_their_questions(eyes: Eyes) -> None:
     eyes.pictures("/definitions?tab=packs", "packs", ".plain-list li")
 
 
+@pytest.mark.deep
 def test_axe_finds_nothing_serious_among_definitions(eyes: Eyes) -> None:
     eyes.check_accessible("/definitions", "table tbody tr")
     eyes.check_accessible("/definitions?tab=packs", ".plain-list li")

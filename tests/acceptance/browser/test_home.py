@@ -55,6 +55,7 @@ def test_home_shows_what_needs_me_what_is_stuck_and_what_runs(eyes: Eyes, server
     eyes.pictures("/", "home", ".home .figure", key=key)
 
 
+@pytest.mark.deep
 def test_the_theme_is_chosen_and_remembered(eyes: Eyes, key: str) -> None:
     page = eyes.open("/", key=key)
     ground = "getComputedStyle(document.documentElement).backgroundColor"
@@ -82,6 +83,7 @@ def test_what_one_may_not_do_is_not_offered(eyes: Eyes, server: Server, key: str
         expect(page.get_by_role("button", name=name)).to_have_count(0)
 
 
+@pytest.mark.deep
 def test_axe_finds_nothing_serious(eyes: Eyes, key: str) -> None:
     eyes.check_accessible("/", ".home .card", key=key)
     eyes.check_accessible("/sign-in", ".sign-in input")

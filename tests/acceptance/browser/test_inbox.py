@@ -31,6 +31,7 @@ def test_a_task_for_me_appears_in_the_inbox_by_itself_and_opens(eyes: Eyes, serv
     eyes.pictures("/inbox", "inbox", "table tbody tr")
 
 
+@pytest.mark.deep
 def test_an_empty_inbox_says_what_would_be_there(eyes: Eyes) -> None:
     page = eyes.open("/inbox?view=overdue")
     expect(page.get_by_text("There are no such tasks")).to_be_visible()
@@ -60,6 +61,7 @@ def test_the_form_is_made_from_the_schema_and_its_answer_ends_the_task(eyes: Eye
     expect(ended.locator(".page-head .badge").first).to_contain_text("completed")
 
 
+@pytest.mark.deep
 def test_what_is_missing_is_said_beside_its_field_and_takes_the_focus(eyes: Eyes, server: Server) -> None:
     page = opened(eyes, server, filed(server, "K-3"))
     page.get_by_role("button", name="Complete").click()
@@ -70,6 +72,7 @@ def test_what_is_missing_is_said_beside_its_field_and_takes_the_focus(eyes: Eyes
     eyes.picture(page, "task-faults")
 
 
+@pytest.mark.deep
 def test_what_the_server_refuses_is_said_beside_its_field(eyes: Eyes, server: Server) -> None:
     instance = filed(server, "K-4")
     page = opened(eyes, server, instance)
@@ -85,6 +88,7 @@ def test_what_the_server_refuses_is_said_beside_its_field(eyes: Eyes, server: Se
     expect(page).to_have_url(f"{server.url}/inbox")
 
 
+@pytest.mark.deep
 def test_a_task_is_answered_by_the_keyboard_alone(eyes: Eyes, server: Server) -> None:
     page = opened(eyes, server, filed(server, "K-5"))
     page.get_by_role("radio", name="yes").focus()
@@ -96,6 +100,7 @@ def test_a_task_is_answered_by_the_keyboard_alone(eyes: Eyes, server: Server) ->
     expect(page).to_have_url(f"{server.url}/inbox")
 
 
+@pytest.mark.deep
 def test_a_task_is_claimed_given_back_and_delegated(eyes: Eyes, server: Server) -> None:
     instance = filed(server, "K-6")
     page = opened(eyes, server, instance)
@@ -122,6 +127,7 @@ def test_what_somebody_else_has_claimed_cannot_be_answered(eyes: Eyes, server: S
     expect(page.get_by_label("Because")).to_be_disabled()
 
 
+@pytest.mark.deep
 def test_a_task_that_somebody_answered_meanwhile_is_over(eyes: Eyes, server: Server) -> None:
     instance = filed(server, "K-8")
     page = opened(eyes, server, instance)
@@ -145,6 +151,7 @@ def test_the_first_answer_wins_and_the_second_is_told_so(eyes: Eyes, server: Ser
     assert server.get(f"/instances/{instance}")["flags"]["orch_decision"] == "no"
 
 
+@pytest.mark.deep
 def test_due_and_ladder_clocks_say_when_what_happens(eyes: Eyes, server: Server) -> None:
     made = call(server, "loan.approve", loan="L-1")
     page = opened(eyes, server, made["id"])
@@ -160,6 +167,7 @@ def test_due_and_ladder_clocks_say_when_what_happens(eyes: Eyes, server: Server)
     eyes.pictures(f"/inbox/{task_of(server, made['id'])}", "task", ".ladder")
 
 
+@pytest.mark.deep
 def test_a_yes_or_no_is_never_answered_by_silence(eyes: Eyes, server: Server) -> None:
     made = call(server, "loan.approve", loan="L-2")
     page = opened(eyes, server, made["id"])
@@ -184,6 +192,7 @@ def test_what_an_agent_proposes_is_accepted_by_a_person(eyes: Eyes, server: Serv
     assert server.get(f"/calls/{made['id']}")["result"] == {"verdict": "fair"}
 
 
+@pytest.mark.deep
 def test_axe_finds_nothing_serious_in_the_inbox(eyes: Eyes, server: Server) -> None:
     instance = filed(server, "K-11")
     eyes.check_accessible("/inbox", "table tbody tr")

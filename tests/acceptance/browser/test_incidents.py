@@ -48,6 +48,7 @@ def test_one_is_tried_again_and_is_gone_once_it_is_mended(eyes: Eyes, server: Se
     assert server.get(f"/instances/{instance}")["incidents"] == []
 
 
+@pytest.mark.deep
 def test_one_is_ended_by_hand_with_a_result(eyes: Eyes, server: Server, broken: None) -> None:
     instance = filed(server, "BROKEN-3")
     page = eyes.open("/incidents")
@@ -61,6 +62,7 @@ def test_one_is_ended_by_hand_with_a_result(eyes: Eyes, server: Server, broken: 
     assert server.get(f"/instances/{instance}")["incidents"] == []
 
 
+@pytest.mark.deep
 def test_many_are_tried_again_at_once_and_each_is_answered_by_itself(eyes: Eyes, server: Server, broken: None) -> None:
     instances = [filed(server, f"BROKEN-4{each}") for each in "abc"]
     page = eyes.open("/instances")
@@ -81,6 +83,7 @@ def test_many_are_tried_again_at_once_and_each_is_answered_by_itself(eyes: Eyes,
     assert states == [[], []]
 
 
+@pytest.mark.deep
 def test_everything_shown_is_chosen_and_let_go_by_one_box(eyes: Eyes, server: Server, broken: None) -> None:
     filed(server, "BROKEN-5")
     page = eyes.open("/incidents")
@@ -93,7 +96,7 @@ def test_everything_shown_is_chosen_and_let_go_by_one_box(eyes: Eyes, server: Se
 
 
 def test_a_dead_letter_is_replayed_under_the_key_it_was_meant_for(eyes: Eyes, server: Server) -> None:
-    loan = call(server, "loan.approve", loan="L-1")
+    loan = call(server, "loan.approve", loan="L-9")
     sent = server.api.post(
         "/api/completions", json={"key": "loan/L-one", "result": {"agreed": True}, "message_id": "m1"}
     )
@@ -103,13 +106,14 @@ def test_a_dead_letter_is_replayed_under_the_key_it_was_meant_for(eyes: Eyes, se
     expect(letter).to_contain_text("Nobody waits, or ever waited, under this key")
     eyes.pictures("/incidents?tab=letters", "letters", ".stuck-item")
     letter.get_by_role("button", name="Replay").click()
-    page.get_by_label("Under another key").fill("loan/L-1")
+    page.get_by_label("Under another key").fill("loan/L-9")
     page.get_by_role("dialog").get_by_role("button", name="Replay").click()
     expect(page.get_by_text("Delivered", exact=True)).to_be_visible()
     expect(letter).to_have_count(0)
     assert server.get(f"/calls/{loan['id']}")["result"] == {"agreed": True}
 
 
+@pytest.mark.deep
 def test_a_dead_letter_is_discarded_with_a_reason_and_not_without(eyes: Eyes, server: Server) -> None:
     server.post("/messages", {"name": "nothing_waits", "key": "for/this"})
     page = eyes.open("/incidents?tab=letters")
@@ -122,6 +126,7 @@ def test_a_dead_letter_is_discarded_with_a_reason_and_not_without(eyes: Eyes, se
     expect(letter).to_have_count(0)
 
 
+@pytest.mark.deep
 def test_axe_finds_nothing_serious_among_incidents(eyes: Eyes, server: Server, broken: None) -> None:
     filed(server, "BROKEN-6")
     server.post("/messages", {"name": "nothing_waits", "key": "for/that"})

@@ -12,6 +12,7 @@ from tests.acceptance.browser.serving import Server
 pytestmark = [pytest.mark.req("P4"), pytest.mark.req("V20")]
 
 PROJECT = CLAIMS
+IS_ALONE = True
 DRAWN = '.diagram-canvas[data-ready="true"]'
 
 
@@ -38,6 +39,7 @@ def test_the_list_shows_instances_and_is_filtered_by_what_the_address_says(eyes:
     eyes.pictures("/instances", "instances", "table tbody tr")
 
 
+@pytest.mark.deep
 def test_an_instance_that_begins_elsewhere_appears_in_the_list_by_itself(eyes: Eyes, server: Server) -> None:
     page = eyes.open("/instances")
     page.locator('[data-live="live"]').wait_for()
@@ -91,6 +93,7 @@ def test_the_slider_goes_through_history_by_mouse_and_by_keyboard(eyes: Eyes, se
     expect(page.locator(".diagram-badge.token")).to_have_count(0)
 
 
+@pytest.mark.deep
 def test_variables_and_the_audit_trail_are_those_of_the_moment_shown(eyes: Eyes, server: Server) -> None:
     instance = filed(server, "K-6")
     answer(server, instance)
@@ -107,6 +110,7 @@ def test_variables_and_the_audit_trail_are_those_of_the_moment_shown(eyes: Eyes,
     expect(page.locator(".trail details[open] .tree").first).to_be_visible()
 
 
+@pytest.mark.deep
 def test_choosing_an_element_narrows_the_trail_to_it(eyes: Eyes, server: Server) -> None:
     instance = filed(server, "K-7")
     page = opened(eyes, instance)
@@ -171,6 +175,7 @@ def test_a_migration_is_tried_dry_and_then_done(eyes: Eyes, server: Server) -> N
     expect(page.locator(".diagram-badge.token")).to_have_attribute("title", "1 token at Approve the claim again")
 
 
+@pytest.mark.deep
 def test_a_dry_migration_says_which_work_gets_another_verb(eyes: Eyes, server: Server) -> None:
     instance = filed(server, "BROKEN-10")
     unrated_version(server)
@@ -201,6 +206,7 @@ def test_a_migration_is_taken_back_after_it_was_seen_what_that_does(eyes: Eyes, 
     assert server.get(f"/instances/{instance}")["version"] == before
 
 
+@pytest.mark.deep
 def test_the_data_of_an_ended_instance_are_erased_with_a_reason(eyes: Eyes, server: Server) -> None:
     instance = filed(server, "K-13")
     page = opened(eyes, instance)
@@ -219,6 +225,7 @@ def test_the_data_of_an_ended_instance_are_erased_with_a_reason(eyes: Eyes, serv
     assert server.get(f"/instances/{instance}")["data"] is None
 
 
+@pytest.mark.deep
 def test_a_migration_that_cannot_be_says_why_and_changes_nothing(eyes: Eyes, server: Server) -> None:
     instance = filed(server, "K-11")
     page = opened(eyes, instance)
@@ -251,6 +258,7 @@ def test_what_is_stuck_is_explained_and_resolved_by_hand_in_a_form(eyes: Eyes, s
     assert server.get(f"/instances/{instance}")["incidents"] == []
 
 
+@pytest.mark.deep
 def test_what_is_stuck_goes_on_when_it_is_retried_after_it_was_mended(eyes: Eyes, server: Server) -> None:
     instance = filed(server, "BROKEN-2")
     page = opened(eyes, instance)
@@ -262,6 +270,7 @@ def test_what_is_stuck_goes_on_when_it_is_retried_after_it_was_mended(eyes: Eyes
     (server.folder / "mended").unlink()
 
 
+@pytest.mark.deep
 def test_an_instance_that_is_not_there_says_so(eyes: Eyes, server: Server) -> None:
     page = eyes.open("/instances")
     page.goto("/instances/01m7hktd3aee3vd8s8xjhzwf1e")
@@ -277,6 +286,7 @@ def test_names_that_look_like_html_are_text(eyes: Eyes, server: Server) -> None:
     assert page.evaluate("window.isBroken") is None
 
 
+@pytest.mark.deep
 def test_axe_finds_nothing_serious_on_the_pages_of_instances(eyes: Eyes, server: Server) -> None:
     instance = filed(server, "BROKEN-3")
     eyes.check_accessible("/instances", "table tbody tr")

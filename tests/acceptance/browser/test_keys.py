@@ -65,6 +65,7 @@ def test_a_key_is_made_shown_once_signs_in_and_is_revoked(eyes: Eyes, server: Se
     expect(other.get_by_label("API key")).to_be_visible()
 
 
+@pytest.mark.deep
 def test_a_name_that_is_taken_is_refused_in_the_dialog(eyes: Eyes, admin: str) -> None:
     page = signed_in(eyes, admin, "/settings/keys")
     page.get_by_role("button", name="Make a key").click()
@@ -96,6 +97,7 @@ def test_who_may_only_look_is_shown_no_acts(eyes: Eyes, server: Server, admin: s
     eyes.picture(page, "viewer")
 
 
+@pytest.mark.deep
 def test_axe_finds_nothing_serious_among_keys(eyes: Eyes, admin: str) -> None:
     page = signed_in(eyes, admin, "/settings/keys", bypass_csp=True)
     page.locator("table tbody tr").first.wait_for()

@@ -22,6 +22,7 @@ def test_a_gate_is_agreed_to_by_somebody_else(eyes: Eyes, server: Server) -> Non
     expect(page.locator(".page-head .badge").first).to_contain_text("completed")
 
 
+@pytest.mark.deep
 def test_a_gate_is_refused_with_a_reason(eyes: Eyes, server: Server) -> None:
     id = server.run_as("ben", 'EXEC desk.note(text: "gated") GATE "administrators"')
     page = eyes.open(f"/runbooks/{id}?step=note")
@@ -33,6 +34,7 @@ def test_a_gate_is_refused_with_a_reason(eyes: Eyes, server: Server) -> None:
     assert any("not today" in str(each["data"]) for each in server.get(f"/runbooks/{id}/events", limit=200)["items"])
 
 
+@pytest.mark.deep
 def test_an_open_runbook_is_sealed(eyes: Eyes, server: Server) -> None:
     id = server.post("/runbooks", {"program": 'EXEC desk.note(text: "open")', "sealed": False})["id"]
     page = eyes.open(f"/runbooks/{id}")
@@ -52,6 +54,7 @@ def test_what_was_done_is_taken_back(eyes: Eyes, server: Server) -> None:
     expect(page.get_by_role("button", name="Recall the letter to a@example.com")).to_be_visible()
 
 
+@pytest.mark.deep
 def test_a_whole_case_is_cancelled_after_what_would_stop_was_shown(eyes: Eyes, server: Server) -> None:
     program = 'EXEC desk.wait(who: "{}")'
     ids = [server.run_program(program.replace("{}", who), case="CASE-9")["id"] for who in ("ana", "bo")]
@@ -71,6 +74,7 @@ def test_a_whole_case_is_cancelled_after_what_would_stop_was_shown(eyes: Eyes, s
     expect(dialog.get_by_role("button", name="Cancel all of it")).to_be_disabled()
 
 
+@pytest.mark.deep
 def test_a_waiting_step_is_cancelled(eyes: Eyes, server: Server) -> None:
     id = server.run_program('EXEC desk.wait(who: "ana") ON FAILURE continue\nEXEC desk.wait(who: "bo")')["id"]
     page = eyes.open(f"/runbooks/{id}?step=wait")
@@ -81,6 +85,7 @@ def test_a_waiting_step_is_cancelled(eyes: Eyes, server: Server) -> None:
     expect(page.locator('.sections li[data-step="wait"]')).to_have_attribute("data-state", "cancelled")
 
 
+@pytest.mark.deep
 def test_a_single_call_has_a_page_as_well(eyes: Eyes, server: Server) -> None:
     id = server.post("/verbs/desk.wait/calls", {"args": {"who": "cal"}})["id"]
     page = eyes.open(f"/runbooks/{id}")
@@ -103,6 +108,7 @@ def test_a_step_that_changes_changes_on_the_page_without_reloading(eyes: Eyes, s
     assert page.evaluate("window.isTheSamePage") is True
 
 
+@pytest.mark.deep
 def test_a_plan_of_five_hundred_steps_is_drawn_and_moved(eyes: Eyes, server: Server) -> None:
     calls = [
         {

@@ -35,6 +35,7 @@ def test_a_runbook_shows_its_plan_in_sentences_and_as_a_graph(eyes: Eyes, onboar
     eyes.pictures(f"/runbooks/{onboarding['id']}", "runbook", ".plan-graph g.node")
 
 
+@pytest.mark.deep
 def test_a_wait_shows_how_long_it_has_and_what_it_escalates_to(eyes: Eyes, onboarding: dict[str, Any]) -> None:
     page = eyes.open(f"/runbooks/{onboarding['id']}")
     waiting = page.get_by_role("region", name="Waiting")
@@ -44,6 +45,7 @@ def test_a_wait_shows_how_long_it_has_and_what_it_escalates_to(eyes: Eyes, onboa
     expect(page.locator(".details")).to_contain_text("compliance_escalation_v1")
 
 
+@pytest.mark.deep
 def test_the_timeline_draws_waits_to_scale_and_can_bend_it(eyes: Eyes, onboarding: dict[str, Any]) -> None:
     page = eyes.open(f"/runbooks/{onboarding['id']}?tab=timeline")
     lanes = page.get_by_role("list", name="Steps in time")
@@ -64,6 +66,7 @@ def width(found: Any) -> float:
     return float(box["width"])
 
 
+@pytest.mark.deep
 def test_the_audit_trail_lists_every_entry_and_can_be_filtered(
     eyes: Eyes, server: Server, onboarding: dict[str, Any]
 ) -> None:
@@ -77,6 +80,7 @@ def test_the_audit_trail_lists_every_entry_and_can_be_filtered(
     eyes.picture(page, "runbook-audit")
 
 
+@pytest.mark.deep
 def test_the_graph_is_moved_and_zoomed_by_keys(eyes: Eyes, onboarding: dict[str, Any]) -> None:
     page = eyes.open(f"/runbooks/{onboarding['id']}")
     page.locator(".plan-graph g.node").first.wait_for()
@@ -134,6 +138,7 @@ def test_a_draft_is_confirmed_as_the_very_plan_on_the_page(eyes: Eyes, server: S
     assert server.get(f"/runbooks/{draft['id']}")["plan_hash"] == draft["plan"]["plan_hash"]
 
 
+@pytest.mark.deep
 def test_an_export_is_offered_for_people_and_for_machines(eyes: Eyes, onboarding: dict[str, Any]) -> None:
     page = eyes.open(f"/runbooks/{onboarding['id']}")
     page.locator(".menu summary").click()
@@ -142,12 +147,14 @@ def test_an_export_is_offered_for_people_and_for_machines(eyes: Eyes, onboarding
     assert loaded.value.suggested_filename.endswith(".json")
 
 
+@pytest.mark.deep
 def test_a_runbook_that_is_not_there_says_so(eyes: Eyes) -> None:
     page = eyes.open("/runbooks")
     page.goto("/runbooks/01m7hktd3aee3vd8s8xjhzwf1e")
     expect(page.get_by_role("alert")).to_be_visible()
 
 
+@pytest.mark.deep
 def test_axe_finds_nothing_serious(eyes: Eyes, onboarding: dict[str, Any]) -> None:
     base = f"/runbooks/{onboarding['id']}"
     eyes.check_accessible(f"{base}?step=docs", ".plan-graph g.node")

@@ -14,6 +14,7 @@ from tests.house.tree import ROOT
 
 pytestmark = [pytest.mark.req("P4"), pytest.mark.req("X20")]
 PROJECT = DESK
+IS_ALONE = True
 MANY = {"sqlite": 10_000, "postgres": 1_000}
 
 
@@ -21,6 +22,7 @@ def live(page: Page) -> None:
     expect(page.locator('[data-live="live"]')).to_be_visible()
 
 
+@pytest.mark.deep
 def test_an_empty_list_says_what_would_be_here(eyes: Eyes) -> None:
     page = eyes.open("/runbooks")
     expect(page.get_by_role("heading", name="No runbooks yet")).to_be_visible()
@@ -65,6 +67,7 @@ def test_filters_and_search_stand_in_the_address(eyes: Eyes, server: Server) -> 
     expect(page.get_by_role("heading", name="Nothing matches")).to_be_visible()
 
 
+@pytest.mark.deep
 def test_rows_are_reached_and_opened_by_keys(eyes: Eyes, server: Server) -> None:
     id = server.run_program('EXEC desk.note(text: "by keys")', "KEYS-1")["id"]
     page = eyes.open("/runbooks")
@@ -99,6 +102,7 @@ def test_a_page_outlives_its_server(eyes: Eyes, server: Server) -> None:
     assert page.evaluate("window.isTheSamePage") is True
 
 
+@pytest.mark.deep
 def test_a_very_long_list_draws_only_what_is_in_sight_and_reaches_its_end(
     eyes: Eyes, server: Server, store_kind: str
 ) -> None:
@@ -124,6 +128,7 @@ def test_a_very_long_list_draws_only_what_is_in_sight_and_reaches_its_end(
     eyes.picture(page, "runbooks-many")
 
 
+@pytest.mark.deep
 def test_pictures_and_axe(eyes: Eyes, server: Server) -> None:
     server.run_program('EXEC desk.refuse()\nEXEC desk.wait(who: "mia")', "LOOK-1")
     eyes.pictures("/runbooks", "runbooks", ".runbook-list .line[data-id]")

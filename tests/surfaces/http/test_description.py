@@ -27,7 +27,8 @@ CHECKS = [
     not_a_server_error, status_code_conformance, content_type_conformance, response_headers_conformance,
     response_schema_conformance,
 ]  # fmt: skip
-EXAMPLES = 12
+FEW, MANY = 2, 12
+"""Questions for each operation, at normal depth and beyond."""
 
 
 class Background:
@@ -92,12 +93,13 @@ NAMES = sorted(handler.operation_id for handler in (*API, *ROOT) if handler.incl
 
 
 @pytest.mark.req("P2")
+@pytest.mark.parametrize("examples", [FEW, pytest.param(MANY, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("name", NAMES)
 def test_whatever_is_asked_nothing_breaks_and_nothing_answers_otherwise_than_described(
-    name: str, operations: dict[str, Any], background: Background
+    name: str, examples: int, operations: dict[str, Any], background: Background
 ) -> None:
     @settings(
-        max_examples=EXAMPLES, derandomize=True, deadline=None, database=None, phases=[Phase.generate],
+        max_examples=examples, derandomize=True, deadline=None, database=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(case=operations[name].as_strategy(), is_known=st.booleans())

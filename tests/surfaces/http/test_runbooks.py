@@ -31,6 +31,7 @@ async def test_a_verb_is_found_shown_and_called(store_url: str) -> None:
         assert unindexed.status_code == 422
 
 
+@pytest.mark.both_stores
 async def test_a_runbook_is_planned_run_watched_and_steered(store_url: str) -> None:
     async with served(store_url, authentication=()) as found, found.client() as client:
         plan = (await client.post("/api/runbooks/plan", json={key: BODY[key] for key in ("calls", "variables")})).json()

@@ -23,7 +23,8 @@ INITIALIZE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.both_stores
+@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.deep)])
 async def test_an_agent_with_a_key_works_over_http(store_url: str, mode: str) -> None:
     async with served(store_url) as server, server.agent(await server.key("robot"), mode) as agent:
         run = await agent("run_runbook", program='(desk.find :name "A" :as @c)\n(desk.letter :client @c.id)')

@@ -32,6 +32,7 @@ async def test_an_agent_finds_plans_runs_extends_watches_and_answers(store_url: 
     assert "printed while working" in (tmp_path / "stderr.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.deep
 async def test_clients_that_begin_with_a_handshake_are_served_as_well(sqlite_url: str, tmp_path: Path) -> None:
     async with agent_of(make_office(tmp_path), sqlite_url, mode="legacy") as agent:
         assert agent.client.instructions
