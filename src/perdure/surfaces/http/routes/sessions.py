@@ -23,7 +23,6 @@ from perdure.access.tokens import (
 )
 from perdure.app.server_config import ServerConfig
 from perdure.sources import Sources, fresh_secret
-from perdure.surfaces.http.bodies import Body
 from perdure.surfaces.http.credentials import COOKIE, LOGIN, cookie_in, cookie_name
 from perdure.surfaces.http.guarding import CHALLENGE
 from perdure.surfaces.http.making import public
@@ -49,7 +48,7 @@ class SessionView(msgspec.Struct, frozen=True):
     verbs: list[str]
 
 
-class SignIn(Body, frozen=True):
+class SignIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The text of a key."""
 
     key: str
