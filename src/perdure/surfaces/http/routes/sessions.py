@@ -9,7 +9,7 @@ from litestar import Request, Response, delete, get, post
 from litestar.datastructures import Cookie
 
 from perdure.access.keytexts import read_key
-from perdure.access.principal import Kind, Principal
+from perdure.access.principal import Principal
 from perdure.access.roles import may
 from perdure.access.tokens import (
     LOGIN_SECONDS,
@@ -22,6 +22,7 @@ from perdure.access.tokens import (
     session_token,
 )
 from perdure.app.server_config import ServerConfig
+from perdure.app.session_views import SessionView
 from perdure.sources import Sources, fresh_secret
 from perdure.surfaces.http.credentials import COOKIE, LOGIN, cookie_in, cookie_name
 from perdure.surfaces.http.guarding import CHALLENGE
@@ -32,20 +33,6 @@ from perdure.surfaces.http.problems import RefusedRequest
 
 TAGS = ("session",)
 AnyRequest = Request[Any, Any, Any]
-
-
-class SessionView(msgspec.Struct, frozen=True):
-    """Who is signed in and what they may do. Whatever changes something sends `csrf` as X-CSRF-Token."""
-
-    principal: str
-    tenant: str
-    kind: Kind
-    roles: list[str]
-    groups: list[str]
-    csrf: str
-    authentication: str
-    may: list[str]
-    verbs: list[str]
 
 
 class SignIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
