@@ -83,6 +83,17 @@ class ConfirmationRequiredError(RejectedError):
         self.data = data
 
 
+class StaleError(RejectedError):
+    """A thing that has changed since it was looked at; `sequence` is its version now."""
+
+    code = "request.stale"
+
+    def __init__(self, id: str, sequence: int) -> None:
+        fact = f"it has changed since it was read and is version {sequence} now"
+        super().__init__(Rejection("wrong_state", "act on", "version", id, fact, "Read it again and decide anew."))
+        self.sequence = sequence
+
+
 class DefinitionError(PerdureError):
     """Definitions or configuration that do not load; `problems` holds every finding, not just the first."""
 

@@ -258,11 +258,11 @@ async def test_lists_are_asked_for_page_by_page_and_say_what_the_platform_says(
     store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    get = Transport.get
+    ask = Transport._ask
 
-    async def counted(self: Transport, kind: Any, path: str, **query: Any) -> Any:
+    async def counted(self: Transport, method: str, path: str, *rest: Any) -> Any:
         asked.append(path)
-        return await get(self, kind, path, **query)
+        return await ask(self, method, path, *rest)
 
     async with housed(store_url) as house, house.client(await house.key("admin")) as client:
         await client.processes.deploy_text(write_model(line("p", user("t"))))
@@ -272,7 +272,7 @@ async def test_lists_are_asked_for_page_by_page_and_say_what_the_platform_says(
         assert house.served is not None
         perdure = house.served.perdure
         await perdure.runtime.conductor.finish_jobs(None)
-        monkeypatch.setattr(Transport, "get", counted)
+        monkeypatch.setattr(Transport, "_ask", counted)
         for ours, theirs in ((client.runbooks, perdure.runbooks), (client.instances, perdure.instances)):
             desk, platform = cast("Any", ours), cast("Any", theirs)
             asked.clear()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from perdure.bpmn.xml import write_model
-from perdure.surfaces.http.routes import audits, instances, keys, letters, parked, processes, tasks
+from perdure.surfaces.http.routes import API
 from tests.engine.models import line, message, service, user, wait
 from tests.surfaces.http.operating import Server, served
 
@@ -18,25 +18,23 @@ BODIES: dict[str, Any] = {
     "discard_named_letter": {"reason": "x", "message_id": "MESSAGE"},
     "replay_named_letter": {"message_id": "MESSAGE"}, "make_token_by_key": {"key": "WAIT"},
 }  # fmt: skip
-MODULES = (audits, instances, keys, letters, parked, processes, tasks)
+ROOMS = ("instances", "keys", "dead-letters", "parked", "processes", "tasks")
 PLACES = {"id": "INSTANCE", "key": "TASK", "message_id": "MESSAGE", "process": "PROCESS", "version": "1"}
 
 
 def asked() -> list[tuple[str, str, str, Any]]:
     """Every route that names something: what it is called, its method, its path, a body."""
     found = []
-    for module in MODULES:
-        for handler in module.ROUTES:
-            (path,) = handler.paths
-            name, (method,) = handler.handler_name.rpartition(".")[2], handler.http_methods - {"HEAD"}
-            if "{" not in path and name not in BODIES:
-                continue
-            place = "KEY" if module is keys else "CALL" if "/calls/" in path else ""
-            place = "WAIT" if module is parked else place
-            made = path
-            for each in re.findall(r"\{(\w+)", path):
-                made = re.sub(rf"\{{{each}(:\w+)?\}}", place or PLACES[each], made)
-            found.append((name, str(method), f"/api{made}", BODIES.get(name, {})))
+    for handler in API:
+        (path,) = handler.paths
+        room, name, (method,) = path.split("/")[1], handler.operation_id, handler.http_methods - {"HEAD"}
+        if (room not in ROOMS and name != "export_call") or ("{" not in path and name not in BODIES):
+            continue
+        place = {"keys": "KEY", "calls": "CALL", "parked": "WAIT"}.get(room, "")
+        made = path
+        for each in re.findall(r"\{(\w+)", path):
+            made = re.sub(rf"\{{{each}(:\w+)?\}}", place or PLACES[each], made)
+        found.append((name, str(method), f"/api{made}", BODIES.get(name, {})))
     return found
 
 

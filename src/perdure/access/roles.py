@@ -21,10 +21,9 @@ def _table(*groups: tuple[frozenset[Role], str]) -> dict[str, frozenset[Role]]:
 
 OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_EVERYONE, """
-        audit.export call.list call.read case.read dead-letter.list dead-letter.read draft.list draft.read
-        event.read incident.list incident.read instance.list instance.read message.read overview.read pack.list
-        pack.read parked.list parked.read process.list process.read runbook.list runbook.read session.read task.list
-        task.read verb.list verb.read
+        audit.export call.list call.read dead-letter.list draft.read event.read incident.list instance.list
+        instance.read overview.read pack.list pack.read parked.list process.list process.read runbook.list
+        runbook.read session.read task.list task.read verb.list verb.read
     """),
     (_roles("author", "operator"), "runbook.draft runbook.extend runbook.plan runbook.start verb.call"),
     (_roles("operator"), """
@@ -37,10 +36,7 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_roles("reviewer"), "call.approve runbook.answer"),
     (_roles("reviewer", "operator"), "task.accept task.claim task.complete task.delegate task.unclaim"),
     (_roles("author"), "process.check process.deploy process.deprecate process.retire"),
-    (_roles(), """
-        call.erase hook.create hook.list hook.read hook.remove hook.retry instance.erase key.create key.list key.revoke
-        runbook.erase
-    """),
+    (_roles(), "call.erase instance.erase key.create key.list key.revoke"),
 )  # fmt: skip
 """Every operation, by the roles that may do it."""
 

@@ -50,7 +50,12 @@ def plan_of_call(
     perdure: Perdure, verb: str, args: Mapping[str, Any] | None = None, version: int | None = None
 ) -> PlanView:
     """A single call as a plan of one step, so that it is confirmed the same way."""
-    return perdure.runbooks.plan(Plan(steps=(_step(perdure, "call", verb, args, version),)))
+    return perdure.runbooks.plan(call_plan(perdure, verb, args, version))
+
+
+def call_plan(perdure: Perdure, verb: str, args: Mapping[str, Any] | None = None, version: int | None = None) -> Plan:
+    """The plan whose only step is the call."""
+    return Plan(steps=(_step(perdure, "call", verb, args, version),))
 
 
 def vetted(

@@ -543,7 +543,9 @@ class Perdure:
         args, result = await self._payloads(aggregate, (step.input or None) if has_args else None, step.result)
         carrier = await self._views.carrier(aggregate, number, step.carrier) if step.carrier is not None else None
         proposal = await proposal_of(self.runtime, aggregate, step)
-        return call_view(aggregate, args, result, carrier=carrier, number=number, proposal=proposal)
+        verb = self.catalogue.find(step.verb, step.version) if args is not None else None
+        sentence = verb.sentence(args or {}) if verb is not None else ""
+        return call_view(aggregate, args, result, sentence, carrier, number, proposal)
 
     async def _payloads(self, aggregate: Aggregate, *hashes: bytes | None) -> list[Any]:
         if aggregate.state.erased_at:

@@ -12,7 +12,7 @@ from perdure.bpmn.machine.definition import Profile
 from perdure.bpmn.model import Model
 from perdure.engine import Deployment
 from perdure.engines.embedded.definitions import Judged
-from perdure.errors import ModelError, Problem, Rejection
+from perdure.errors import DefinitionError, ModelError, Problem, Rejection
 from perdure.verbs import Catalogue
 
 MAX_REVIEWS = 256
@@ -87,6 +87,14 @@ class Proposed(msgspec.Struct, frozen=True):
             bound = [binding.verb for binding in each.deployed.bindings.values()]
             found.update(dict.fromkeys(name for name in (each.deployed.verb, *bound) if name))
         return list(found)
+
+
+class RefusedModelError(DefinitionError):
+    """A model that is not deployed because of its problems; `review` holds every finding and proof."""
+
+    def __init__(self, proposed: Proposed) -> None:
+        super().__init__(list(proposed.problems))
+        self.review = proposed.review
 
 
 def review_text(xml: bytes, process: str, profile: Profile, catalogue: Catalogue) -> tuple[Model | None, Review]:

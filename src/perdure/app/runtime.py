@@ -12,6 +12,7 @@ from perdure.access.ring import KeyRing
 from perdure.app.counting import Counts
 from perdure.app.deploying import ProjectModels
 from perdure.app.gates import gates
+from perdure.app.operations.guards import Guards
 from perdure.app.packs import PackDesk
 from perdure.app.pasts import Pasts
 from perdure.app.reviewing import Reviews
@@ -104,6 +105,7 @@ class Runtime:
         self.pasts = Pasts(self.engine.instances)
         self.reviews = Reviews(catalogue)
         self.packs = PackDesk()
+        self.guards = Guards()
         self.hooks = Hooks()
         self.counts = Counts(self.store, self.machines[RunbookMachine.kind], sources)
         self.tail = Tail(self.kernel, self.store, driver, self.machines)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perdure.client.asynchronous.client import AsyncClient as AsyncClient
-    from perdure.client.blocking.client import Client as Client
+    from perdure.client.blocking import Client as Client
 
 _HOMES = {
     "AsyncClient": "perdure.client.asynchronous.client",
-    "Client": "perdure.client.blocking.client",
+    "Client": "perdure.client.blocking",
 }
 
 

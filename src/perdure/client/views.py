@@ -1,4 +1,4 @@
-"""What a server tells that no operation of the platform itself gives back."""
+"""Answers of a server as the platform itself gives them back."""
 
 from __future__ import annotations
 
@@ -10,112 +10,8 @@ from perdure.app.instance_views import InstanceView
 from perdure.app.reviewing import DeploymentView, FindingView
 from perdure.app.runbook_views import RunbookView
 from perdure.app.views import CallView
-from perdure.engine import Deployment, ProcessVersion
+from perdure.engine import Deployment
 from perdure.errors import Problem
-
-
-class VerbRow(msgspec.Struct, frozen=True):
-    """A verb in a list."""
-
-    name: str
-    version: int
-    kind: str
-    description: str
-    consequence: str
-    sentences: list[str]
-    domain: str = ""
-
-
-class VerbView(msgspec.Struct, frozen=True):
-    """Everything declared about one version of a verb. `process` carries it, where it is durable and has one."""
-
-    name: str
-    version: int
-    versions: list[int]
-    kind: str
-    description: str
-    consequence: str
-    domain: str
-    sentences: dict[str, Any]
-    input_schema: dict[str, Any]
-    output_schema: dict[str, Any] | None
-    execution: dict[str, Any]
-    index: list[str]
-    writes: list[str]
-    process: str
-    metadata: dict[str, Any]
-    content_hash: str
-    contract: dict[str, Any] | None = None
-
-
-class SessionView(msgspec.Struct, frozen=True):
-    """Whom the key stands for, and what they may do."""
-
-    principal: str
-    tenant: str
-    kind: str
-    roles: list[str]
-    groups: list[str]
-    authentication: str
-    may: list[str]
-    verbs: list[str] = []
-
-
-class WaitToken(msgspec.Struct, frozen=True):
-    """What ends one wait and sends its progress: `Authorization: Wait <token>`. Good until the wait is over."""
-
-    key: str
-    token: str
-
-    def __repr__(self) -> str:
-        return f"WaitToken(key={self.key!r}, token=…)"
-
-
-class RetriedView(msgspec.Struct, frozen=True):
-    """What became of one of many incidents that were tried again: `status` as if it had been asked for alone."""
-
-    id: str
-    status: int
-    state: str = ""
-    problem: dict[str, Any] | None = None
-
-
-class ProcessVersions(msgspec.Struct, frozen=True):
-    """Every version of a process."""
-
-    process: str
-    versions: list[ProcessVersion]
-
-
-class Progress(msgspec.Struct, frozen=True):
-    """How far something has come, in words."""
-
-    text: str
-
-
-class Heard(msgspec.Struct, frozen=True):
-    """How many a signal reached."""
-
-    name: str
-    reached: int
-
-
-class Verbs(msgspec.Struct, frozen=True):
-    """Verbs by name."""
-
-    items: list[VerbRow]
-
-
-class Runbooks(msgspec.Struct, frozen=True):
-    """Runbooks that an act on many of them changed."""
-
-    items: list[RunbookView]
-
-
-class RetriedMany(msgspec.Struct, frozen=True):
-    """Each by itself, in the order they were named."""
-
-    items: list[RetriedView]
 
 
 def carried(data: Any) -> CallView | InstanceView | RunbookView:

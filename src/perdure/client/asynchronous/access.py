@@ -5,17 +5,17 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
+from perdure.access.principal import EVERY_VERB, Kind, Role
 from perdure.app.access import KeyView, NewKey
+from perdure.app.operations import keys, packs, verbs
+from perdure.app.operations.keys import CreateKey, ListKeys, RevokeKey
+from perdure.app.operations.packs import ListPacks, ShowPack
+from perdure.app.operations.verbs import ListVerbs, ShowVerb
 from perdure.app.packs import PackRow
-from perdure.app.paging import Page
-from perdure.client.asynchronous.transport import Transport, place
-from perdure.client.views import VerbRow, Verbs, VerbView
-
-Kind = Literal["person", "service", "agent"]
-Role = Literal["viewer", "operator", "reviewer", "author", "admin"]
-EVERY_VERB = ("*",)
+from perdure.app.verb_views import VerbRow, VerbView
+from perdure.client.asynchronous.transport import Transport
 
 
 class AccessDesk:
@@ -40,19 +40,18 @@ class AccessDesk:
 
         Its text is told now and never again: where the answer is lost, asking again finds the name taken.
         """
-        body = {
-            "name": name, "principal": principal, "kind": kind, "roles": list(roles), "groups": list(groups),
-            "verbs": list(verbs), "operations": list(operations), "expires_at": _moment(expires_at),
-        }  # fmt: skip
-        return await self._transport.post(NewKey, "/keys", body)
+        request = CreateKey(
+            name, principal, list(roles), kind, list(groups), tuple(verbs), list(operations), _moment(expires_at)
+        )
+        return await self._transport.ask(keys.create_key, request)
 
     async def keys(self) -> builtins.list[KeyView]:
         """Every key that is remembered, oldest first."""
-        return (await self._transport.get(Page[KeyView], "/keys")).items
+        return (await self._transport.ask(keys.list_keys, ListKeys())).items
 
     async def revoke_key(self, id: str, reason: str = "") -> KeyView:
         """From now on it opens nothing. Revoked twice is revoked once."""
-        return await self._transport.post(KeyView, place("keys", id, "revoke"), {"reason": reason})
+        return await self._transport.ask(keys.revoke_key, RevokeKey(id, reason))
 
 
 class VerbDesk:
@@ -63,11 +62,11 @@ class VerbDesk:
 
     async def list(self, q: str = "") -> builtins.list[VerbRow]:
         """Every verb, or those whose name or description has the words."""
-        return (await self._transport.get(Verbs, "/verbs", q=q)).items
+        return (await self._transport.ask(verbs.list_verbs, ListVerbs(q))).items
 
     async def get(self, name: str, version: int | None = None) -> VerbView:
         """One verb, in its newest version unless another is named."""
-        return await self._transport.get(VerbView, place("verbs", name), version=version)
+        return await self._transport.ask(verbs.show_verb, ShowVerb(name, version))
 
 
 class PackDesk:
@@ -78,14 +77,12 @@ class PackDesk:
 
     async def list(self) -> builtins.list[PackRow]:
         """Every pack, each on one line."""
-        return (await self._transport.get(Page[PackRow], "/packs")).items
+        return (await self._transport.ask(packs.list_packs, ListPacks())).items
 
     async def get(self, id: str) -> dict[str, Any]:
         """Everything a pack says."""
-        return await self._transport.get(dict[str, Any], place("packs", id))
+        return await self._transport.ask(packs.show_pack, ShowPack(id))
 
 
-def _moment(expires_at: datetime | int | None) -> str | None:
-    if isinstance(expires_at, int):
-        return datetime.fromtimestamp(expires_at / 1_000_000, UTC).isoformat()
-    return expires_at.isoformat() if expires_at is not None else None
+def _moment(expires_at: datetime | int | None) -> datetime | None:
+    return datetime.fromtimestamp(expires_at / 1_000_000, UTC) if isinstance(expires_at, int) else expires_at

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import msgspec
 
@@ -11,8 +11,28 @@ from perdure.app.instance_views import InstanceView
 from perdure.app.listing_views import DeadLetterItem, ParkedItem, RunbookRow
 from perdure.app.mending import StuckView
 from perdure.app.messages import Sent
+from perdure.app.operations import calls, dead_letters, incidents, messages, verbs, waits
+from perdure.app.operations.audits import Export, export_runbook
+from perdure.app.operations.calls import (
+    AmendCall,
+    ApproveAmendment,
+    CallId,
+    CancelCall,
+    EraseCall,
+    ListCalls,
+    ResolveCall,
+    ShowCall,
+)
+from perdure.app.operations.dead_letters import DiscardLetter, ListLetters, ReplayLetter
+from perdure.app.operations.events import follow_call
+from perdure.app.operations.incidents import ListIncidents, Retried, RetryIncidents
+from perdure.app.operations.messages import Message, Published, Signal
+from perdure.app.operations.operation import Operation
+from perdure.app.operations.overview import ShowOverview, show_overview
+from perdure.app.operations.verbs import CallVerb
+from perdure.app.operations.waits import KeyOfWait, ListParked, SendCompletion, SendProgress, WaitToken
 from perdure.app.overview import Overview
-from perdure.app.runbook_views import RunbookView
+from perdure.app.session_views import SessionView
 from perdure.app.timelines import Timeline
 from perdure.app.views import CallView, EventView, ReceiptView, quarantined_view
 from perdure.client.asynchronous.access import AccessDesk, PackDesk, VerbDesk
@@ -21,13 +41,14 @@ from perdure.client.asynchronous.lists import Feed, Listing
 from perdure.client.asynchronous.processes import InstanceDesk, Processes
 from perdure.client.asynchronous.runbooks import SETTLED, DraftDesk, RunbookDesk
 from perdure.client.asynchronous.tasks import TaskDesk
-from perdure.client.asynchronous.transport import Transport, place
+from perdure.client.asynchronous.transport import Transport
 from perdure.client.outcomes import dead_letter_of, outcome_of
-from perdure.client.views import Heard, RetriedMany, RetriedView, SessionView, WaitToken, carried, index_text
+from perdure.client.views import index_text
 from perdure.contracts import FailureClass
 from perdure.engine import MessageOutcome
 from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
 
+C = TypeVar("C", CallId, ResolveCall)
 CompletionStatus = Literal["completed", "failed", "expired"]
 MAX_LISTED = 1000
 LONGEST_WAIT_SECONDS = 20.0
@@ -94,16 +115,13 @@ class AsyncClient:
         What is grave needs `confirm`, the hash of the plan that a person has seen; the gravest a `phrase` too.
         """
         left = LONGEST_WAIT_SECONDS if timeout_seconds is None else min(LONGEST_WAIT_SECONDS, timeout_seconds)
-        body = {
-            "args": dict(args or {}), "version": version, "wait": wait, "timeout_seconds": left, "confirm": confirm,
-            "phrase": phrase,
-        }  # fmt: skip
-        view = await self._transport.post(CallView, place("verbs", verb, "calls"), body, key=idempotency_key)
+        request = CallVerb(verb, dict(args or {}), version, wait, left, confirm, phrase)
+        view = await self._transport.ask(verbs.call_verb, request, key=idempotency_key)
         if view.is_ended or (view.state in SETTLED and not await self._blocks(view, wait)):
             return view
         until = "end" if await self._blocks(view, wait) else "rest"
         more = None if timeout_seconds is None else timeout_seconds - left
-        return await wait_for(self._transport, CallView, place("calls", view.id), until, more)
+        return await wait_for(self._transport, calls.show_call, ShowCall(view.id), until, more)
 
     async def _blocks(self, view: CallView, wait: bool | None) -> bool:
         if wait is not None:
@@ -122,33 +140,33 @@ class AsyncClient:
 
     async def status(self, id: str) -> CallView:
         """A call as it is now."""
-        return await self._transport.get(CallView, place("calls", id))
+        return await self._transport.ask(calls.show_call, ShowCall(id))
 
     async def wait(self, id: str, timeout_seconds: float | None = None) -> CallView:
         """Until the call has ended, or the time is up; then as `status`."""
-        return await wait_for(self._transport, CallView, place("calls", id), "end", timeout_seconds)
+        return await wait_for(self._transport, calls.show_call, ShowCall(id), "end", timeout_seconds)
 
     async def cancel(self, id: str, reason: str = "", *, seen: int | None = None) -> CallView:
         """Stop a call. What it already did stays done; nothing is compensated."""
-        return await self._act(id, "cancel", {"reason": reason}, seen)
+        return await self._transport.ask(calls.cancel_call, CancelCall(id, reason), seen=seen)
 
     async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
         """The call's journal, oldest first; with `follow`, what is still to come as well until it ends."""
-        path = place("calls", id)
         if follow:
-            found = follow_journal(self._transport, CallView, path, after, lambda view: view.is_ended)
+            show, subject = calls.show_call, ShowCall(id)
+            found = follow_journal(self._transport, follow_call, show, subject, after, lambda view: view.is_ended)
         else:
-            found = journal(self._transport, path, after)
+            found = journal(self._transport, follow_call, id, after)
         async for event in found:
             yield event
 
     async def timeline(self, id: str) -> Timeline:
         """When each step of a call or a runbook ran, waited and ended."""
-        return await self._transport.get(Timeline, place("calls", id, "timeline"))
+        return await self._transport.ask(calls.show_call_timeline, CallId(id))
 
     async def export(self, id: str, *, format: Literal["json", "html"] = "json") -> bytes:
         """Everything that happened in a call or a runbook, to be checked by anybody without a store."""
-        return await self._transport.text(place("runbooks", id, "export"), format=format)
+        return await self._transport.ask(export_runbook, Export(id, format))
 
     # --- what arrives --------------------------------------------------------------------------------------------
 
@@ -168,12 +186,9 @@ class AsyncClient:
 
         The key of a human task completes the task.
         """
-        body = {
-            "key": key, "result": result, "error": error, "status": status, "code": code,
-            "failure_class": failure_class, "message_id": message_id, "verb": verb,
-        }  # fmt: skip
+        request = SendCompletion(key, result, error, status, code, failure_class, message_id, verb)
         try:
-            return await self._transport.post(ReceiptView, "/completions", body)
+            return await self._transport.ask(waits.send_completion, request)
         except RejectedError as refused:
             if (receipt := dead_letter_of(refused)) is None:
                 raise
@@ -205,12 +220,11 @@ class AsyncClient:
         ttl_seconds: float = 0, is_for_now: bool = False, confirm: str = "", phrase: str = "",
     ) -> Sent:  # fmt: skip
         """As `publish`, or `correlate` when it is for now, with all there is to say about what became of it."""
-        agreed = {"confirm": confirm, "phrase": phrase}
-        body: dict[str, Any] = {"name": name, "key": key, "data": dict(data or {}), "message_id": message_id, **agreed}
+        told = (name, key, dict(data or {}), message_id, confirm, phrase)
         if not is_for_now:
-            return await self._transport.post(Sent, "/messages", {**body, "ttl_seconds": ttl_seconds})
+            return await self._transport.ask(messages.publish_message, Published(*told, ttl_seconds))
         try:
-            return await self._transport.post(Sent, "/messages/correlate", body)
+            return await self._transport.ask(messages.correlate_message, Message(*told))
         except RejectedError as refused:
             if (outcome := outcome_of(refused)) is None:
                 raise
@@ -231,24 +245,24 @@ class AsyncClient:
         phrase: str = "",
     ) -> int:  # fmt: skip
         """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached."""
-        agreed = {"confirm": confirm, "phrase": phrase}
-        body = {"name": name, "data": dict(data or {}), "message_id": message_id, **agreed}
-        return (await self._transport.post(Heard, "/signals", body)).reached
+        request = Signal(name, dict(data or {}), message_id, confirm, phrase)
+        return (await self._transport.ask(messages.send_signal, request)).reached
 
     async def progress(self, key: str, text: str) -> ReceiptView:
         """Say how it goes: shown, never resumes anything."""
-        return await self._transport.post(ReceiptView, "/progress", {"key": key, "text": text})
+        return await self._transport.ask(waits.send_progress, SendProgress(key, text))
 
     async def dead_letters(self, limit: int = MAX_LISTED) -> list[dict[str, Any]]:
         """What arrived and could not be delivered."""
         found: list[dict[str, Any]] = []
-        async for item in pages(self._transport, DeadLetterItem, "/dead-letters", limit):
+        async for item in pages(self._transport, DeadLetterItem, dead_letters.list_letters, ListLetters(), limit):
             found.append(msgspec.structs.asdict(item))
         return found
 
     async def letter(self, message_id: str) -> DeadLetterItem:
         """A dead letter with all it brings."""
-        async for item in pages(self._transport, DeadLetterItem, "/dead-letters", 10 * MAX_LISTED):
+        listing = dead_letters.list_letters
+        async for item in pages(self._transport, DeadLetterItem, listing, ListLetters(), 10 * MAX_LISTED):
             if item.message_id == message_id:
                 return item
         raise RejectedError(Rejection("not_found", "find", "dead letter", message_id, "there is no such one"))
@@ -257,19 +271,16 @@ class AsyncClient:
         self, message_id: str, *, key: str = "", instance: str = "", confirm: str = "", phrase: str = ""
     ) -> ReceiptView:
         """Deliver a dead letter again, perhaps under a corrected key, or to one of several instances that want it."""
-        agreed = {"confirm": confirm, "phrase": phrase}
-        body = {"message_id": message_id, "key": key, "instance": instance, **agreed}
-        return await self._transport.post(ReceiptView, "/dead-letters/replay", body)
+        request = ReplayLetter(message_id, key, instance, confirm, phrase)
+        return await self._transport.ask(dead_letters.replay_letter, request)
 
     async def discard(self, message_id: str, reason: str) -> None:
         """Close a dead letter without acting on it."""
-        await self._transport.post(
-            type(None), "/dead-letters/discard", {"message_id": message_id, "reason": reason}
-        )  # fmt: skip
+        await self._transport.ask(dead_letters.discard_letter, DiscardLetter(message_id, reason))
 
     async def wait_token(self, key: str) -> WaitToken:
         """A token for the outsider who was asked: it ends the wait under this key and nothing else."""
-        return await self._transport.post(WaitToken, "/parked/token", {"key": key})
+        return await self._transport.ask(waits.make_wait_token, KeyOfWait(key))
 
     # --- lists ---------------------------------------------------------------------------------------------------
 
@@ -279,7 +290,7 @@ class AsyncClient:
             fact, hint = "a server's lists go on by cursors", "Use `client.listing.parked(after=…)`."
             raise RejectedError(Rejection("invalid", "list", "waits after", str(after), fact, hint))
         found: list[dict[str, Any]] = []
-        async for item in pages(self._transport, ParkedItem, "/parked", limit):
+        async for item in pages(self._transport, ParkedItem, waits.list_parked, ListParked(), limit):
             told = msgspec.to_builtins(await self._listed(item.id))
             waiting = msgspec.to_builtins(item.waiting_for)
             found.append({**told, "number": len(found) + 1, "verb": item.verb, "waiting_for": waiting})
@@ -293,33 +304,34 @@ class AsyncClient:
             fact, hint = "no field was given", f"Indexed: {known}."
             raise RejectedError(Rejection("invalid", "find calls of", "verb", verb, fact, hint))
         found: list[CallView] = []
-        async for row in pages(self._transport, RunbookRow, "/calls", limit, verb=verb, where=where):
+        request = ListCalls(verb, where)
+        async for row in pages(self._transport, RunbookRow, calls.list_calls, request, limit):
             found.append(await self._listed(row.id))
         return found
 
     async def incidents(self, limit: int = MAX_LISTED) -> list[CallView | InstanceView]:
         """Calls that need a person, and instances that carry no call and do."""
         ids: dict[str, None] = {}
-        async for item in pages(self._transport, StuckView, "/incidents", limit):
+        async for item in pages(self._transport, StuckView, incidents.list_incidents, ListIncidents(), limit):
             ids[item.concerns or item.id] = None
         found: list[CallView | InstanceView] = []
         for id in ids:
             found.append(await self._shown(id))
         return found
 
-    async def retry_many(self, ids: Iterable[str]) -> list[RetriedView]:
+    async def retry_many(self, ids: Iterable[str]) -> list[Retried]:
         """Try many incidents again: each is authorised and answered by itself."""
-        return (await self._transport.post(RetriedMany, "/incidents/retry", {"ids": list(ids)})).items
+        return (await self._transport.ask(incidents.retry_incidents, RetryIncidents(list(ids)))).items
 
     async def overview(self) -> Overview:
         """How things stand: what needs the principal, what is stuck, what runs, how much went through in a day."""
-        return await self._transport.get(Overview, "/overview")
+        return await self._transport.ask(show_overview, ShowOverview())
 
     # --- people --------------------------------------------------------------------------------------------------
 
     async def retry(self, id: str, *, seen: int | None = None) -> CallView | InstanceView:
         """Try again what an incident stopped, in the call itself or in the process that carries it."""
-        return await self._mend(id, "retry", {}, seen)
+        return await self._mended(calls.retry_call, CallId(id), seen)
 
     async def resolve(
         self, id: str, result: Any = None, *, error: str | None = None, reason: str = "", seen: int | None = None
@@ -328,7 +340,7 @@ class AsyncClient:
 
         For a call that a process carries, the stuck task ends with that result, or with an error of that code.
         """
-        return await self._mend(id, "resolve", {"result": result, "error": error, "reason": reason}, seen)
+        return await self._mended(calls.resolve_call, ResolveCall(id, result, error, reason), seen)
 
     async def amend(
         self, id: str, data: Any = None, *, reason: str = "", target: Literal["input", "result"] = "input",
@@ -336,34 +348,29 @@ class AsyncClient:
     ) -> CallView:  # fmt: skip
         """Propose a correction of data with a reason, or approve one that someone else proposed."""
         if approve is not None:
-            return await self._act(id, "approve", {"amendment": approve}, seen)
-        return await self._act(id, "amend", {"data": data, "reason": reason, "target": target}, seen)
+            return await self._transport.ask(calls.approve_amendment, ApproveAmendment(id, approve), seen=seen)
+        return await self._transport.ask(calls.amend_call, AmendCall(id, data, reason, target), seen=seen)
 
     async def erase(self, id: str, reason: str, *, seen: int | None = None) -> CallView:
         """Erase the data of an ended call by a journalled tombstone; its history stays and still verifies."""
-        return await self._act(id, "erase", {"reason": reason}, seen)
+        return await self._transport.ask(calls.erase_call, EraseCall(id, reason), seen=seen)
 
     # --- inside --------------------------------------------------------------------------------------------------
 
-    async def _act(self, id: str, act: str, body: Any, seen: int | None) -> CallView:
-        return await self._transport.post(CallView, place("calls", id, act), body, seen=seen)
-
-    async def _mend(self, id: str, act: str, body: Any, seen: int | None) -> CallView | InstanceView:
+    async def _mended(
+        self, operation: Operation[C, CallView | InstanceView], request: C, seen: int | None
+    ) -> CallView | InstanceView:
+        """Mend a call; an instance that carries none is mended as what it is."""
         try:
-            told = await self._transport.post(dict[str, Any], place("calls", id, act), body, seen=seen)
+            return await self._transport.ask(operation, request, seen=seen)
         except RejectedError as refused:
             if refused.rejection.code != "not_found" or "instance" not in refused.fact:
                 raise
-            return await self._mend_instance(id, act, body, seen)
-        view = carried(told)
-        assert not isinstance(view, RunbookView)
-        return view
-
-    async def _mend_instance(self, id: str, act: str, body: Any, seen: int | None) -> InstanceView:
-        if act == "retry":
-            return await self.instances.retry(id, seen=seen)
-        given = {"data": body["result"], "error": body["error"] or "", "reason": body["reason"]}
-        return await self.instances.resolve(id, **given, seen=seen)
+        match request:
+            case ResolveCall(id=id, result=result, error=error, reason=reason):
+                return await self.instances.resolve(id, data=result, error=error or "", reason=reason, seen=seen)
+            case _:
+                return await self.instances.retry(request.id, seen=seen)
 
     async def _shown(self, id: str) -> CallView | InstanceView:
         try:

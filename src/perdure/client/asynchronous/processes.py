@@ -8,15 +8,32 @@ from pathlib import Path
 from typing import Any, Literal
 
 from perdure.app.instance_views import InstanceView
-from perdure.app.paging import Page
+from perdure.app.operations import instances, processes
+from perdure.app.operations.events import follow_instance
+from perdure.app.operations.instances import (
+    CancelInstance,
+    EraseInstance,
+    ListInstances,
+    MigrateBack,
+    MigrateInstance,
+    ModifyInstance,
+    ResolveInstance,
+    ResumeInstance,
+    RetryInstance,
+    ShowDiagram,
+    ShowInstance,
+    StartInstance,
+    SuspendInstance,
+)
+from perdure.app.operations.processes import EndVersion, ListProcesses, ModelText, ProcessName, ShowProcess
 from perdure.app.process_views import ReviewedProcess
 from perdure.app.retracing import DiagramView
-from perdure.app.reviewing import DeployedView, Review
+from perdure.app.reviewing import Review
 from perdure.app.views import EventView
 from perdure.client.asynchronous.following import follow_journal, journal, pages, wait_for
-from perdure.client.asynchronous.transport import Transport, place
+from perdure.client.asynchronous.transport import Transport
 from perdure.client.model_files import in_file, read_model_text
-from perdure.client.views import ProcessVersions, deployment
+from perdure.client.views import deployment
 from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion
 
 Profile = Literal["hollow", "contract", "open"]
@@ -38,19 +55,17 @@ class Processes:
         self, xml: str, *, process: str = "", profile: Profile = "hollow", file: str = "model"
     ) -> builtins.list[Deployment]:
         """Check every executable process of a model, or the one named, and store them: all or none."""
-        body = {"xml": xml, "process": process, "profile": profile}
         with in_file(file):
-            found = await self._transport.post(DeployedView, "/processes", body)
+            found = await self._transport.ask(processes.deploy_process, ModelText(xml, process, profile))
         return [deployment(each, file) for each in found.deployments]
 
     async def check(self, xml: str, *, process: str = "", profile: Profile = "hollow") -> Review:
         """What lint and a proof say of a model; nothing is deployed. What is no model says so in its findings."""
-        body = {"xml": xml, "process": process, "profile": profile}
-        return await self._transport.post(Review, "/processes/check", body)
+        return await self._transport.ask(processes.check_process, ModelText(xml, process, profile))
 
     async def list(self) -> Sequence[ProcessVersion]:
         """Every process in its latest version."""
-        return (await self._transport.get(Page[ProcessVersion], "/processes")).items
+        return (await self._transport.ask(processes.list_processes, ListProcesses())).items
 
     async def get(self, process: str, version: int | None = None) -> ReviewedProcess:
         """One version in full, the latest unless one is named."""
@@ -61,7 +76,7 @@ class Processes:
         if version is None:
             found = await self.versions(process)
             version = next((each.version for each in found if each.is_latest), found[-1].version)
-        return await self._transport.get(ReviewedProcess, place("processes", process, "versions", version))
+        return await self._transport.ask(processes.show_process, ShowProcess(process, version))
 
     async def verb(self, process: str, version: int | None = None) -> str:
         """The verb that a process carries; empty of none."""
@@ -69,19 +84,15 @@ class Processes:
 
     async def versions(self, process: str) -> Sequence[ProcessVersion]:
         """Every version of a process, oldest first."""
-        return (await self._transport.get(ProcessVersions, place("processes", process))).versions
+        return (await self._transport.ask(processes.list_versions, ProcessName(process))).versions
 
     async def retire(self, process: str, version: int, reason: str = "") -> Sequence[ProcessVersion]:
         """No instance begins under that version any more; those that run go on."""
-        return await self._act(process, version, "retire", reason)
+        return (await self._transport.ask(processes.retire_process, EndVersion(process, version, reason))).versions
 
     async def deprecate(self, process: str, version: int, reason: str = "") -> Sequence[ProcessVersion]:
         """Instances begin under that version only when it is asked for by its number."""
-        return await self._act(process, version, "deprecate", reason)
-
-    async def _act(self, process: str, version: int, act: str, reason: str) -> Sequence[ProcessVersion]:
-        path = place("processes", process, "versions", version, act)
-        return (await self._transport.post(ProcessVersions, path, {"reason": reason})).versions
+        return (await self._transport.ask(processes.deprecate_process, EndVersion(process, version, reason))).versions
 
 
 class InstanceDesk:
@@ -111,22 +122,21 @@ class InstanceDesk:
         `end`, as far as it has come when the time is up. One that carries a grave verb needs `confirm`, the hash of the
         plan that a person has seen; the gravest a `phrase` too.
         """
-        body = {
-            "process": process, "version": version, "data": dict(data or {}), "flags": dict(flags or {}),
-            "start": start, "business_key": business_key, "confirm": confirm, "phrase": phrase,
-        }  # fmt: skip
-        view = await self._transport.post(InstanceView, "/instances", body, key=idempotency_key)
+        request = StartInstance(
+            process, version, dict(data or {}), dict(flags or {}), start, business_key, confirm=confirm, phrase=phrase
+        )
+        view = await self._transport.ask(instances.start_instance, request, key=idempotency_key)
         return view if until == "committed" else await self.wait(view.id, until, timeout_seconds)
 
     async def wait(self, id: str, until: Until = "end", timeout_seconds: float | None = None) -> InstanceView:
         """Until the instance has ended, or is at `rest`, or the time is up; then as `get`."""
         if until == "committed":
             return await self.get(id)
-        return await wait_for(self._transport, InstanceView, place("instances", id), until, timeout_seconds)
+        return await wait_for(self._transport, instances.show_instance, ShowInstance(id), until, timeout_seconds)
 
     async def get(self, id: str, *, at: int | None = None) -> InstanceView:
         """An instance as it is now, or as it was after so many records."""
-        return await self._transport.get(InstanceView, place("instances", id), at=at)
+        return await self._transport.ask(instances.show_instance, ShowInstance(id, at))
 
     async def verb(self, id: str) -> str:
         """The verb that an instance carries; empty of none."""
@@ -134,28 +144,25 @@ class InstanceDesk:
 
     async def diagram(self, id: str, *, at: int | None = None, has_xml: bool = True) -> DiagramView:
         """The model an instance runs, or ran then, with what is to be shown on it."""
-        path = place("instances", id, "diagram")
-        return await self._transport.get(DiagramView, path, at=at, xml=str(has_xml).lower())
+        return await self._transport.ask(instances.show_diagram, ShowDiagram(id, at, has_xml))
 
     async def list(
         self, *, process: str = "", status: str = "", business_key: str = "", after: str = "", limit: int = 100
     ) -> Sequence[InstanceView]:
         """Instances without their data, newest first; the id of the last is the `after` of the next page."""
         found: builtins.list[InstanceView] = []
-        query = {"process": process, "state": status, "business_key": business_key, "whole": True}
-        async for view in pages(self._transport, InstanceView, "/instances", limit, cursor=after or None, **query):
+        request, listing = ListInstances(process, status, business_key, whole=True), instances.list_instances
+        async for view in pages(self._transport, InstanceView, listing, request, limit, after or None):
             found.append(view)
         return found
 
     async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
         """The instance's journal, oldest first; with `follow`, what is still to come as well until it ends."""
-        path = place("instances", id)
         if follow:
-            found = follow_journal(
-                self._transport, InstanceView, path, after, lambda view: view.ended_at is not None
-            )  # fmt: skip
+            show, subject = instances.show_instance, ShowInstance(id)
+            found = follow_journal(self._transport, follow_instance, show, subject, after, _is_ended)
         else:
-            found = journal(self._transport, path, after)
+            found = journal(self._transport, follow_instance, id, after)
         async for event in found:
             yield event
 
@@ -163,51 +170,49 @@ class InstanceDesk:
         self, id: str, reason: str = "", *, compensate: bool = False, seen: int | None = None
     ) -> InstanceView:  # fmt: skip
         """Stop an instance; what it did stays done unless it is asked to be undone."""
-        return await self._act(id, "cancel", {"reason": reason, "compensate": compensate}, seen)
+        return await self._transport.ask(instances.cancel_instance, CancelInstance(id, reason, compensate), seen=seen)
 
     async def suspend(self, id: str, reason: str = "", *, seen: int | None = None) -> InstanceView:
         """Let nothing happen to an instance, nor to the processes it calls, until it is resumed."""
-        return await self._act(id, "suspend", {"reason": reason}, seen)
+        return await self._transport.ask(instances.suspend_instance, SuspendInstance(id, reason), seen=seen)
 
     async def resume(self, id: str, *, shift_timers: bool = False, seen: int | None = None) -> InstanceView:
         """Go on; what fell due meanwhile fires now, unless every timer is shifted by the time suspended.
 
         The processes it calls go on as well, but for those that were suspended for themselves.
         """
-        return await self._act(id, "resume", {"shift_timers": shift_timers}, seen)
+        return await self._transport.ask(instances.resume_instance, ResumeInstance(id, shift_timers), seen=seen)
 
     async def modify(
         self, id: str, *, cancel: Sequence[int] = (), start: Sequence[str] = (), flags: Flags | None = None,
         reason: str = "", seen: int | None = None,
     ) -> InstanceView:  # fmt: skip
         """Take tokens away by their numbers, put new ones before elements, set flags by hand; one commit."""
-        body = {"cancel": list(cancel), "start": list(start), "flags": dict(flags or {}), "reason": reason}
-        return await self._act(id, "modify", body, seen)
+        request = ModifyInstance(id, list(cancel), list(start), dict(flags or {}), reason)
+        return await self._transport.ask(instances.modify_instance, request, seen=seen)
 
     async def migrate(
         self, id: str, *, version: int | None = None, process: str = "", mapping: Mapping[str, str] | None = None,
         flags: Mapping[str, str] | None = None, reason: str = "", dry_run: bool = False, seen: int | None = None,
     ) -> MigrationPlan:  # fmt: skip
         """Go on under another version, the latest unless one is named; a dry run only says what would happen."""
-        body = {
-            "version": version, "process": process, "mapping": dict(mapping or {}), "flags": dict(flags or {}),
-            "reason": reason, "dry_run": dry_run,
-        }  # fmt: skip
-        return await self._transport.post(MigrationPlan, place("instances", id, "migrate"), body, seen=seen)
+        request = MigrateInstance(id, version, process, dict(mapping or {}), dict(flags or {}), reason, dry_run)
+        return await self._transport.ask(instances.migrate_instance, request, seen=seen)
 
     async def migrate_back(
         self, id: str, *, reason: str = "", dry_run: bool = False, seen: int | None = None
     ) -> MigrationPlan:  # fmt: skip
         """To the version before the last migration, by the inverse of its mapping."""
-        body = {"reason": reason, "dry_run": dry_run}
-        return await self._transport.post(MigrationPlan, place("instances", id, "migrate-back"), body, seen=seen)
+        request = MigrateBack(id, reason, dry_run)
+        return await self._transport.ask(instances.migrate_instance_back, request, seen=seen)
 
     async def retry(
         self, id: str, token: int | None = None, *, flags: Flags | None = None, reason: str = "",
         seen: int | None = None,
     ) -> InstanceView:  # fmt: skip
         """Try again what an incident stopped; without a token, every incident of the instance."""
-        return await self._act(id, "retry", {"token": token, "flags": dict(flags or {}), "reason": reason}, seen)
+        request = RetryInstance(id, token, dict(flags or {}), reason)
+        return await self._transport.ask(instances.retry_instance, request, seen=seen)
 
     async def resolve(
         self, id: str, token: int | None = None, *, data: Mapping[str, Any] | None = None, flags: Flags | None = None,
@@ -215,12 +220,13 @@ class InstanceDesk:
     ) -> InstanceView:  # fmt: skip
         """End by hand what an incident stopped: as if it had completed with these, or with a business error's code."""
         brought = dict(data) if data is not None else None
-        body = {"token": token, "data": brought, "flags": dict(flags or {}), "error": error, "reason": reason}
-        return await self._act(id, "resolve", body, seen)
+        request = ResolveInstance(id, token, brought, dict(flags or {}), error, reason)
+        return await self._transport.ask(instances.resolve_instance, request, seen=seen)
 
     async def erase(self, id: str, reason: str, *, seen: int | None = None) -> InstanceView:
         """Erase the data of an ended instance by a journalled tombstone; its history stays and still verifies."""
-        return await self._act(id, "erase", {"reason": reason}, seen)
+        return await self._transport.ask(instances.erase_instance, EraseInstance(id, reason), seen=seen)
 
-    async def _act(self, id: str, act: str, body: Any, seen: int | None) -> InstanceView:
-        return await self._transport.post(InstanceView, place("instances", id, act), body, seen=seen)
+
+def _is_ended(view: InstanceView) -> bool:
+    return view.ended_at is not None

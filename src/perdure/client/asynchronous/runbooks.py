@@ -4,17 +4,35 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
+from perdure.app.composing import Form
 from perdure.app.drafts import DraftView
+from perdure.app.operations import drafts, runbooks
+from perdure.app.operations.drafts import DraftId, OpenDraft, ReplaceDraft, StartDraft
+from perdure.app.operations.events import follow_runbook
+from perdure.app.operations.runbooks import (
+    AnswerGate,
+    CancelCase,
+    CancelRunbook,
+    CompensateRunbook,
+    Composed,
+    ExtendRunbook,
+    ListRunbooks,
+    RunbookId,
+    ShowDiff,
+    ShowProgress,
+    ShowRunbook,
+    SkipStep,
+    StartRunbook,
+    StepReason,
+)
 from perdure.app.runbook_views import PlanDiff, PlanView, RunbookView
 from perdure.app.views import EventView
 from perdure.client.asynchronous.following import follow_journal, journal, pages, wait_for
-from perdure.client.asynchronous.transport import Transport, place
-from perdure.client.views import Progress, Runbooks
+from perdure.client.asynchronous.transport import Transport
 from perdure.errors import RejectedError
 
-Form = Literal["auto", "lisp", "let"]
 SETTLED = frozenset({"completed", "failed", "cancelled", "parked", "escalated"})
 LONGEST_WAIT_SECONDS = 20.0
 MANY = 10_000
@@ -33,7 +51,8 @@ class RunbookDesk:
         self, program: str, *, variables: Mapping[str, Any] | None = None, form: Form = "auto"
     ) -> PlanView:  # fmt: skip
         """What a program would do, without doing any of it: steps in sentences, waves, writes, locks and tier."""
-        return await self._transport.post(PlanView, "/runbooks/plan", _composed(program, variables, form))
+        request = Composed(program, None, dict(variables or {}), form)
+        return await self._transport.ask(runbooks.plan_runbook, request)
 
     async def start(
         self,
@@ -54,18 +73,17 @@ class RunbookDesk:
         What is grave needs a `confirmation`, the hash of the plan that a person has seen; the gravest a `phrase` too.
         """
         left = LONGEST_WAIT_SECONDS if timeout_seconds is None else min(LONGEST_WAIT_SECONDS, timeout_seconds)
-        body = {
-            **_composed(program, variables, form), "case": case, "confirm": confirmation, "phrase": phrase,
-            "wait": wait, "sealed": sealed, "timeout_seconds": left,
-        }  # fmt: skip
-        view = await self._transport.post(RunbookView, "/runbooks", body, key=idempotency_key)
+        request = StartRunbook(
+            program, None, dict(variables or {}), form, case, confirmation, phrase, wait, left, sealed
+        )  # fmt: skip
+        view = await self._transport.ask(runbooks.start_runbook, request, key=idempotency_key)
         if not wait or view.state in SETTLED:
             return view
         return await self.rest(view.id, None if timeout_seconds is None else timeout_seconds - left)
 
     async def rest(self, id: str, timeout_seconds: float | None = None) -> RunbookView:
         """Once it has gone as far as it goes by itself, or the time is up; it goes on without us."""
-        return await wait_for(self._transport, RunbookView, place("runbooks", id), "rest", timeout_seconds)
+        return await wait_for(self._transport, runbooks.show_runbook, ShowRunbook(id), "rest", timeout_seconds)
 
     async def has(self, id: str) -> bool:
         """Whether an id is that of a plan or a draft, rather than of one call."""
@@ -79,39 +97,39 @@ class RunbookDesk:
 
     async def show(self, id: str, *, at: int | None = None) -> RunbookView:
         """A runbook as it is, or as it was after that many records of its journal."""
-        return await self._transport.get(RunbookView, place("runbooks", id), at=at)
+        return await self._transport.ask(runbooks.show_runbook, ShowRunbook(id, at))
 
     async def list(
         self, *, case: str = "", state: str = "", limit: int = 100, after: str = ""
     ) -> builtins.list[RunbookView]:
         """Runbooks, newest first, of a case or of all; `after` is the id of the last one seen. Steps are left out."""
         found: builtins.list[RunbookView] = []
-        query = {"case": case, "state": state, "whole": True}
-        async for view in pages(self._transport, RunbookView, "/runbooks", limit, cursor=after or None, **query):
+        request, listing = ListRunbooks(state, case, whole=True), runbooks.list_runbooks
+        async for view in pages(self._transport, RunbookView, listing, request, limit, after or None):
             found.append(view)
         return found
 
     async def wait(self, id: str, timeout_seconds: float | None = None) -> RunbookView:
         """Until it has ended, or the time is up."""
-        return await wait_for(self._transport, RunbookView, place("runbooks", id), "end", timeout_seconds)
+        return await wait_for(self._transport, runbooks.show_runbook, ShowRunbook(id), "end", timeout_seconds)
 
     async def progress(self, id: str, *, detailed: bool = False) -> str:
         """How far it has come: a line, or a line for each step."""
-        return (await self._transport.get(Progress, place("runbooks", id, "progress"), detailed=detailed)).text
+        return (await self._transport.ask(runbooks.show_progress, ShowProgress(id, detailed))).text
 
     async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
         """Its journal, oldest first; with `follow`, what is still to come as well until it ends."""
-        path = place("runbooks", id)
         if follow:
-            found = follow_journal(self._transport, RunbookView, path, after, lambda view: view.is_ended)
+            show, subject = runbooks.show_runbook, ShowRunbook(id)
+            found = follow_journal(self._transport, follow_runbook, show, subject, after, lambda view: view.is_ended)
         else:
-            found = journal(self._transport, path, after)
+            found = journal(self._transport, follow_runbook, id, after)
         async for event in found:
             yield event
 
     async def diff(self, id: str, *, at: int, to: int | None = None) -> PlanDiff:
         """What became of its plan between two records, the later one now unless it is named."""
-        return await self._transport.get(PlanDiff, place("runbooks", id, "diff"), at=at, to=to)
+        return await self._transport.ask(runbooks.show_diff, ShowDiff(id, at, to))
 
     async def extend(
         self,
@@ -126,51 +144,45 @@ class RunbookDesk:
         seen: int | None = None,
     ) -> RunbookView:
         """Add steps behind those there are. `edges` let a step that has not begun come after another."""
-        body = {
-            **_composed(program, variables, form), "edges": list(edges), "confirm": confirm, "phrase": phrase,
-        }  # fmt: skip
-        return await self._act(id, "extend", body, seen)
+        request = ExtendRunbook(
+            program, None, dict(variables or {}), form, id=id, edges=list(edges), confirm=confirm, phrase=phrase
+        )  # fmt: skip
+        return await self._transport.ask(runbooks.extend_runbook, request, seen=seen)
 
     async def seal(self, id: str, *, seen: int | None = None) -> RunbookView:
         """No more steps will come."""
-        return await self._act(id, "seal", None, seen)
+        return await self._transport.ask(runbooks.seal_runbook, RunbookId(id), seen=seen)
 
     async def retry(self, id: str, step: str | int, reason: str = "", *, seen: int | None = None) -> RunbookView:
         """Begin a failed step anew, or try again what an incident stopped."""
-        return await self._step(id, step, "retry", {"reason": reason}, seen)
+        return await self._transport.ask(runbooks.retry_step, StepReason(id, str(step), reason), seen=seen)
 
     async def skip(self, id: str, step: str | int, reason: str, *, seen: int | None = None) -> RunbookView:
         """Go on without a step; what needs its result is skipped as well."""
-        return await self._step(id, step, "skip", {"reason": reason}, seen)
+        return await self._transport.ask(runbooks.skip_step, SkipStep(id, str(step), reason), seen=seen)
 
     async def cancel(
         self, id: str, reason: str = "", *, step: str | int = "", compensate: bool = False, seen: int | None = None
     ) -> RunbookView:
         """Stop a runbook, or one step of it. Nothing is taken back unless `compensate` says so."""
         if step:
-            return await self._step(id, step, "cancel", {"reason": reason}, seen)
-        return await self._act(id, "cancel", {"reason": reason, "compensate": compensate}, seen)
+            return await self._transport.ask(runbooks.cancel_step, StepReason(id, str(step), reason), seen=seen)
+        return await self._transport.ask(runbooks.cancel_runbook, CancelRunbook(id, reason, compensate), seen=seen)
 
     async def compensate(self, id: str, reason: str = "", *, seen: int | None = None) -> RunbookView:
         """Take back what an ended runbook did, the last first."""
-        return await self._act(id, "compensate", {"reason": reason}, seen)
+        return await self._transport.ask(runbooks.compensate_runbook, CompensateRunbook(id, reason), seen=seen)
 
     async def cancel_case(self, case: str, reason: str = "") -> builtins.list[RunbookView]:
         """Stop every runbook of a case, with whatever its steps wait for."""
-        return (await self._transport.post(Runbooks, place("cases", case, "cancel"), {"reason": reason})).items
+        return (await self._transport.ask(runbooks.cancel_case, CancelCase(case, reason))).items
 
     async def answer(
         self, id: str, step: str | int, agree: bool, *, reason: str = "", seen: int | None = None
     ) -> RunbookView:  # fmt: skip
         """Agree, or refuse, that a step with a gate runs, as a member of its group."""
-        return await self._step(id, step, "answer", {"agree": agree, "reason": reason}, seen)
-
-    async def _act(self, id: str, act: str, body: Any, seen: int | None) -> RunbookView:
-        return await self._transport.post(RunbookView, place("runbooks", id, act), body, seen=seen)
-
-    async def _step(self, id: str, step: str | int, act: str, body: Any, seen: int | None) -> RunbookView:
-        path = place("runbooks", id, "steps", step, act)
-        return await self._transport.post(RunbookView, path, body, seen=seen)
+        request = AnswerGate(id, str(step), agree, reason)
+        return await self._transport.ask(runbooks.answer_gate, request, seen=seen)
 
 
 class DraftDesk:
@@ -184,42 +196,37 @@ class DraftDesk:
         variables: Mapping[str, Any] | None = None, case: str = "",
     ) -> DraftView:  # fmt: skip
         """Begin to write; the id stays when it is started."""
-        return await self._transport.post(DraftView, "/drafts", {**_written(program, calls, variables), "case": case})
+        return await self._transport.ask(drafts.open_draft, OpenDraft(**_written(program, calls, variables), case=case))
 
     async def get(self, id: str) -> DraftView:
         """A draft as it reads now, what it would do, and what is still wrong with it."""
-        return await self._transport.get(DraftView, place("drafts", id))
+        return await self._transport.ask(drafts.read_draft, DraftId(id))
 
     async def revise(
         self, id: str, program: str = "", *, calls: Sequence[Mapping[str, Any]] | None = None,
         variables: Mapping[str, Any] | None = None, change: str = "", seen: int | None = None,
     ) -> DraftView:  # fmt: skip
         """It reads so from now on; `change` says how, in words."""
-        body = {**_written(program, calls, variables), "change": change}
-        return await self._transport.put(DraftView, place("drafts", id), body, seen=seen)
+        request = ReplaceDraft(**_written(program, calls, variables), change=change, id=id)
+        return await self._transport.ask(drafts.replace_draft, request, seen=seen)
 
     async def undo(self, id: str, *, seen: int | None = None) -> DraftView:
         """Back to how it read before."""
-        return await self._transport.post(DraftView, place("drafts", id, "undo"), seen=seen)
+        return await self._transport.ask(drafts.undo_draft, DraftId(id), seen=seen)
 
     async def redo(self, id: str, *, seen: int | None = None) -> DraftView:
         """Forward to what was undone."""
-        return await self._transport.post(DraftView, place("drafts", id, "redo"), seen=seen)
+        return await self._transport.ask(drafts.redo_draft, DraftId(id), seen=seen)
 
     async def start(
         self, id: str, *, confirm: str = "", phrase: str = "", wait: bool = False, seen: int | None = None
     ) -> RunbookView:
         """Run it as it reads now; its id and its history stay."""
-        body = {"confirm": confirm, "phrase": phrase, "wait": wait}
-        return await self._transport.post(RunbookView, place("drafts", id, "start"), body, seen=seen)
-
-
-def _composed(program: str, variables: Mapping[str, Any] | None, form: str) -> dict[str, Any]:
-    return {"program": program, "variables": dict(variables or {}), "form": form}
+        return await self._transport.ask(drafts.start_draft, StartDraft(id, confirm, phrase, wait), seen=seen)
 
 
 def _written(
     program: str, calls: Sequence[Mapping[str, Any]] | None, variables: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    what: dict[str, Any] = {"program": program} if calls is None else {"calls": list(calls)}
+    what: dict[str, Any] = {"program": program} if calls is None else {"calls": [dict(call) for call in calls]}
     return {**what, "variables": dict(variables or {})}

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from perdure.app.instance_views import InstanceView
+from perdure.app.operations import tasks
+from perdure.app.operations.tasks import CompleteTask, DelegateTask, ListTasks, ReassignTask, ShowTask, TakeTask
 from perdure.app.runbook_views import RunbookView
 from perdure.app.task_views import TaskView
 from perdure.app.views import CallView
 from perdure.client.asynchronous.following import pages
 from perdure.client.asynchronous.processes import InstanceDesk
-from perdure.client.asynchronous.transport import Transport, place
-from perdure.client.views import carried
+from perdure.client.asynchronous.transport import Transport
 
 Until = Literal["committed", "rest", "end"]
 MANY = 10_000
@@ -43,14 +44,8 @@ class TaskDesk:
         due date has passed.
         """
         found: builtins.list[TaskView] = []
-        query: dict[str, Any] = {
-            "assignee": assignee,
-            "group": group,
-            "mine": mine,
-            "unclaimed": unclaimed,
-            "overdue": overdue,
-        }
-        async for view in pages(self._transport, TaskView, "/tasks", MANY, **query):
+        request = ListTasks(mine, assignee, group, unclaimed, overdue)
+        async for view in pages(self._transport, TaskView, tasks.list_tasks, request, MANY):
             found.extend([view] if view.number > after else [])
             if len(found) >= limit:
                 break
@@ -58,23 +53,23 @@ class TaskDesk:
 
     async def get(self, key: str) -> TaskView:
         """A task with the form of its answer."""
-        return await self._transport.get(TaskView, place("tasks", key))
+        return await self._transport.ask(tasks.show_task, ShowTask(key))
 
     async def claim(self, key: str, *, override: str = "") -> TaskView:
         """Take a task; nobody else can complete it then."""
-        return await self._act(key, "claim", {"override": override})
+        return await self._transport.ask(tasks.claim_task, TakeTask(key, override))
 
     async def unclaim(self, key: str, *, override: str = "") -> TaskView:
         """Give a claimed task back."""
-        return await self._act(key, "unclaim", {"override": override})
+        return await self._transport.ask(tasks.unclaim_task, TakeTask(key, override))
 
     async def delegate(self, key: str, to: str, *, override: str = "") -> TaskView:
         """Hand a task to another person; who did is remembered."""
-        return await self._act(key, "delegate", {"to": to, "override": override})
+        return await self._transport.ask(tasks.delegate_task, DelegateTask(key, to, override))
 
     async def reassign(self, key: str, to: str = "", *, groups: str = "", override: str = "") -> TaskView:
         """Give a task to another person, or to groups (comma separated) instead of those that had it."""
-        return await self._act(key, "reassign", {"to": to, "groups": groups, "override": override})
+        return await self._transport.ask(tasks.reassign_task, ReassignTask(key, to, groups, override))
 
     async def complete(
         self, key: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", override: str = "",
@@ -85,18 +80,12 @@ class TaskDesk:
         `until` says how far the instance is to come before this returns, as for `instances.start`. The task of a call
         gives back the call or the runbook; at a gate, `{"agree": true}` or false is the answer.
         """
-        body = {"data": dict(data or {}), "message_id": message_id, "override": override}
-        view = carried(await self._transport.post(dict[str, Any], place("tasks", key, "complete"), body))
+        request = CompleteTask(key, dict(data or {}), message_id, override)
+        view = await self._transport.ask(tasks.complete_task, request)
         if until == "committed" or not isinstance(view, InstanceView):
             return view
         return await self._instances.wait(view.id, until, timeout_seconds)
 
     async def accept(self, key: str, *, override: str = "") -> CallView | RunbookView:
         """Answer with what an agent proposes. No agent can, whatever it calls itself."""
-        body = {"override": override}
-        view = carried(await self._transport.post(dict[str, Any], place("tasks", key, "accept"), body))
-        assert not isinstance(view, InstanceView)
-        return view
-
-    async def _act(self, key: str, act: str, body: Any) -> TaskView:
-        return await self._transport.post(TaskView, place("tasks", key, act), body)
+        return await self._transport.ask(tasks.accept_task, TakeTask(key, override))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from typing import Any, NoReturn, TypeVar
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from types import UnionType
+from typing import Any, NoReturn, TypeVar, Union, cast, get_origin
 from urllib.parse import quote
 
 import httpx
 import msgspec
 
+from perdure.app.operations.operation import A, Operation, R
 from perdure.client.refusals import RETRIED, RUNNING, error_of, read_problem
 from perdure.client.retrying import Patience
 from perdure.client.sent_events import Reader, SentEvent
+from perdure.client.views import carried
 from perdure.errors import PerdureError, RejectedError, Rejection, StoreSettingError, StoreUnavailableError
 from perdure.sources import SystemSources, id_text
 
@@ -21,6 +25,8 @@ BASE = "/api"
 STREAM = "text/event-stream"
 QUIET_SECONDS = 45.0
 """Servers pulse three times in so long: a stream that is silent for longer is lost."""
+
+_PLACES = re.compile(r"\{(\w+)\}")
 
 
 class Transport:
@@ -41,26 +47,29 @@ class Transport:
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def get(self, kind: type[T], path: str, /, **query: Any) -> T:
-        """Look at something; asked again freely."""
-        answer = await self._ask("GET", path, query)
-        return self._decoded(kind, answer)
+    async def get(self, kind: type[T], path: str) -> T:
+        """Look at something that is no operation; asked again freely."""
+        return self._decoded(kind, await self._ask("GET", path))
 
-    async def text(self, path: str, /, **query: Any) -> bytes:
-        """A document, byte for byte."""
-        return (await self._ask("GET", path, query)).content
+    async def ask(self, operation: Operation[R, A], request: R, *, key: str = "", seen: int | None = None) -> A:
+        """Perform an operation on the server. An act happens once: however often it is asked, it has one key."""
+        answer = await self._send(operation, request, key, seen)
+        if operation.answer is bytes:
+            return cast("A", answer.content)
+        if get_origin(operation.answer) in (Union, UnionType):
+            return cast("A", carried(self._decoded(dict[str, Any], answer)))
+        return cast("A", self._decoded(operation.answer, answer))
 
-    async def post(
-        self, kind: type[T], path: str, body: Any = None, *, key: str = "", seen: int | None = None
-    ) -> T:  # fmt: skip
-        """Do something, once: however often it has to be asked, it is asked under one key."""
-        headers = {"Idempotency-Key": key or id_text(self.sources.new_id())}
-        answer = await self._ask("POST", path, {}, body if body is not None else {}, headers, seen)
-        return self._decoded(kind, answer)
+    async def ask_for(self, kind: type[T], operation: Operation[R, Any], request: R) -> T:
+        """Perform an operation whose request says which kind of answer it gets."""
+        return self._decoded(kind, await self._send(operation, request, "", None))
 
-    async def put(self, kind: type[T], path: str, body: Any, *, seen: int | None = None) -> T:
-        """Replace something; asked again only where it is certain that nobody heard it."""
-        return self._decoded(kind, await self._ask("PUT", path, {}, body, {}, seen))
+    async def _send(self, operation: Operation[R, Any], request: R, key: str, seen: int | None) -> httpx.Response:
+        method, (path, fields) = operation.routes[-1].method, placed(operation, request)
+        if method == "GET":
+            return await self._ask("GET", path, _given(request, fields))
+        headers = {"Idempotency-Key": key or id_text(self.sources.new_id())} if method == "POST" else {}
+        return await self._ask(method, path, (), fields, headers, seen)
 
     async def stream(self, path: str, after: str) -> AsyncIterator[list[SentEvent]]:
         """What is sent after a place and from then on, through however many connections: each event once.
@@ -99,7 +108,7 @@ class Transport:
                     yield events
 
     async def _ask(
-        self, method: str, path: str, query: Mapping[str, Any], body: Any = None,
+        self, method: str, path: str, query: Sequence[tuple[str, str]] = (), body: Any = None,
         headers: Mapping[str, str] | None = None, seen: int | None = None,
     ) -> httpx.Response:  # fmt: skip
         told = dict(headers or {})
@@ -110,7 +119,7 @@ class Transport:
             told["Content-Type"] = "application/json"
             content = msgspec.json.encode(body, enc_hook=str)
         request = self._http.build_request(
-            method, self._place(path), params=_parameters(query), content=content, headers=told
+            method, self._place(path), params=httpx.QueryParams(list(query)), content=content, headers=told
         )
         patience = Patience(self.sources, self._patience_seconds)
         while True:
@@ -163,25 +172,27 @@ class _PassingError(Exception):
         self.refusal, self.retry_after = refusal, retry_after
 
 
-def place(*words: str | int) -> str:
-    """A path of words, whatever letters they have."""
-    return "".join(f"/{_quoted(str(word))}" for word in words)
+def placed(operation: Operation[R, Any], request: R) -> tuple[str, dict[str, Any]]:
+    """The path of a request, and the fields that do not travel in it; the last route takes words of any letters."""
+    fields = {name: getattr(request, name) for name in request.__struct_fields__}
+    path = _PLACES.sub(lambda found: _quoted(str(fields.pop(found[1]))), operation.routes[-1].path)
+    return path, fields
 
 
 def _quoted(word: str) -> str:
     return quote(word, safe="") if word.strip(".") else word.replace(".", "%2E")
 
 
-def _parameters(query: Mapping[str, Any]) -> httpx.QueryParams:
-    found: list[tuple[str, str | int | float | bool | None]] = []
-    for name, value in query.items():
-        if isinstance(value, bool):
-            found.extend([(name, "true")] if value else [])
-        elif isinstance(value, list | tuple):
-            found.extend((name, str(each)) for each in value)
-        elif value not in (None, ""):
-            found.append((name, str(value)))
-    return httpx.QueryParams(found)
+def _given(request: msgspec.Struct, fields: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The fields of a query that are not as they would be without it."""
+    usual = {each.name: each.default for each in msgspec.structs.fields(request)}
+    found: list[tuple[str, str]] = []
+    for name, value in fields.items():
+        if value == usual[name] or value is None:
+            continue
+        values = value if isinstance(value, list | tuple) else [value]
+        found.extend((name, str(each).lower() if isinstance(each, bool) else str(each)) for each in values)
+    return found
 
 
 def checked_url(url: str) -> str:

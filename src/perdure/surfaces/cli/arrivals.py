@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from perdure.surfaces.cli import output
-from perdure.surfaces.cli.calls import PANEL, REST_SECONDS, described
+from perdure.surfaces.cli.calls import PANEL, REST_SECONDS
 from perdure.surfaces.cli.completions import verb_names
 from perdure.surfaces.cli.exits import FAILED
 from perdure.surfaces.cli.failures import usage
@@ -145,7 +145,7 @@ async def _show_receipt(settings: Settings, perdure: Any, receipt: Any) -> None:
     import msgspec
 
     if receipt.call is not None:
-        receipt = msgspec.structs.replace(receipt, call=await described(perdure, await perdure.status(receipt.call.id)))
+        receipt = msgspec.structs.replace(receipt, call=await perdure.status(receipt.call.id))
     output.show(settings, receipt, lambda: _receipt_picture(receipt))
 
 

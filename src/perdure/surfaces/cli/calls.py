@@ -227,7 +227,7 @@ async def find(
     """Find calls of a verb by its indexed fields, newest first; all fields must match."""
     wanted = {name.replace("-", "_"): value for name, value in pairs(fields).items()}
     async with open_store(settings, "reader") as perdure:
-        found = [await described(perdure, view) for view in await perdure.find(verb, limit, **wanted)]
+        found = await perdure.find(verb, limit, **wanted)
         output.show(settings, found, lambda: _pictures().calls_picture(f"Calls of {verb}", found, "No such call."))
 
 
@@ -264,20 +264,7 @@ async def erase(
 
 async def show_call(settings: Settings, perdure: Any, view: Any) -> None:
     """A call as everyone is shown it."""
-    told = await described(perdure, view)
-    output.show(settings, told, lambda: _pictures().call_picture(told))
-
-
-async def described(perdure: Any, view: Any) -> Any:
-    """The call with its sentence, where its verb is loaded and its data is there; an instance as it is."""
-    import msgspec
-
-    if not hasattr(view, "sentence") or view.sentence or not isinstance(view.args, dict):
-        return view
-    verb = await find_verb(perdure, view.verb, view.version)
-    if verb is None:
-        return view
-    return msgspec.structs.replace(view, sentence=verb.sentence(view.args))
+    output.show(settings, view, lambda: _pictures().call_picture(view))
 
 
 def _pictures() -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from perdure.surfaces.cli import output
-from perdure.surfaces.cli.calls import REST_SECONDS, IdWord, Reason, described, show_call
+from perdure.surfaces.cli.calls import REST_SECONDS, IdWord, Reason, show_call
 from perdure.surfaces.cli.exits import FAILED
 from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings, command, group
@@ -33,7 +33,7 @@ async def list_incidents(
 ) -> None:
     """List calls, and processes that carry none, that need a person, and why."""
     async with open_store(settings, "reader") as perdure:
-        found = [await described(perdure, view) for view in await perdure.incidents(limit)]
+        found = await perdure.incidents(limit)
         output.show(settings, found, lambda: _picture(found))
 
 

@@ -12,8 +12,8 @@ from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings
 
 if TYPE_CHECKING:
+    from perdure.app.verb_views import VerbRow, VerbView
     from perdure.client import AsyncClient
-    from perdure.client.views import VerbRow, VerbView
     from perdure.verbs import Catalogue, Verb
 
 SERVER = "PERDURE_SERVER"

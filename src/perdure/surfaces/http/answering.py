@@ -30,11 +30,10 @@ class _Told(ASGIResponse):
     __slots__ = ("_headers",)
 
     def __init__(self, status: int, body: bytes, headers: Mapping[bytes, str]) -> None:
-        self.status_code, self.body = status, body
-        self._headers = [
-            (b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)),
-            *((name, value.encode()) for name, value in headers.items()),
-        ]  # fmt: skip
+        self.status_code, self.body = status, body if status != 204 else b""
+        self._headers = [(name, value.encode()) for name, value in headers.items()]
+        if status != 204:
+            self._headers += [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self._headers})

@@ -31,7 +31,6 @@ from perdure.surfaces.http.routes import API, ROOT
 from perdure.surfaces.http.routes.dashboard import Files
 from perdure.surfaces.http.streams import Streams
 from perdure.surfaces.http.turnstile import Turnstile
-from perdure.surfaces.http.versions import Turns
 
 
 def make_app(
@@ -77,7 +76,7 @@ def make_app(
         {
             "perdure": perdure, "acting": acting(perdure),
             "settings": settings, "secret": secret, "authenticator": who, "streams": streams,
-            "tokens": tokens, "turns": Turns(), "turnstile": turnstile, "files": Files(),
+            "tokens": tokens, "turnstile": turnstile, "files": Files(),
             "failures": failures, "public_keys": public_keys or {},
         }
     )  # fmt: skip

@@ -95,8 +95,7 @@ def _tell(handler: Any, operation: dict[str, Any]) -> None:
     parameters = operation.setdefault("parameters", [])
     if opt.get("repeats"):
         parameters.append(KEY_PARAMETER)
-    is_act = handler.http_methods & {"POST", "PUT"}
-    if is_act and any(each["in"] == "path" and each["name"] == "id" for each in parameters):
+    if opt.get("guarded"):
         parameters.append(MATCH_PARAMETER)
     answers = operation["responses"]
     for status in list(answers):

@@ -1,34 +1,62 @@
-"""Following what happens: the whole tenant's feed, or the journal of one thing."""
+"""Streams of journals and of the tenant's feed: a page of an operation, again and again, and what is still to come."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from litestar import Request, Response
+from litestar import Request
+from msgspec.structs import replace
 
 from perdure.access.principal import Principal
 from perdure.app import Perdure
-from perdure.app.paging import Page
+from perdure.app.operations.events import FollowFeed, FollowJournal, place_in_journal
+from perdure.app.operations.operation import Context, Operation
+from perdure.app.operations.perform import perform
 from perdure.app.views import EventView
-from perdure.errors import RejectedError, Rejection
 from perdure.surfaces.http.streams import MEDIA, PULSE_SECONDS, EventStream, sent_event
 
 AnyRequest = Request[Any, Any, Any]
 Journal = Callable[[int], AsyncIterator[EventView]]
 """The events of one thing after a record of its journal."""
+STREAMED = frozenset({"follow_events", "follow_call", "follow_runbook", "follow_instance"})
+MOST = 200
 
 
-def wants_stream(request: AnyRequest) -> bool:
-    return MEDIA in request.headers.get("accept", "")
+async def followed(
+    request: AnyRequest, context: Context, row: Operation[Any, Any], asked: FollowFeed | FollowJournal
+) -> tuple[FollowFeed | FollowJournal, EventStream | None]:
+    """The request from where its reader was, and the stream of it where one is accepted.
+
+    A browser that comes back names the place itself, and the one in its address is older.
+    """
+    asked = replace(asked, after=request.headers.get("last-event-id") or asked.after or None)
+    if MEDIA not in request.headers.get("accept", ""):
+        return asked, None
+    if isinstance(asked, FollowFeed):
+        if asked.after is not None:
+            await perform(context, row, replace(asked, limit=1))  # a cursor that leads nowhere is refused at once
+        return asked, _stream(request, context.principal, feed_chunks(context.perdure, asked.after))
+    place = place_in_journal(asked.after)
+    journal = _journal(context, row, asked.id)
+    await anext(journal(0))  # what is not there is refused before anything is sent
+    return asked, _stream(request, context.principal, journal_chunks(context.perdure, asked.id, journal, place))
 
 
-def seen_before(request: AnyRequest, after: str | None) -> str | None:
-    """Where to go on: a browser that comes back says so itself, and its address is older than that."""
-    return request.headers.get("last-event-id") or after or None
+def _journal(context: Context, row: Operation[Any, Any], id: str) -> Journal:
+    async def events(record: int) -> AsyncIterator[EventView]:
+        # Each page is authorised anew: verbs that the key does not reach may be added while somebody follows.
+        after: str | None = str(record)
+        while after is not None:
+            page = await perform(context, row, FollowJournal(id, after, MOST))
+            for event in page.items:
+                yield event
+            after = page.next
+
+    return events
 
 
-def stream_of(request: AnyRequest, principal: Principal, chunks: AsyncIterator[bytes]) -> EventStream:
+def _stream(request: AnyRequest, principal: Principal, chunks: AsyncIterator[bytes]) -> EventStream:
     state = request.app.state
     scope = request.scope
 
@@ -46,28 +74,6 @@ async def feed_chunks(perdure: Perdure, after: str | None) -> AsyncIterator[byte
         yield b"id: %s\n\n" % after.encode()  # who loses the connection before anything happens misses nothing
     async for batch in perdure.feed.follow(after, pulse_seconds=PULSE_SECONDS):
         yield b"".join(sent_event(item.cursor, item.entry, item) for item in batch)
-
-
-async def journal_answer(
-    request: AnyRequest, perdure: Perdure, principal: Principal, id: str, journal: Journal, after: str | None,
-    limit: int,
-) -> Response[Any]:  # fmt: skip
-    """A page of a journal; as a stream where that is asked for, and then what is still to come as well."""
-    place = _place(seen_before(request, after))
-    if wants_stream(request):
-        await anext(aiter(journal(0)))  # what is not there is refused before anything is sent
-        return stream_of(request, principal, journal_chunks(perdure, id, journal, place))
-    return Response(await journal_page(journal, place[0], limit))
-
-
-async def journal_page(journal: Journal, after: int, limit: int) -> Page[EventView]:
-    """Some events; those of one record are never parted."""
-    found: list[EventView] = []
-    async for event in journal(after):
-        if len(found) >= limit and event.sequence != found[-1].sequence:
-            return Page(found, str(found[-1].sequence))
-        found.append(event)
-    return Page(found, None)
 
 
 async def journal_chunks(
@@ -97,11 +103,3 @@ async def _since(journal: Journal, place: tuple[int, int]) -> AsyncIterator[tupl
         if event.sequence == record and index <= seen:
             continue
         yield sent_event(f"{event.sequence}.{index}", event.entry, event), (event.sequence, index)
-
-
-def _place(text: str | None) -> tuple[int, int]:
-    record, _, seen = (text or "0").partition(".")
-    if not (record.isascii() and record.isdigit() and len(record) < 16 and (not seen or seen.isdigit())):
-        hint = "Use the `next` of a page, or the id of an event."
-        raise RejectedError(Rejection("invalid", "go on from", "event", str(text)[:80], "it is none", hint))
-    return int(record), int(seen[:9] or 0) if seen.isascii() else 0

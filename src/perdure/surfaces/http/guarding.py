@@ -1,17 +1,16 @@
-"""Who asks and what they may: the guard before every route, and what its function is given."""
+"""The guard before every route: who asks, whether they may, and the platform acting for them."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from functools import lru_cache, wraps
-from typing import Any, get_type_hints
+from functools import lru_cache
+from typing import Any
 
 from litestar import Request
 from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 
-from perdure.access.principal import Principal, own_key
+from perdure.access.principal import Principal
 from perdure.access.roles import check
 from perdure.app import Perdure
 from perdure.surfaces.http.problems import RefusedRequest
@@ -56,33 +55,6 @@ def _principal_in(scope: Any) -> Principal:
     return principal
 
 
-def given(handler: Callable[..., Any]) -> Callable[..., Any]:
-    """A route's function as the framework sees it: `perdure` and `principal` are given by us, not looked for."""
-    signature = inspect.signature(handler)
-    ours = frozenset(GIVEN) & signature.parameters.keys()
-    if not ours:
-        return handler
-    wants_request = "request" in signature.parameters
-
-    @wraps(handler)
-    async def served(**arguments: Any) -> Any:
-        request: AnyRequest = arguments["request"] if wants_request else arguments.pop("request")
-        for name in ours:
-            arguments[name] = GIVEN[name](request)
-        return await handler(**arguments)
-
-    hints = {**get_type_hints(handler, include_extras=True), "request": AnyRequest}
-    kept = {name: each for name, each in signature.parameters.items() if name not in ours}
-    asked = inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY)
-    parameters = [
-        each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
-        for name, each in {"request": asked, **kept}.items()
-    ]
-    served.__signature__ = inspect.Signature(parameters, return_annotation=hints["return"])  # type: ignore[attr-defined]
-    served.__annotations__ = {**{each.name: each.annotation for each in parameters}, "return": hints["return"]}
-    return served
-
-
 def perdure_for(request: AnyRequest) -> Perdure:
     """The platform on behalf of whoever asks."""
     who = principal_of(request)
@@ -100,17 +72,8 @@ def acting(perdure: Perdure) -> Callable[[str, str, tuple[str, ...], str], Perdu
     return on_behalf
 
 
-GIVEN: dict[str, Callable[[AnyRequest], Any]] = {"perdure": perdure_for, "principal": principal_of}
-"""What the function of a route may name besides the parts of a request."""
-
-
 def trace_of(connection: AnyConnection) -> str:
     """The trace a request belongs to, as the journal keeps it; what is none is as if nothing had been sent."""
     given = header_of(connection.scope, b"traceparent")
     context = parse_traceparent(given) if given else None
     return traceparent(context) if context is not None else ""
-
-
-def idempotency_key(request: AnyRequest) -> str:
-    """The key as operations are handed it: one that two principals chose alike is not the same."""
-    return own_key(principal_of(request), header_of(request.scope, b"idempotency-key"))

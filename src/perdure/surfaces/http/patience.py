@@ -4,39 +4,32 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Annotated, Any, Literal
+from typing import Any, TypeVar, cast
 
 from litestar import Request
-from litestar.params import Parameter
 
 from perdure.access.principal import Principal
 from perdure.surfaces.http.problems import RefusedRequest
 from perdure.surfaces.http.streams import Streams
 
 STOPPING = "This server stops, and nobody waits at it any more."
-MAX_SECONDS = 30.0
-"""How long a look may wait: never so long that those between give up."""
-Goal = Annotated[
-    Literal["", "rest", "end"],
-    Parameter(description="Answer when it has ended, or has gone as far as it goes by itself; else at once."),
-]
-Patience = Annotated[float, Parameter(ge=0, le=MAX_SECONDS, description="How long to wait for that, in seconds.")]
+T = TypeVar("T")
 
 
-async def patiently(request: Request[Any, Any, Any], principal: Principal, waiting: Coroutine[Any, Any, Any]) -> None:
-    """Wait. A server that stops lets nobody wait: whoever does asks again, elsewhere or a little later."""
+async def patiently(request: Request[Any, Any, Any], principal: Principal, waiting: Coroutine[Any, Any, T]) -> T:
+    """Wait for an answer. A server that stops lets nobody wait: clients ask again, elsewhere or a little later."""
     streams: Streams = request.app.state.streams
     pursuing = asyncio.ensure_future(waiting)
     try:
         streams.check(principal)
         stop = streams.begin(principal)
         try:
-            await asyncio.wait({pursuing, stop}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(cast("list[asyncio.Future[Any]]", [pursuing, stop]), return_when=asyncio.FIRST_COMPLETED)
         finally:
             streams.end(principal, stop)
         if not pursuing.done():
             raise RefusedRequest(503, "server.draining", STOPPING, "Ask again.", headers={"Retry-After": "1"})
-        await pursuing
+        return await pursuing
     finally:
         pursuing.cancel()
         await asyncio.gather(pursuing, return_exceptions=True)

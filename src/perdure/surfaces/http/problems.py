@@ -3,42 +3,22 @@
 from __future__ import annotations
 
 import logging
-from http import HTTPStatus
 from typing import Any
 
 import msgspec
 from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
 
-from perdure.app.task_views import FieldError, field_errors
-from perdure.errors import (
-    EDGE_CODES,
-    ConfirmationRequiredError,
-    DefinitionError,
-    PayloadTooLargeError,
-    PerdureError,
-    QuarantinedError,
-    RejectedError,
-    Rejection,
-    SchemaViolationError,
-    StoreFullError,
-    StoreUnavailableError,
-)
+from perdure.app.problems import BROKEN, Problem, problem, problem_of
+from perdure.app.reviewing import RefusedModelError
+from perdure.app.task_views import FieldError
+from perdure.errors import ConfirmationRequiredError, DefinitionError, PerdureError, RejectedError, StaleError
 
 MEDIA = "application/problem+json"
-BROKEN = "Something broke that should not; it has been logged."
 REUSED = "This Idempotency-Key came with another request before."
 REUSED_HINT = "Use a new key for a new request."
 log = logging.getLogger("perdure.http")
 
-_STATUSES: dict[type[PerdureError], int] = {
-    SchemaViolationError: 422,
-    DefinitionError: 422,
-    PayloadTooLargeError: 413,
-    QuarantinedError: 409,
-    StoreUnavailableError: 503,
-    StoreFullError: 503,
-}
 _NAMES = {
     400: "request.malformed",
     401: "access.unauthenticated",
@@ -51,23 +31,6 @@ _NAMES = {
     415: "request.media_type",
     422: "request.invalid",
 }
-
-
-class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Why a request was refused. `detail` is a sentence for people, `code` is stable and for programs.
-
-    Some codes bring members of their own along: the plan to confirm, the ways to sign in.
-    """
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    code: str
-    instance: str = ""
-    hint: str = ""
-    errors: list[FieldError] = []
-    request_id: str = ""
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -101,26 +64,12 @@ class RefusedRequest(Exception):
         self.headers, self.errors, self.more = headers or {}, errors or [], more or {}
 
 
-def problem(status: int, code: str, detail: str, hint: str = "", **more: Any) -> Problem:
-    return Problem(f"/problems/{code}", HTTPStatus(status).phrase, status, detail, code, hint=hint, **more)
-
-
 def refusal_of(error: Exception) -> Refusal:
     """What an exception is told as."""
     match error:
         case RefusedRequest():
             shown = problem(error.status, error.code, error.detail, error.hint, errors=error.errors)
             return Refusal(shown, error.headers, error.more)
-        case ConfirmationRequiredError():
-            return Refusal(problem(423, error.code, str(error), error.hint), more=error.data)
-        case RejectedError(rejection=rejection):
-            return _of_rejection(rejection)
-        case SchemaViolationError():
-            return Refusal(problem(422, error.code, str(error), error.hint, errors=field_errors(error)))
-        case DefinitionError():
-            found = [FieldError(each.where(), each.reason, each.hint) for each in error.problems]
-            more = {"problems": msgspec.to_builtins(error.problems)}
-            return Refusal(problem(422, error.code, str(error), errors=found), more=more)
         case PerdureError():
             return _of_ours(error)
         case ValidationException():
@@ -132,18 +81,25 @@ def refusal_of(error: Exception) -> Refusal:
             return Refusal(problem(500, "perdure.broken", BROKEN))
 
 
-def _of_rejection(rejection: Rejection) -> Refusal:
-    status = EDGE_CODES[rejection.code].http_status
-    code = "access.forbidden" if rejection.code == "forbidden" else f"command.{rejection.code}"
-    return Refusal(problem(status, code, rejection.sentence(), rejection.hint))
-
-
 def _of_ours(error: PerdureError) -> Refusal:
-    status = next((status for kind, status in _STATUSES.items() if isinstance(error, kind)), 500)
-    if status == 500:
-        return Refusal(problem(500, "perdure.broken", BROKEN))
-    headers = {"Retry-After": "1"} if status == 503 else {}
-    return Refusal(problem(status, error.code, str(error), error.hint), headers)
+    shown = problem_of(error)
+    match error:
+        case ConfirmationRequiredError():
+            return Refusal(shown, more=error.data)
+        case StaleError():
+            return Refusal(shown, {"ETag": f'"{error.sequence}"'})
+        case RefusedModelError():
+            return _of_model(shown, error)
+        case DefinitionError():
+            return Refusal(shown, more={"problems": msgspec.to_builtins(error.problems)})
+    return Refusal(shown, {"Retry-After": "1"} if shown.status == 503 else {})
+
+
+def _of_model(shown: Problem, error: RefusedModelError) -> Refusal:
+    found = [FieldError(each.field or each.where(), each.reason, each.hint) for each in error.problems]
+    more = {**msgspec.to_builtins(error.review), "problems": msgspec.to_builtins(error.problems)}
+    hint = "Mend the model and send it again."
+    return Refusal(msgspec.structs.replace(shown, hint=hint, errors=found), more=more)
 
 
 def _fields(extra: Any) -> list[FieldError]:

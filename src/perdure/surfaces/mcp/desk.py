@@ -11,6 +11,8 @@ import msgspec
 from perdure.access.principal import Principal, own_key
 from perdure.access.roles import check, refusal
 from perdure.app import Perdure
+from perdure.app.operations.operation import A, Context, Operation, R
+from perdure.app.operations.perform import perform
 
 
 class Desk(NamedTuple):
@@ -23,9 +25,10 @@ class Desk(NamedTuple):
         """Nothing when the principal may; else a rejection."""
         check(self.principal, operation, verb=verb)
 
-    def idempotency_key(self, key: str) -> str:
-        """A key as operations are handed it: one that two principals chose alike is not the same."""
-        return own_key(self.principal, key)
+    async def perform(self, operation: Operation[R, A], request: R, *, key: str = "") -> A:
+        """Perform an operation of the table; under one idempotency key it happens once."""
+        context = Context(self.perdure, self.principal, idempotency_key=own_key(self.principal, key))
+        return await perform(context, operation, request)
 
     def may(self, operation: str, verb: str = "") -> bool:
         return refusal(self.principal, operation, verb) is None

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
+from perdure.app.composing import extension_of
+from perdure.app.operations import runbooks as operations
+from perdure.app.operations.drafts import StartDraft, start_draft
+from perdure.app.operations.runbooks import StepReason
 from perdure.app.runbook_views import PlannedStepView, RunbookView
 from perdure.app.seeing import seen
 from perdure.contracts import is_grave
-from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.runbooks.draft import Draft
 from perdure.runbooks.drafting import compile_draft, entries_of
-from perdure.runbooks.plan import Plan, StepPlan
+from perdure.runbooks.plan import Plan
 from perdure.surfaces.mcp.confirming import Agreed, Confirmation, asked_first, gravest, kept
 from perdure.surfaces.mcp.desk import Desk, Tool
 from perdure.surfaces.mcp.fitting import IN_LISTS, fitted, short
@@ -104,21 +107,6 @@ class CancelRunbook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     is_compensating: Annotated[bool, Meta(description="Also take back what has completed, the last first.")] = False
 
 
-class PlannedStep(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One step before it runs."""
-
-    number: int
-    name: str
-    verb: str
-    sentence: str
-    args: Any = None
-    needs: list[str] = []
-    after: list[str] = []
-    gate: str = ""
-    waits: str = ""
-    writes: list[str] = []
-
-
 class PlanAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a plan would do. Nothing of it was done."""
 
@@ -128,7 +116,7 @@ class PlanAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     needs_confirmation: bool
     next: str
     step_count: int
-    steps: list[PlannedStep]
+    steps: list[PlannedStepView]
     more_steps: int = 0
     remarks: list[str] = []
     draft: str = ""
@@ -186,12 +174,10 @@ def _planned(desk: Desk, plan: Plan, first: int, draft: str) -> PlanAnswer:
     )  # fmt: skip
 
 
-def _step(view: PlannedStepView) -> PlannedStep:
-    rest = "Plan it again from this step alone."
-    return PlannedStep(
-        view.number, view.name, view.verb, short(view.sentence), fitted(view.args, IN_LISTS, rest), view.needs,
-        view.after, view.gate, view.parks, [short(each) for each in view.writes[:10]],
-    )  # fmt: skip
+def _step(view: PlannedStepView) -> PlannedStepView:
+    args = fitted(view.args, IN_LISTS, "Plan it again from this step alone.")
+    writes = [short(each) for each in view.writes[:10]]
+    return msgspec.structs.replace(view, sentence=short(view.sentence), args=args, writes=writes)
 
 
 async def run_runbook(desk: Desk, asked: RunRunbook) -> RunAnswer:
@@ -204,7 +190,6 @@ async def run_runbook(desk: Desk, asked: RunRunbook) -> RunAnswer:
     """
     plan = await plan_of(desk, Source(asked.program, asked.calls, asked.variables, asked.draft))
     check_verbs(desk, "runbook.start", plan.steps)
-    runbooks = desk.perdure.runbooks
     found = await asked_first(desk, plan, plan.steps, Agreed(asked.confirm, asked.phrase))
     if found is not None:
         is_kept = bool(asked.draft)
@@ -212,13 +197,18 @@ async def run_runbook(desk: Desk, asked: RunRunbook) -> RunAnswer:
             msgspec.structs.replace(found, draft=asked.draft) if is_kept else await kept(desk, found, plan, asked.case)
         )
         return RunAnswer("needs_confirmation", ASK_A_PERSON, confirmation=told)
+    view = await _started(desk, asked)
+    return run_answer(await desk.perdure.runbooks.rest(view.id, asked.wait_seconds))
+
+
+async def _started(desk: Desk, asked: RunRunbook) -> RunbookView:
     if asked.draft:
-        view = await runbooks.start_draft(asked.draft, plan)
-    else:
-        view = await runbooks.start(
-            plan, case=asked.case, idempotency_key=desk.idempotency_key(asked.idempotency_key)
-        )  # fmt: skip
-    return run_answer(await runbooks.rest(view.id, asked.wait_seconds))
+        return await desk.perform(start_draft, StartDraft(asked.draft, asked.confirm, asked.phrase))
+    what = Source(asked.program, asked.calls, asked.variables).composition()
+    request = operations.StartRunbook(
+        what.program, what.calls, what.variables, case=asked.case, confirm=asked.confirm, phrase=asked.phrase
+    )
+    return await desk.perform(operations.start_runbook, request, key=asked.idempotency_key)
 
 
 async def extend_runbook(desk: Desk, asked: ExtendRunbook) -> RunAnswer:
@@ -228,44 +218,18 @@ async def extend_runbook(desk: Desk, asked: ExtendRunbook) -> RunAnswer:
     look with runbook_status first when you are not sure that it arrived. With outcome 'needs_confirmation' nothing was
     added, because one of the new steps is grave: a person has to add it.
     """
-    source = Source(asked.program, asked.calls, asked.variables)
-    longer, added = await _looked_at(desk, asked.id, source)
+    what = Source(asked.program, asked.calls, asked.variables).composition()
+    extension = await extension_of(desk.perdure, asked.id, what)
+    added = extension.added.steps
     check_verbs(desk, "runbook.extend", added)
-    found = await asked_first(desk, longer, added, Agreed(asked.confirm, asked.phrase))
+    found = await asked_first(desk, extension.whole, added, Agreed(asked.confirm, asked.phrase))
     if found is not None:
         return RunAnswer("needs_confirmation", ASK_TO_ADD, asked.id, confirmation=found)
-
-    def grow(before: Plan) -> Plan:
-        plan = compiled(desk, source, before)
-        if plan.content_hash != longer.content_hash:
-            fact, hint = "its plan has changed meanwhile", "Look at it again and extend it anew."
-            raise RejectedError(Rejection("blocked", "extend", "runbook", asked.id, fact, hint))
-        return plan
-
-    view = await desk.perdure.runbooks.extend(asked.id, grow)
+    request = operations.ExtendRunbook(
+        what.program, what.calls, what.variables, id=asked.id, confirm=asked.confirm, phrase=asked.phrase
+    )
+    view = await desk.perform(operations.extend_runbook, request)
     return run_answer(seen(desk.principal, await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
-
-
-class _LookedAt(Exception):
-    """What a plan would be, longer; nothing was done."""
-
-    def __init__(self, plan: Plan, added: tuple[StepPlan, ...]) -> None:
-        super().__init__()
-        self.plan, self.added = plan, added
-
-
-async def _looked_at(desk: Desk, id: str, source: Source) -> tuple[Plan, tuple[StepPlan, ...]]:
-    """The plan as it would be, and the steps that are new in it."""
-
-    def look(before: Plan) -> Plan:
-        plan = compiled(desk, source, before)
-        raise _LookedAt(plan, plan.steps[len(before.steps) :])
-
-    try:
-        await desk.perdure.runbooks.extend(id, look)
-    except _LookedAt as looked:
-        return looked.plan, looked.added
-    raise InvariantBroken("look at", "runbook", id, "its plan was not asked for")
 
 
 async def cancel_runbook(desk: Desk, asked: CancelRunbook) -> RunAnswer:
@@ -273,13 +237,11 @@ async def cancel_runbook(desk: Desk, asked: CancelRunbook) -> RunAnswer:
 
     It cannot be undone: be sure that the person wants it. The reason is kept.
     """
-    view = await desk.perdure.runbooks.show(asked.id)
-    for name in {step.verb for step in view.steps if step.verb}:
-        desk.check("runbook.cancel", name)
-    if asked.is_compensating:
-        desk.check("runbook.compensate")
-    step: str | int = int(asked.step) if asked.step.isdecimal() else asked.step
-    await desk.perdure.runbooks.cancel(asked.id, asked.reason, step=step, compensate=asked.is_compensating)
+    if asked.step:
+        await desk.perform(operations.cancel_step, StepReason(asked.id, asked.step, asked.reason))
+    else:
+        request = operations.CancelRunbook(asked.id, asked.reason, asked.is_compensating)
+        await desk.perform(operations.cancel_runbook, request)
     return run_answer(await desk.perdure.runbooks.rest(asked.id, REST_SECONDS))
 
 

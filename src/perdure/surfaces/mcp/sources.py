@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from perdure.app.composing import Composition
+from perdure.app.composing import plan_of as compose
 from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.draft import Draft
 from perdure.runbooks.drafting import compile_draft
-from perdure.runbooks.language import calls_from_json, compile_calls
 from perdure.runbooks.plan import Plan, StepPlan
 from perdure.surfaces.mcp.desk import Desk
 
@@ -53,6 +54,11 @@ class Source(msgspec.Struct, frozen=True):
     variables: dict[str, Any] = {}
     draft: str = ""
 
+    def composition(self) -> Composition:
+        """The program or the calls, as operations take them."""
+        _require_one(self)
+        return Composition(self.program, msgspec.to_builtins(self.calls) or None, self.variables)
+
 
 async def plan_of(desk: Desk, source: Source) -> Plan:
     """The plan of whatever was given; ProgramError tells everything that is wrong with it."""
@@ -64,13 +70,9 @@ async def plan_of(desk: Desk, source: Source) -> Plan:
     return compiled(desk, source)
 
 
-def compiled(desk: Desk, source: Source, after: Plan | None = None) -> Plan:
-    """The plan of a program or of calls; with `after`, behind the steps of that plan."""
-    _require_one(source)
-    if source.program:
-        return desk.perdure.runbooks.compile(source.program, variables=source.variables, after=after)
-    calls = calls_from_json(msgspec.to_builtins(source.calls))
-    return compile_calls(calls, desk.perdure.catalogue, variables=source.variables, after=after)
+def compiled(desk: Desk, source: Source) -> Plan:
+    """The plan of a program or of calls."""
+    return compose(desk.perdure.catalogue, source.composition())
 
 
 async def draft_of(desk: Desk, id: str) -> Draft:

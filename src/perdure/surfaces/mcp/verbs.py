@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from perdure.app.confirming import call_plan
+from perdure.app.operations import verbs as operations
 from perdure.app.views import CallView
 from perdure.contracts import is_grave
 from perdure.errors import RejectedError, Rejection
-from perdure.runbooks.language import CallSource, compile_calls
 from perdure.runbooks.plan import Plan
 from perdure.surfaces.mcp.confirming import Agreed, Confirmation, asked_first, kept
 from perdure.surfaces.mcp.desk import Desk, Tool
@@ -181,11 +182,11 @@ async def call_verb(desk: Desk, asked: CallVerb) -> CallAnswer:
         if found is not None:
             told = await kept(desk, found, plan, "")
             return CallAnswer("needs_confirmation", ASK_A_PERSON, verb=verb.name, confirmation=told)
-    view = await desk.perdure.call(
-        verb.name, asked.args, version=asked.version, idempotency_key=desk.idempotency_key(asked.idempotency_key),
-        wait=asked.wait_seconds > 0, timeout_seconds=asked.wait_seconds or REST_SECONDS,
+    request = operations.CallVerb(
+        verb.name, asked.args, asked.version, asked.wait_seconds > 0, asked.wait_seconds or REST_SECONDS,
+        asked.confirm, asked.phrase,
     )  # fmt: skip
-    return call_answer(view)
+    return call_answer(await desk.perform(operations.call_verb, request, key=asked.idempotency_key))
 
 
 def _plan(desk: Desk, verb: Verb, asked: CallVerb) -> Plan:
@@ -195,8 +196,7 @@ def _plan(desk: Desk, verb: Verb, asked: CallVerb) -> Plan:
         fact, hint = f"version {verb.version} is not the newest", "Leave the version out."
         raise RejectedError(Rejection("invalid", "draft a call of", "verb", verb.name, fact, hint))
     verb.check_input(asked.args)
-    source = CallSource(name="call", verb=verb.name, args=verb.normalise_args(asked.args))
-    return compile_calls([source], desk.perdure.catalogue)
+    return call_plan(desk.perdure, verb.name, asked.args, asked.version)
 
 
 _NEXT: dict[CallOutcome, str] = {

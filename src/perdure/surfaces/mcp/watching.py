@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from perdure.app.listing_views import RunbookRow
+from perdure.app.operations import calls, events, instances, runbooks
+from perdure.app.operations.calls import ShowCall
+from perdure.app.operations.events import FollowJournal
+from perdure.app.operations.instances import ShowInstance
+from perdure.app.operations.operation import Operation
+from perdure.app.operations.runbooks import ShowRunbook
+from perdure.app.paging import Page
 from perdure.app.runbook_views import RunbookView, StepView
-from perdure.app.seeing import seen
 from perdure.app.views import CallView, EventView
 from perdure.errors import RejectedError, Rejection
 from perdure.surfaces.mcp.desk import Desk, Tool
@@ -21,6 +28,7 @@ from perdure.surfaces.mcp.shapes import Failed, Id, Limit, RunbookId, Wait, Wait
 STEPS_SHOWN = 20
 WAITS_SHOWN = 20
 ENDED = ("completed", "failed", "cancelled")
+Journal = Operation[FollowJournal, Page[EventView]]
 
 
 class StepStatus(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -86,26 +94,10 @@ class ListRunbooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: Annotated[str, Meta(description="'next' of the page before.", max_length=1024)] = ""
 
 
-class RunbookItem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A runbook or a draft in a list."""
-
-    id: str
-    state: str
-    title: str
-    progress: str
-    sequence: int
-    case: str = ""
-    step_count: int = 0
-    waiting: list[str] = []
-    started_at: str = ""
-    ended_at: str = ""
-    principal: str = ""
-
-
 class RunbookPage(msgspec.Struct, frozen=True, omit_defaults=True):
     """Some runbooks, newest first. With `next` there may be more, also when this page holds few."""
 
-    items: list[RunbookItem]
+    items: list[RunbookRow]
     next: str = ""
 
 
@@ -152,20 +144,10 @@ class AskEvents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wait_seconds: WaitSeconds = 0
 
 
-class Event(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One entry of a journal."""
-
-    sequence: int
-    at: str
-    entry: str
-    principal: str
-    data: Any = None
-
-
 class EventPage(msgspec.Struct, frozen=True, omit_defaults=True):
     """Entries, oldest first. Ask again with `after` = `next`; no entry is missed or told twice."""
 
-    items: list[Event]
+    items: list[EventView]
     next: int
     has_more: bool = False
 
@@ -196,30 +178,28 @@ async def runbook_status(desk: Desk, asked: AskStatus) -> RunbookStatus:
     """
     if asked.wait_seconds and asked.seen:
         await _happened(desk.perdure.runbooks.events(asked.id, after=asked.seen, follow=True), asked.wait_seconds)
-    view = seen(desk.principal, await desk.perdure.runbooks.show(asked.id))
+    view = await desk.perform(runbooks.show_runbook, ShowRunbook(asked.id))
     if asked.step:
-        return msgspec.structs.replace(brief_status(view), steps=[_step(view.id, _named(view, asked.step), ALONE)])
+        return replace(brief_status(view), steps=[_step(view.id, _named(view, asked.step), ALONE)])
     if asked.detail == "brief":
         return brief_status(view)
     shown = view.steps[asked.first_step - 1 : asked.first_step - 1 + STEPS_SHOWN]
     more = max(0, len(view.steps) - (asked.first_step - 1 + len(shown)))
     steps = [_step(view.id, each, IN_LISTS) for each in shown]
-    return msgspec.structs.replace(brief_status(view), steps=steps, more_steps=more)
+    return replace(brief_status(view), steps=steps, more_steps=more)
 
 
 async def list_runbooks(desk: Desk, asked: ListRunbooks) -> RunbookPage:
     """List runbooks and drafts, newest first, of one case or in one state, without their steps."""
-    page = await desk.perdure.listing.seen_by(desk.principal.verbs).runbooks(
-        case=asked.case, state=asked.state, limit=asked.limit, after=asked.after or None
-    )  # fmt: skip
-    return RunbookPage([_item(each) for each in page.items], page.next or "")
+    wanted = runbooks.ListRunbooks(asked.state, asked.case, limit=asked.limit, after=asked.after or None)
+    page = await desk.perform(runbooks.list_runbooks, wanted)
+    return RunbookPage([_row(each) for each in page.items if isinstance(each, RunbookRow)], page.next or "")
 
 
-def _item(row: RunbookRow) -> RunbookItem:
-    return RunbookItem(
-        row.id, row.state, short(row.title), short(row.progress), row.sequence, row.case, row.steps,
-        [short(each) for each in row.waiting[:WAITS_SHOWN]], row.started_at or "", row.ended_at or "", row.principal,
-    )  # fmt: skip
+def _row(row: RunbookRow) -> RunbookRow:
+    """A row whose texts are not longer than somebody reads in a list."""
+    waits = [short(each) for each in row.waiting[:WAITS_SHOWN]]
+    return replace(row, title=short(row.title), progress=short(row.progress), waiting=waits)
 
 
 async def workflow_status(desk: Desk, asked: AskWorkflow) -> WorkflowStatus:
@@ -235,23 +215,19 @@ async def workflow_status(desk: Desk, asked: AskWorkflow) -> WorkflowStatus:
             raise
         return await _instance(desk, asked.id)
     if is_runbook:
-        desk.check("runbook.read")
-        return _runbook(seen(desk.principal, await desk.perdure.runbooks.show(asked.id)))
-    desk.check("call.read")
-    return _call(seen(desk.principal, await desk.perdure.status(asked.id)))
+        return _runbook(await desk.perform(runbooks.show_runbook, ShowRunbook(asked.id)))
+    return _call(await desk.perform(calls.show_call, ShowCall(asked.id)))
 
 
 async def _instance(desk: Desk, id: str) -> WorkflowStatus:
-    desk.check("instance.read")
-    view = await desk.perdure.instances.get(id)
+    view = await desk.perform(instances.show_instance, ShowInstance(id))
     waits = [
         Wait(each.kind, each.key, each.name, short(each.text), due_at=each.due_at or "", step=each.element)
         for each in view.waits[:WAITS_SHOWN]
     ]
     open = view.incidents[:WAITS_SHOWN]
     stuck = [Stuck(each.code, short(each.text), each.element, each.since or "") for each in open]
-    is_told = view.state == "completed" and desk.may("instance.read", view.verb)
-    result = fitted(view.data, ALONE, reading(view.id, "", "data")) if is_told else None
+    result = fitted(view.data, ALONE, reading(view.id, "", "data")) if view.state == "completed" else None
     return WorkflowStatus(
         view.id, "instance", view.state, short(view.progress), view.ended_at is not None, view.sequence, view.process,
         waits, stuck, result, failed(view.error), view.started_at or "", view.ended_at or "",
@@ -288,33 +264,25 @@ async def runbook_events(desk: Desk, asked: AskEvents) -> EventPage:
 
     Go on with 'after' = 'next'. With 'wait_seconds' and nothing new yet, it waits for the next entry.
     """
-    events = await _journal(desk, asked.id, asked.after, asked.wait_seconds)
-    items: list[Event] = []
-    has_more = False
-    async for each in events:
-        if len(items) >= asked.limit and each.sequence != items[-1].sequence:
-            has_more = True
-            break
-        items.append(_event(each))
-    return EventPage(items, items[-1].sequence if items else asked.after, has_more)
+    journal, following = await _journal(desk, asked.id)
+    wanted = FollowJournal(asked.id, str(asked.after), asked.limit)
+    page = await desk.perform(journal, wanted)
+    if asked.wait_seconds and not page.items:
+        await _happened(following(asked.id, after=asked.after, follow=True), asked.wait_seconds)
+        page = await desk.perform(journal, wanted)
+    items = [_event(each) for each in page.items]
+    return EventPage(items, items[-1].sequence if items else asked.after, page.next is not None)
 
 
-async def _journal(desk: Desk, id: str, after: int, seconds: float) -> AsyncIterator[EventView]:
-    """What there is, after waiting for something where there is nothing."""
-    perdure = desk.perdure
+async def _journal(desk: Desk, id: str) -> tuple[Journal, Callable[..., AsyncIterator[EventView]]]:
+    """The operation that reads the journal of an id, and how it is followed."""
     try:
-        operation = "runbook.read" if await perdure.runbooks.has(id) else "call.read"
-        for verb in await perdure.waits.verbs_of(id):
-            desk.check(operation, verb)
-        events = perdure.runbooks.events
+        is_runbook = await desk.perdure.runbooks.has(id)
     except RejectedError as error:
         if error.rejection.code != "not_found":
             raise
-        desk.check("instance.read", await perdure.instances.verb(id))
-        events = perdure.instances.events
-    if seconds:
-        await _happened(events(id, after=after, follow=True), seconds)
-    return events(id, after=after)
+        return events.follow_instance, desk.perdure.instances.events
+    return events.follow_runbook if is_runbook else events.follow_call, desk.perdure.runbooks.events
 
 
 async def _happened(events: AsyncIterator[EventView], seconds: float) -> None:
@@ -326,9 +294,9 @@ async def _happened(events: AsyncIterator[EventView], seconds: float) -> None:
         pass
 
 
-def _event(view: EventView) -> Event:
+def _event(view: EventView) -> EventView:
     rest = "It is part of the exported document of the runbook (`perdure runbook export`)."
-    return Event(view.sequence, view.at or "", view.entry, view.principal, fitted(view.data, IN_LISTS, rest))
+    return replace(view, data=fitted(view.data, IN_LISTS, rest))
 
 
 async def read_value(desk: Desk, asked: ReadValue) -> ValuePart:
@@ -344,14 +312,14 @@ async def read_value(desk: Desk, asked: ReadValue) -> ValuePart:
 
 async def _value(desk: Desk, asked: ReadValue) -> Any:
     if asked.of == "data":
-        view = await desk.perdure.instances.get(asked.id)
-        desk.check("instance.read", view.verb)
-        return view.data
+        instance = await desk.perform(instances.show_instance, ShowInstance(asked.id))
+        desk.check("instance.read", instance.verb)
+        return instance.data
     if asked.step:
-        step = _named(await desk.perdure.runbooks.show(asked.id), asked.step)
+        step = _named(await desk.perform(runbooks.show_runbook, ShowRunbook(asked.id)), asked.step)
         desk.check("runbook.read", step.verb)
         return getattr(step, asked.of)
-    call = await desk.perdure.status(asked.id)
+    call = await desk.perform(calls.show_call, ShowCall(asked.id))
     desk.check("call.read", call.verb)
     return getattr(call, asked.of)
 

@@ -7,10 +7,14 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from perdure.app.adding import check_answer, for_people
-from perdure.app.confirming import vetted
+from perdure.app.adding import for_people
 from perdure.app.instance_views import InstanceView
 from perdure.app.listing_views import IncidentItem
+from perdure.app.operations import incidents, messages
+from perdure.app.operations import tasks as operations
+from perdure.app.operations.messages import Published
+from perdure.app.operations.tasks import ShowTask, TakeTask, show_task
+from perdure.app.operations.waits import SendCompletion, send_completion
 from perdure.app.runbook_views import RunbookView
 from perdure.app.task_views import TaskView
 from perdure.app.tasks import GATE_FORM
@@ -175,7 +179,7 @@ async def pending_work(desk: Desk, asked: PendingWork) -> Pending:
     next_task = next_wait = 0
     if asked.kind != "waits":
         found = list(await desk.perdure.tasks.list(mine=True, after=asked.after_task, limit=asked.limit))
-        tasks = [_task(await desk.perdure.tasks.get(each.key)) for each in found]
+        tasks = [_task(await desk.perform(show_task, ShowTask(each.key))) for each in found]
         next_task = found[-1].number if len(found) == asked.limit else 0
     if asked.kind != "tasks" and desk.may("completion.send"):
         waits, next_wait = await _waits(desk, asked)
@@ -233,16 +237,14 @@ async def answer_decision(desk: Desk, asked: AnswerDecision) -> Done:
         fact = "it asks for more than yes or no" if view.proposal is None else "a proposal is replaced, not refused"
         hint = "Answer it with complete_task and what its form asks for."
         raise RejectedError(Rejection("invalid", "answer", "task", asked.key, fact, hint))
-    desk.check("task.accept", view.process)
-    return _done("answered", await desk.perdure.tasks.accept(asked.key))
+    accepted = await desk.perform(operations.accept_task, TakeTask(asked.key))
+    return _done("answered", accepted)
 
 
 async def claim_task(desk: Desk, asked: ClaimTask) -> Task:
     """Take a task so that nobody else answers it meanwhile. Claim before you work on one that others may take, too."""
-    view = await desk.perdure.tasks.get(asked.key)
-    desk.check("task.claim", view.process)
-    _require_person(desk, view)
-    await desk.perdure.tasks.claim(asked.key)
+    _require_person(desk, await desk.perdure.tasks.get(asked.key))
+    await desk.perform(operations.claim_task, TakeTask(asked.key))
     return _task(await desk.perdure.tasks.get(asked.key))
 
 
@@ -257,13 +259,16 @@ async def complete_task(desk: Desk, asked: CompleteTask) -> Done:
         if error.rejection.code != "not_found" or not asked.message_id:
             raise
         # Under a known message id the same answer again is told what came of it.
-        desk.check("task.complete")
-        return _done("answered", await desk.perdure.tasks.complete(asked.key, asked.data, message_id=asked.message_id))
+        return await _completed(desk, asked)
     _require_person(desk, view)
-    desk.check("runbook.answer" if _is_gate(view) else "task.complete", view.process)
-    await check_answer(desk.perdure, desk.principal, asked.key, "", asked.data)
-    done = await desk.perdure.tasks.complete(asked.key, asked.data, message_id=asked.message_id)
-    return _done("answered", done)
+    if _is_gate(view):
+        desk.check("runbook.answer", view.process)
+    return await _completed(desk, asked)
+
+
+async def _completed(desk: Desk, asked: CompleteTask) -> Done:
+    request = operations.CompleteTask(asked.key, asked.data, asked.message_id)
+    return _done("answered", await desk.perform(operations.complete_task, request))
 
 
 def _require_person(desk: Desk, view: TaskView) -> None:
@@ -280,10 +285,10 @@ async def complete_wait(desk: Desk, asked: CompleteWait) -> Done:
     """
     await _require_no_task(desk, asked.key)
     _check_wait(desk, asked)
-    await check_answer(desk.perdure, desk.principal, asked.key, asked.verb, asked.result)
-    receipt = await desk.perdure.complete(
-        asked.key, asked.result, error=asked.error or None, verb=asked.verb, message_id=asked.message_id
+    completion = SendCompletion(
+        asked.key, asked.result, asked.error or None, message_id=asked.message_id, verb=asked.verb
     )  # fmt: skip
+    receipt = await desk.perform(send_completion, completion)
     next = short(receipt.reason) or NO_FURTHER
     if (call := receipt.call) is None:
         return Done(receipt.answer, next)
@@ -323,11 +328,11 @@ async def publish_message(desk: Desk, asked: PublishMessage) -> Done:
     'no_subscription' (nobody wants it), 'ambiguous' (several do, none got it), 'duplicate' (known already). What would
     begin a process that carries something grave is refused as confirmation.required: ask a person to send it.
     """
-    perdure = vetted(desk.perdure, desk.principal, "message.publish", asked.data, asked.confirm, asked.phrase)
-    outcome = await perdure.publish(
-        asked.name, asked.key, asked.data, message_id=asked.message_id, ttl_seconds=asked.ttl_seconds
+    message = Published(
+        asked.name, asked.key, asked.data, asked.message_id, asked.confirm, asked.phrase, asked.ttl_seconds
     )  # fmt: skip
-    return Done(outcome, "Nothing more is to be done.")
+    sent = await desk.perform(messages.publish_message, message)
+    return Done(sent.outcome, "Nothing more is to be done.")
 
 
 async def list_incidents(desk: Desk, asked: ListIncidents) -> IncidentPage:
@@ -335,9 +340,7 @@ async def list_incidents(desk: Desk, asked: ListIncidents) -> IncidentPage:
 
     Mend what the text says, then retry_incident. Do not retry again and again what fails in the same way.
     """
-    page = await desk.perdure.listing.seen_by(desk.principal.verbs).incidents(
-        limit=asked.limit, after=asked.after or None
-    )
+    page = await desk.perform(incidents.list_incidents, incidents.ListIncidents(asked.limit, asked.after or None))
     return IncidentPage([_incident(desk, each) for each in page.items], page.next or "")
 
 

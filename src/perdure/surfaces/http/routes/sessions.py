@@ -9,7 +9,7 @@ from litestar import Request, Response, delete, get, post
 from litestar.datastructures import Cookie
 
 from perdure.access.keytexts import read_key
-from perdure.access.principal import Kind, Principal
+from perdure.access.principal import Principal
 from perdure.access.roles import may
 from perdure.access.tokens import (
     LOGIN_SECONDS,
@@ -22,8 +22,8 @@ from perdure.access.tokens import (
     session_token,
 )
 from perdure.app.server_config import ServerConfig
+from perdure.app.session_views import SessionView
 from perdure.sources import Sources, fresh_secret
-from perdure.surfaces.http.bodies import Body
 from perdure.surfaces.http.credentials import COOKIE, LOGIN, cookie_in, cookie_name
 from perdure.surfaces.http.guarding import CHALLENGE
 from perdure.surfaces.http.making import public
@@ -35,21 +35,7 @@ TAGS = ("session",)
 AnyRequest = Request[Any, Any, Any]
 
 
-class SessionView(msgspec.Struct, frozen=True):
-    """Who is signed in and what they may do. Whatever changes something sends `csrf` as X-CSRF-Token."""
-
-    principal: str
-    tenant: str
-    kind: Kind
-    roles: list[str]
-    groups: list[str]
-    csrf: str
-    authentication: str
-    may: list[str]
-    verbs: list[str]
-
-
-class SignIn(Body, frozen=True):
+class SignIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The text of a key."""
 
     key: str

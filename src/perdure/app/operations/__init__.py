@@ -1,0 +1,1 @@
+"""The table of operations: what can be asked of Perdure, by whom, and how every surface asks it."""

@@ -1,0 +1,179 @@
+"""Operations on calls: list, show, stop, retry, resolve, correct and erase them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from perdure.app.adding import check_added
+from perdure.app.amending import Correction, corrections_of
+from perdure.app.instance_views import InstanceView
+from perdure.app.listing_views import RunbookRow
+from perdure.app.operations.fields import After, Goal, Id, Limit, Patience, Query, State, Word
+from perdure.app.operations.operation import Context, Request, Route, operation
+from perdure.app.operations.scopes import EVERY_VERB_OF_ID, REDACTED
+from perdure.app.paging import Page
+from perdure.app.timelines import Timeline, timeline_of
+from perdure.app.views import CallView
+from perdure.errors import RejectedError, Rejection
+
+TAG = "calls"
+Pairs = Annotated[list[str], Meta(max_length=8)]
+Where = Annotated[Pairs | None, Meta(description="`field:value` of the verb's index; all of them must fit.")]
+
+
+class ListCalls(Request, frozen=True):
+    """Which calls: of a verb, by values of its index, in a state, or by words."""
+
+    verb: Word = ""
+    where: Where = None
+    state: State = ""
+    q: Query = ""
+    limit: Limit = 50
+    after: After = None
+
+
+class ShowCall(Request, frozen=True):
+    """A call, and how far it is to come before it is shown."""
+
+    id: Id
+    until: Goal = ""
+    timeout_seconds: Patience = 10.0
+
+
+class CallId(Request, frozen=True):
+    """A call."""
+
+    id: Id
+
+
+class CancelCall(Request, frozen=True):
+    """Why a call is stopped; the journal keeps it."""
+
+    id: Id
+    reason: str = ""
+
+
+class ResolveCall(Request, frozen=True):
+    """How a stuck call ends: with a `result`, or with the code of an `error`."""
+
+    id: Id
+    result: Any = None
+    error: str | None = None
+    reason: str = ""
+
+
+class AmendCall(Request, frozen=True):
+    """A correction of data that somebody else has to approve."""
+
+    id: Id
+    data: Any
+    reason: str
+    target: Literal["input", "result"] = "input"
+
+
+class ApproveAmendment(Request, frozen=True):
+    """The correction that is agreed to, by its number."""
+
+    id: Id
+    amendment: int
+
+
+class EraseCall(Request, frozen=True):
+    """Why data are erased; the journal keeps it, and this act needs a reason."""
+
+    id: Id
+    reason: str
+
+
+@operation("call.list", Route("GET", "/calls"), tag=TAG, scope=REDACTED)
+async def list_calls(context: Context, request: ListCalls) -> Page[RunbookRow]:
+    """Calls, newest first; with `verb` and `where`, those whose indexed values fit.
+
+    Of calls whose verb a key does not reach it sees that they are there, and finds none by its values.
+    """
+    listing = context.perdure.listing.seen_by(context.principal.verbs)
+    state, limit, after = request.state, request.limit, request.after
+    if request.q:
+        return await listing.runbooks(state=state, q=request.q, kind="calls", limit=limit, after=after)
+    where = _fields(request.verb, request.where) if request.where else None
+    return await listing.calls(verb=request.verb, where=where, state=state, limit=limit, after=after)
+
+
+@operation("call.read", Route("GET", "/calls/{id}"), tag=TAG, scope=REDACTED)
+async def show_call(context: Context, request: ShowCall) -> CallView:
+    """A call as it is now, or once it has come so far as `until` says or the time is up.
+
+    What it is about is told to those whose key reaches its verb.
+    """
+    perdure = context.perdure
+    if request.until:
+        wait = perdure.wait if request.until == "end" else perdure.runbooks.rest
+        await wait(request.id, request.timeout_seconds)
+    return await perdure.status(request.id)
+
+
+@operation("call.read", Route("GET", "/calls/{id}/timeline"), tag=TAG, scope=EVERY_VERB_OF_ID)
+async def show_call_timeline(context: Context, request: CallId) -> Timeline:
+    """When a call ran, waited and ended."""
+    return await timeline_of(context.perdure, request.id)
+
+
+@operation("call.cancel", Route("POST", "/calls/{id}/cancel"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
+async def cancel_call(context: Context, request: CancelCall) -> CallView:
+    """Stop a call. What it already did stays done; nothing is compensated."""
+    return await context.perdure.cancel(request.id, request.reason)
+
+
+@operation("call.retry", Route("POST", "/calls/{id}/retry"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
+async def retry_call(context: Context, request: CallId) -> CallView | InstanceView:
+    """Try again what an incident stopped, in the call itself or in the process that carries it."""
+    return await context.perdure.retry(request.id)
+
+
+@operation(
+    "call.resolve",
+    Route("POST", "/calls/{id}/resolve", needs_body=True),
+    tag=TAG,
+    scope=EVERY_VERB_OF_ID,
+    guard=True,
+)
+async def resolve_call(context: Context, request: ResolveCall) -> CallView | InstanceView:
+    """End by hand what an incident stopped, with a result or an error."""
+    perdure = context.perdure
+    check_added(perdure.catalogue, context.principal, await perdure.waits.verbs_of(request.id), request.result)
+    return await perdure.resolve(request.id, request.result, error=request.error, reason=request.reason)
+
+
+@operation("call.read", Route("GET", "/calls/{id}/amendments"), tag=TAG, scope=EVERY_VERB_OF_ID)
+async def list_amendments(context: Context, request: CallId) -> Page[Correction]:
+    """Corrections of its data, oldest first, with what each of them proposes."""
+    return Page(await corrections_of(context.perdure, request.id))
+
+
+@operation("call.amend", Route("POST", "/calls/{id}/amend"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
+async def amend_call(context: Context, request: AmendCall) -> CallView:
+    """Propose a correction of its data; it holds when somebody else approves it."""
+    return await context.perdure.amend(request.id, request.data, reason=request.reason, target=request.target)
+
+
+@operation("call.approve", Route("POST", "/calls/{id}/approve"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
+async def approve_amendment(context: Context, request: ApproveAmendment) -> CallView:
+    """Approve a correction that somebody else proposed."""
+    return await context.perdure.amend(request.id, approve=request.amendment)
+
+
+@operation("call.erase", Route("POST", "/calls/{id}/erase"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
+async def erase_call(context: Context, request: EraseCall) -> CallView:
+    """Erase the data of an ended call; its history stays and still verifies."""
+    return await context.perdure.erase(request.id, request.reason)
+
+
+def _fields(verb: str, where: list[str]) -> dict[str, str]:
+    if not verb:
+        fact, hint = "an index belongs to a verb", "Name the verb as well."
+        raise RejectedError(Rejection("invalid", "find", "calls", where[0][:80], fact, hint))
+    if any(":" not in each for each in where):
+        raise RejectedError(Rejection("invalid", "find", "calls", verb, "`where` is written field:value"))
+    return dict(each.partition(":")[::2] for each in where)

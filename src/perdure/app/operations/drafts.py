@@ -1,0 +1,103 @@
+"""Operations on drafts: open, read, replace, undo, redo and start runbooks that somebody still writes."""
+
+from __future__ import annotations
+
+from perdure.app.agreement import check_agreed, check_verbs
+from perdure.app.composing import draft_of
+from perdure.app.drafts import DraftView, draft_plan, revise_draft, show_draft
+from perdure.app.operations.fields import Id
+from perdure.app.operations.operation import Context, Request, Route, operation
+from perdure.app.operations.runbooks import Composed
+from perdure.app.operations.scopes import DISCOVERED, NO_VERB
+from perdure.app.runbook_views import RunbookView
+
+TAG = "drafts"
+
+
+class OpenDraft(Composed, frozen=True):
+    """A draft to keep; `change` says in words what is different now."""
+
+    case: str = ""
+    change: str = ""
+
+
+class ReplaceDraft(OpenDraft, frozen=True, kw_only=True):
+    """A draft as it is to read from now on."""
+
+    id: Id
+
+
+class DraftId(Request, frozen=True):
+    """A draft."""
+
+    id: Id
+
+
+class StartDraft(Request, frozen=True):
+    """A draft to run as it reads now."""
+
+    id: Id
+    confirm: str = ""
+    phrase: str = ""
+    wait: bool = False
+    timeout_seconds: float | None = None
+
+
+@operation(
+    "runbook.draft",
+    Route("POST", "/drafts", 201, location="/api/drafts/{id}", needs_body=True),
+    tag=TAG,
+    scope=NO_VERB,
+)
+async def open_draft(context: Context, request: OpenDraft) -> DraftView:
+    """Begin to write a runbook; the id stays when it is started."""
+    perdure = context.perdure
+    id = await perdure.runbooks.open_draft(draft_of(perdure.catalogue, request.composition()), case=request.case)
+    return await show_draft(perdure, id)
+
+
+@operation("draft.read", Route("GET", "/drafts/{id}"), tag=TAG, scope=DISCOVERED)
+async def read_draft(context: Context, request: DraftId) -> DraftView:
+    """A draft as it reads now, what it would do, and what is still wrong with it.
+
+    It is told to those whose key reaches every verb in it.
+    """
+    view = await show_draft(context.perdure, request.id)
+    for named in view.verbs():
+        verb = context.perdure.catalogue.find(named)
+        context.check("draft.read", verb.name if verb is not None else named)
+    return view
+
+
+@operation(
+    "runbook.draft", Route("PUT", "/drafts/{id}", needs_body=True), tag=TAG, scope=NO_VERB, guard=True, repeat="safe"
+)
+async def replace_draft(context: Context, request: ReplaceDraft) -> DraftView:
+    """It reads so from now on; with `If-Match`, only when nobody else has changed it."""
+    await show_draft(context.perdure, request.id)
+    draft = draft_of(context.perdure.catalogue, request.composition())
+    return await revise_draft(context.perdure, request.id, draft, request.change, context.sequence)
+
+
+@operation("runbook.draft", Route("POST", "/drafts/{id}/undo"), tag=TAG, scope=NO_VERB, guard=True)
+async def undo_draft(context: Context, request: DraftId) -> DraftView:
+    """Back to how it read before."""
+    await context.perdure.runbooks.undo(request.id)
+    return await show_draft(context.perdure, request.id)
+
+
+@operation("runbook.draft", Route("POST", "/drafts/{id}/redo"), tag=TAG, scope=NO_VERB, guard=True)
+async def redo_draft(context: Context, request: DraftId) -> DraftView:
+    """Forward to what was undone."""
+    await context.perdure.runbooks.redo(request.id)
+    return await show_draft(context.perdure, request.id)
+
+
+@operation("runbook.start", Route("POST", "/drafts/{id}/start"), tag=TAG, scope=DISCOVERED, guard=True)
+async def start_draft(context: Context, request: StartDraft) -> RunbookView:
+    """Run it as it reads now; its id and its history stay."""
+    perdure, principal = context.perdure, context.principal
+    plan = await draft_plan(perdure, request.id)
+    check_verbs(principal, "runbook.start", plan)
+    await check_agreed(perdure, perdure.runbooks.plan(plan), principal, request.confirm, request.phrase)
+    return await perdure.runbooks.start_draft(request.id, plan, wait=request.wait)

@@ -1,0 +1,87 @@
+"""Operations on messages and signals: telling processes what happened outside."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import field
+
+from perdure.app.confirming import vetted
+from perdure.app.messages import Sent
+from perdure.app.operations.fields import Data
+from perdure.app.operations.operation import Context, Request, Route, operation
+from perdure.app.operations.scopes import DISCOVERED
+
+TAG = "messages"
+
+
+class Message(Request, frozen=True):
+    """A message for the instance that waits under the key. Under one `message_id` it counts once.
+
+    One that would begin processes that carry grave verbs is confirmed as calls of them are.
+    """
+
+    name: str
+    key: str = ""
+    data: Data = field(default_factory=dict)
+    message_id: str = ""
+    confirm: str = ""
+    phrase: str = ""
+
+
+class Published(Message, frozen=True):
+    """A message that is kept for a later wait as long as `ttl_seconds` says."""
+
+    ttl_seconds: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+
+
+class Signal(Request, frozen=True):
+    """A signal for everyone who waits for it, confirmed as a message is."""
+
+    name: str
+    data: Data = field(default_factory=dict)
+    message_id: str = ""
+    confirm: str = ""
+    phrase: str = ""
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """How many waits a signal ended and instances it began."""
+
+    name: str
+    reached: int
+
+
+@operation("message.publish", Route("POST", "/messages"), tag=TAG, scope=DISCOVERED)
+async def publish_message(context: Context, request: Published) -> Sent:
+    """Send a message to the instance that waits for it, or to the processes that start by it.
+
+    200 when it was correlated, started something or came before; 202 when nobody wants it yet: buffered for its time
+    to live, otherwise kept as a dead letter.
+    """
+    perdure = vetted(
+        context.perdure, context.principal, "message.publish", request.data, request.confirm, request.phrase
+    )
+    return await perdure.send(
+        request.name, request.key, request.data, message_id=request.message_id, ttl_seconds=request.ttl_seconds
+    )
+
+
+@operation("message.correlate", Route("POST", "/messages/correlate"), tag=TAG, scope=DISCOVERED)
+async def correlate_message(context: Context, request: Message) -> Sent:
+    """Send a message to who waits now or to nobody.
+
+    Nobody is 404 `message.no_subscription`, several are 409 `message.ambiguous`; nothing is kept.
+    """
+    perdure = vetted(
+        context.perdure, context.principal, "message.correlate", request.data, request.confirm, request.phrase
+    )
+    return await perdure.send(request.name, request.key, request.data, message_id=request.message_id, is_for_now=True)
+
+
+@operation("signal.send", Route("POST", "/signals"), tag=TAG, scope=DISCOVERED)
+async def send_signal(context: Context, request: Signal) -> Heard:
+    """Tell everyone who waits for a signal, and begin the processes that start by it."""
+    perdure = vetted(context.perdure, context.principal, "signal.send", request.data, request.confirm, request.phrase)
+    return Heard(request.name, await perdure.signal(request.name, request.data, message_id=request.message_id))

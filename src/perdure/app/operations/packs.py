@@ -1,0 +1,35 @@
+"""Operations on packs: list and show guided journeys over verbs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perdure.app.operations.fields import Name
+from perdure.app.operations.operation import Context, Request, Route, operation
+from perdure.app.operations.scopes import NO_VERB
+from perdure.app.packs import PackRow
+from perdure.app.paging import Page
+
+TAG = "packs"
+
+
+class ListPacks(Request, frozen=True):
+    """Every pack."""
+
+
+class ShowPack(Request, frozen=True):
+    """A pack."""
+
+    name: Name
+
+
+@operation("pack.list", Route("GET", "/packs"), tag=TAG, scope=NO_VERB)
+async def list_packs(context: Context, request: ListPacks) -> Page[PackRow]:
+    """Every pack of the project."""
+    return Page(context.perdure.packs.list())
+
+
+@operation("pack.read", Route("GET", "/packs/{name}"), tag=TAG, scope=NO_VERB)
+async def show_pack(context: Context, request: ShowPack) -> dict[str, Any]:
+    """A pack: its questions, templates, sections and what it hands over to."""
+    return context.perdure.packs.get(request.name)

@@ -1,0 +1,123 @@
+"""Operations on processes: list, show, check, deploy, retire and deprecate models.
+
+A model names verbs and never handlers: the handler of a verb is bound by the project of the server alone.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from perdure.app.operations.fields import Name, Number
+from perdure.app.operations.operation import Context, Request, Route, operation
+from perdure.app.operations.scopes import DISCOVERED, NO_VERB, VERB_OF_PROCESS
+from perdure.app.paging import Page
+from perdure.app.process_views import ReviewedProcess
+from perdure.app.reviewing import DeployedView, RefusedModelError, Review
+from perdure.engine import ProcessVersion
+
+TAG = "processes"
+
+
+class ListProcesses(Request, frozen=True):
+    """Every process."""
+
+
+class ProcessName(Request, frozen=True):
+    """A process."""
+
+    process: Name
+
+
+class ShowProcess(Request, frozen=True):
+    """A process in one version."""
+
+    process: Name
+    version: Number
+
+
+class ModelText(Request, frozen=True):
+    """A BPMN file; of its executable processes the one named, or all of them."""
+
+    xml: str
+    process: str = ""
+    profile: Literal["hollow", "contract", "open"] = "hollow"
+
+
+class EndVersion(Request, frozen=True):
+    """A process in one version, and why nothing begins under it any more; the journal keeps it."""
+
+    process: Name
+    version: Number
+    reason: str = ""
+
+
+class ProcessVersions(msgspec.Struct, frozen=True):
+    """Every version of a process, oldest first."""
+
+    process: str
+    versions: list[ProcessVersion]
+
+
+@operation("process.list", Route("GET", "/processes"), tag=TAG, scope=NO_VERB)
+async def list_processes(context: Context, request: ListProcesses) -> Page[ProcessVersion]:
+    """Every process in its latest version."""
+    return Page(list(await context.perdure.processes.list()))
+
+
+@operation("process.read", Route("GET", "/processes/{process}"), tag=TAG, scope=NO_VERB)
+async def list_versions(context: Context, request: ProcessName) -> ProcessVersions:
+    """Every version of a process."""
+    return ProcessVersions(request.process, list(await context.perdure.processes.versions(request.process)))
+
+
+@operation("process.read", Route("GET", "/processes/{process}/versions/{version}"), tag=TAG, scope=NO_VERB)
+async def show_process(context: Context, request: ShowProcess) -> ReviewedProcess:
+    """One version in full: its model, what lint finds in it and what a proof says."""
+    return await context.perdure.processes.show(request.process, request.version)
+
+
+@operation("process.check", Route("POST", "/processes/check"), tag=TAG, scope=NO_VERB, repeat="domain")
+async def check_process(context: Context, request: ModelText) -> Review:
+    """What lint finds in a model and what a proof says; nothing is deployed."""
+    return await context.perdure.processes.check(request.xml, process=request.process, profile=request.profile)
+
+
+@operation("process.deploy", Route("POST", "/processes", 201), tag=TAG, scope=DISCOVERED)
+async def deploy_process(context: Context, request: ModelText) -> DeployedView:
+    """Deploy the processes of a model for the tenant alone; the same content again is the same version.
+
+    What is wrong with it is in the answer either way: `errors` are what refuses it, `findings` and `proofs` all of it.
+    """
+    processes = context.perdure.processes
+    proposed = await processes.propose(request.xml, process=request.process, profile=request.profile)
+    for verb in proposed.verbs:
+        context.check("process.deploy", verb)
+    if proposed.problems:
+        raise RefusedModelError(proposed)
+    return await processes.enter(proposed)
+
+
+@operation(
+    "process.retire",
+    Route("POST", "/processes/{process}/versions/{version}/retire"),
+    tag=TAG,
+    scope=VERB_OF_PROCESS,
+)
+async def retire_process(context: Context, request: EndVersion) -> ProcessVersions:
+    """No instance begins under that version any more; those that run go on."""
+    found = await context.perdure.processes.retire(request.process, request.version, request.reason)
+    return ProcessVersions(request.process, list(found))
+
+
+@operation(
+    "process.deprecate",
+    Route("POST", "/processes/{process}/versions/{version}/deprecate"),
+    tag=TAG,
+    scope=VERB_OF_PROCESS,
+)
+async def deprecate_process(context: Context, request: EndVersion) -> ProcessVersions:
+    """Instances begin under that version only when it is asked for by its number."""
+    found = await context.perdure.processes.deprecate(request.process, request.version, request.reason)
+    return ProcessVersions(request.process, list(found))
