@@ -61,7 +61,7 @@ async def test_another_drawing_of_the_same_content_is_the_same_version_drawn_ane
             again = await world.deploy(model)
             assert (again.version, again.hash, again.is_new) == (1, made.hash, False)
             assert await places(world, begun) == places_of(second)
-        assert len(await world.engine.versions("p", ORIGIN)) == 1
+        assert len(await world.definitions.versions("p", ORIGIN)) == 1
         assert (await verify_store(world.sandbox, {}, is_dry=True)).findings == []
 
 

@@ -18,9 +18,9 @@ from perdure.bpmn.machine.opaque import READERS
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.shapes import standing, template_of
 from perdure.bpmn.machine.state import ENDED, Instance
-from perdure.engines.embedded.following import is_at_rest
 from perdure.journal import Decision, Entries, Origin
 from perdure.people import Person
+from perdure.processes.followers import is_at_rest
 from perdure.usage import Budget, Used
 from tests.bpmn.machine.play import HASH, ID, ORIGIN, SECOND, Player, random_plan
 from tests.bpmn.machine.test_compensation import scope, service

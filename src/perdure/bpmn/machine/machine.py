@@ -20,6 +20,7 @@ from perdure.bpmn.machine.entries import (
     Thrown,
 )
 from perdure.bpmn.machine.game import Cron, no_cron
+from perdure.bpmn.machine.identity import INSTANCE
 from perdure.bpmn.machine.known import Known
 from perdure.bpmn.machine.lifting import ENTRY_UPCASTERS, STATE_UPCASTERS
 from perdure.bpmn.machine.plan import Plan
@@ -44,6 +45,8 @@ from perdure.sources import id_text
 
 NOTICE = "perdure:"
 THROWN = "thrown"
+THROWN_TTL_SECONDS = 3600.0
+"""How long a message that an instance throws is kept until someone waits for it."""
 INSTANCE_ENDED = "instance_ended"
 INSTANCE_TOLD = "instance_told"
 RAISED, RESOLVED = "incident", "resolved"
@@ -55,7 +58,7 @@ class InstanceMachine:
     Only decisions need the plan of the instance's definition; the journal is replayed without any.
     """
 
-    kind: ClassVar[str] = "instance"
+    kind: ClassVar[str] = INSTANCE
     semantics: ClassVar[int] = 1
 
     def __init__(self, plans: Mapping[bytes, Plan], cron: Cron = no_cron, *, remembers: bool = False) -> None:

@@ -19,6 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from perdure.bpmn.cycles import Cycle, read_cycle
+from perdure.bpmn.machine.identity import PROCESS
 from perdure.bpmn.machine.state import Compact
 from perdure.contracts import DurationError, parse_date_time, parse_span
 from perdure.errors import InvariantBroken, Rejection
@@ -184,7 +185,7 @@ def no_cron(text: str, after: int) -> int:
 class ProcessMachine:
     """Pure: the same state, command and time always give the same entries."""
 
-    kind: ClassVar[str] = "process"
+    kind: ClassVar[str] = PROCESS
     semantics: ClassVar[int] = 1
 
     def __init__(self, cron: Cron = no_cron) -> None:

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from perdure.contracts import check_key
+from perdure.engine.messages import NOTICE, OTHER, SIGNAL
 from perdure.errors import RejectedError, Rejection, UnreadableFormError
 from perdure.journal import Origin
 from perdure.payload import canonical, digest
 from perdure.sources import Id, derive_id, id_text
 
-MESSAGE = "message"
-SIGNAL = "signal"
-NOTICE = "perdure:"
-"""How the platform's own message ids begin; nobody else may use such."""
-_OTHER = f"{NOTICE}other/"
 _SENT = "/sent"
 MAX_BYTES = 1024 * 1024
 MAX_TTL_SECONDS = 366 * 86_400.0
-
-Outcome = Literal["correlated", "buffered", "started", "no_subscription", "ambiguous", "duplicate"]
 
 
 class Letter(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -47,23 +41,6 @@ class Letter(msgspec.Struct, frozen=True, omit_defaults=True):
     def origin(self, tenant: str) -> Origin:
         """Who sent it: what it leads to later is still theirs."""
         return Origin(tenant, self.principal, self.trace)
-
-
-class Receipt(NamedTuple):
-    """What became of a message. `reason` says why nobody took it, or what a known one led to."""
-
-    outcome: Outcome
-    message_id: str
-    instances: tuple[Id, ...] = ()
-    reason: str = ""
-
-
-class Broadcast(NamedTuple):
-    """What became of a signal: how many waits it ended and instances it began; none when it was known already."""
-
-    message_id: str
-    reached: int
-    is_duplicate: bool = False
 
 
 class CorrelationFailed(NamedTuple):
@@ -127,12 +104,7 @@ class Namesake(Exception):
 def namesake(kind: str, letter: Letter) -> Letter:
     """The letter under an id that only its name and key share, for when its own is another's."""
     place = digest(f"{kind}\0{letter.name}\0{letter.correlation_key}".encode()).hex()[:16]
-    return replace(letter, message_id=f"{_OTHER}{place}/{letter.message_id}")
-
-
-def sent_id(message_id: str) -> str:
-    """The id the sender gave, whichever it is known by here."""
-    return message_id.removeprefix(_OTHER).partition("/")[2] if message_id.startswith(_OTHER) else message_id
+    return replace(letter, message_id=f"{OTHER}{place}/{letter.message_id}")
 
 
 def thrown_id(notice: str) -> str:

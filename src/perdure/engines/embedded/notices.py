@@ -21,7 +21,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from perdure.bpmn.machine.entries import Thrown
-from perdure.bpmn.machine.machine import INSTANCE_ENDED, INSTANCE_TOLD, THROWN
+from perdure.bpmn.machine.machine import INSTANCE_ENDED, INSTANCE_TOLD, THROWN, THROWN_TTL_SECONDS
 from perdure.bpmn.machine.process import START_FIRED, ProcessState, start_of
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import StartRequest
@@ -40,7 +40,6 @@ from perdure.runbooks.machine import PROCESS_ASKED, PROCESS_OVER
 from perdure.sources import Id, id_text
 
 PLATFORM = "perdure"
-TTL_SECONDS = 3600.0
 RECENT = 20
 """How many of the newest records are looked through first for what was thrown."""
 MANY = 100
@@ -124,7 +123,7 @@ class Notices:
         own = thrown_id(message_id)
         if kind == "message":
             await self._messages.publish(
-                thrown.name, thrown.key, origin, message_id=own, ttl_seconds=TTL_SECONDS, data=data, is_own=True
+                thrown.name, thrown.key, origin, message_id=own, ttl_seconds=THROWN_TTL_SECONDS, data=data, is_own=True
             )  # fmt: skip
         else:
             await self._messages.signal(thrown.name, origin, message_id=own, data=data, is_own=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from perdure.bpmn.machine.entries import Entered, IncidentRaised, IncidentResolved
+from perdure.bpmn.machine.identity import child_id
 from perdure.bpmn.machine.machine import INSTANCE_TOLD, RAISED, RESOLVED
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import StartRequest
 from perdure.engines.embedded.changes import Changes
-from perdure.engines.embedded.instances import Instances, child_id
+from perdure.engines.embedded.instances import Instances
 from perdure.errors import (
     InvariantBroken,
     PayloadTooLargeError,
