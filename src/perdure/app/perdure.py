@@ -305,8 +305,9 @@ class Perdure:
         """As `publish`, but for someone who waits now or for nobody."""
         return (await self.send(name, key, data, message_id=message_id, is_for_now=True)).outcome
 
-    async def signal(self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "") -> int:
-        """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached."""
+    async def signal(self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "") -> int | None:
+        """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached,
+        or None where the engine does not count them."""
         told = await self._engine.signal(name, self._origin, message_id=message_id, data=data, vet=self._vet)
         return told.reached
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from perdure.bpmn.machine.definition import Deployed, Profile
 from perdure.bpmn.model import Model
+from perdure.engine.capabilities import Capabilities
 from perdure.engine.deployment import Deployment, Judged
-from perdure.engine.instance import Flags, InstanceName, MigrationPlan, Until
+from perdure.engine.instance import Flags, InstanceName, LifecycleEvent, MigrationPlan, Until
+from perdure.engine.jobs import JobStream
 from perdure.engine.messages import Broadcast, Receipt, Vet
 from perdure.journal import Origin
 from perdure.sources import Id
@@ -22,8 +24,16 @@ Data = Mapping[str, Any]
 class Engine(Protocol):
     """What runs processes. Refusals are `RejectedError`; every call may be repeated.
 
-    An instance is answered as our journal holds it after the call.
+    An instance is answered as our journal holds it after the call. Nodes are numbered up to 64 bits.
     """
+
+    @property
+    def name(self) -> str:
+        """The engine's name, as settings and refusals say it."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities: ...
 
     async def deploy(
         self,
@@ -210,6 +220,14 @@ class Engine(Protocol):
         error: str = "",
         reason: str = "",
     ) -> Aggregate: ...
+
+    def jobs(self, types: Sequence[str]) -> JobStream:
+        """The jobs of some types from now on, for a worker to answer; close the stream to give them back."""
+        ...
+
+    def follow(self, origin: Origin, position: int = 0) -> AsyncIterator[LifecycleEvent]:
+        """Everything that happens to instances after a position of our journal, in the order of commits."""
+        ...
 
     async def sweep(self) -> int:
         """One bounded round of upkeep of what the engine keeps; how much was done."""

@@ -40,6 +40,16 @@ class Told(NamedTuple):
     entries: tuple[Any, ...]
 
 
+class LifecycleEvent(NamedTuple):
+    """One record of an instance in the order of commits; `position` is the place to go on from."""
+
+    position: int
+    instance: Id
+    sequence: int
+    at: int
+    entries: tuple[Any, ...]
+
+
 class Move(msgspec.Struct, frozen=True):
     """A token before and after a migration."""
 

@@ -14,9 +14,9 @@ NOTICE = "perdure:"
 OTHER = f"{NOTICE}other/"
 """The beginning of an id that a message was given because its own is another message's."""
 
-MessageOutcome = Literal["correlated", "buffered", "started", "no_subscription", "ambiguous", "duplicate"]
-"""What became of a message: taken by a wait, kept until its time to live ends, the start of an instance, wanted by
-nobody, wanted by several (taken by none), or known already."""
+MessageOutcome = Literal["correlated", "buffered", "started", "accepted", "no_subscription", "ambiguous", "duplicate"]
+"""What became of a message: taken by a wait, kept until its time to live ends, the start of an instance, handed to an
+engine that does not say who takes it, wanted by nobody, wanted by several (taken by none), or known already."""
 
 Vet = Callable[[Sequence[Id]], Awaitable[None]]
 """Raises RejectedError when these processes must not begin by what is sent; then nothing was written."""
@@ -32,10 +32,13 @@ class Receipt(NamedTuple):
 
 
 class Broadcast(NamedTuple):
-    """What became of a signal: how many waits it ended and instances it began; none when it was known already."""
+    """What became of a signal: how many waits it ended and instances it began; none when it was known already.
+
+    `reached` is None where the engine does not count them.
+    """
 
     message_id: str
-    reached: int
+    reached: int | None
     is_duplicate: bool = False
 
 

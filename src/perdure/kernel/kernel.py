@@ -200,7 +200,7 @@ class Kernel:
         at: Micros,
         brought: Attachments | None = None,
     ) -> Answer:
-        """Append entries that a carrier decided elsewhere at a time, with what they bring; `appended` or `known` once durable.
+        """Append entries that a carrier decided elsewhere, with what they bring; answers `appended` or `known`.
 
         The table in `kernel.sourced` says what becomes of each position.
         """

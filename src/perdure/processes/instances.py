@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 from perdure.bpmn.machine.identity import INDEX, INSTANCE
 from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.state import Instance
-from perdure.engine import InstanceName, Told
+from perdure.engine import InstanceName, LifecycleEvent, Told
 from perdure.errors import RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate, Kernel
 from perdure.processes.definitions import Definitions
 from perdure.processes.followers import Followers
+from perdure.processes.lifecycle import follow
 from perdure.processes.payloads import Payloads
 from perdure.processes.plans import Definition
 from perdure.processes.ports import FROM_THE_NEWEST, ProcessReads
@@ -84,6 +86,10 @@ class InstanceReader:
         state: Instance = aggregate.state
         held = self.payloads.find(aggregate.id, state.head) if not state.erased_at else None
         return held.data if held is not None else None
+
+    def follow(self, origin: Origin, position: int = 0) -> AsyncIterator[LifecycleEvent]:
+        """Everything that happens to instances of a tenant after a position of the journal."""
+        return follow(self._store, self.machine, origin, position)
 
     async def history(self, instance: InstanceName, origin: Origin, after: int = 0) -> list[Told]:
         """The records of an instance after a sequence, one element per command, their chain checked."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
 from perdure.bpmn.machine.identity import INSTANCE, PROCESS
 from perdure.contracts import check_key
-from perdure.engine import MESSAGE, SIGNAL, Flags, StartRequest, Until
+from perdure.engine import EVERYTHING, MESSAGE, SIGNAL, Flags, JobStream, StartRequest, Until
 from perdure.engines.embedded.arrivals import Arrivals
 from perdure.engines.embedded.changes import Changes
 from perdure.engines.embedded.duties import InstanceDuties, ProcessDuties
 from perdure.engines.embedded.instances import Instances
+from perdure.engines.embedded.job_streams import EmbeddedJobStream
 from perdure.engines.embedded.jobs import Jobs
 from perdure.engines.embedded.mail import Mail
 from perdure.engines.embedded.messages import Messages
@@ -35,13 +36,16 @@ class EmbeddedEngine:
     Calls of the contract are those of its parts; only `start` has something of its own to check.
     """
 
+    name = "embedded"
+    capabilities = EVERYTHING
+
     def __init__(
         self, conductor: Conductor, upkeep: Upkeep, store: EngineStore, reader: InstanceReader, forms: Forms,
         sources: Sources,
     ) -> None:  # fmt: skip
         self.instances = Instances(conductor, store, reader, sources)
         self.definitions = definitions = reader.definitions
-        self.jobs = Jobs(self.instances)
+        self.workshop = Jobs(self.instances)
         arrivals = Arrivals(self.instances, forms)
         mail = Mail(self.instances, arrivals)
         people = People(self.instances, arrivals)
@@ -50,7 +54,7 @@ class EmbeddedEngine:
             conductor.kernel, store, reader.machine, sources, ask=self.instances.ask, merge=mail.merge, start=mail.start
         )
         self.notices = Notices(self.instances, changes, messages)
-        upkeep.join(INSTANCE, InstanceDuties(self.instances, self.jobs, changes))
+        upkeep.join(INSTANCE, InstanceDuties(self.instances, self.workshop, changes))
         upkeep.join(PROCESS, ProcessDuties(self.instances))
         upkeep.receive(self.notices.kinds, self.notices.deliver)
         upkeep.receive((MESSAGE, SIGNAL), self._go_on)
@@ -63,10 +67,15 @@ class EmbeddedEngine:
         self.migrate, self.migrate_back = changes.migrate, changes.migrate_back
         self.publish, self.correlate = messages.publish, messages.correlate
         self.signal, self.replay = messages.signal, messages.replay
+        self.follow = reader.follow
         self.sweep, self.drain = messages.sweep, messages.drain
         self.complete_task, self.claim_task = people.complete_task, people.claim_task
         self.delegate_task, self.reassign_task = people.delegate_task, people.reassign_task
         self.retry_incident, self.resolve_incident = people.retry_incident, people.resolve_incident
+
+    def jobs(self, types: Sequence[str]) -> JobStream:
+        """The jobs of some types from now on, in place of the handlers of this process."""
+        return EmbeddedJobStream(self.instances, types)
 
     async def _carrier(self, verb: Verb, origin: Origin) -> Pin:
         """The version of its process that carries a durable verb which is called now."""

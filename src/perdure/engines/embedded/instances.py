@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +23,7 @@ from perdure.processes.payloads import MissingPayload, budget_of
 from perdure.processes.plans import Definition, MissingPlan
 from perdure.runbooks.conductor import Conductor, keyed_id
 from perdure.sources import Id, Sources, id_text
+from perdure.verbs import Call, Result
 
 MAX_LOADS = 100
 
@@ -185,6 +186,12 @@ class Instances:
         if answer is None:
             return Answer(await self.read_until(id, origin, until), "")
         return answer
+
+    def lend(self, types: Sequence[str], function: Callable[[Call], Awaitable[Result]] | None) -> None:
+        """Let a function run the jobs of some types in place of their handlers; None gives them back."""
+        for type in types:
+            self.conductor.lend(type, function)
+        self._served.clear()
 
     def budget(self, definition: Definition) -> int:
         """How large the payload of an instance may be: as its verb says."""

@@ -320,8 +320,9 @@ async def publish_message(desk: Desk, asked: PublishMessage) -> Done:
     """Send a message to the process instance that waits for it under a key, or to processes that start by it.
 
     Outcomes: 'correlated' (taken), 'started' (it began an instance), 'buffered' (kept for its time to live),
-    'no_subscription' (nobody wants it), 'ambiguous' (several do, none got it), 'duplicate' (known already). What would
-    begin a process that carries something grave is refused as confirmation.required: ask a person to send it.
+    'accepted' (its engine does not say who takes it), 'no_subscription' (nobody wants it), 'ambiguous' (several do,
+    none got it), 'duplicate' (known already). What would begin a process that carries something grave is refused as
+    confirmation.required: ask a person to send it.
     """
     perdure = vetted(desk.perdure, desk.principal, "message.publish", asked.data, asked.confirm, asked.phrase)
     outcome = await perdure.publish(

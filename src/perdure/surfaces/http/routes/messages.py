@@ -15,7 +15,7 @@ from perdure.surfaces.http.making import acting
 from perdure.surfaces.http.problems import RefusedRequest
 
 TAGS = ("messages",)
-STATUSES = {"buffered": 202, "no_subscription": 202, "ambiguous": 202}
+STATUSES = {"buffered": 202, "accepted": 202, "no_subscription": 202, "ambiguous": 202}
 """What is kept for later, or for somebody who looks after dead letters; the rest has happened."""
 
 
@@ -50,18 +50,18 @@ class Signal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Heard(msgspec.Struct, frozen=True):
-    """How many waits a signal ended and instances it began."""
+    """How many waits a signal ended and instances it began; null where the engine does not count them."""
 
     name: str
-    reached: int
+    reached: int | None
 
 
 @acting("/messages", "message.publish", tags=TAGS, twofold=True)
 async def publish_message(perdure: Perdure, principal: Principal, data: Published) -> Response[Sent]:
     """Send a message to the instance that waits for it, or to the processes that start by it.
 
-    200 when it was correlated, started something or came before; 202 when nobody wants it yet: buffered for its time
-    to live, otherwise kept as a dead letter.
+    200 when it was correlated, started something or came before; 202 when nobody wants it yet (buffered for its time to
+    live, otherwise kept as a dead letter) or it was accepted by an engine that does not say who takes it.
     """
     perdure = vetted(perdure, principal, "message.publish", data.data, data.confirm, data.phrase)
     sent = await perdure.send(data.name, data.key, data.data, message_id=data.message_id, ttl_seconds=data.ttl_seconds)
