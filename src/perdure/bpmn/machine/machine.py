@@ -40,6 +40,7 @@ from perdure.journal import (
     TimerRow,
     read_form,
 )
+from perdure.journal.routes import IncidentRoute, Route, ThrownRoute
 from perdure.people import next_rung
 from perdure.sources import id_text
 
@@ -120,10 +121,12 @@ class InstanceMachine:
             if type(entry) not in _NOTABLE:
                 continue
             if type(entry) is Thrown:
-                found.append(Notice(f"{NOTICE}{id_text(id)}/{entry.kind}/{entry.number}", THROWN))
+                route: Route = ThrownRoute(entry.kind, entry.number)
+                found.append(Notice(f"{NOTICE}{id_text(id)}/{entry.kind}/{entry.number}", THROWN, route))
             elif type(entry) in (IncidentRaised, IncidentResolved) and state.parent.startswith("step:"):
                 what = RAISED if type(entry) is IncidentRaised else RESOLVED
-                found.append(Notice(f"{NOTICE}{id_text(id)}/{what}/{entry.number}/{entry.at}", INSTANCE_TOLD))
+                route = IncidentRoute(what, entry.number, entry.at)
+                found.append(Notice(f"{NOTICE}{id_text(id)}/{what}/{entry.number}/{entry.at}", INSTANCE_TOLD, route))
             elif type(entry) is InstanceEnded and state.parent:
                 found.append(Notice(f"{NOTICE}{id_text(id)}/ended", INSTANCE_ENDED))
         return tuple(found)

@@ -37,6 +37,8 @@ class Letter(msgspec.Struct, frozen=True, omit_defaults=True):
     trace: str = ""
     upto: int = 0
     starts: tuple[str, ...] = ()
+    thrower: str = ""
+    """The instance that threw it, by its letters; empty for what came from outside."""
 
     def origin(self, tenant: str) -> Origin:
         """Who sent it: what it leads to later is still theirs."""
@@ -68,21 +70,22 @@ def body_of(letter: Letter) -> bytes:
 def read_letter(message_id: str, body: bytes | None) -> Letter:
     """A letter as it was kept; UnreadableFormError when its bytes are none."""
     try:
-        return _decoder.decode(body or b"")
+        letter = _decoder.decode(body or b"")
     except (ValueError, RecursionError) as error:
         fact = f"its bytes cannot be read ({type(error).__name__}: {error})"
         hint = "Discard it, and have it sent again under a new message id."
         raise UnreadableFormError("read", "message", message_id, fact[:300], hint) from error
+    return letter if letter.thrower else replace(letter, thrower=thrower_of_id(letter.message_id))
 
 
-def check_letter(letter: Letter, ttl_seconds: float, *, is_own: bool) -> None:
+def check_letter(letter: Letter, ttl_seconds: float) -> None:
     """Refuse at the door what could not be stored, or not be read again."""
     check_key("take", "message", letter.name)
     check_key("take", "message id", letter.message_id)
     if letter.correlation_key:
         check_key("correlate by", "key", letter.correlation_key)
     fact = ""
-    if letter.message_id.startswith(NOTICE) and not is_own:
+    if letter.message_id.startswith(NOTICE) and not letter.thrower:
         fact = f"message ids that begin with '{NOTICE}' are the platform's own"
     elif not 0 <= ttl_seconds <= MAX_TTL_SECONDS:
         fact = f"its time to live of {ttl_seconds} seconds is not between 0 and {MAX_TTL_SECONDS:.0f}"
@@ -112,8 +115,8 @@ def thrown_id(notice: str) -> str:
     return f"{notice}{_SENT}"
 
 
-def thrower_of(message_id: str) -> str:
-    """The instance that threw what has this id, by its letters; empty for what came from outside."""
+def thrower_of_id(message_id: str) -> str:
+    """The thrower of a letter that was kept before letters named theirs, when the id was all that told it."""
     own = message_id.startswith(NOTICE) and message_id.endswith(_SENT)
     return message_id.removeprefix(NOTICE).partition("/")[0] if own else ""
 

@@ -103,11 +103,11 @@ class Messages:
     async def publish(
         self, name: str, key: str, origin: Origin, *, message_id: str = "", ttl_seconds: float = 0.0,
         data: Mapping[str, Any] | None = None, flags: Mapping[str, str | bool | int] | None = None, writer: str = "",
-        vet: Vet | None = None, is_own: bool = False,
+        vet: Vet | None = None, thrower: str = "",
     ) -> Receipt:  # fmt: skip
-        """Send a message. Without an id every sending is another message. `is_own`: the id is the platform's."""
-        letter = self._letter(name, key, origin, message_id, data, flags, writer)
-        check_letter(letter, ttl_seconds, is_own=is_own)
+        """Send a message. Without an id every sending is another message. `thrower`: the instance that threw it."""
+        letter = self._letter(name, key, origin, message_id, data, flags, writer, thrower)
+        check_letter(letter, ttl_seconds)
         return await _told_apart(letter, lambda each: self._asking(vet)._publish(each, origin, ttl_seconds))
 
     async def _publish(self, letter: Letter, origin: Origin, ttl_seconds: float) -> Receipt:
@@ -123,11 +123,11 @@ class Messages:
     async def correlate(
         self, name: str, key: str, origin: Origin, *, message_id: str = "", data: Mapping[str, Any] | None = None,
         flags: Mapping[str, str | bool | int] | None = None, writer: str = "",
-        vet: Vet | None = None, is_own: bool = False,
+        vet: Vet | None = None, thrower: str = "",
     ) -> Receipt:  # fmt: skip
         """Send a message that is for someone now or for nobody: it is never kept, and the sender alone is told."""
-        letter = self._letter(name, key, origin, message_id, data, flags, writer)
-        check_letter(letter, 0, is_own=is_own)
+        letter = self._letter(name, key, origin, message_id, data, flags, writer, thrower)
+        check_letter(letter, 0)
         return await _told_apart(letter, lambda each: self._asking(vet)._at_once(each, origin))
 
     async def _at_once(self, letter: Letter, origin: Origin) -> Receipt:
@@ -141,20 +141,21 @@ class Messages:
     async def signal(
         self, name: str, origin: Origin, *, message_id: str = "", data: Mapping[str, Any] | None = None,
         flags: Mapping[str, str | bool | int] | None = None, writer: str = "",
-        vet: Vet | None = None, is_own: bool = False,
+        vet: Vet | None = None, thrower: str = "",
     ) -> Broadcast:  # fmt: skip
         """Tell everyone of the tenant who waits for the signal, and begin the processes that start by it."""
-        letter = self._letter(name, "", origin, message_id, data, flags, writer)
-        check_letter(letter, 0, is_own=is_own)
+        letter = self._letter(name, "", origin, message_id, data, flags, writer, thrower)
+        check_letter(letter, 0)
         return await self._signals.send(letter, origin, vet)
 
     def _letter(
         self, name: str, key: str, origin: Origin, message_id: str, data: Mapping[str, Any] | None,
-        flags: Mapping[str, str | bool | int] | None, writer: str,
+        flags: Mapping[str, str | bool | int] | None, writer: str, thrower: str,
     ) -> Letter:  # fmt: skip
         letter = Letter(
             name, message_id or f"auto-{id_text(self._sources.new_id())}", key, self._sources.now(),
             None if data is None else dict(data), dict(flags or {}), writer, origin.principal, origin.trace,
+            thrower=thrower,
         )  # fmt: skip
         body_of(letter)  # what could not be kept is refused before anything happens
         return letter
