@@ -116,7 +116,7 @@ class EmbeddedWorld:
             except PerdureError as error:
                 return Refusal((error.code,), (str(error),))
             self._deployed[process.id] = made.version
-        await self._idle()
+        await self.idle()
         return None
 
     async def start(self, process: str, step: v.Start) -> None:
@@ -202,7 +202,7 @@ class EmbeddedWorld:
         await self.driver.drop()
         await self._begin()
         await self._catch_up()
-        await self._idle()
+        await self.idle()
 
     async def states(self) -> dict[bytes, Instance]:
         return {id: (await self.instances.read(id_text(id), self.origin)).state for id in tuple(self._trail.started)}
@@ -303,9 +303,9 @@ class EmbeddedWorld:
     async def _do(self, asked: Awaitable[Any]) -> None:
         with self._until_rest():
             await asked
-        await self._idle()
+        await self.idle()
 
-    async def _idle(self) -> None:
+    async def idle(self) -> None:
         with self._until_rest():
             await self.sandbox.run_until_idle()
 
