@@ -38,7 +38,7 @@ def places_of(model: Model) -> dict[str, Bounds]:
     return {shape.element: shape.bounds for shape in model.diagram.shapes}
 
 
-@pytest.mark.req("V10", "V13")
+@pytest.mark.req("V10")
 async def test_an_instance_is_drawn_where_its_version_was_drawn(store_url: str) -> None:
     model = drawn(PLAIN, 1_000)
     async with opened(store_url) as world:
