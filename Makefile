@@ -23,7 +23,7 @@ SYNC = $(UV) sync --quiet --frozen --inexact --python "$$($(PYTHON) -c 'import s
 FUZZ = --group fuzz --no-build-package atheris
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check dashboard bench simulate capabilities clean
+.PHONY: help demo test test-deep check dashboard bench simulate capabilities clean
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -35,6 +35,9 @@ demo: .venv/ready-demo ## Tell the story of a client who is taken on, unattended
 test: .venv/ready ## Check, then run all tests on SQLite and a real Postgres (ARGS="-k word" selects)
 	@$(MAKE) --no-print-directory -j2 check dashboard
 	@$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
+
+test-deep: .venv/ready dashboard ## Run what 'make test' leaves out: all seeds and kills, both stores for everything, fuzzing
+	@$(BIN)/pytest -n 2 --dist worksteal --depth=deep $(ARGS)
 
 check: .venv/ready ## Lint, formatting, types and import floors
 	@$(BIN)/ruff check

@@ -19,6 +19,7 @@ from hypothesis import settings
 
 from perdure.testing.memory import memory_folder
 from perdure.testing.services import PostgresService, ServiceUnavailable, is_required
+from tests.depth import add_depth_option, depth_of, select_by_depth
 
 ROOT = Path(__file__).resolve().parent.parent
 SERVER_BYTES = 4 << 30
@@ -152,21 +153,29 @@ async def _without_leftovers(test: Awaitable[None]) -> None:
     assert not leftovers, f"the test left unfinished tasks: {sorted(map(repr, leftovers))}"
 
 
-MANY_SEEDS = 300
+SEEDS = {"normal": "0-59", "deep": "60-299", "all": "0-299"}
+"""The seeds of a simulation by depth, unless the command line names others."""
+MANY_SEEDS = 60
 """From so many on, the dearer simulations take every fifth; to run more of them, name fewer at a time."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    add_depth_option(parser)
     parser.addoption(
         "--seeds",
-        default="0-299",
+        default=None,
         help="simulation seeds: numbers, ranges and fresh:COUNT, joined by commas (7,100-199,fresh:20)",
     )
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    select_by_depth(config, items)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     # Fresh seeds are drawn once, by the controller: all xdist workers must collect the same tests.
-    drawn = getattr(config, "workerinput", {}).get("seeds", config.option.seeds)
+    named = config.option.seeds or SEEDS[depth_of(config)]
+    drawn = getattr(config, "workerinput", {}).get("seeds", named)
     config.option.seeds = ",".join(map(str, parse_seeds(drawn)))
 
 

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
+from time import perf_counter as perf_counter
+from time import thread_time as thread_time
 from time import time_ns
 from typing import NewType, Protocol
 
@@ -96,11 +98,6 @@ class SystemSources:
 def fresh_secret(size: int = 32) -> bytes:
     """Chance that nobody can foresee, for keys and what is signed with them: no clock and no seed gives it again."""
     return os.urandom(size)
-
-
-def idle_seconds() -> float:
-    """Seconds this thread has stood still, from some moment on: only the difference of two readings says anything."""
-    return time.perf_counter() - time.thread_time()
 
 
 def make_id(now: Micros, entropy: bytes) -> Id:

@@ -45,7 +45,8 @@ LEFT_OUT = ("cacheprovider", "faker", "langsmith_plugin", "schemathesis")
 
 def run_suite(folder: Path, text: str, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
     (folder / "tests").mkdir()
-    shutil.copy(ROOT / "tests" / "conftest.py", folder / "tests" / "conftest.py")
+    for name in ("conftest.py", "depth.py"):
+        shutil.copy(ROOT / "tests" / name, folder / "tests" / name)
     (folder / "tests" / "test_suite.py").write_text(text, encoding="utf-8")
     left_out = " ".join(f"-p no:{name}" for name in LEFT_OUT)
     (folder / "pytest.ini").write_text(f"[pytest]\naddopts = -ra {left_out}\n", encoding="utf-8")
@@ -108,3 +109,25 @@ def test_a_seed_that_is_none_is_refused(tmp_path: Path) -> None:
     done = run_suite(tmp_path, "def test_it(seed): pass\n", "--seeds=x")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert "'x' is not a number" in done.stdout + done.stderr
+
+
+DEPTHS = """
+import pytest
+from tests.depth import sampled
+
+def test_plain(): pass
+
+@pytest.mark.deep
+def test_dear(): pass
+
+@pytest.mark.parametrize("number", sampled(range(10), 2))
+def test_sampled(number): pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("depth", "outcome"),
+    [("normal", "3 passed, 9 deselected"), ("deep", "9 passed, 3 deselected"), ("all", "12 passed")],
+)
+def test_a_normal_and_a_deep_run_share_all_tests_between_them(tmp_path: Path, depth: str, outcome: str) -> None:
+    assert outcome in run_suite(tmp_path, DEPTHS, f"--depth={depth}").stdout

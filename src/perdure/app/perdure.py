@@ -196,9 +196,7 @@ class Perdure:
         With `wait` it returns only when the call has ended; by default that is so for verbs declared `wait: block`.
         """
         found = self.catalogue.get(verb, version)
-        aggregate = await self.runtime.conductor.call(
-            verb, args or {}, self._origin, version=version, idempotency_key=idempotency_key
-        )
+        aggregate = await self.runtime.conductor.call(found, args or {}, self._origin, idempotency_key=idempotency_key)
         should_end = wait if wait is not None else found.execution.wait == "block"
         if (should_end and not is_ended(aggregate)) or (
             aggregate.state.status not in SETTLED and not self.runtime.is_driven
@@ -478,7 +476,7 @@ class Perdure:
             step = state.steps[0]
             verb = self.catalogue.get(step.verb, step.version)
             hashes = {"input": step.input, "result": step.result, amendment.target: amendment.hash}
-            values = [await self._payload(aggregate, hash) for hash in hashes.values()]
+            values = await self._payloads(aggregate, *hashes.values())
             brought = Attachments(index=self.runtime.conductor.index(verb, values), reindexes=True)
         return await self._ask(id, c.ApproveAmendment(number), brought)
 
@@ -545,17 +543,16 @@ class Perdure:
 
     async def _step_view(self, aggregate: Aggregate, has_args: bool, number: int) -> CallView:
         step = aggregate.state.steps[number - 1]
-        args = await self._payload(aggregate, step.input or None) if has_args else None
-        result = await self._payload(aggregate, step.result)
+        args, result = await self._payloads(aggregate, (step.input or None) if has_args else None, step.result)
         carrier = await self._views.carrier(aggregate, number, step.carrier) if step.carrier is not None else None
         proposal = await proposal_of(self.runtime, aggregate, step)
         return call_view(aggregate, args, result, carrier=carrier, number=number, proposal=proposal)
 
-    async def _payload(self, aggregate: Aggregate, hash: bytes | None) -> Any:
-        if hash is None or aggregate.state.erased_at:
-            return None
-        data = await self.runtime.store.payload(aggregate.id, hash)
-        return msgspec.json.decode(data) if data is not None else None
+    async def _payloads(self, aggregate: Aggregate, *hashes: bytes | None) -> list[Any]:
+        if aggregate.state.erased_at:
+            return [None] * len(hashes)
+        found = await self.runtime.store.payloads(aggregate.id, hashes)
+        return [None if data is None else msgspec.json.decode(data) for data in found]
 
     async def _receipt(self, receipt: Receipt) -> ReceiptView:
         call = await self._view(receipt.aggregate, has_args=False) if receipt.aggregate is not None else None
