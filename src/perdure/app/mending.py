@@ -98,7 +98,7 @@ async def stuck_view(perdure: Perdure, item: IncidentItem) -> StuckView:
 def place_of_incident(text: str) -> Place:
     """`<id>` or `<id>:<number>`."""
     letters, colon, number = text.partition(":")
-    if colon and not (number.isascii() and number.isdigit() and len(number) < 10):
+    if colon and not (number.isascii() and number.isdigit() and len(number) < 20):
         hint = "An incident is named `<id>` or `<id>:<number of the step or token>`."
         raise RejectedError(Rejection("not_found", "find", "incident", text[:80], "that names none", hint))
     return Place(id_text(parse_id(letters, "incident")), int(number) if colon else None)

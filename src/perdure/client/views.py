@@ -97,7 +97,7 @@ class Heard(msgspec.Struct, frozen=True):
     """How many a signal reached."""
 
     name: str
-    reached: int
+    reached: int | None
 
 
 class Verbs(msgspec.Struct, frozen=True):

@@ -229,8 +229,9 @@ class AsyncClient:
     async def signal(
         self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", confirm: str = "",
         phrase: str = "",
-    ) -> int:  # fmt: skip
-        """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached."""
+    ) -> int | None:  # fmt: skip
+        """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached,
+        or None where the engine does not count them."""
         agreed = {"confirm": confirm, "phrase": phrase}
         body = {"name": name, "data": dict(data or {}), "message_id": message_id, **agreed}
         return (await self._transport.post(Heard, "/signals", body)).reached
