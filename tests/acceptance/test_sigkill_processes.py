@@ -114,9 +114,9 @@ class Office:
         counts = Counter(event.entry for event in events)
         assert all(counts[entry] == 1 for entry in ONCE), counts
         assert [event.data["verb"] for event in events if event.entry == "JobCompleted"] == TRAIL
-        engine = self.perdure.runtime.engine
-        aggregate = await engine.read(instance.id, Origin())
-        envelope = await engine.instances.payloads.open(parse_id(instance.id), aggregate.state.head)
+        instances = self.perdure.runtime.instances
+        aggregate = await instances.read(instance.id, Origin())
+        envelope = await instances.payloads.open(parse_id(instance.id), aggregate.state.head)
         assert [entry.verb for entry in envelope.sub_verb_trail] == TRAIL
         calls = Counter([event.entry async for event in self.perdure.events(call)])
         assert (calls["CallStarted"], calls["StepCompleted"], calls["CompletionReceived"]) == (1, 1, 1), calls

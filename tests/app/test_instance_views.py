@@ -19,8 +19,8 @@ from tests.engine.world import World, opened
 def _forget(runtime: Runtime) -> None:
     """Hold as little in memory as a process that has just begun."""
     runtime.kernel.forget()
-    runtime.engine.definitions.plans._held.clear()
-    runtime.engine.payloads._held.clear()
+    runtime.definitions.plans._held.clear()
+    runtime.instances.payloads._held.clear()
     runtime.pasts._followed.clear()
 
 
@@ -42,7 +42,7 @@ async def test_a_view_from_memory_is_the_view_from_the_store_or_none() -> None:
         perdure, runtime = world.sandbox, world.sandbox.runtime
         await world.deploy(line("p", service("a", "t.one"), user("review")))
         begun = await perdure.instances.start("p", {"given": 1}, until="rest")
-        aggregate = await world.engine.read(begun.id, perdure._origin)
+        aggregate = await world.instances.read(begun.id, perdure._origin)
         views = perdure.instances._views
         assert views.at_hand(aggregate) == begun == await views.instance(aggregate)
         _forget(runtime)
@@ -55,10 +55,10 @@ async def test_data_that_another_process_erased_is_not_shown_from_memory() -> No
         perdure, runtime = world.sandbox, world.sandbox.runtime
         await world.deploy(line("p", service("a", "t.one")))
         ended = await perdure.instances.start("p", {"given": 1}, until="end")
-        held = runtime.engine.payloads._held.copy()
+        held = runtime.instances.payloads._held.copy()
         await perdure.instances.erase(ended.id, "asked for")
-        runtime.engine.payloads._held.update(held)
-        aggregate = await world.engine.read(ended.id, perdure._origin)
+        runtime.instances.payloads._held.update(held)
+        aggregate = await world.instances.read(ended.id, perdure._origin)
         assert perdure.instances._views.at_hand(aggregate) is None
         assert (await perdure.instances.get(ended.id)).data is None
 
@@ -102,13 +102,13 @@ async def test_instances_that_stand_the_same_way_look_as_each_of_them_does_by_it
 
 async def _compare(world: World, view: InstanceView) -> None:
     """A view as it was given is the one that is made when nothing is known."""
-    aggregate = await world.engine.read(view.id, world.sandbox._origin)
-    definition = await world.engine.instances.loaded(aggregate)
+    aggregate = await world.instances.read(view.id, world.sandbox._origin)
+    definition = await world.instances.loaded(aggregate)
     past = empty_past()
-    for told in await world.engine.history(aggregate.id, world.sandbox._origin):
+    for told in await world.instances.history(aggregate.id, world.sandbox._origin):
         past.add(told.entries)
     look = look_of(aggregate.state.copy(), definition, past)
-    assert view == instance_view(aggregate, look, await world.engine.data(aggregate.id, world.sandbox._origin))
+    assert view == instance_view(aggregate, look, await world.instances.data(aggregate))
 
 
 async def test_a_look_that_not_all_have_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:

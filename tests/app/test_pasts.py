@@ -61,7 +61,7 @@ async def test_a_past_that_lags_behind_is_read_anew() -> None:
         followed, id = runtime.pasts._followed, parse_id(begun.id)
         lagging = followed[id]
         lagging.past = pasts.empty_past()  # as if another process had committed what this one was not told of
-        was = await world.engine.read(begun.id, perdure._origin)
+        was = await world.instances.read(begun.id, perdure._origin)
         assert runtime.pasts.known(was) is None and (await runtime.pasts.of(was)).verbs == ["t.one"]
         followed[id].past = pasts.empty_past()
         ended = await perdure.tasks.complete(f"{begun.id}:{begun.tokens[0].number}", {}, until="end")
@@ -90,7 +90,7 @@ async def test_a_past_with_a_gap_is_not_taken_for_that_of_an_earlier_record(tmp_
     async with _two(tmp_path, user("r1"), user("r2"), user("r3")) as (one, two):
         begun = await one.instances.start("p", {}, until="rest")
         await two.tasks.complete(f"{begun.id}:{begun.tokens[0].number}", {})
-        read = await one.runtime.engine.read(begun.id, one._origin)  # somebody has read the second record
+        read = await one.runtime.instances.read(begun.id, one._origin)  # somebody has read the second record
         number = next(node.number for node in read.state.nodes.values() if node.element == "r2")
         await one.runtime.engine.complete_task(read.id, number, one._origin, data={})  # while the third is committed
         assert (await one.instances._views.instance(read)).progress.startswith("1 of 3")
@@ -103,7 +103,7 @@ async def test_every_view_of_what_runs_shows_what_its_records_tell(sqlite_url: s
     registry = HandlerRegistry.collect([], catalogue, Handlers().bound(catalogue))
     runtime = Runtime(SqliteDriver(sqlite_url, path), catalogue, registry, SystemSources())
     await runtime.start()
-    perdure, engine = Perdure(runtime, Origin()), runtime.engine
+    perdure, engine, instances = Perdure(runtime, Origin()), runtime.engine, runtime.instances
     await engine.deploy(line("p", *[service(f"s{number}", "t.one") for number in range(10)]), Origin())
     wrong: list[Any] = []
 
@@ -111,14 +111,14 @@ async def test_every_view_of_what_runs_shows_what_its_records_tell(sqlite_url: s
         for _ in range(30):
             view = await perdure.instances.get(id_text(id))
             past = pasts.empty_past()
-            for told in (await engine.history(id, Origin()))[: view.sequence]:
+            for told in (await instances.history(id, Origin()))[: view.sequence]:
                 past.add(told.entries)
             wrong.extend([view] if view.completed != past.verbs else [])
             await asyncio.sleep(0)
 
     async def run() -> None:
         begun = await engine.start("p", Origin(), data={})
-        await asyncio.gather(look(begun.id), engine.followers.follow(begun, "end"))
+        await asyncio.gather(look(begun.id), instances.followers.follow(begun, "end"))
 
     try:
         for _ in range(3):
@@ -162,7 +162,7 @@ async def test_what_has_ended_leaves_memory_and_is_shown_the_same(monkeypatch: p
         await gone.wait()
         remembered = [runtime.kernel.remembered(parse_id(each.id)) is not None for each in (waits, *ended)]
         assert remembered == [True, False, False, False, True, True]
-        assert {*runtime.engine.payloads._held} == {parse_id(each.id) for each in (waits, *ended[-2:])}
+        assert {*runtime.instances.payloads._held} == {parse_id(each.id) for each in (waits, *ended[-2:])}
         assert {*runtime.pasts._followed} == {parse_id(each.id) for each in (waits, *ended[-2:])}
         assert [await perdure.instances.get(each.id) for each in (waits, *ended)] == [waits, *ended]
 

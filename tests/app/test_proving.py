@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from perdure.bpmn.machine.definition import Profile
 from perdure.bpmn.proof import Bounds
 from perdure.bpmn.xml import read_model, write_model
 from perdure.surfaces.cli.application import run
-from perdure.testing.scenarios import load_scenario, run_pure
+from perdure.testing.scenarios import load_scenario, run_scenario
 from perdure.verbs import load_catalogue
 from tests.bpmn.proof.cases import CASES
 from tests.bpmn.proof.large import interleaved
@@ -118,7 +119,7 @@ def test_the_command_shows_how_it_goes_wrong(tmp_path: Path, capfd: pytest.Captu
     assert told["processes"][0]["verb"] == "demo.carry"
     assert told["findings"][0]["steps"][0]["sentence"]
     assert drawn.read_text(encoding="utf-8").startswith("<svg")
-    outcome = run_pure(load_scenario(shown))
+    outcome = asyncio.run(run_scenario(load_scenario(shown)))
     assert outcome.passed, outcome.failures
 
 

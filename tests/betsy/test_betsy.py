@@ -1,4 +1,4 @@
-"""A public conformance corpus: every case, on the machine alone and on the embedded engine."""
+"""A public conformance corpus: every case, on the embedded engine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from perdure.testing.scenarios import values as v
-from perdure.testing.scenarios.pure import run_pure
 from perdure.testing.scenarios.running import run_scenario
 from tests.betsy.adapter import Case, cases, log_of, scenario_of
 from tests.conftest import ROOT
@@ -24,12 +23,6 @@ def corpus(shared_folder: Path) -> Path:
 
 def test_the_corpus_is_here_in_full(corpus: Path) -> None:
     assert len(cases(corpus)) == 163
-
-
-@pytest.mark.req("O6")
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_machine_leaves_the_trace_of_a_conforming_engine(case: Case, corpus: Path, tmp_path: Path) -> None:
-    assert_conforms(case, run_pure(scenario_of(case, corpus, tmp_path)))
 
 
 def assert_conforms(case: Case, outcome: v.Outcome) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from perdure.engines.embedded.engine import engine_machines
-from perdure.engines.embedded.plans import Plans
+from perdure.processes.machines import process_machines
+from perdure.processes.plans import Plans
 from perdure.runbooks.machine import RunbookMachine
 from perdure.store.audit import verify
 from perdure.store.store import Store
@@ -15,7 +15,7 @@ async def assert_audit_passes(url: str) -> None:
     driver = quiet_driver(url)
     await driver.open()
     try:
-        machines = {RunbookMachine.kind: RunbookMachine(), **engine_machines(Plans())}
+        machines = {RunbookMachine.kind: RunbookMachine(), **process_machines(Plans())}
         report = await verify(Store(driver, VirtualSources()), machines, {}, dry=True)
         assert report.findings == [], report.findings[:5]
         assert report.aggregates > 0

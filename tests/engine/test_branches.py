@@ -42,7 +42,7 @@ async def test_changes_of_both_branches_are_kept(store_url: str) -> None:
         ended = await world.start("both", data={"given": 1})
         assert ended.state.status == "completed"
         assert await world.data(ended) == {"given": 1, "t_one": 1, "t_two": 1}
-        payload = await world.engine.payloads.open(ended.id, ended.state.head)
+        payload = await world.instances.payloads.open(ended.id, ended.state.head)
         assert {each.verb for each in payload.sub_verb_trail} == {"t.one", "t.two"}
 
 

@@ -15,6 +15,7 @@ from perdure.engines.embedded.calls import Calls
 from perdure.engines.embedded.instances import Instances
 from perdure.engines.embedded.messages import Messages
 from perdure.errors import DefinitionError
+from perdure.processes.instances import InstanceReader
 from tests.bpmn.xml.fixtures import in_process
 from tests.engine.models import (
     END,
@@ -40,7 +41,7 @@ PARENT = line("parent", service("a", "t.one"), call("inner", "child"), service("
 
 
 async def called(world: World) -> object:
-    found = await world.engine.list_instances(ORIGIN, process="child")
+    found = await world.instances.newest(ORIGIN, process="child")
     assert len(found) == 1
     return found[0]
 
@@ -148,7 +149,7 @@ async def test_a_call_of_what_is_not_deployed_is_refused_unless_it_comes_along(s
     async with opened(store_url) as world:
         with pytest.raises(DefinitionError, match=r"BPM151.*calls 'pong', which is not known"):
             await world.deploy(ping, profile="open")
-        assert await world.engine.definitions.find("ping", ORIGIN) is None
+        assert await world.definitions.find("ping", ORIGIN) is None
         processes = Processes(world.sandbox.runtime, ORIGIN)
         with pytest.raises(DefinitionError, match="BPM151"):
             await processes.deploy_all([ping, CHILD], profile="open")
@@ -198,10 +199,11 @@ async def test_a_process_starts_by_a_message_once_for_each_message_id(store_url:
     started = line("started", opening, service("a", "t.one"), messages=(message("m"),))
     async with opened(store_url) as world:
         await world.deploy(started)
-        outcomes = [await world.engine.publish("m", "c-7", ORIGIN, message_id="one", data={"x": 1}) for _ in range(2)]
+        sent = [await world.engine.publish("m", "c-7", ORIGIN, message_id="one", data={"x": 1}) for _ in range(2)]
+        outcomes = [each.outcome for each in sent]
         assert outcomes == ["started", "duplicate"]
         await world.sandbox.run_until_idle()
-        found = await world.engine.list_instances(ORIGIN, process="started")
+        found = await world.instances.newest(ORIGIN, process="started")
         assert [await world.data(each) for each in found] == [{"x": 1, "t_one": 1}]
 
 
@@ -216,7 +218,7 @@ async def test_a_race_that_starts_a_process_begins_with_the_arm_that_came(store_
     async with opened(store_url) as world:
         raced = model("raced", nodes, flows, messages=(message("m", key="k"), message("n", key="k")))
         await world.deploy(raced, profile="open")
-        assert await world.engine.publish("n", "k", ORIGIN, message_id="one") == "started"
+        assert (await world.engine.publish("n", "k", ORIGIN, message_id="one")).outcome == "started"
         await world.sandbox.run_until_idle()
         assert world.handlers.runs == {"t.two": 1}
 
@@ -249,8 +251,8 @@ async def test_a_history_is_not_read_once_for_each_signal_that_one_command_throw
     store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[Any] = []
-    history, signal = Instances.history, Messages.signal
-    monkeypatch.setattr(Instances, "history", lambda *told: reads.append("history") or history(*told))
+    history, signal = InstanceReader.history, Messages.signal
+    monkeypatch.setattr(InstanceReader, "history", lambda *told: reads.append("history") or history(*told))
     monkeypatch.setattr(Messages, "signal", lambda *told, **more: reads.append("signal") or signal(*told, **more))
     async with opened(store_url) as world:
         await world.deploy(read_model(in_process(SHOUTS, '<d:signal id="sig" name="sig"/>')), profile="open")
@@ -270,7 +272,7 @@ async def test_suspending_holds_what_is_called_however_deep_and_resuming_lets_it
         await world.sandbox.advance("P2D")
         assert world.handlers.runs["t.two"] == 0
         for process in ("child", "inmost"):
-            (held,) = await world.engine.list_instances(ORIGIN, process=process)
+            (held,) = await world.instances.newest(ORIGIN, process=process)
             assert held.state.status == "suspended"
             assert (await world.entries(held)).count("InstanceSuspended") == 1
         await world.engine.resume(begun.id, ORIGIN)
@@ -363,7 +365,7 @@ async def test_a_call_that_is_reached_while_suspended_begins_when_it_goes_on(sto
         await world.engine.modify(begun.id, ORIGIN, start=["inner"])
         await world.engine.suspend(begun.id, ORIGIN)
         await world.now(begun)
-        held = await world.engine.list_instances(ORIGIN, process="child")
+        held = await world.instances.newest(ORIGIN, process="child")
         assert all(each.state.status == "suspended" for each in held)
         await world.engine.resume(begun.id, ORIGIN)
         await world.now(begun)

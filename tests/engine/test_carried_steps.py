@@ -50,7 +50,7 @@ async def test_cancelling_reaches_the_process_that_carries_a_step(store_url: str
         else:
             await world.sandbox.runbooks.cancel_case("c-1", "no")
         await world.sandbox.run_until_idle()
-        (instance,) = await world.engine.list_instances(ORIGIN, business_key=view.id)
+        (instance,) = await world.instances.newest(ORIGIN, business_key=view.id)
         assert instance.state.status == "cancelled"
         states = await shown(world, view.id)
         assert (states["carried"], states["last"]) == ("cancelled", "completed" if how == "step" else "cancelled")
@@ -79,7 +79,7 @@ async def test_a_carried_step_that_failed_is_carried_by_another_instance_when_it
         assert (await shown(world, view.id))["carried"] == "failed"
         await world.sandbox.runbooks.retry(view.id, "carried")
         assert (await shown(world, view.id))["carried"] == "parked"
-        found = await world.engine.list_instances(ORIGIN, business_key=view.id)
+        found = await world.instances.newest(ORIGIN, business_key=view.id)
         assert sorted(each.state.status for each in found) == ["active", "cancelled"]
         assert await world.sandbox.publish("m", "k", {"extra": "x"}) == "correlated"
         assert set((await shown(world, view.id)).values()) == {"completed"}

@@ -21,7 +21,7 @@ STUCK = line("carried", service("a", "t.one"), service("b", "t.contract"))
 
 
 async def instance_of(world: World, call: str) -> object:
-    found = await world.engine.list_instances(ORIGIN, business_key=call)
+    found = await world.instances.newest(ORIGIN, business_key=call)
     assert len(found) == 1
     return found[0]
 
@@ -85,7 +85,7 @@ async def test_a_call_cancelled_before_its_instance_began_begins_none(store_url:
         call = await world.sandbox.call("t.carried", {})
         await world.sandbox.cancel(call.id)
         await world.sandbox.run_until_idle()
-        found = await world.engine.list_instances(ORIGIN, business_key=call.id)
+        found = await world.instances.newest(ORIGIN, business_key=call.id)
         assert {each.state.status for each in found} <= {"cancelled"}
         assert (await world.sandbox.status(call.id)).state == "cancelled"
 

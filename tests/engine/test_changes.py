@@ -67,7 +67,7 @@ async def test_a_message_for_a_suspended_instance_waits_and_reaches_it_when_it_i
         await world.deploy(line("p", wait("asked", "m"), messages=(message("m", key="k"),)))
         begun = await world.start("p")
         await world.engine.suspend(begun.id, ORIGIN)
-        assert await world.engine.publish("m", "k", ORIGIN, ttl_seconds=3600) == "buffered"
+        assert (await world.engine.publish("m", "k", ORIGIN, ttl_seconds=3600)).outcome == "buffered"
         await world.engine.resume(begun.id, ORIGIN)
         assert (await world.now(begun)).state.status == "completed"
 
@@ -95,7 +95,7 @@ async def test_a_migrated_instance_keeps_its_message_wait_and_comes_back_the_way
         back = await world.now(begun)
         assert (back.state.process_version, world.standing(back)) == (1, ["asked"])
         await world.engine.migrate(begun.id, ORIGIN, mapping={"asked": "answered"})
-        assert await world.engine.publish("m", "k", ORIGIN) == "correlated"
+        assert (await world.engine.publish("m", "k", ORIGIN)).outcome == "correlated"
         assert await world.data(await world.now(begun)) == {"t_two": 1}
 
 
@@ -201,7 +201,7 @@ async def test_the_result_of_an_interrupted_job_is_recorded_and_not_applied(stor
         ended = await world.now(begun)
         assert (ended.state.status, await world.data(ended)) == ("completed", {"t_one": 1})
         assert "JobDiscarded" in await world.entries(ended)
-        payload = await world.engine.payloads.open(ended.id, ended.state.head)
+        payload = await world.instances.payloads.open(ended.id, ended.state.head)
         assert [each.verb for each in payload.sub_verb_trail] == ["t.one"]
 
 

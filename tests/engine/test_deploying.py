@@ -31,12 +31,12 @@ async def test_instances_go_on_while_a_process_is_proved() -> None:
             loop.call_soon_threadsafe(has_begun.set)
             return [] if went_on.wait(MOST_SECONDS) else [SLOW]
 
-        world.engine.definitions._checks = (prove,)
+        world.definitions._checks = (prove,)
         deploying = asyncio.ensure_future(world.deploy(line("p", service("a", "t.one"))))
         await has_begun.wait()
         begun = await world.engine.start("other", ORIGIN)
         assert world.standing(await world.now(begun)) == ["decide"]
-        assert await world.engine.definitions.find("p", ORIGIN) is None, "nothing of it is there before it is judged"
+        assert await world.definitions.find("p", ORIGIN) is None, "nothing of it is there before it is judged"
         went_on.set()
         assert (await deploying).version == 1
 
@@ -50,7 +50,7 @@ async def test_the_same_process_judged_twice_at_the_same_time_is_one_version(sto
             both.wait()
             return []
 
-        world.engine.definitions._checks = (prove,)
+        world.definitions._checks = (prove,)
         model = line("p", service("a", "t.one"))
         made = await asyncio.gather(world.deploy(model), world.deploy(model))
         assert {each.version for each in made} == {1}
@@ -65,10 +65,10 @@ async def test_a_process_that_was_changed_while_it_was_judged_is_not_stored() ->
             deployed.compensation["t.one"] = "t.two"
             return []
 
-        world.engine.definitions._checks = (prove,)
+        world.definitions._checks = (prove,)
         with pytest.raises(InvariantBroken, match="'p', but it was changed while it was judged"):
             await world.deploy(line("p", service("a", "t.one")))
-        assert await world.engine.definitions.find("p", ORIGIN) is None
+        assert await world.definitions.find("p", ORIGIN) is None
 
 
 @pytest.mark.req("V10")
@@ -76,11 +76,11 @@ async def test_a_version_retired_while_its_content_is_deployed_again_is_active_o
     async with opened() as world:
         model = line("p", service("a", "t.one"))
         await world.deploy(model)
-        judged = await world.engine.definitions.judge(model, ORIGIN)
+        judged = await world.definitions.judge(model, ORIGIN)
         await world.engine.retire("p", 1, ORIGIN)
-        deployment = await world.engine.definitions.enter(judged, ORIGIN)
+        deployment = await world.definitions.enter(judged, ORIGIN)
         assert deployment.version == 1
-        assert [each.status for each in await world.engine.versions("p", ORIGIN)] == ["active"]
+        assert [each.status for each in await world.definitions.versions("p", ORIGIN)] == ["active"]
 
 
 LANES = (
@@ -107,9 +107,9 @@ def deployed_before(lanes: str = "", completion: str = "") -> str:
 @pytest.mark.parametrize("text", [deployed_before(LANES), deployed_before("", COMPLETED)], ids=["lanes", "completion"])
 async def test_what_was_let_through_once_is_deployed_already_and_shown_whatever_is_told_of_it_today(text: str) -> None:
     async with opened() as world:
-        world.engine.definitions._checks = ()
+        world.definitions._checks = ()
         await world.deploy(read_model(text), profile="open")
-        world.engine.definitions._checks = (lambda *_: [SLOW],)
+        world.definitions._checks = (lambda *_: [SLOW],)
         assert not (await world.deploy(read_model(text), profile="open")).is_new
         view = await world.sandbox.processes.get("p")
         assert [each.id for each in read_model(view.xml).definitions.processes] == ["p"]

@@ -38,7 +38,7 @@ def places_of(model: Model) -> dict[str, Bounds]:
     return {shape.element: shape.bounds for shape in model.diagram.shapes}
 
 
-@pytest.mark.req("V10", "V13")
+@pytest.mark.req("V10")
 async def test_an_instance_is_drawn_where_its_version_was_drawn(store_url: str) -> None:
     model = drawn(PLAIN, 1_000)
     async with opened(store_url) as world:
@@ -61,7 +61,7 @@ async def test_another_drawing_of_the_same_content_is_the_same_version_drawn_ane
             again = await world.deploy(model)
             assert (again.version, again.hash, again.is_new) == (1, made.hash, False)
             assert await places(world, begun) == places_of(second)
-        assert len(await world.engine.versions("p", ORIGIN)) == 1
+        assert len(await world.definitions.versions("p", ORIGIN)) == 1
         assert (await verify_store(world.sandbox, {}, is_dry=True)).findings == []
 
 

@@ -22,7 +22,7 @@ async def test_a_called_instance_erased_before_its_end_was_told_is_an_incident_o
         notices._deliveries[INSTANCE_ENDED] = unreachable
         begun = await world.engine.start("parent", ORIGIN)
         await world.sandbox.runtime.conductor.finish_jobs(None)
-        (child,) = [each for each in await world.engine.list_instances(ORIGIN) if each.id != begun.id]
+        (child,) = [each for each in await world.instances.newest(ORIGIN) if each.id != begun.id]
         assert child.state.status == "completed"
         await world.engine.changes.erase(child.id, ORIGIN, "asked for")
         notices._deliveries[INSTANCE_ENDED] = ended

@@ -7,28 +7,28 @@ from typing import Any
 
 import pytest
 
-from perdure.engines.embedded.engine import EmbeddedEngine
 from perdure.errors import RejectedError
 from perdure.journal import Origin
+from perdure.sources import id_text
 from tests.engine.models import line, message, service, throw, user, wait
-from tests.engine.world import ORIGIN, opened
+from tests.engine.world import ORIGIN, World, opened
 
 STRANGER = Origin("other", "eve")
-Ask = Callable[[EmbeddedEngine, Any, int], Awaitable[Any]]
+Ask = Callable[[World, Any, int], Awaitable[Any]]
 
 ASKED: dict[str, Ask] = {
-    "read": lambda engine, id, node: engine.read(id, STRANGER),
-    "data": lambda engine, id, node: engine.data(id, STRANGER),
-    "history": lambda engine, id, node: engine.history(id, STRANGER),
-    "cancel": lambda engine, id, node: engine.cancel(id, STRANGER),
-    "suspend": lambda engine, id, node: engine.suspend(id, STRANGER),
-    "modify": lambda engine, id, node: engine.modify(id, STRANGER, cancel=(node,)),
-    "migrate": lambda engine, id, node: engine.migrate(id, STRANGER),
-    "complete": lambda engine, id, node: engine.complete_task(id, node, STRANGER, data={"x": 1}),
-    "claim": lambda engine, id, node: engine.claim_task(id, node, STRANGER),
-    "reassign": lambda engine, id, node: engine.reassign_task(id, node, STRANGER, to="eve"),
-    "retry": lambda engine, id, node: engine.retry_incident(id, node, STRANGER),
-    "resolve": lambda engine, id, node: engine.resolve_incident(id, node, STRANGER),
+    "read": lambda world, id, node: world.instances.read(id, STRANGER),
+    "data": lambda world, id, node: world.sandbox.acting(tenant="other").instances.get(id_text(id)),
+    "history": lambda world, id, node: world.instances.history(id, STRANGER),
+    "cancel": lambda world, id, node: world.engine.cancel(id, STRANGER),
+    "suspend": lambda world, id, node: world.engine.suspend(id, STRANGER),
+    "modify": lambda world, id, node: world.engine.modify(id, STRANGER, cancel=(node,)),
+    "migrate": lambda world, id, node: world.engine.migrate(id, STRANGER),
+    "complete": lambda world, id, node: world.engine.complete_task(id, node, STRANGER, data={"x": 1}),
+    "claim": lambda world, id, node: world.engine.claim_task(id, node, STRANGER),
+    "reassign": lambda world, id, node: world.engine.reassign_task(id, node, STRANGER, to="eve"),
+    "retry": lambda world, id, node: world.engine.retry_incident(id, node, STRANGER),
+    "resolve": lambda world, id, node: world.engine.resolve_incident(id, node, STRANGER),
 }
 
 
@@ -39,7 +39,7 @@ async def test_an_instance_of_another_tenant_is_not_found(what: str, store_url: 
         await world.deploy(line("p", user("review")))
         begun = await world.start("p")
         with pytest.raises(RejectedError) as refused:
-            await ASKED[what](world.engine, begun.id, world.node(begun, "review"))
+            await ASKED[what](world, begun.id, world.node(begun, "review"))
         assert refused.value.rejection.code == "not_found"
         now = await world.now(begun)
         assert (now.version, now.state.status) == (begun.version, "active")
@@ -65,9 +65,9 @@ async def test_messages_and_signals_stay_within_their_tenant(store_url: str) -> 
     async with opened(store_url) as world:
         await world.deploy(line("p", wait("asked", "m"), messages=(message("m", key="k"),)))
         begun = await world.start("p")
-        assert await world.engine.publish("m", "k", STRANGER, message_id="1") == "no_subscription"
-        assert await world.engine.signal("m", STRANGER) == 0
-        assert await world.engine.publish("m", "k", ORIGIN, message_id="1") == "correlated"
+        assert (await world.engine.publish("m", "k", STRANGER, message_id="1")).outcome == "no_subscription"
+        assert (await world.engine.signal("m", STRANGER)).reached == 0
+        assert (await world.engine.publish("m", "k", ORIGIN, message_id="1")).outcome == "correlated"
         assert (await world.now(begun)).state.status == "completed"
         with pytest.raises(RejectedError):
             await world.engine.start("p", STRANGER)
@@ -89,7 +89,7 @@ async def test_a_message_thrown_long_ago_is_found_however_much_happened_since(st
 
 
 async def _all(world: Any, aggregate: Any) -> list[Any]:
-    return [entry for told in await world.engine.history(aggregate.id, ORIGIN) for entry in told.entries]
+    return [entry for told in await world.instances.history(aggregate.id, ORIGIN) for entry in told.entries]
 
 
 def _thrown(aggregate: Any, entries: list[Any]) -> int:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from perdure.engines.embedded.calls import Calls
-from perdure.engines.embedded.instances import Instances
-from perdure.kernel.kernel import Aggregate, Kernel
+from perdure.kernel.kernel import Aggregate
 from tests.engine.models import call, line, service, user
 from tests.engine.world import ORIGIN, World, opened
 
@@ -25,10 +24,11 @@ LOOKS = range(8)
 class _Moment:
     """Comes when so many looks at instances have been taken since it was made."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, looks: int) -> None:
+    def __init__(self, world: World, monkeypatch: pytest.MonkeyPatch, looks: int) -> None:
         self._left, self._come = looks, asyncio.Event()
         self._count()
-        for owner, name in ((Instances, "read"), (Instances, "history"), (Kernel, "ask")):
+        instances = world.engine.instances
+        for owner, name in ((instances, "read"), (instances, "history"), (instances.kernel, "ask")):
             monkeypatch.setattr(owner, name, self._counted(getattr(owner, name)))
 
     def _counted(self, asked: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,12 +62,12 @@ async def _begin(world: World) -> tuple[Aggregate, Aggregate]:
     await world.deploy(CHILD, profile="open")
     await world.deploy(PARENT, profile="open")
     begun = await world.start("parent")
-    return begun, (await world.engine.list_instances(ORIGIN, process="child"))[0]
+    return begun, (await world.instances.newest(ORIGIN, process="child"))[0]
 
 
 async def _states(world: World, *instances: Aggregate) -> list[str]:
     await world.sandbox.run_until_idle()
-    return [(await world.engine.read(each.id, ORIGIN)).state.status for each in instances]
+    return [(await world.instances.read(each.id, ORIGIN)).state.status for each in instances]
 
 
 @pytest.mark.req("O12")
@@ -80,7 +80,7 @@ async def test_a_caller_that_goes_on_meanwhile_lets_nothing_go_on_that_is_suspen
         await world.engine.suspend(child.id, ORIGIN, reason="its own")
         await world.engine.suspend(caller.id, ORIGIN, reason="holiday")
         resumed = world.engine.resume(caller.id, ORIGIN)
-        await _Moment(monkeypatch, looks).meet(world.sandbox.runtime.look_after(), resumed)
+        await _Moment(world, monkeypatch, looks).meet(world.sandbox.runtime.look_after(), resumed)
         assert await _states(world, caller, child) == ["active", "suspended"]
 
 
@@ -92,7 +92,7 @@ async def test_suspended_for_itself_at_the_moment_its_caller_is_it_stays_so(
     async with opened(store_url) as world:
         caller, child = await _begin(world)
         own = world.engine.suspend(child.id, ORIGIN, reason="its own")
-        await _Moment(monkeypatch, looks).meet(world.engine.suspend(caller.id, ORIGIN, reason="holiday"), own)
+        await _Moment(world, monkeypatch, looks).meet(world.engine.suspend(caller.id, ORIGIN, reason="holiday"), own)
         assert await _states(world, caller, child) == ["suspended", "suspended"]
         await world.engine.resume(caller.id, ORIGIN)
         assert await _states(world, caller, child) == ["active", "suspended"]
@@ -106,7 +106,9 @@ async def test_a_caller_that_is_resumed_while_it_is_suspended_leaves_nothing_hel
     async with opened() as world:
         caller, child = await _begin(world)
         resumed = world.engine.resume(caller.id, ORIGIN)
-        await _Moment(monkeypatch, looks).meet(world.engine.suspend(caller.id, ORIGIN, reason="holiday"), resumed)
+        await _Moment(world, monkeypatch, looks).meet(
+            world.engine.suspend(caller.id, ORIGIN, reason="holiday"), resumed
+        )
         found = await _states(world, caller, child)
         assert found in (["active", "active"], ["suspended", "suspended"])
 
@@ -119,8 +121,9 @@ async def test_as_long_as_something_is_beginning_histories_of_what_is_held_are_n
         caller, child = await _begin(world)
         await world.engine.suspend(caller.id, ORIGIN)
         reads: list[Any] = []
-        history = Instances.history
-        monkeypatch.setattr(Instances, "history", lambda *told: reads.append(told[1]) or history(*told))
+        instances = world.engine.instances
+        history = instances.history
+        monkeypatch.setattr(instances, "history", lambda *told: reads.append(told[0]) or history(*told))
 
         async def beginning(*_: Any) -> bool:
             return True

@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from perdure.bpmn.model import Model
-from perdure.engines.embedded.plans import Definition
 from perdure.errors import RejectedError
 from perdure.kernel.kernel import Aggregate
+from perdure.processes.plans import Definition
 from perdure.testing.clock import VirtualSources
 from perdure.testing.faults import FaultyDriver
 from perdure.testing.sandbox import Sandbox, quiet_driver
@@ -59,7 +59,7 @@ async def test_a_job_that_waits_to_be_tried_again_is_tried_as_the_new_verb_with_
         begun = await world.start("p")
         await world.deploy(LATER)
         await world.engine.migrate(begun.id, ORIGIN)
-        job = (await world.engine.read(begun.id, ORIGIN)).state.nodes[world.node(begun, "a")].job
+        job = (await world.instances.read(begun.id, ORIGIN)).state.nodes[world.node(begun, "a")].job
         assert job is not None and (job.type, job.attempt, job.before) == ("t.two", 1, 1)
         await world.sandbox.advance("PT1S")
         ended = await world.now(begun)

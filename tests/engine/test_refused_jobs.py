@@ -40,7 +40,7 @@ async def test_a_job_whose_data_is_gone_becomes_an_incident_and_is_not_held_for_
 async def test_a_job_of_an_instance_that_is_not_there_is_left_alone() -> None:
     async with opened() as world:
         nowhere = JobFound(Id(b"n" * 16), 2, ORIGIN.tenant, 0, 0)
-        assert not await world.engine.jobs.lease(nowhere)
+        assert not await world.engine.workshop.lease(nowhere)
 
 
 @pytest.mark.req("V25")
@@ -58,4 +58,4 @@ async def test_a_job_that_cannot_be_leased_otherwise_is_told(
         found = JobFound(begun.id, 2, ORIGIN.tenant, 0, 0)
         monkeypatch.setattr(world.engine.instances, "read_or_recall", ask)
         with pytest.raises(RejectedError, match="something new"):
-            await world.engine.jobs.lease(found)
+            await world.engine.workshop.lease(found)

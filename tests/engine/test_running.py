@@ -25,7 +25,7 @@ async def test_data_goes_through_five_tasks_intact_hashed_and_with_its_trail(sto
         await world.deploy(FIVE)
         ended = await world.start("five", data={"given": 1})
         assert ended.state.status == "completed"
-        payload = await world.engine.payloads.open(ended.id, ended.state.head)
+        payload = await world.instances.payloads.open(ended.id, ended.state.head)
         assert payload.data == {"given": 1, "t_one": 1, "t_two": 1, "t_three": 1, "t_four": 1, "t_five": 1}
         assert [each.verb for each in payload.sub_verb_trail] == ["t.one", "t.two", "t.three", "t.four", "t.five"]
         hashes = [(each.hash_in, each.hash_out) for each in payload.sub_verb_trail]
@@ -43,7 +43,7 @@ async def test_an_instance_waits_for_a_message_a_timer_and_a_person(store_url: s
         await world.deploy(model)
         begun = await world.start("waiting")
         assert world.standing(begun) == ["asked"]
-        assert await world.engine.publish("m", "k-1", ORIGIN, data={"note": "hello"}) == "correlated"
+        assert (await world.engine.publish("m", "k-1", ORIGIN, data={"note": "hello"})).outcome == "correlated"
         begun = await world.now(begun)
         assert world.standing(begun) == ["sleep"]
         await world.sandbox.advance("P9D")

@@ -89,7 +89,7 @@ async def test_a_handler_that_waits_holds_up_no_other() -> None:
         names = ["slow", "swift", "slow", "swift"]
         begun = [await world.engine.start(each, ORIGIN) for each in names]
         for each in begun[1::2]:
-            await world.engine.followers.follow(each, "end")
+            await world.instances.followers.follow(each, "end")
         assert await _states(world, begun) == ["active", "completed"] * 2
         gate.set()
         await world.sandbox.run_until_idle()
@@ -97,7 +97,7 @@ async def test_a_handler_that_waits_holds_up_no_other() -> None:
 
 
 async def _states(world: World, begun: list[Any]) -> list[str]:
-    return [(await world.engine.read(each.id, ORIGIN)).state.status for each in begun]
+    return [(await world.instances.read(each.id, ORIGIN)).state.status for each in begun]
 
 
 async def test_a_handler_that_hangs_is_cut_off_when_its_process_closes_and_run_again_elsewhere(store_url: str) -> None:

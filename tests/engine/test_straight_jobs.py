@@ -59,7 +59,7 @@ async def told(looking: Looking, data: dict[str, Any], *nodes: Any) -> Any:
     async with opened(handlers=looking, verbs=VERBS, clock=VirtualSources()) as world:
         await world.deploy(line("p", *nodes))
         begun = await world.start("p", data=data)
-        history = await world.engine.history(begun.id, ORIGIN)
+        history = await world.instances.history(begun.id, ORIGIN)
         return looking.calls, history, begun.state, await world.data(begun)
 
 

@@ -36,7 +36,7 @@ async def test_the_same_content_deployed_again_or_at_once_is_one_version(store_u
         assert sum(each.is_new for each in made) == 1
         others = await asyncio.gather(world.deploy(SECOND), world.deploy(FIRST), world.deploy(SECOND))
         assert [each.version for each in others] == [2, 1, 2]
-        versions = await world.engine.versions("p", ORIGIN)
+        versions = await world.definitions.versions("p", ORIGIN)
         assert [(each.version, each.is_latest) for each in versions] == [(1, False), (2, True)]
 
 
@@ -76,7 +76,7 @@ async def test_a_process_starts_by_its_timer_as_often_as_its_cycle_says(store_ur
         assert world.handlers.runs["t.one"] == 1
         await world.sandbox.advance("P1D")
         assert world.handlers.runs["t.one"] == 3
-        assert len(await world.engine.list_instances(ORIGIN, process="cyclic")) == 3
+        assert len(await world.instances.newest(ORIGIN, process="cyclic")) == 3
 
 
 async def test_a_monthly_start_keeps_its_day(store_url: str) -> None:

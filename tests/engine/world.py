@@ -100,7 +100,9 @@ class World:
 
     def __init__(self, sandbox: Sandbox, handlers: Handlers) -> None:
         self.sandbox, self.handlers = sandbox, handlers
-        self.engine = sandbox.runtime.engine
+        self.engine: Any = sandbox.runtime.engine
+        self.instances = sandbox.runtime.instances
+        self.definitions = sandbox.runtime.definitions
 
     async def deploy(self, model: Any, **more: Any) -> Any:
         return await self.engine.deploy(model, ORIGIN, **more)
@@ -112,13 +114,13 @@ class World:
     async def now(self, aggregate: Aggregate) -> Aggregate:
         """The instance when nothing is left to do."""
         await self.sandbox.run_until_idle()
-        return await self.engine.read(aggregate.id, ORIGIN)
+        return await self.instances.read(aggregate.id, ORIGIN)
 
     async def data(self, aggregate: Aggregate) -> Any:
-        return await self.engine.data(aggregate.id, ORIGIN)
+        return await self.instances.data(await self.instances.read(aggregate.id, ORIGIN))
 
     async def entries(self, aggregate: Aggregate) -> list[str]:
-        told = await self.engine.history(aggregate.id, ORIGIN)
+        told = await self.instances.history(aggregate.id, ORIGIN)
         return [type(entry).__name__ for each in told for entry in each.entries]
 
     def standing(self, aggregate: Aggregate) -> list[str]:

@@ -88,8 +88,8 @@ class Case:
 
     async def envelope(self) -> Envelope:
         """The payload as the store holds it: bytes, hashes and schema have been checked on the way out."""
-        engine = self.sandbox.runtime.engine
-        aggregate = await engine.read((await self.instance()).id, self.sandbox._origin)
+        instances = self.sandbox.runtime.instances
+        aggregate = await instances.read((await self.instance()).id, self.sandbox._origin)
         data = await self.sandbox.runtime.store.payload(aggregate.id, aggregate.state.head)
         return unpack((data.decode(), digest_text(aggregate.state.head)))
 

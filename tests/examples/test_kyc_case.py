@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -252,13 +253,14 @@ async def test_a_case_goes_on_where_it_was_after_every_restart(kyc: Path, store_
 async def test_a_job_that_is_delivered_twice_runs_its_verb_once(kyc: Path, store_url: str) -> None:
     async with sandbox_of(store_url, kyc) as sandbox:
         case = await Case.called(sandbox)
-        engine, instance = sandbox.runtime.engine, await case.instance()
-        for told in await engine.history(instance.id, sandbox._origin):
+        engine: Any = sandbox.runtime.engine
+        instances, instance = sandbox.runtime.instances, await case.instance()
+        for told in await instances.history(instance.id, sandbox._origin):
             # The same commit is announced again, as after a notification that came twice.
-            aggregate = await engine.read(instance.id, sandbox._origin)
+            aggregate = await instances.read(instance.id, sandbox._origin)
             for entry in told.entries:
                 if isinstance(entry, JobStarted):
-                    engine.jobs._on_started(aggregate, entry)
+                    engine.workshop._on_started(aggregate, entry)
         await sandbox.run_until_idle()
         runs = [each.verb for each in (await case.envelope()).sub_verb_trail]
         assert runs == ["kyc.create-case-record", "kyc.request-documents"]

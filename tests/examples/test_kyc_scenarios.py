@@ -10,7 +10,6 @@ from perdure.testing.scenarios import (
     find_scenarios,
     load_scenario,
     read_scenario,
-    run_pure,
     run_scenario,
     with_crashes,
     with_duplicates,
@@ -43,14 +42,8 @@ async def test_a_scenario_of_the_example_holds_with_every_message_delivered_twic
     assert outcome.passed, outcome
 
 
-@pytest.mark.parametrize("path", SCENARIOS, ids=NAMES)
-def test_a_scenario_of_the_example_holds_on_the_machine_alone(path: Path) -> None:
-    outcome = run_pure(load_scenario(path))
-    assert outcome.passed, outcome
-
-
-def test_a_scenario_that_expects_the_wrong_thing_fails() -> None:
+async def test_a_scenario_that_expects_the_wrong_thing_fails() -> None:
     folder = KYC / "scenarios" / "case"
     text = (folder / "approved.yaml").read_text(encoding="utf-8")
     wrong = read_scenario(text.replace("state: completed", "state: cancelled"), "wrong.yaml", folder)
-    assert not run_pure(wrong).passed
+    assert not (await run_scenario(wrong)).passed

@@ -28,7 +28,7 @@ async def waiting(world: World, **task: Any) -> str:
 
 
 async def history(world: World, key: str) -> list[Any]:
-    told = await world.engine.history(key.split(":", maxsplit=1)[0], ORIGIN)
+    told = await world.instances.history(key.split(":", maxsplit=1)[0], ORIGIN)
     return [entry for each in told for entry in each.entries]
 
 

@@ -52,7 +52,7 @@ async def test_m1_eight_starts_at_once_under_one_key_are_one_instance(tmp_path: 
         made = await asyncio.gather(*starts)
         await world.sandbox.run_until_idle()
         assert len({each.id for each in made}) == 1
-        assert len(await world.engine.list_instances(world.origin)) == 1
+        assert len(await world.instances.newest(world.origin)) == 1
         assert world.trail.ran == ["first.verb", "second.verb"]
 
 
@@ -135,10 +135,10 @@ async def test_m5_a_message_stays_with_its_tenant(tmp_path: Path, store_url: str
         other = await world.engine.start("wait", theirs)
         await world.engine.publish("paid", "c1", ours, message_id="m1")
         await world.sandbox.run_until_idle()
-        assert (await world.engine.read(id_text(mine.id), ours)).state.status == "completed"
-        assert (await world.engine.read(id_text(other.id), theirs)).state.status == "active"
+        assert (await world.instances.read(id_text(mine.id), ours)).state.status == "completed"
+        assert (await world.instances.read(id_text(other.id), theirs)).state.status == "active"
         with pytest.raises(RejectedError):
-            await world.engine.read(id_text(other.id), ours)
+            await world.instances.read(id_text(other.id), ours)
         await world.engine.cancel(id_text(other.id), theirs)
 
 
@@ -168,14 +168,14 @@ async def test_m7_an_incident_is_not_an_end_and_a_reader_misses_nothing(tmp_path
     async with EmbeddedWorld.open(scenario) as world:
         await play(scenario, world)
         (id,) = world.trail.started
-        before = await world.engine.instances.history(id_text(id), world.origin)
+        before = await world.instances.history(id_text(id), world.origin)
         (state,) = (await world.states()).values()
         assert state.status == "active"
         (stuck,) = [node.number for node in state.nodes.values() if node.incident is not None]
         await world.crash()
         await world.retry(id, stuck, v.Retry(element="a"))
-        after = await world.engine.instances.history(id_text(id), world.origin, after=before[-1].sequence)
-        whole = await world.engine.instances.history(id_text(id), world.origin)
+        after = await world.instances.history(id_text(id), world.origin, after=before[-1].sequence)
+        whole = await world.instances.history(id_text(id), world.origin)
         assert [*before, *after] == whole
         assert [type(entry) for each in after for entry in each.entries][-1] is e.InstanceEnded
 
@@ -195,7 +195,7 @@ async def test_m9_a_changed_byte_is_found_when_it_is_read(column: str, tmp_path:
             raw(f"UPDATE aggregate SET {column} = ? WHERE id = ?", bytes(value), id)
         world.sandbox.runtime.kernel.forget()
         with pytest.raises(QuarantinedError):
-            await world.engine.read(id_text(id), world.origin)
+            await world.instances.read(id_text(id), world.origin)
         world.trail.started.clear()
 
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from perdure.testing.scenarios.pure import run_pure
+from perdure.testing.scenarios import run_scenario
 from tests.scenarios.cases import ELEMENTS, scenario_of
 
 REFUSED = ELEMENTS.parent / "refused"
@@ -105,6 +105,6 @@ def test_scenarios_share_a_store_that_is_named_and_leave_nothing_waiting(tmp_pat
 
 
 @pytest.mark.parametrize("path", sorted(REFUSED.glob("*.yaml")), ids=lambda path: path.stem)
-def test_what_may_not_be_deployed_is_refused_on_the_machine_alone_too(path: Path) -> None:
-    outcome = run_pure(scenario_of(path))
+async def test_what_may_not_be_deployed_is_refused(path: Path) -> None:
+    outcome = await run_scenario(scenario_of(path))
     assert outcome.passed, outcome.failures

@@ -7,7 +7,6 @@ import pytest
 from perdure.testing.faults import Side
 from perdure.testing.scenarios.embedded import EmbeddedWorld
 from perdure.testing.scenarios.playing import play
-from perdure.testing.scenarios.pure import run_pure
 from perdure.testing.scenarios.variants import with_ids
 from tests.depth import killed_commits, some_kills
 from tests.postmortem.world import survived
@@ -28,9 +27,8 @@ CHOSEN = (
 @some_kills
 async def test_a_crash_at_any_commit_changes_nothing(name: str, side: Side, every: int) -> None:
     scenario = with_ids(scenario_of(ELEMENTS / f"{name}.yaml"))
-    wanted = end_of(run_pure(scenario).actual)
     async with EmbeddedWorld.open(scenario) as world:
-        await play(scenario, world)
+        wanted = end_of((await play(scenario, world)).actual)
         assert world.driver is not None
         commits = len(world.driver.commits_seen)
     for number in killed_commits(every, name + side, commits):

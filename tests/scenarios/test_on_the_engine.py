@@ -1,4 +1,4 @@
-"""The scenarios of every element on the embedded engine: as they are, with crashes, with duplicates."""
+"""The scenarios of every element on the embedded engine with crashes and with duplicates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from perdure.testing.scenarios.embedded import EmbeddedWorld
 from perdure.testing.scenarios.playing import play
-from perdure.testing.scenarios.pure import run_pure
+from perdure.testing.scenarios.running import run_scenario
 from perdure.testing.scenarios.values import Scenario
 from perdure.testing.scenarios.variants import with_crashes, with_duplicates
 from tests.depth import sampled
@@ -20,12 +20,6 @@ each_file = pytest.mark.parametrize("path", FILES, ids=name_of)
 some_files = pytest.mark.parametrize("path", sampled(FILES, 40), ids=name_of)
 some_with_messages = pytest.mark.parametrize("path", sampled(WITH_MESSAGES, 20), ids=name_of)
 on_postgres = pytest.mark.parametrize("path", sampled(sorted({*FILES[::6], MONTHLY}), 6), ids=name_of)
-
-
-@pytest.mark.req("V13", "X23")
-@each_file
-async def test_it_holds_on_the_engine_and_as_on_the_machine_alone(path: Path) -> None:
-    await assert_same_end(path, lambda scenario: scenario)
 
 
 @some_files
@@ -44,12 +38,12 @@ async def test_crashes_change_nothing_on_postgres(path: Path, postgres_url: str)
 
 
 async def assert_same_end(path: Path, made_worse: Callable[[Scenario], Scenario], store: str = "") -> None:
-    """What was expected holds, the machine alone comes to the same end, and the store is sound afterwards."""
+    """What was expected holds, the end is that of the scenario as it is, and the store is sound afterwards."""
     scenario = scenario_of(path)
     played = made_worse(scenario)
     async with EmbeddedWorld.open(played, store) as world:
         outcome = await play(played, world)
         findings = await world.audit()
     assert outcome.passed, (outcome.failures, outcome.actual)
-    assert end_of(outcome.actual) == end_of(run_pure(scenario).actual)
     assert not findings
+    assert end_of(outcome.actual) == end_of((await run_scenario(scenario)).actual)

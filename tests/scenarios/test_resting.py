@@ -32,7 +32,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_what_never_comes_to_rest_fails_with_the_name_of_the_element(
     tmp_path: Path, store_url: str, sketch: str, said: str
 ) -> None:
-    outcome = await played(tmp_path, sketch, FOR_EVER, store=store_url, is_same=False)
+    outcome = await played(tmp_path, sketch, FOR_EVER, store=store_url)
     assert not outcome.passed
     [failure] = outcome.failures
     assert failure.startswith("Step 1 (line 6), start: Expected to come to rest at instant '2026-01-01T00:00:00")
@@ -54,7 +54,7 @@ async def test_too_many_timers_fail_the_step_and_what_happened_until_then_is_tol
     monkeypatch.setattr(pure, "MAX_ROUNDS", 50)
     sketch = "start s\nuser u\nboundary b on u non timer cycle R/PT1S\nend e\nend f\ns > u > e\nb > f\n"
     years = "profile: open\ndo: [start, advance: P10Y, task: u]\nexpect: {state: active}\n"
-    outcome = await played(tmp_path, sketch, years, is_same=False)
+    outcome = await played(tmp_path, sketch, years)
     [failure] = outcome.failures
     assert failure.startswith("Step 2 (line 3), advance: ")
     assert (outcome.actual.state, outcome.actual.parked) == ("active", ["u"])

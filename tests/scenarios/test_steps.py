@@ -124,8 +124,6 @@ async def test_a_model_may_call_what_a_later_step_deploys(tmp_path: Path) -> Non
     ],
     ids=["boundary", "start"],
 )
-async def test_a_cron_timer_fires_on_the_engine_and_on_the_machine_alone(
-    tmp_path: Path, sketch: str, do: str, expect: str
-) -> None:
+async def test_a_cron_timer_fires_on_the_engine(tmp_path: Path, sketch: str, do: str, expect: str) -> None:
     outcome = await played(tmp_path, sketch, f"profile: open\ndo: {do}\nexpect: {expect}\n")
     assert outcome.passed, outcome

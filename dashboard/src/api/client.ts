@@ -1,5 +1,6 @@
 // Requests to the server: JSON in and out, problems as errors, the CSRF token and an idempotency key on every act.
 import { signal } from "@preact/signals";
+import { readJson } from "./json";
 import type { FieldError, Session } from "./shapes";
 
 export const session = signal<Session | null>(null);
@@ -76,7 +77,7 @@ async function ask<T>(method: string, path: string, body: unknown, options: Requ
     throw new Problem(0, "server.unreachable", "The server does not answer", "The server could not be reached.", "It is tried again as soon as it is back.");
   }
   if (!response.ok) throw await problemOf(response);
-  const data = response.status === 204 ? undefined : await response.json();
+  const data = response.status === 204 ? undefined : readJson(await response.text());
   return { data: data as T, etag: response.headers.get("ETag") ?? "" };
 }
 

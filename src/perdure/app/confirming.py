@@ -11,8 +11,8 @@ from perdure.app.perdure import Perdure
 from perdure.app.runbook_views import PlanView
 from perdure.contracts import CONSEQUENCE_TIERS
 from perdure.errors import ConfirmationRequiredError, Rejection
-from perdure.kernel.ports import WaitFound
 from perdure.runbooks.plan import Plan, StepPlan
+from perdure.sources import Id
 from perdure.verbs.sentences import render
 
 CONFIRMED_FROM = CONSEQUENCE_TIERS.index("requires_confirmation")
@@ -65,8 +65,8 @@ def vetted(
     """The platform for who sends a message or a signal: the processes it would begin are held to the same rules as
     starting them. Every verb they carry must be reached, and what is grave confirmed, all of it as one plan."""
 
-    async def vet(starts: Sequence[WaitFound]) -> None:
-        verbs = await perdure.processes.started([each.aggregate for each in starts])
+    async def vet(starts: Sequence[Id]) -> None:
+        verbs = await perdure.processes.started(starts)
         for verb in verbs:
             check(principal, operation, verb=verb)
         if not verbs:

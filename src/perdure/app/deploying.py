@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from perdure.bpmn.model import CallActivity, Model, Process, nodes
-from perdure.engine import Deployment
-from perdure.engines.embedded.engine import EmbeddedEngine
+from perdure.engine import Deployment, Engine
 from perdure.errors import DefinitionError, ModelError, Problem
 from perdure.journal import Origin
 
@@ -108,11 +106,11 @@ class ProjectModels:
     def load(cls, places: Iterable[str | Path]) -> ProjectModels:
         return cls([load_model(path) for path in model_files(places)])
 
-    async def deploy(self, engine: EmbeddedEngine, origin: Origin) -> list[Deployment]:
+    async def deploy(self, engine: Engine, origin: Origin) -> list[Deployment]:
         """Every process, each anew only when it changed."""
         return [await engine.deploy(model, origin, process=id) for id, model in self._models.items()]
 
-    def finder(self, engine: EmbeddedEngine) -> Callable[[str, Origin], Any]:
+    def finder(self, engine: Engine) -> Callable[[str, Origin], Awaitable[None]]:
         """Deploys a process for a tenant that calls for it first."""
 
         async def find(process: str, origin: Origin) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.model import Model
-from perdure.engines.embedded.definitions import Check
+from perdure.engine import Check
 from perdure.errors import Problem
 from perdure.verbs import Catalogue
 

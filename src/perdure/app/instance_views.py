@@ -14,10 +14,10 @@ from perdure.app.views import CarrierView, ErrorView, EventView, IncidentView
 from perdure.bpmn.machine.samples import samples
 from perdure.bpmn.machine.shapes import standing
 from perdure.bpmn.machine.state import Instance, Node, Watch
-from perdure.engines.embedded.plans import Definition
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import copied, digest_text
+from perdure.processes.plans import Definition
 from perdure.runbooks.entries import TIMES
 from perdure.sources import Micros, id_text, iso
 

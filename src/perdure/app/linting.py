@@ -15,7 +15,7 @@ from perdure.bpmn.lint import Contract, Finding, Profile, Target, lint
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.model import Model, Scope, scopes
 from perdure.bpmn.xml import read_model_file
-from perdure.engines.embedded.definitions import Check
+from perdure.engine import Check
 from perdure.errors import DefinitionError, ModelError, Problem, RejectedError, Rejection
 from perdure.verbs import Catalogue, load_catalogue
 

@@ -18,10 +18,9 @@ from perdure.app.seeing import hidden_incident, hidden_row, hidden_wait, sees
 from perdure.app.task_views import TaskView
 from perdure.app.tasks import TaskDesk, Wanted
 from perdure.app.views import waiting_view
+from perdure.bpmn.machine.identity import INDEX, INSTANCE
 from perdure.bpmn.machine.state import Status
 from perdure.contracts import check_key
-from perdure.engines.embedded.instances import INDEX
-from perdure.engines.embedded.instances import KIND as INSTANCE
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
@@ -291,7 +290,7 @@ class Listing:
         )  # fmt: skip
         if self._verbs == EVERY_VERB:
             return item
-        carried = (await self._runtime.engine.instances.loaded(aggregate)).deployed.verb
+        carried = (await self._runtime.instances.loaded(aggregate)).deployed.verb
         return item if sees(self._verbs, [carried]) else hidden_incident(item)
 
     async def dead_letters(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[DeadLetterItem]:

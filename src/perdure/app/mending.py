@@ -6,7 +6,7 @@ import msgspec
 
 from perdure.app.listing_views import IncidentItem
 from perdure.app.perdure import Perdure
-from perdure.engines.embedded.instances import KIND as INSTANCE
+from perdure.bpmn.machine.identity import INSTANCE
 from perdure.errors import RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.conductor import KIND as RUNBOOK
@@ -98,7 +98,7 @@ async def stuck_view(perdure: Perdure, item: IncidentItem) -> StuckView:
 def place_of_incident(text: str) -> Place:
     """`<id>` or `<id>:<number>`."""
     letters, colon, number = text.partition(":")
-    if colon and not (number.isascii() and number.isdigit() and len(number) < 10):
+    if colon and not (number.isascii() and number.isdigit() and len(number) < 20):
         hint = "An incident is named `<id>` or `<id>:<number of the step or token>`."
         raise RejectedError(Rejection("not_found", "find", "incident", text[:80], "that names none", hint))
     return Place(id_text(parse_id(letters, "incident")), int(number) if colon else None)
@@ -113,7 +113,7 @@ async def _verbs(perdure: Perdure, aggregate: Aggregate, place: Place) -> list[s
     if aggregate.kind == RUNBOOK:
         steps = enumerate(aggregate.state.steps, 1)
         return list(dict.fromkeys(step.verb for number, step in steps if place.number in (None, number)))
-    carried = (await perdure.runtime.engine.instances.loaded(aggregate)).deployed.verb
+    carried = (await perdure.runtime.instances.loaded(aggregate)).deployed.verb
     nodes = aggregate.state.nodes.values()
     jobs = [node.job.type for node in nodes if node.job is not None and place.number in (None, node.number)]
     return list(dict.fromkeys(name for name in (carried, *jobs) if name))

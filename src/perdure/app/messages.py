@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from perdure.engine import MessageOutcome
-from perdure.engines.embedded.letters import Receipt
+from perdure.engine import MessageOutcome, Receipt
 from perdure.sources import id_text
 
 

@@ -9,8 +9,8 @@ from perdure.app.listing import Listing
 from perdure.app.rows import waits_since
 from perdure.app.runtime import Runtime
 from perdure.app.task_views import TaskView
+from perdure.bpmn.machine.identity import INSTANCE
 from perdure.bpmn.machine.state import Instance
-from perdure.engines.embedded.instances import KIND as INSTANCE
 from perdure.errors import QuarantinedError, RejectedError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate

@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 
 from perdure.bpmn.machine.entries import Entered, InstanceStarted, JobCompleted, JobMade, Left
-from perdure.engines.embedded.instances import KIND, Instances
+from perdure.bpmn.machine.identity import INSTANCE
 from perdure.journal import Entries, Origin
 from perdure.kernel.kernel import Aggregate
+from perdure.processes.instances import InstanceReader
 
 MAX_PASTS = 1024
 MAX_SHARED = 10_000
@@ -80,12 +81,12 @@ class Pasts:
     Instances that went the same way share one past: where a known move leads from it is worked out once.
     """
 
-    def __init__(self, instances: Instances) -> None:
+    def __init__(self, instances: InstanceReader) -> None:
         self._instances = instances
         self._followed: dict[bytes, Followed] = {}
         self._first = empty_past().shared()
         self._learned = 0
-        instances.kernel.listen(self._on_commit, KIND)
+        instances.kernel.listen(self._on_commit, INSTANCE)
         instances.kernel.leave(self._drop)
 
     def known(self, aggregate: Aggregate) -> Past | None:

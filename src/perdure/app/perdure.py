@@ -33,12 +33,10 @@ from perdure.app.views import CallView, EventView, ReceiptView, call_view, quara
 from perdure.app.waiting import follow as follow_events
 from perdure.app.waiting import is_ended, read, wait_for
 from perdure.app.waits import WaitDesk, letter_of
+from perdure.bpmn.machine.identity import child_id
 from perdure.channels.settings import Hooks
 from perdure.contracts import FailureClass, check_key
-from perdure.engine import MessageOutcome
-from perdure.engines.embedded.delivery import Vet
-from perdure.engines.embedded.instances import child_id
-from perdure.engines.embedded.letters import MESSAGE, SIGNAL
+from perdure.engine import MESSAGE, SIGNAL, MessageOutcome, Vet
 from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
@@ -75,7 +73,8 @@ class Perdure:
         self.access = AccessDesk(runtime, origin)
         self.packs: PackDesk = runtime.packs
         self.listing = Listing(runtime, origin, self.tasks, self._views)
-        self._messages = runtime.engine.messages
+        self._engine = runtime.engine
+        self._vet: Vet | None = None
 
     @classmethod
     @asynccontextmanager
@@ -177,7 +176,7 @@ class Perdure:
     def vetting(self, vet: Vet) -> Self:
         """The same; what is sent begins processes only when `vet` says nothing against it."""
         made = self.acting()
-        made._messages = self.runtime.engine.messages.vetted(vet)
+        made._vet = vet
         return made
 
     # --- calls ---------------------------------------------------------------------------------------------------
@@ -289,11 +288,13 @@ class Perdure:
     ) -> Sent:  # fmt: skip
         """As `publish`, or `correlate` when it is for now, with all there is to say about what became of it."""
         if is_for_now:
-            receipt = await self._messages.correlate(name, key, self._origin, message_id=message_id, data=data)
+            receipt = await self._engine.correlate(
+                name, key, self._origin, message_id=message_id, data=data, vet=self._vet
+            )
         else:
-            receipt = await self._messages.publish(
-                name, key, self._origin, message_id=message_id, ttl_seconds=ttl_seconds, data=data
-            )  # fmt: skip
+            receipt = await self._engine.publish(
+                name, key, self._origin, message_id=message_id, ttl_seconds=ttl_seconds, data=data, vet=self._vet
+            )
         return sent_view(name, key, receipt)
 
     async def correlate(
@@ -302,9 +303,11 @@ class Perdure:
         """As `publish`, but for someone who waits now or for nobody."""
         return (await self.send(name, key, data, message_id=message_id, is_for_now=True)).outcome
 
-    async def signal(self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "") -> int:
-        """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached."""
-        return (await self._messages.signal(name, self._origin, message_id=message_id, data=data)).reached
+    async def signal(self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "") -> int | None:
+        """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached,
+        or None where the engine does not count them."""
+        told = await self._engine.signal(name, self._origin, message_id=message_id, data=data, vet=self._vet)
+        return told.reached
 
     async def end_wait(self, completion: Completion, message_id: str = "") -> ReceiptView:
         """As `complete`, of the wait that the completion names and no other."""
@@ -337,7 +340,7 @@ class Perdure:
         if letter is None or letter.kind not in (MESSAGE, SIGNAL):
             return await self._receipt(await self.runtime.intake.replay(message_id, self._origin, key))
         chosen = parse_id(instance, "instance") if instance else None
-        told = await self._messages.replay(message_id, self._origin, key=key, instance=chosen)
+        told = await self._engine.replay(message_id, self._origin, key=key, instance=chosen, vet=self._vet)
         return ReceiptView(told.outcome, message_id, told.reason)
 
     async def discard(self, message_id: str, reason: str) -> None:
@@ -511,7 +514,7 @@ class Perdure:
     async def _deepest(self, id: Id) -> Id | None:
         """Of an instance and those it called, the one that is stuck."""
         try:
-            aggregate = await self.runtime.engine.read(id, self._origin)
+            aggregate = await self.runtime.instances.read(id, self._origin)
         except RejectedError:
             return None
         nodes = aggregate.state.nodes.values()

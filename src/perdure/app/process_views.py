@@ -27,8 +27,7 @@ from perdure.bpmn.model import (
     nodes,
 )
 from perdure.bpmn.xml import write_model
-from perdure.engine import ProcessVersion
-from perdure.engines.embedded.instances import Told
+from perdure.engine import ProcessVersion, Told
 
 
 class ProcessView(msgspec.Struct, frozen=True):

@@ -22,12 +22,11 @@ from perdure.app.reviewing import DeployedView, Proposed, Review, deployment_vie
 from perdure.app.runtime import Runtime
 from perdure.app.views import CarrierView, EventView
 from perdure.bpmn.machine.definition import Deployed, Profile
+from perdure.bpmn.machine.identity import child_id
 from perdure.bpmn.machine.process import ProcessState
 from perdure.bpmn.machine.state import ENDED, Status
 from perdure.bpmn.model import Model
-from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion
-from perdure.engines.embedded.following import Until
-from perdure.engines.embedded.instances import child_id
+from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion, Until
 from perdure.errors import DefinitionError, RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.kernel import Aggregate
@@ -50,6 +49,8 @@ class Processes:
 
     def __init__(self, runtime: Runtime, origin: Origin) -> None:
         self._engine = runtime.engine
+        self._kernel = runtime.kernel
+        self._definitions = runtime.definitions
         self._origin = origin
         self._reviews = runtime.reviews
 
@@ -62,7 +63,7 @@ class Processes:
         self, models: Sequence[Model], *, process: str = "", profile: Profile = "hollow"
     ) -> Sequence[Deployment]:
         """Check every executable process of several models, or the one named; refused is all of it or nothing."""
-        judge = self._engine.definitions.judge
+        judge = self._engine.judge
         along = {each.id for model in models for each in model.definitions.executable() if process in ("", each.id)}
         judged, problems = [], []
         for model in models:
@@ -73,7 +74,7 @@ class Processes:
                     problems.extend(error.problems)
         if problems:
             raise DefinitionError(problems)
-        return [await self._engine.definitions.enter(each, self._origin) for each in judged]
+        return [await self._engine.enter(each, self._origin) for each in judged]
 
     async def check(self, xml: str, *, process: str = "", profile: Profile = "hollow") -> Review:
         """What lint and a proof say of a model; nothing is deployed. What is no model says so in its findings."""
@@ -85,7 +86,7 @@ class Processes:
         if model is None:
             return Proposed((), review, tuple(map(unreadable, review.findings)))
         judged, problems = [], []
-        judge = self._engine.definitions.judge
+        judge = self._engine.judge
         along = [process] if process else [each.id for each in model.definitions.executable()]
         for id in along or [""]:
             try:
@@ -100,19 +101,19 @@ class Processes:
         """Deploy what was judged, for the tenant alone: others keep what they have. All of it or nothing."""
         if proposed.problems:
             raise DefinitionError(list(proposed.problems))
-        made = [await self._engine.definitions.enter(each, self._origin) for each in proposed.judged]
+        made = [await self._engine.enter(each, self._origin) for each in proposed.judged]
         return DeployedView([deployment_view(each) for each in made], proposed.review.findings, proposed.review.proofs)
 
     async def list(self) -> Sequence[ProcessVersion]:
         """Every process in its latest version."""
-        return await self._engine.processes(self._origin)
+        return await self._definitions.latest(self._origin)
 
     async def get(self, process: str, version: int | None = None) -> ProcessView:
         """One version in full, the latest unless one is named."""
         from perdure.app.process_views import process_view  # noqa: PLC0415  writes and draws models
 
         found, deployed = await self._deployed(process, version)
-        diagram = await self._engine.definitions.diagram(process, parse_digest(found.hash), self._origin)
+        diagram = await self._definitions.diagram(process, parse_digest(found.hash), self._origin)
         return process_view(found, deployed, diagram)
 
     async def show(self, process: str, version: int | None = None) -> ReviewedProcess:
@@ -131,7 +132,7 @@ class Processes:
         """The verbs that processes carry which would begin now, each once."""
         found: dict[str, None] = {}
         for id in processes:
-            state: ProcessState = (await self._engine.instances.kernel.read(id, self._origin)).state
+            state: ProcessState = (await self._kernel.read(id, self._origin)).state
             if (version := state.latest()) is not None and version.verb:
                 found[version.verb] = None
         return list(found)
@@ -143,12 +144,12 @@ class Processes:
         if found is None:
             fact = f"it has no version {version}"
             raise RejectedError(Rejection("not_found", "show", "process", process, fact))
-        definition = await self._engine.definitions.load(process, parse_digest(found.hash), self._origin.tenant)
+        definition = await self._definitions.load(process, parse_digest(found.hash), self._origin.tenant)
         return found, definition.deployed
 
     async def versions(self, process: str) -> Sequence[ProcessVersion]:
         """Every version of a process, oldest first."""
-        return await self._engine.versions(process, self._origin)
+        return await self._definitions.versions(process, self._origin)
 
     async def retire(self, process: str, version: int, reason: str = "") -> Sequence[ProcessVersion]:
         """No instance begins under that version any more; those that run go on."""
@@ -166,13 +167,12 @@ class Views:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._engine = runtime.engine
-        self._instances = runtime.engine.instances
+        self._instances = runtime.instances
         self._pasts = runtime.pasts
 
     async def instance(self, aggregate: Aggregate, *, has_data: bool = True) -> InstanceView:
-        definition = await self._engine.instances.loaded(aggregate)
-        data = await self._engine.instances.data(aggregate) if has_data else None
+        definition = await self._instances.loaded(aggregate)
+        data = await self._instances.data(aggregate) if has_data else None
         look = look_of(aggregate.state, definition, await self._pasts.of(aggregate))
         return instance_view(aggregate, look, data)
 
@@ -193,19 +193,18 @@ class Views:
     async def as_of(self, aggregate: Aggregate, at: int) -> InstanceView:
         """As it was after so many records; its data too, unless they were erased since."""
         then = await retrace(self._runtime, aggregate, at)
-        instances = self._engine.instances
-        definition = await instances.loaded(then.aggregate)
-        data = None if aggregate.state.erased_at else await instances.data(then.aggregate)
+        definition = await self._instances.loaded(then.aggregate)
+        data = None if aggregate.state.erased_at else await self._instances.data(then.aggregate)
         return instance_view(then.aggregate, look_of(then.aggregate.state, definition, then.past), data)
 
     async def carrier(self, call: Aggregate, step: int, pin: Pin) -> CarrierView:
         """The process of a call's step; one that is about to begin has not come far."""
         parent = f"step:{carried_as(id_text(call.id), step, call.state.steps[step - 1])}"
         try:
-            aggregate = await self._engine.instances.read(child_id(call.tenant, parent), Origin(call.tenant))
+            aggregate = await self._instances.read(child_id(call.tenant, parent), Origin(call.tenant))
         except RejectedError:
             return CarrierView(pin.process, pin.version, f"sha256:{pin.definition.hex()}", "", "starting", "starting")
-        definition = await self._engine.instances.loaded(aggregate)
+        definition = await self._instances.loaded(aggregate)
         return carrier_view(aggregate, definition, await self._pasts.of(aggregate))
 
 
@@ -215,6 +214,8 @@ class InstanceDesk:
     def __init__(self, runtime: Runtime, origin: Origin, views: Views) -> None:
         self._runtime = runtime
         self._engine = runtime.engine
+        self._instances = runtime.instances
+        self._definitions = runtime.definitions
         self._origin = origin
         self._views = views
 
@@ -241,36 +242,36 @@ class InstanceDesk:
             idempotency_key=idempotency_key, until=until if timeout_seconds is None else "committed",
         )  # fmt: skip
         if timeout_seconds is not None:
-            aggregate = await self._engine.followers.follow(aggregate, until, timeout_seconds)
+            aggregate = await self._instances.followers.follow(aggregate, until, timeout_seconds)
         return self._views.at_hand(aggregate) or await self._view(aggregate)
 
     async def wait(self, id: str, until: Until = "end", timeout_seconds: float | None = None) -> InstanceView:
         """Until the instance has ended, or is at `rest`, or the time is up; then as `get`."""
-        aggregate = await self._engine.read(id, self._origin)
-        return await self._view(await self._engine.followers.follow(aggregate, until, timeout_seconds))
+        aggregate = await self._instances.read(id, self._origin)
+        return await self._view(await self._instances.followers.follow(aggregate, until, timeout_seconds))
 
     async def get(self, id: str, *, at: int | None = None) -> InstanceView:
         """An instance as it is now, or as it was after so many records."""
-        aggregate = await self._engine.read(id, self._origin)
+        aggregate = await self._instances.read(id, self._origin)
         return await (self._views.instance(aggregate) if at is None else self._views.as_of(aggregate, at))
 
     async def verb(self, id: str) -> str:
         """The verb that an instance carries; empty of none."""
-        aggregate = await self._engine.read(id, self._origin)
-        return (await self._engine.instances.loaded(aggregate)).deployed.verb
+        aggregate = await self._instances.read(id, self._origin)
+        return (await self._instances.loaded(aggregate)).deployed.verb
 
     async def diagram(self, id: str, *, at: int | None = None, has_xml: bool = True) -> DiagramView:
         """The model an instance runs, or ran then, with what is to be shown on it."""
         from perdure.app.process_views import model_of  # noqa: PLC0415  writes and draws models
         from perdure.bpmn.xml import write_model  # noqa: PLC0415  the same
 
-        now = await self._engine.read(id, self._origin)
+        now = await self._instances.read(id, self._origin)
         then = await retrace(self._runtime, now, at)
         state, aggregate, xml = then.aggregate.state, then.aggregate, ""
         if has_xml:
-            definition = await self._engine.instances.loaded(aggregate)
+            definition = await self._instances.loaded(aggregate)
             deployed = definition.deployed
-            diagram = await self._engine.definitions.diagram(deployed.process.id, definition.hash, self._origin)
+            diagram = await self._definitions.diagram(deployed.process.id, definition.hash, self._origin)
             xml = write_model(model_of(deployed, diagram))
         return DiagramView(
             id_text(now.id), state.process, state.process_version, state.status, aggregate.version, now.version,
@@ -281,11 +282,11 @@ class InstanceDesk:
         """The model an instance runs, and what a picture of it shows: tokens, counts, incidents, the way taken."""
         from perdure.app.process_views import marks_of, model_of  # noqa: PLC0415  writes and draws models
 
-        aggregate = await self._engine.read(id, self._origin)
-        definition = await self._engine.instances.loaded(aggregate)
-        history = await self._engine.instances.history(aggregate.id, self._origin)
+        aggregate = await self._instances.read(id, self._origin)
+        definition = await self._instances.loaded(aggregate)
+        history = await self._instances.history(aggregate.id, self._origin)
         process = definition.deployed.process.id
-        diagram = await self._engine.definitions.diagram(process, definition.hash, self._origin)
+        diagram = await self._definitions.diagram(process, definition.hash, self._origin)
         return model_of(definition.deployed, diagram), marks_of(aggregate.state, history)
 
     async def list(
@@ -293,7 +294,7 @@ class InstanceDesk:
     ) -> Sequence[InstanceView]:
         """Instances without their data, newest first; the id of the last is the `after` of the next page."""
         check_state(status, get_args(Status))
-        found = await self._engine.list_instances(
+        found = await self._instances.newest(
             self._origin, process=process, status=status, business_key=business_key,
             after=parse_id(after, "instance") if after else b"", most=limit,
         )  # fmt: skip
@@ -302,13 +303,13 @@ class InstanceDesk:
     async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
         """The instance's journal, oldest first; with `follow`, what is still to come as well until it ends."""
         instance = parse_id(id, "instance")
-        store, codec = self._runtime.store, self._engine.instances.machine.records
-        aggregate = await self._engine.read(instance, self._origin)
+        store, codec = self._runtime.store, self._instances.machine.records
+        aggregate = await self._instances.read(instance, self._origin)
         after = min(after, aggregate.version)
         before = await store.records(instance, after - 1, 1) if after else []
         previous = before[0].hash if before else genesis(aggregate.tenant, aggregate.kind, instance)
         while True:
-            aggregate = await self._engine.read(instance, self._origin)
+            aggregate = await self._instances.read(instance, self._origin)
             while rows := await store.history(instance, after, previous):
                 for row in rows:
                     after, previous = row.sequence, row.hash
@@ -364,7 +365,7 @@ class InstanceDesk:
         self, id: str, token: int | None = None, *, flags: Flags | None = None, reason: str = ""
     ) -> InstanceView:
         """Try again what an incident stopped; without a token, every incident of the instance."""
-        aggregate = await self._engine.read(id, self._origin)
+        aggregate = await self._instances.read(id, self._origin)
         for node in stuck_tokens(aggregate, token):
             aggregate = await self._engine.retry_incident(id, node, self._origin, flags=flags, reason=reason)
         return await self._view(aggregate)
@@ -374,7 +375,7 @@ class InstanceDesk:
         error: str = "", reason: str = "",
     ) -> InstanceView:  # fmt: skip
         """End by hand what an incident stopped: as if it had completed with these, or with a business error's code."""
-        aggregate = await self._engine.read(id, self._origin)
+        aggregate = await self._instances.read(id, self._origin)
         node = stuck_tokens(aggregate, token)[0]
         return await self._view(await self._engine.resolve_incident(
             id, node, self._origin, data=data, flags=flags, error=error, reason=reason
@@ -382,7 +383,7 @@ class InstanceDesk:
 
     async def erase(self, id: str, reason: str) -> InstanceView:
         """Erase the data of an ended instance by a journalled tombstone; its history stays and still verifies."""
-        await self._engine.changes.erase(id, self._origin, reason)
+        await self._engine.erase(id, self._origin, reason)
         return await self.get(id)
 
     def _view(self, aggregate: Aggregate) -> Awaitable[InstanceView]:

@@ -10,8 +10,7 @@ import msgspec
 
 from perdure.bpmn.machine.definition import Profile
 from perdure.bpmn.model import Model
-from perdure.engine import Deployment
-from perdure.engines.embedded.definitions import Judged
+from perdure.engine import Deployment, Judged
 from perdure.errors import DefinitionError, ModelError, Problem, Rejection
 from perdure.verbs import Catalogue
 

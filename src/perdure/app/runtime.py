@@ -18,12 +18,16 @@ from perdure.app.pasts import Pasts
 from perdure.app.reviewing import Reviews
 from perdure.app.tail import Tail
 from perdure.channels.settings import Hooks
-from perdure.engines.embedded.definitions import Check
-from perdure.engines.embedded.engine import EmbeddedEngine, engine_machines
-from perdure.engines.embedded.plans import Plans
+from perdure.engine import Check, Engine
+from perdure.engines.composition import open_engine
 from perdure.errors import FencedError, PerdureError
 from perdure.journal import Machine, Origin
 from perdure.kernel.kernel import Aggregate, Kernel
+from perdure.processes.definitions import Definitions
+from perdure.processes.forms import Forms
+from perdure.processes.instances import InstanceReader
+from perdure.processes.machines import process_machines
+from perdure.processes.plans import Plans
 from perdure.runbooks.conductor import Conductor
 from perdure.runbooks.fanning import FANOUT
 from perdure.runbooks.intake import Intake
@@ -86,7 +90,7 @@ class Runtime:
         plans = Plans()
         given = gates(catalogue) if checks is None else checks
         self.machines: Mapping[str, Machine[Any, Any, Any]] = {
-            RunbookMachine.kind: RunbookMachine(), **engine_machines(plans), AccessMachine.kind: AccessMachine()
+            RunbookMachine.kind: RunbookMachine(), **process_machines(plans), AccessMachine.kind: AccessMachine()
         }  # fmt: skip
         self.store = Store(driver, sources)
         self.kernel = Kernel(self.store, self.machines, sources)
@@ -101,8 +105,11 @@ class Runtime:
         self.intake = Intake(self.conductor, sources)
         self.upkeep = Upkeep(self.conductor, sources)
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
-        self.engine = EmbeddedEngine(self.conductor, self.upkeep, self.store, plans, sources, given)
-        self.pasts = Pasts(self.engine.instances)
+        self.definitions = Definitions(self.kernel, self.store, catalogue, plans, given)
+        self.instances = InstanceReader(self.kernel, self.store, self.definitions)
+        self.forms = Forms(self.instances, catalogue)
+        self.engine: Engine = open_engine(self.conductor, self.upkeep, self.store, self.instances, self.forms, sources)
+        self.pasts = Pasts(self.instances)
         self.reviews = Reviews(catalogue)
         self.packs = PackDesk()
         self.guards = Guards()
@@ -186,7 +193,7 @@ class Runtime:
 
     async def bring(self, models: ProjectModels, origin: Origin) -> None:
         """Deploy what a project's model files hold and the store does not; other tenants get them when they call."""
-        self.engine.find_model = models.finder(self.engine)
+        self.definitions.find_model = models.finder(self.engine)
         if self.role != "reader":
             await models.deploy(self.engine, origin)
 
@@ -221,7 +228,7 @@ class Runtime:
         if self._renewing is not None:
             self._renewing.cancel()
             await asyncio.gather(self._renewing, return_exceptions=True)
-        await self.engine.messages.drain()
+        await self.engine.drain()
         await self.kernel.drain()
         await self.conductor.finish_jobs(0)
         if self._announcing is not None:
@@ -248,7 +255,7 @@ class Runtime:
     async def look_after(self) -> int:
         """One round of upkeep; returns how much was done."""
         await self.lease.reap()
-        return await self.upkeep.take_over() + await self.upkeep.deliver() + await self.engine.messages.sweep()
+        return await self.upkeep.take_over() + await self.upkeep.deliver() + await self.engine.sweep()
 
     async def _look_after(self) -> None:
         while True:

@@ -15,9 +15,9 @@ from perdure.app.runbooks import RunbookDesk
 from perdure.app.runtime import Runtime
 from perdure.app.task_views import TaskView, of_task
 from perdure.app.views import CallView, call_view
+from perdure.bpmn.machine.identity import INSTANCE
 from perdure.bpmn.machine.state import Node
-from perdure.engines.embedded.following import Until
-from perdure.engines.embedded.instances import KIND as INSTANCE
+from perdure.engine import Until
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
@@ -117,7 +117,7 @@ class TaskDesk:
             return verb
         if aggregate.kind != INSTANCE:
             raise RejectedError(_unknown(key))
-        return (await self._engine.instances.loaded(aggregate)).deployed.verb
+        return (await self._runtime.instances.loaded(aggregate)).deployed.verb
 
     async def claim(self, key: str, *, override: str = "") -> TaskView:
         """Take a task; nobody else can complete it then."""
@@ -168,7 +168,7 @@ class TaskDesk:
             until=until if timeout_seconds is None else "committed",
         )  # fmt: skip
         if timeout_seconds is not None:
-            aggregate = await self._engine.followers.follow(aggregate, until, timeout_seconds)
+            aggregate = await self._runtime.instances.followers.follow(aggregate, until, timeout_seconds)
         return self._views.at_hand(aggregate) or await self._views.instance(aggregate)
 
     async def accept(self, key: str, *, override: str = "") -> CallView | RunbookView:
@@ -270,8 +270,8 @@ class TaskDesk:
             view = self._call_task(seen, now, number, has_form)
             step = seen.aggregate.state.steps[seen.number - 1]
             return msgspec.structs.replace(view, proposal=await proposal_of(self._runtime, seen.aggregate, step))
-        definition = await self._engine.instances.loaded(seen.aggregate)
-        form = await self._engine.people.form(seen.aggregate, seen.node) if has_form else None
+        definition = await self._runtime.instances.loaded(seen.aggregate)
+        form = await self._runtime.forms.of(seen.aggregate, seen.node) if has_form else None
         return task_view(seen.aggregate, seen.node, definition, now, number, form)
 
     def _call_task(self, seen: Seen, now: Micros, number: int, has_form: bool) -> TaskView:

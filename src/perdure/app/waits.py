@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from perdure.app.listing_views import DeadLetterItem, dead_letter
 from perdure.app.runtime import Runtime
+from perdure.bpmn.machine.identity import INSTANCE
 from perdure.contracts import check_key
-from perdure.engines.embedded.instances import KIND as INSTANCE
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
@@ -47,7 +47,7 @@ class WaitDesk:
         check_key("wait under", "key", key)
         aggregate = await self._named(key)
         if aggregate is not None and aggregate.kind == INSTANCE:
-            carried = (await self._runtime.engine.instances.loaded(aggregate)).deployed.verb
+            carried = (await self._runtime.instances.loaded(aggregate)).deployed.verb
             return [carried] if carried else []
         found: dict[str, None] = {}
         if aggregate is not None and aggregate.kind == RUNBOOK:
@@ -78,7 +78,7 @@ class WaitDesk:
         """The verbs of a call, of every step of a runbook, or the one an instance carries."""
         aggregate = await self._runtime.kernel.read(parse_id(id), self._origin)
         if aggregate.kind == INSTANCE:
-            carried = (await self._runtime.engine.instances.loaded(aggregate)).deployed.verb
+            carried = (await self._runtime.instances.loaded(aggregate)).deployed.verb
             return [carried] if carried else []
         steps = aggregate.state.steps if aggregate.kind == RUNBOOK else ()
         return list(dict.fromkeys(step.verb for step in steps))

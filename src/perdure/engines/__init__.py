@@ -1,1 +1,1 @@
-"""Engines: what can carry a process, each behind the one contract of `perdure.engine`."""
+"""Engines that carry processes, and the one place that chooses among them: `composition`."""

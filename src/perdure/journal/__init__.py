@@ -21,7 +21,7 @@ from perdure.journal.machine import (
     Written,
 )
 from perdure.journal.parts import Parts
-from perdure.journal.record import RECORD_VERSION, Entries, Origin, Record, RecordCodec, Sieve
+from perdure.journal.record import RECORD_VERSION, Entries, Origin, Record, RecordCodec, Sieve, SourcePosition
 from perdure.journal.versions import Upcaster, lift, read_form
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "RecordCodec",
     "Rows",
     "Sieve",
+    "SourcePosition",
     "TimerRow",
     "Upcaster",
     "Written",

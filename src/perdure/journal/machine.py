@@ -10,6 +10,7 @@ import msgspec
 from perdure.errors import Rejection
 from perdure.journal.parts import Parts
 from perdure.journal.record import Origin, RecordCodec
+from perdure.journal.routes import Route
 
 S = TypeVar("S")
 C_contra = TypeVar("C_contra", contravariant=True)
@@ -61,6 +62,8 @@ class Notice(NamedTuple):
 
     message_id: str
     kind: str
+    route: Route | None = None
+    """The subject of the notice, where the aggregate that gives it does not say it all."""
 
 
 class Rows(msgspec.Struct, frozen=True, gc=False):

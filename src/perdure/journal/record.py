@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -24,6 +24,14 @@ class Origin(msgspec.Struct, frozen=True, array_like=True):
     """The groups the principal belongs to, as whoever vouches for them says; no record keeps them."""
 
 
+class SourcePosition(NamedTuple):
+    """The place of a decision in the log of the carrier that made it; positions of one partition grow."""
+
+    carrier: str
+    partition: int
+    position: int
+
+
 class Record(msgspec.Struct, Generic[E], frozen=True, array_like=True):
     """What one command did. `at` is in microseconds; `version` is that of the entries' form."""
 
@@ -33,6 +41,8 @@ class Record(msgspec.Struct, Generic[E], frozen=True, array_like=True):
     principal: str
     trace: str
     entries: tuple[E, ...]
+    source: SourcePosition | None = None
+    """The place the entries were decided at, when that was elsewhere."""
 
 
 class Entries(msgspec.Struct, frozen=True, gc=False, eq=False):
@@ -108,6 +118,12 @@ class RecordCodec(Generic[E]):
 
     def encode(self, at: int, command: str, origin: Origin, entries: Any) -> bytes:
         return self._encoder.encode((self._version, at, command, origin.principal, origin.trace, tuple(entries)))
+
+    def encode_sourced(
+        self, at: int, command: str, origin: Origin, entries: tuple[E, ...], source: SourcePosition
+    ) -> bytes:
+        """The same for entries that were decided elsewhere."""
+        return self._encoder.encode((self._version, at, command, origin.principal, origin.trace, entries, source))
 
     def decode(self, body: bytes) -> Record[E]:
         """The record behind its bytes, at the newest version; UnreadableFormError when they are none."""

@@ -16,7 +16,7 @@ from perdure.errors import (
     Rejection,
     UnreadableFormError,
 )
-from perdure.journal import NO_ROWS, Entries, Machine, Notice, Origin, PartedMachine, Sieve
+from perdure.journal import NO_ROWS, Entries, Machine, Notice, Origin, PartedMachine, Sieve, SourcePosition
 from perdure.kernel.deciding import (
     NO_HEAD,
     Aggregate,
@@ -30,8 +30,9 @@ from perdure.kernel.deciding import (
     Submission,
     twin,
 )
-from perdure.kernel.ports import Conflict, Loaded, Told, Units, Verdict
-from perdure.sources import Id, Sources, id_text
+from perdure.kernel.ports import Attachments, Conflict, Loaded, Told, Units, Verdict
+from perdure.kernel.sourced import Sourced, SourcedJournal
+from perdure.sources import Id, Micros, Sources, id_text
 
 __all__ = ["Aggregate", "Answer", "Kernel", "Preparation", "Prepared"]
 
@@ -61,6 +62,7 @@ class Kernel:
         self._store = store
         self._machines = machines
         self._decider = Decider(machines, sources)
+        self._sourced = SourcedJournal(self, store)
         self._cache: OrderedDict[bytes, Aggregate] = OrderedDict()
         self._ended_last: deque[Id] = deque()
         self._waiting: dict[bytes, list[Submission]] = {}
@@ -194,6 +196,22 @@ class Kernel:
         """What this process has committed since, where it has; else as known."""
         cached = self._cache.get(known.id)
         return cached if cached is not None and cached.version > known.version else known
+
+    async def append(
+        self,
+        kind: str,
+        id: Id,
+        origin: Origin,
+        entries: Sequence[Any],
+        source: SourcePosition,
+        at: Micros,
+        brought: Attachments | None = None,
+    ) -> Answer:
+        """Append entries that a carrier decided elsewhere, with what they bring; answers `appended` or `known`.
+
+        The table in `kernel.sourced` says what becomes of each position.
+        """
+        return await self._sourced.append(kind, id, origin, Sourced(tuple(entries), source, at, brought))
 
     async def drain(self) -> None:
         """Wait until nothing is under way."""

@@ -187,6 +187,10 @@ class Units(Protocol):
         """Read one aggregate; raises QuarantinedError when its row fails its check."""
         ...
 
+    async def records(self, aggregate: Id, after: int = 0, most: int = 1000) -> list[RecordRow]:
+        """Records of one aggregate after a sequence, in their order."""
+        ...
+
     async def parts(self, id: Id) -> list[bytes]:
         """The parts of one aggregate's state that are rows by themselves, in their order."""
         ...

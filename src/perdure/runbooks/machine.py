@@ -24,6 +24,7 @@ from perdure.journal import (
     Upcaster,
     read_form,
 )
+from perdure.journal.routes import OVER_SUFFIX, PROCESS_SUFFIX, OverRoute, StepRoute
 from perdure.people import next_rung
 from perdure.runbooks.apply import apply
 from perdure.runbooks.commands import Command
@@ -48,10 +49,10 @@ from perdure.sources import id_text
 ESCALATION = "escalation"
 CHILD_ENDED = "child_ended"
 ESCALATION_OVER = "escalation_over"
-OVER = "/over"
+OVER = OVER_SUFFIX
 PROCESS_ASKED = "process_asked"
 PROCESS_OVER = "process_over"
-PROCESS = "/process"
+PROCESS = PROCESS_SUFFIX
 INSTANCE_ENDED = "/ended"
 GATE = "gate"
 LOCK = "lock"
@@ -177,10 +178,11 @@ class RunbookMachine:
             if kind is Escalated:
                 # Numbered by its token: an escalation that is tried again is another one.
                 token = len(state.steps[entry.step - 1].tokens)
-                found.append(Notice(f"{NOTICE}{step_id(id_text(id), entry.step)}/{ESCALATION}/{token}", ESCALATION))
+                name = f"{NOTICE}{step_id(id_text(id), entry.step)}/{ESCALATION}/{token}"
+                found.append(Notice(name, ESCALATION, StepRoute(entry.step)))
             elif kind is ProcessAsked:
                 place = carried_as(id_text(id), entry.step, state.steps[entry.step - 1])
-                found.append(Notice(f"{NOTICE}{place}{PROCESS}", PROCESS_ASKED))
+                found.append(Notice(f"{NOTICE}{place}{PROCESS}", PROCESS_ASKED, StepRoute(entry.step)))
             elif kind is CompletionReceived and entry.message_id.endswith(INSTANCE_ENDED):
                 told.add(entry.step)
             elif kind in _STEP_ENDS:
@@ -206,13 +208,15 @@ def _step_over(id: bytes, state: Runbook, number: int, is_told: bool) -> list[No
     if step.carrier is None and not step.tokens:
         return []
     letters = id_text(id)
-    found = [
-        Notice(f"{NOTICE}{step_id(letters, number)}/{ESCALATION}/{position}{OVER}", ESCALATION_OVER)
-        for position, token in enumerate(step.tokens, 1)
-        if token.escalates
-    ]
+    found: list[Notice] = []
     if step.carrier is not None and not is_told:
-        found.insert(0, Notice(f"{NOTICE}{carried_as(letters, number, step)}{PROCESS}{OVER}", PROCESS_OVER))
+        place = carried_as(letters, number, step)
+        begun_by = f"{NOTICE}{place}{PROCESS}"
+        found.append(Notice(f"{begun_by}{OVER}", PROCESS_OVER, OverRoute(begun_by, place)))
+    for position, token in enumerate(step.tokens, 1):
+        if token.escalates:
+            begun_by = f"{NOTICE}{step_id(letters, number)}/{ESCALATION}/{position}"
+            found.append(Notice(f"{begun_by}{OVER}", ESCALATION_OVER, OverRoute(begun_by)))
     return found
 
 

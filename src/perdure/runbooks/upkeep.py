@@ -18,6 +18,7 @@ from perdure.errors import (
     SchemaViolationError,
 )
 from perdure.journal import Origin
+from perdure.journal.routes import OverRoute, Route, StepRoute, read_route
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import PENDING, Attachments, Unit
 from perdure.payload import Cargo, digest, parse
@@ -25,7 +26,7 @@ from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
 from perdure.runbooks.conductor import KIND, Conductor, index_rows
 from perdure.runbooks.decide import ESCALATION_STUCK
-from perdure.runbooks.machine import CHILD_ENDED, ESCALATION, ESCALATION_OVER, OVER, token_key
+from perdure.runbooks.machine import CHILD_ENDED, ESCALATION, ESCALATION_OVER, token_key
 from perdure.runbooks.state import WAITING, Failure, Runbook, has_step, short
 from perdure.sources import SECOND, Id, Micros, Sources, derive_id, id_text
 from perdure.verbs import Verb
@@ -171,7 +172,9 @@ class Upkeep:
         origin = Origin(tenant, PLATFORM)
         parent = await self._kernel.read(aggregate, origin)
         state: Runbook = parent.state
-        number = int(message_id.rpartition(":")[2].partition("/")[0])
+        route = await self._route(tenant, message_id, ESCALATION)
+        assert isinstance(route, StepRoute)
+        number = route.step
         step = state.steps[number - 1]
         token = next((each for each in step.tokens if each.escalates and each.status == WAITING), None)
         verb = self._conductor.serves(token.name) if token is not None else None
@@ -193,18 +196,24 @@ class Upkeep:
     async def _escalation_over(self, tenant: str, message_id: str, aggregate: Id) -> bool:
         """The step was ended in another way: the call its escalation began has nothing left to do."""
         origin = Origin(tenant, PLATFORM)
-        begun_by = message_id.removesuffix(OVER)
-        begun = await self._store.message(tenant, begun_by)
+        route = await self._route(tenant, message_id, ESCALATION_OVER)
+        assert isinstance(route, OverRoute)
+        begun = await self._store.message(tenant, route.begun_by)
         if begun is not None and begun.status == PENDING:
             return False  # it is settled first, and then nothing is begun any more
         parent = await self._kernel.read(aggregate, origin)
-        child = escalation_id(parent.state.started_at, begun_by, tenant)
+        child = escalation_id(parent.state.started_at, route.begun_by, tenant)
         brought = Attachments(settles=(tenant, message_id))
         try:
             await self._kernel.ask(KIND, child, origin, Prepared(c.Cancel("what it was for has ended"), brought))
         except RejectedError:  # it has ended by itself, or a person had it
             await self._settle(tenant, message_id)
         return True
+
+    async def _route(self, tenant: str, message_id: str, kind: str) -> Route | None:
+        """The subject of a notice, as its row keeps it."""
+        message = await self._store.message(tenant, message_id)
+        return read_route(kind, message_id, message.body if message is not None else None)
 
     async def _is_served(self, name: str) -> bool:
         """Whether a live worker says that it can run a verb of that name."""

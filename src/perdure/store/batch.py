@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from perdure.journal import ParkedRow, Rows
+from perdure.journal.routes import route_body
 from perdure.kernel.ports import PENDING, Attachments, EntityWrite, InboxRow, Unit
 from perdure.store.checks import checksum, message_sums, slot
 
@@ -65,7 +66,9 @@ def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str
 def _notices(batch: Batch, unit: Unit, repeated: Collection[tuple[bytes | None, str]]) -> None:
     for notice in unit.notices:
         if (unit.id, notice.message_id) not in repeated:
-            row = InboxRow(unit.tenant, notice.message_id, notice.kind, "", unit.at, PENDING, "", unit.id, None)
+            row = InboxRow(
+                unit.tenant, notice.message_id, notice.kind, "", unit.at, PENDING, "", unit.id, route_body(notice.route)
+            )
             batch["add_inbox"].append((*row, message_sums(row)))
 
 

@@ -93,6 +93,10 @@ class Store(Waits):
         rows = await self.driver.fetch("read_records", aggregate=aggregate, after=after, most=most)
         return [RecordRow(sequence, bytes(body), bytes(hash)) for sequence, body, hash in rows]
 
+    async def changed(self, seconds: float) -> bool:
+        """Wait until something may have been committed, by this process or another, at most so long."""
+        return await self.driver.changed(seconds)
+
     async def feed(self, after: int, most: int) -> list[FeedRow]:
         """Records of all tenants after a cursor, in the order of commits: none will come to stand before them."""
         rows = await self.driver.fetch("feed_since", after=after, most=most)

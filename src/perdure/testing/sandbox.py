@@ -13,7 +13,7 @@ from perdure.app.opening import load_definitions, load_models
 from perdure.app.perdure import Perdure
 from perdure.app.runtime import Runtime
 from perdure.contracts import parse_span
-from perdure.engines.embedded.definitions import Check
+from perdure.engine import Check
 from perdure.errors import InvariantBroken
 from perdure.journal import Origin
 from perdure.sources import Micros
@@ -137,7 +137,7 @@ class Sandbox(Perdure):
         conductor = self.runtime.conductor
         for _ in range(MAX_ROUNDS):
             await self.clock.until_asleep(conductor.tasks)
-            await self.runtime.engine.messages.drain()
+            await self.runtime.engine.drain()
             await self.runtime.timers.fire_due(self.clock.now())
             if not await self.runtime.look_after() and all(each in self.clock.asleep for each in conductor.tasks()):
                 return

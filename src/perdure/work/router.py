@@ -40,7 +40,7 @@ from perdure.payload import NO_CARGO, Cargo, canonical, cargo_of
 from perdure.people import AGENT
 from perdure.usage import NOTHING, Meter, Spent, Used
 from perdure.verbs.compiled import Verb
-from perdure.verbs.definition import CRUD, INSTANT_COMPLETE, PARK, START_PROCESS
+from perdure.verbs.definition import CRUD, INSTANT_COMPLETE, PARK, START_PROCESS, same_verb_name
 from perdure.verbs.handlers import Call, Decide, Lent, Resolver, Result
 from perdure.verbs.registry import Handler, HandlerRegistry
 from perdure.work.agents.asking import Answered, ask, named, uses_of
@@ -131,6 +131,7 @@ class Router:
         self._resolvers = resolvers or {}
         self._now = now
         self._found: dict[str, Handler | None] = {}
+        self._lent: dict[str, Handler] = {}
         self._bound: dict[str, Bound] = {}
         self.around: Around | None = None
 
@@ -138,10 +139,19 @@ class Router:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
+    def lend(self, verb: str, function: Any) -> None:
+        """Let a coroutine function run a verb in place of its handler; None gives it back."""
+        if function is None:
+            self._lent.pop(same_verb_name(verb), None)
+        else:
+            self._lent[same_verb_name(verb)] = Handler(verb, function, is_async=True)
+        self._found.clear()
+        self._bound.clear()
+
     def handler(self, verb: Verb) -> Handler | None:
         key = verb.content_hash
         if key not in self._found:
-            self._found[key] = self._registry.resolve(verb)
+            self._found[key] = self._lent.get(same_verb_name(verb.name)) or self._registry.resolve(verb)
         return self._found[key]
 
     def bound(self, verb: Verb) -> Bound:

@@ -94,6 +94,9 @@ the rules that need a contract are silent, and the report says so.
 
 `--json` prints the findings for programs, `--sarif` prints SARIF 2.1.0 for code hosts and editors. The command ends
 with 1 when there are errors; warnings and remarks do not stop anything.
+
+`--target camunda` and `--target temporal` check a model for a later move: whether Camunda 8, or the same machine inside
+Temporal, could carry it. Processes run on Perdure's own engine whatever the target; deployment checks `embedded`.
 """
 
 

@@ -26,7 +26,7 @@ def nodes(player: Player) -> list[Node]:
     return list(player.state.nodes.values())
 
 
-@pytest.mark.req("V13", "O8")
+@pytest.mark.req("O8")
 def test_no_token_is_put_where_nothing_begins_any_more() -> None:
     player = open_with(service("a"), service("b"), until=1, cancels=False)
     end_job(player, "a")
@@ -38,7 +38,7 @@ def test_no_token_is_put_where_nothing_begins_any_more() -> None:
     assert status(player) == "completed"
 
 
-@pytest.mark.req("V13")
+@pytest.mark.req("O6")
 def test_events_inside_are_no_completed_activities() -> None:
     pause = m.Event(id="pause", position="catch", triggers=(MINUTE,))
     player = open_with(service("a"), pause, service("b"), until=2)
@@ -49,7 +49,7 @@ def test_events_inside_are_no_completed_activities() -> None:
     assert status(player) == "completed"
 
 
-@pytest.mark.req("V13", "O8")
+@pytest.mark.req("O8")
 def test_an_activity_ended_by_hand_before_it_could_begin_has_completed() -> None:
     each = service("each", repeat=m.MultiInstance(m.Value("orch_many", "flag")))
     player = open_with(each, service("b"), until=1)

@@ -18,9 +18,9 @@ from perdure.bpmn.machine.opaque import READERS
 from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.shapes import standing, template_of
 from perdure.bpmn.machine.state import ENDED, Instance
-from perdure.engines.embedded.following import is_at_rest
 from perdure.journal import Decision, Entries, Origin
 from perdure.people import Person
+from perdure.processes.followers import is_at_rest
 from perdure.usage import Budget, Used
 from tests.bpmn.machine.play import HASH, ID, ORIGIN, SECOND, Player, random_plan
 from tests.bpmn.machine.test_compensation import scope, service
@@ -85,7 +85,7 @@ class Comparing(Player):
         return {} if self.chance.random() < 0.5 else super()._flags(is_kind)
 
 
-@pytest.mark.req("V13", "O6")
+@pytest.mark.req("O6")
 @pytest.mark.parametrize("block", range(4))
 def test_what_is_remembered_is_what_the_game_gives_byte_for_byte(block: int) -> None:
     remembered = 0
@@ -119,13 +119,13 @@ def remembering(*nodes: m.Task | m.Event) -> InstanceMachine:
     return InstanceMachine({HASH: plan_of(*nodes)}, remembers=True)
 
 
-@pytest.mark.req("V13")
+@pytest.mark.req("O6")
 def test_a_move_is_known_from_the_second_time_on() -> None:
     machine = remembering(service("a"))
     assert [started(machine, now).written is not None for now in (5, 6, 7)] == [False, True, True]
 
 
-@pytest.mark.req("V13")
+@pytest.mark.req("O6")
 @pytest.mark.parametrize(
     ("kind", "text", "after"),
     [
@@ -145,7 +145,7 @@ def test_a_move_that_sets_a_timer_is_never_remembered(kind: m.TimerKind, text: s
     assert dues == [after] * 4
 
 
-@pytest.mark.req("V13", "O8")
+@pytest.mark.req("O8")
 def test_who_asked_is_still_compared_with_who_answers() -> None:
     task = m.Task(id="t", kind="user", properties={"perdure:fourEyes": "true"})
     machine = remembering(task)
@@ -160,7 +160,7 @@ def test_who_asked_is_still_compared_with_who_answers() -> None:
         assert isinstance(made, Decision) is (name != "ana")
 
 
-@pytest.mark.req("V13")
+@pytest.mark.req("O6")
 def test_true_and_one_are_not_the_same_flag() -> None:
     machine = remembering(service("a"))
     for value in (True, 1) * 3:
@@ -168,7 +168,7 @@ def test_true_and_one_are_not_the_same_flag() -> None:
         assert made.state.flags["orch_a"] is value and made.entries[0].flags["orch_a"] is value
 
 
-@pytest.mark.req("V13")
+@pytest.mark.req("O6")
 def test_a_game_that_looks_at_a_blank_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = remembering(service("a"))
     play = machine.play
@@ -184,7 +184,7 @@ def test_a_game_that_looks_at_a_blank_is_not_remembered(monkeypatch: pytest.Monk
     assert all(started(machine, now).written is None for now in range(5, 9))
 
 
-@pytest.mark.req("V13")
+@pytest.mark.req("O6")
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known, "MOST_MOVES", 8)
     monkeypatch.setattr(known, "MOST_TRIED", 4)
@@ -198,7 +198,7 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(len(each.moves) <= 8 and len(each.tried) <= 4 for each in shapes)
 
 
-@pytest.mark.req("V13")
+@pytest.mark.req("O6")
 def test_what_is_large_is_not_remembered() -> None:
     machine = remembering(service("a" * known.MOST_BYTES))
     assert all(started(machine, now).written is None for now in range(5, 9))
@@ -225,7 +225,7 @@ UNREAD = {"definition", "message_id"}
 """A beginning is looked for by its definition; a message's id is for the inbox alone."""
 
 
-@pytest.mark.req("V13")
+@pytest.mark.req("O6")
 @pytest.mark.parametrize(("command", "otherwise"), OTHERWISE, ids=lambda each: type(each).__name__)
 def test_nothing_that_a_remembered_command_says_is_overlooked(command: Any, otherwise: dict[str, Any]) -> None:
     """A field that a decision reads and a key leaves out would make one command pass for another."""
@@ -248,13 +248,13 @@ def test_entries_that_are_made_when_looked_at_are_a_sequence_like_any_other() ->
     assert entries == played, "nobody changes what others see"
 
 
-@pytest.mark.req("V13")
+@pytest.mark.req("O6")
 def test_a_template_keeps_signs_that_mean_something_when_filling() -> None:
     template = template_of(b"100%s%%A%bB", (b"A", b"B"))
     assert template.filled((b"%d", b"")) == b"100%s%%%d%b"
 
 
-@pytest.mark.req("V13")
+@pytest.mark.req("O6")
 def test_a_state_that_is_changed_is_no_longer_noted_to_have_a_shape() -> None:
     machine = remembering(service("a"))
     for _ in range(3):

@@ -11,7 +11,7 @@ SEEDS = range(400)
 WILD, KIND = 60, 2_000
 
 
-@pytest.mark.req("V13", "O6")
+@pytest.mark.req("O6")
 @pytest.mark.parametrize("block", range(8))
 def test_a_sound_process_ends_from_wherever_chance_has_brought_it_and_leaves_nothing(block: int) -> None:
     for seed in SEEDS[block::8]:

@@ -34,7 +34,7 @@ def play(seed: int) -> WildPlayer:
     return player
 
 
-@pytest.mark.req("V13", "O6")
+@pytest.mark.req("O6")
 @pytest.mark.parametrize("block", range(8))
 def test_every_element_ends_from_wherever_chance_has_brought_it_and_is_told_truly(block: int) -> None:
     for seed in SEEDS[block::8]:

@@ -16,7 +16,7 @@ from perdure.bpmn.proof.scenario import scenario_of
 from perdure.bpmn.proof.subject import deployed_of
 from perdure.bpmn.proof.verdict import Step
 from perdure.bpmn.xml import write_model
-from perdure.testing.scenarios import Outcome, load_scenario, run_pure, run_scenario
+from perdure.testing.scenarios import Outcome, load_scenario, run_scenario
 from tests.bpmn.proof.cases import CASES, Case
 from tests.bpmn.proof.models import boundary, definitions, node, timer
 from tests.bpmn.proof.random_models import random_process, random_writes
@@ -27,23 +27,24 @@ WRONG = {name: case for name, case in CASES.items() if case.code not in ("SND003
 @pytest.fixture(autouse=True)
 def without_lint(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes changed by chance are wrong in other ways as well; here they are to run all the same."""
-    monkeypatch.setattr("perdure.testing.scenarios.pure.refusal_of", lambda *about: None)
+    monkeypatch.setattr("perdure.testing.scenarios.embedded.refusal_of", lambda *about: None)
+    monkeypatch.setattr("perdure.testing.scenarios.embedded.EmbeddedWorld._checks", lambda world: ())
 
 
-def played(model: m.Definitions, deployed: Deployed, finding: Finding, folder: Path) -> tuple[Outcome, str]:
+async def played(model: m.Definitions, deployed: Deployed, finding: Finding, folder: Path) -> tuple[Outcome, str]:
     """The scenario of a finding, run from its file."""
     (folder / "wrong.bpmn").write_text(write_model(m.Model(definitions=model)), encoding="utf-8")
     text = scenario_of(deployed, finding, "wrong.bpmn")
     (folder / "shown.yaml").write_text(text, encoding="utf-8")
-    return run_pure(load_scenario(folder / "shown.yaml")), text
+    return await run_scenario(load_scenario(folder / "shown.yaml")), text
 
 
 @pytest.mark.req("V10")
 @pytest.mark.parametrize("case", WRONG.values(), ids=WRONG.keys())
-def test_a_counterexample_is_a_scenario_that_reproduces(case: Case, tmp_path: Path) -> None:
+async def test_a_counterexample_is_a_scenario_that_reproduces_on_the_engine(case: Case, tmp_path: Path) -> None:
     deployed = deployed_of(case.wrong, case.wrong.processes[0], {})
     for finding in (each for each in case.prove(case.wrong).findings if each.code != "SND011"):
-        outcome, text = played(case.wrong, deployed, finding, tmp_path)
+        outcome, text = await played(case.wrong, deployed, finding, tmp_path)
         assert outcome.passed, [*outcome.failures, text]
         is_failed = "the instance fails" in finding.fact
         assert outcome.actual.state == ("failed" if is_failed else "active"), "nothing else here ever ends"
@@ -52,18 +53,7 @@ def test_a_counterexample_is_a_scenario_that_reproduces(case: Case, tmp_path: Pa
 
 
 @pytest.mark.req("V10")
-@pytest.mark.parametrize("code", ["SND001", "SND002", "SND004", "SND007"])
-async def test_a_counterexample_reproduces_on_the_engine(code: str, tmp_path: Path) -> None:
-    case = next(case for case in CASES.values() if case.code == code)
-    deployed = deployed_of(case.wrong, case.wrong.processes[0], {})
-    finding = case.prove(case.wrong).errors()[0]
-    played(case.wrong, deployed, finding, tmp_path)
-    outcome = await run_scenario(load_scenario(tmp_path / "shown.yaml"))
-    assert outcome.passed, outcome.failures
-
-
-@pytest.mark.req("V10")
-def test_the_scenario_holds_jobs_back_where_the_order_matters(tmp_path: Path) -> None:
+async def test_the_scenario_holds_jobs_back_where_the_order_matters(tmp_path: Path) -> None:
     nodes = (node("a"), boundary("late", "a", timer("PT5M")))
     late = ("late -> xor1", "xor1 -> b [orch_x = true]", "b -> xor2")
     model = definitions(
@@ -71,7 +61,7 @@ def test_the_scenario_holds_jobs_back_where_the_order_matters(tmp_path: Path) ->
     )
     deployed = deployed_of(model, model.processes[0], {})
     finding = prove(model).errors()[0]
-    outcome, text = played(model, deployed, finding, tmp_path)
+    outcome, text = await played(model, deployed, finding, tmp_path)
     assert finding.code == "SND004"
     assert outcome.passed, [*outcome.failures, text]
     assert "advance: PT300S" in text
@@ -90,27 +80,26 @@ async def test_the_scenario_takes_an_order_that_the_durations_allow(tmp_path: Pa
         Step(kind="job", element="a", name="verb.a", flags={"orch_x": False}), Step(kind="task", element="user1"),
     )  # fmt: skip
     finding = replace(prove(model).errors()[0], steps=steps)
-    _, text = played(model, deployed, finding, tmp_path)
-    outcome = await run_scenario(load_scenario(tmp_path / "shown.yaml"))
+    outcome, text = await played(model, deployed, finding, tmp_path)
     assert outcome.passed, [*outcome.failures, text]
     assert "untimed" not in text
     assert text.index("completes 'user1'") < text.index("timer 'timer1' fires"), "the comment tells the same order"
 
 
-def test_the_scenario_says_so_when_no_order_fits_the_durations(tmp_path: Path) -> None:
+async def test_the_scenario_says_so_when_no_order_fits_the_durations(tmp_path: Path) -> None:
     soon = m.Event(id="soon", position="catch", triggers=(timer("PT5S"),))
     model = definitions(
         "start -> race1 -> timer1 -> xor1", "xor1 -> b [orch_x = true]", "b -> end", "race1 -> soon -> end",
         nodes=(soon,),
     )  # fmt: skip
     finding = prove(model).errors()[0]
-    _, text = played(model, deployed_of(model, model.processes[0], {}), finding, tmp_path)
+    _, text = await played(model, deployed_of(model, model.processes[0], {}), finding, tmp_path)
     assert "untimed" in text
 
 
 @pytest.mark.req("V10")
 @pytest.mark.parametrize("block", range(6))
-def test_counterexamples_of_random_processes_reproduce(block: int, tmp_path: Path) -> None:
+async def test_counterexamples_of_random_processes_reproduce(block: int, tmp_path: Path) -> None:
     seen = 0
     for seed in range(block * 20, block * 20 + 20):
         deployed = random_process(seed, 6, changes=1 + seed % 2)
@@ -121,7 +110,7 @@ def test_counterexamples_of_random_processes_reproduce(block: int, tmp_path: Pat
         )  # fmt: skip
         for finding in prove(deployed, writes=writes).errors():
             if finding.steps and finding.code != "SND005":
-                outcome, text = played(model, deployed, finding, tmp_path)
+                outcome, text = await played(model, deployed, finding, tmp_path)
                 if "Timers are untimed" not in text:
                     assert outcome.passed, [seed, *outcome.failures, text]
                     seen += 1

@@ -13,7 +13,7 @@ from perdure.bpmn.proof.environment import Environment
 from perdure.bpmn.proof.subject import deployed_of
 from perdure.bpmn.xml import read_model
 from perdure.contracts import FlagContract
-from perdure.testing.scenarios import Scenario, find_scenarios, load_scenario, run_pure
+from perdure.testing.scenarios import Scenario, find_scenarios, load_scenario, run_scenario
 from perdure.testing.scenarios import values as v
 from tests.bpmn.proof.models import definitions
 from tests.house.tree import ROOT
@@ -38,10 +38,10 @@ def seen(scenario: Scenario) -> set[str]:
 
 @pytest.mark.req("V10")
 @pytest.mark.parametrize("folder", sorted(ELEMENTS.iterdir()), ids=lambda folder: folder.name)
-def test_what_scenarios_visit_the_proof_has_seen(folder: Path) -> None:
+async def test_what_scenarios_visit_the_proof_has_seen(folder: Path) -> None:
     for file in find_scenarios([folder]):
         scenario = load_scenario(file)
-        outcome = run_pure(scenario)
+        outcome = await run_scenario(scenario)
         if outcome.actual.deploy == "accepted" and not any(isinstance(step, BY_HAND) for step in scenario.steps):
             assert set(outcome.actual.visited) <= seen(scenario), file.name
 

@@ -16,7 +16,7 @@ async def _waiting(world: World, waits: asyncio.Event) -> tuple[Any, asyncio.Tas
     """An instance and someone who waits for its end; `waits` is set each time they begin to."""
     await world.deploy(line("p", user("review")))
     begun = await world.start("p")
-    followers: Any = world.engine.followers
+    followers: Any = world.instances.followers
     wait = followers.wait
 
     def waiting(*asked: Any) -> Any:
@@ -33,7 +33,7 @@ async def test_whoever_waits_is_told_by_the_commit_and_nothing_is_read(monkeypat
     async with opened() as world:
         begun, following = await _waiting(world, asyncio.Event())
         await world.engine.complete_task(begun.id, world.node(begun, "review"), ORIGIN)
-        monkeypatch.setattr(world.engine.followers, "_read_stored", None)
+        monkeypatch.setattr(world.instances.followers, "_read_stored", None)
         assert (await following).state.status == "completed"
 
 
@@ -41,39 +41,39 @@ async def test_whoever_is_seen_waiting_twice_looks_what_others_did(monkeypatch: 
     waits = asyncio.Event()
     async with opened() as world:
         begun, following = await _waiting(world, waits)
-        read, looks = world.engine.instances.read, list[Any]()
+        read, looks = world.instances.read, list[Any]()
 
         async def looked(*asked: Any) -> Any:
             looks.append(asked)
             return await read(*asked)
 
-        monkeypatch.setattr(world.engine.followers, "_read_stored", looked)
+        monkeypatch.setattr(world.instances.followers, "_read_stored", looked)
         for is_due in (False, True, False, True):
             waits.clear()
-            world.engine.followers._look_again()
-            assert [each.told.done() for each in world.engine.followers._waiting[begun.id]] == [is_due]
+            world.instances.followers._look_again()
+            assert [each.told.done() for each in world.instances.followers._waiting[begun.id]] == [is_due]
             if is_due:
                 await waits.wait()
         assert len(looks) == 2
         # Another process ends it: nothing here is told of that.
         monkeypatch.setattr(world.engine.instances.kernel, "_tell", lambda committing: None)
         await world.engine.complete_task(begun.id, world.node(begun, "review"), ORIGIN)
-        world.engine.followers._look_again()
-        world.engine.followers._look_again()
+        world.instances.followers._look_again()
+        world.instances.followers._look_again()
         assert (await following).state.status == "completed"
 
 
 async def test_whoever_gives_up_waiting_is_forgotten() -> None:
     async with opened() as world:
         begun, following = await _waiting(world, asyncio.Event())
-        other = asyncio.ensure_future(world.engine.followers.follow(begun, "end"))
-        found = await world.engine.followers.follow(begun, "end", timeout_seconds=0)
+        other = asyncio.ensure_future(world.instances.followers.follow(begun, "end"))
+        found = await world.instances.followers.follow(begun, "end", timeout_seconds=0)
         assert found.state.status == "active"
         following.cancel()
         await asyncio.gather(following, return_exceptions=True)
         await world.engine.complete_task(begun.id, world.node(begun, "review"), ORIGIN)
         assert (await other).state.status == "completed"
-        assert world.engine.followers._waiting == {}
+        assert world.instances.followers._waiting == {}
 
 
 async def test_who_starts_or_answers_and_waits_is_told_what_following_tells() -> None:
@@ -81,12 +81,12 @@ async def test_who_starts_or_answers_and_waits_is_told_what_following_tells() ->
         await world.deploy(line("p", service("a", "t.one"), user("review"), service("b", "t.two")))
         for _ in range(5):
             rests = await world.engine.start("p", ORIGIN, until="rest")
-            assert rests is await world.engine.followers.follow(rests, "rest")
+            assert rests is await world.instances.followers.follow(rests, "rest")
             assert [node.element for node in rests.state.nodes.values() if node.parent] == ["review"]
             node = world.node(rests, "review")
             ended = await world.engine.complete_task(rests.id, node, ORIGIN, until="end")
-            assert ended.state.status == "completed" and ended == await world.engine.read(rests.id, ORIGIN)
-            assert world.engine.followers._waiting == {}
+            assert ended.state.status == "completed" and ended == await world.instances.read(rests.id, ORIGIN)
+            assert world.instances.followers._waiting == {}
             with pytest.raises(RejectedError, match="'ada' has completed it"):
                 await world.engine.complete_task(rests.id, node, ORIGIN, until="end")
 
@@ -105,8 +105,8 @@ async def test_who_answers_and_waits_gets_what_is_not_in_memory_loaded() -> None
         await world.deploy(line("p", user("review"), user("again")))
         begun = await world.start("p", data={"given": 1})
         for element, until in (("review", "rest"), ("again", "end")):
-            world.engine.payloads._held.clear()
-            world.engine.definitions.plans._held.clear()
+            world.instances.payloads._held.clear()
+            world.definitions.plans._held.clear()
             begun = await world.engine.complete_task(
                 begun.id, world.node(begun, element), ORIGIN, data={"by": element}, until=until
             )  # fmt: skip
@@ -118,7 +118,7 @@ async def test_who_answers_and_waits_looks_what_others_did_when_it_takes_long(mo
     async with opened() as world:
         await world.deploy(line("p", user("review"), user("again")))
         begun = await world.start("p")
-        followers, waits = world.engine.followers, asyncio.Event()
+        followers, waits = world.instances.followers, asyncio.Event()
         wait = followers.wait
         monkeypatch.setattr(followers, "wait", lambda *asked: (wait(*asked), waits.set()))
         first = world.engine.complete_task(begun.id, world.node(begun, "review"), ORIGIN, until="end")
@@ -131,7 +131,7 @@ async def test_who_answers_and_waits_looks_what_others_did_when_it_takes_long(mo
         await waits.wait()
         # Another process ends it: nothing here is told of that.
         monkeypatch.setattr(world.engine.instances.kernel, "_tell", lambda committing: None)
-        now = await world.engine.read(begun.id, ORIGIN)
+        now = await world.instances.read(begun.id, ORIGIN)
         await world.engine.complete_task(begun.id, world.node(now, "again"), ORIGIN)
         followers._look_again()
         followers._look_again()
@@ -150,5 +150,5 @@ async def test_who_gives_up_what_they_asked_and_waited_for_is_forgotten_and_it_i
         await asyncio.gather(asked, return_exceptions=True)
         now = await world.now(begun)
         assert [node.element for node in now.state.nodes.values() if node.parent] == ["again"]
-        world.engine.followers._look_again()
-        assert world.engine.followers._waiting == {}
+        world.instances.followers._look_again()
+        assert world.instances.followers._waiting == {}

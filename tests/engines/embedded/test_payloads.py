@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from perdure.engines.embedded.merging import Change, nested
-from perdure.engines.embedded.payloads import MissingPayload, Payloads
 from perdure.errors import MergeConflictError, PayloadTooLargeError, SchemaViolationError
 from perdure.payload import (
     MOST_LEANS,
@@ -31,6 +29,8 @@ from perdure.payload import (
     with_data,
     with_trail,
 )
+from perdure.processes.merge import Change, nested
+from perdure.processes.payloads import MissingPayload, Payloads
 from perdure.sources import Id
 
 INSTANCE = b"i" * 16
@@ -180,7 +180,7 @@ def test_what_is_forgotten_is_asked_for_again() -> None:
 
 @pytest.mark.req("V8")
 def test_of_one_instance_the_last_payloads_are_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("perdure.engines.embedded.payloads.MAX_EACH", 2)
+    monkeypatch.setattr("perdure.processes.payloads.MAX_EACH", 2)
     payloads, first = started({"n": 0})
     second, _ = payloads.seal_change(INSTANCE, first, change({"n": 1}))
     third, _ = payloads.seal_change(INSTANCE, second, change({"n": 2}))
@@ -194,7 +194,7 @@ def test_those_that_wrote_last_stay_when_there_is_no_room(monkeypatch: pytest.Mo
     idle, other = Id(b"d" * 16), Id(b"o" * 16)
     unused, _ = begun(payloads, idle, {"n": 0})
     head, _ = payloads.seal_change(INSTANCE, head, change({"n": 1}))
-    monkeypatch.setattr("perdure.engines.embedded.payloads.MAX_HELD_BYTES", payloads._size)
+    monkeypatch.setattr("perdure.processes.payloads.MAX_HELD_BYTES", payloads._size)
     later, _ = begun(payloads, other, {"n": 0})
     assert payloads.find(idle, unused) is None
     assert payloads.find(INSTANCE, head) is not None and payloads.find(other, later) is not None

@@ -11,10 +11,10 @@ from perdure.bpmn import model as m
 from perdure.bpmn.conditions import flags_of
 from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.state import ENDED, Instance
-from perdure.engines.embedded.engine import engine_machines
-from perdure.engines.embedded.plans import Plans
 from perdure.errors import RejectedError
 from perdure.journal import Origin
+from perdure.processes.machines import process_machines
+from perdure.processes.plans import Plans
 from perdure.runbooks.conductor import keyed_id
 from perdure.runbooks.machine import RunbookMachine
 from perdure.sources import Id, id_text
@@ -220,7 +220,7 @@ class InstanceSimulation(Simulation):
     async def _resume_all(self) -> None:
         worker = self.world.alive()[0]
         for id in list(self.world.history.instances):
-            aggregate = await worker.run(worker.runtime.engine.read(Id(id), ORIGIN))
+            aggregate = await worker.run(worker.runtime.instances.read(Id(id), ORIGIN))
             if aggregate.state.status == "suspended":
                 await worker.run(worker.runtime.engine.resume(Id(id), ORIGIN))
 
@@ -251,7 +251,7 @@ class InstanceSimulation(Simulation):
             world.violated(f"notices are still pending: {pending}")
         if incidents := await world.store.incidents(TENANT, 5):
             world.violated(f"incidents are left: {incidents}")
-        machines = {RunbookMachine.kind: RunbookMachine(), **engine_machines(Plans())}
+        machines = {RunbookMachine.kind: RunbookMachine(), **process_machines(Plans())}
         report = await verify(world.store, machines, {}, dry=True)
         for finding in report.findings[:3]:
             world.violated(f"the audit found {finding.code}: {finding.sentence} ({finding.aggregate})")

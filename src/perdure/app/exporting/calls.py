@@ -8,7 +8,7 @@ from typing import Any
 from perdure.app.exporting.chronicle import Chronicle, Moment, hash_text
 from perdure.app.exporting.form import StepTold
 from perdure.app.exporting.telling import Telling, failure_text
-from perdure.engines.embedded.instances import child_id
+from perdure.bpmn.machine.identity import child_id
 from perdure.runbooks.entries import CompletionIgnored, CompletionReceived, PayloadErased
 from perdure.runbooks.machine import token_key
 from perdure.runbooks.state import step_id

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from perdure.app.exporting.chronicle import Chronicle, Moment
 from perdure.bpmn.machine.entries import IncidentResolved, Left, Thrown
-from perdure.engines.embedded.instances import child_id
+from perdure.bpmn.machine.identity import child_id
 from perdure.runbooks.entries import CompletionReceived, Escalated, ProcessAsked
 from perdure.runbooks.machine import CHILD_ENDED, ESCALATION, INSTANCE_ENDED, NOTICE
 from perdure.runbooks.state import step_id

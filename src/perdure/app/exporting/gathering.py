@@ -14,8 +14,8 @@ from perdure.app.exporting.evidence import Evidence
 from perdure.app.exporting.form import Chain, PayloadKept, ProofStep, RecordKept, SealKept
 from perdure.app.exporting.page import page_of
 from perdure.app.perdure import Perdure
+from perdure.bpmn.machine.identity import process_id
 from perdure.bpmn.machine.state import Instance
-from perdure.engines.embedded.definitions import process_id
 from perdure.errors import RejectedError, Rejection
 from perdure.journal import Origin, genesis
 from perdure.kernel.ports import Loaded

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from perdure.app.exporting.chronicle import Chronicle, Moment, fields_of, hash_text
 from perdure.app.exporting.differences import differences, given
 from perdure.app.exporting.form import Act, Arrival, Change, Crossing, Frame, IncidentTold, Passage, Tombstone
-from perdure.engines.embedded.letters import sent_id
+from perdure.engine import sent_id
 from perdure.runbooks.machine import NOTICE
 
 PEOPLE_PREFIXES = ("Task", "Amendment", "Gate", "Draft", "Proposal")

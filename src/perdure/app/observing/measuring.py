@@ -6,7 +6,7 @@ from typing import Any
 
 from perdure.app.observing.seen import Seen
 from perdure.bpmn.machine import entries as process_entries
-from perdure.engines.embedded.instances import child_id
+from perdure.bpmn.machine.identity import child_id
 from perdure.errors import PerdureError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure.engines.embedded.instances import KIND as INSTANCE
+from perdure.bpmn.machine.identity import INSTANCE
 from perdure.errors import PerdureError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Kernel

@@ -10,7 +10,7 @@ from perdure.app.observing.element_spans import ElementSpans, Stands
 from perdure.app.observing.places import Place, Places
 from perdure.app.observing.runbook_spans import CALL_ENDINGS, ENDINGS, RunbookSpans
 from perdure.app.observing.seen import Seen
-from perdure.engines.embedded.instances import KIND as INSTANCE
+from perdure.bpmn.machine.identity import INSTANCE
 from perdure.journal import Machine, Record
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.entries import CompletionReceived

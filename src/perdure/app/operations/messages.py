@@ -47,18 +47,18 @@ class Signal(Request, frozen=True):
 
 
 class Heard(msgspec.Struct, frozen=True):
-    """How many waits a signal ended and instances it began."""
+    """How many waits a signal ended and instances it began; null where the engine does not count them."""
 
     name: str
-    reached: int
+    reached: int | None
 
 
 @operation("message.publish", Route("POST", "/messages"), tag=TAG, scope=DISCOVERED)
 async def publish_message(context: Context, request: Published) -> Sent:
     """Send a message to the instance that waits for it, or to the processes that start by it.
 
-    200 when it was correlated, started something or came before; 202 when nobody wants it yet: buffered for its time
-    to live, otherwise kept as a dead letter.
+    200 when it was correlated, started something or came before; 202 when nobody wants it yet (buffered for its time to
+    live, otherwise kept as a dead letter) or it was accepted by an engine that does not say who takes it.
     """
     perdure = vetted(
         context.perdure, context.principal, "message.publish", request.data, request.confirm, request.phrase

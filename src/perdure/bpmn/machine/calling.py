@@ -1,14 +1,21 @@
-"""Which flags go to a called process, and which come back."""
+"""Calls of processes: the flags that go to a called process and come back, its depth, and its suspension."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
+from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.entries import InstanceResumed, InstanceSuspended
 from perdure.bpmn.machine.state import Flags
 from perdure.bpmn.model import CallActivity
 
 Names = frozenset[str] | None
 """Names of flags; None is every flag."""
+CANNOT_CALL = "call.cannot_start"
+MAX_CALLS = 32
+"""How deep processes may call each other: one that always calls itself would never stop."""
+CALLER_SUSPENDED = "what called it is suspended"
 
 
 def handed(call: CallActivity) -> Names:
@@ -28,3 +35,14 @@ def only(flags: Flags, names: Names) -> Flags:
 
 def _mapped(call: CallActivity, direction: Literal["input", "output"]) -> frozenset[str]:
     return frozenset(each.target for each in call.mappings if each.direction == direction)
+
+
+def shared_flags(flags: Flags, deployed: Deployed) -> Flags:
+    declared = {contract.name for contract in deployed.flags}
+    return {name: value for name, value in flags.items() if deployed.is_loose or name in declared}
+
+
+def is_held_by_caller(entries: Iterable[object]) -> bool:
+    """Whether an instance is suspended only because what called it is."""
+    turns = [entry for entry in entries if isinstance(entry, InstanceSuspended | InstanceResumed)]
+    return bool(turns) and isinstance(turns[-1], InstanceSuspended) and turns[-1].reason == CALLER_SUSPENDED

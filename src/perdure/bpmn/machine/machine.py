@@ -20,6 +20,7 @@ from perdure.bpmn.machine.entries import (
     Thrown,
 )
 from perdure.bpmn.machine.game import Cron, no_cron
+from perdure.bpmn.machine.identity import INSTANCE
 from perdure.bpmn.machine.known import Known
 from perdure.bpmn.machine.lifting import ENTRY_UPCASTERS, STATE_UPCASTERS
 from perdure.bpmn.machine.plan import Plan
@@ -39,11 +40,14 @@ from perdure.journal import (
     TimerRow,
     read_form,
 )
+from perdure.journal.routes import IncidentRoute, Route, ThrownRoute
 from perdure.people import next_rung
 from perdure.sources import id_text
 
 NOTICE = "perdure:"
 THROWN = "thrown"
+THROWN_TTL_SECONDS = 3600.0
+"""How long a message that an instance throws is kept until someone waits for it."""
 INSTANCE_ENDED = "instance_ended"
 INSTANCE_TOLD = "instance_told"
 RAISED, RESOLVED = "incident", "resolved"
@@ -55,7 +59,7 @@ class InstanceMachine:
     Only decisions need the plan of the instance's definition; the journal is replayed without any.
     """
 
-    kind: ClassVar[str] = "instance"
+    kind: ClassVar[str] = INSTANCE
     semantics: ClassVar[int] = 1
 
     def __init__(self, plans: Mapping[bytes, Plan], cron: Cron = no_cron, *, remembers: bool = False) -> None:
@@ -117,10 +121,12 @@ class InstanceMachine:
             if type(entry) not in _NOTABLE:
                 continue
             if type(entry) is Thrown:
-                found.append(Notice(f"{NOTICE}{id_text(id)}/{entry.kind}/{entry.number}", THROWN))
+                route: Route = ThrownRoute(entry.kind, entry.number)
+                found.append(Notice(f"{NOTICE}{id_text(id)}/{entry.kind}/{entry.number}", THROWN, route))
             elif type(entry) in (IncidentRaised, IncidentResolved) and state.parent.startswith("step:"):
                 what = RAISED if type(entry) is IncidentRaised else RESOLVED
-                found.append(Notice(f"{NOTICE}{id_text(id)}/{what}/{entry.number}/{entry.at}", INSTANCE_TOLD))
+                route = IncidentRoute(what, entry.number, entry.at)
+                found.append(Notice(f"{NOTICE}{id_text(id)}/{what}/{entry.number}/{entry.at}", INSTANCE_TOLD, route))
             elif type(entry) is InstanceEnded and state.parent:
                 found.append(Notice(f"{NOTICE}{id_text(id)}/ended", INSTANCE_ENDED))
         return tuple(found)

@@ -19,10 +19,12 @@ import msgspec
 from msgspec.structs import replace
 
 from perdure.bpmn.cycles import Cycle, read_cycle
+from perdure.bpmn.machine.identity import PROCESS
 from perdure.bpmn.machine.state import Compact
 from perdure.contracts import DurationError, parse_date_time, parse_span
 from perdure.errors import InvariantBroken, Rejection
 from perdure.journal import Decision, Notice, Origin, ParkedRow, RecordCodec, Rows, TimerRow, Upcaster, read_form
+from perdure.journal.routes import StartRoute
 from perdure.sources import id_text
 from perdure.spans import later
 
@@ -184,7 +186,7 @@ def no_cron(text: str, after: int) -> int:
 class ProcessMachine:
     """Pure: the same state, command and time always give the same entries."""
 
-    kind: ClassVar[str] = "process"
+    kind: ClassVar[str] = PROCESS
     semantics: ClassVar[int] = 1
 
     def __init__(self, cron: Cron = no_cron) -> None:
@@ -312,7 +314,11 @@ class ProcessMachine:
 
     def notices(self, id: bytes, state: ProcessState, entries: tuple[ProcessEntry, ...]) -> tuple[Notice, ...]:
         return tuple(
-            Notice(f"perdure:{id_text(id)}/start/{entry.number}/{entry.index}/{entry.due}", START_FIRED)
+            Notice(
+                f"perdure:{id_text(id)}/start/{entry.number}/{entry.index}/{entry.due}",
+                START_FIRED,
+                StartRoute(entry.number, entry.index),
+            )
             for entry in entries
             if isinstance(entry, StartFired)
         )
@@ -329,12 +335,6 @@ class ProcessMachine:
     def payloads(self, state: ProcessState) -> tuple[tuple[bytes, ...], bool]:
         hashes = [hash for each in state.versions for hash in (each.hash, each.diagram) if hash]
         return tuple(dict.fromkeys(hashes)), False
-
-
-def start_of(message_id: str) -> tuple[int, int]:
-    """Version and index that a start notice is about."""
-    *_, version, index, _ = message_id.split("/")
-    return int(version), int(index)
 
 
 def _number(version: Version | None) -> int:

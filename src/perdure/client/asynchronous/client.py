@@ -243,8 +243,9 @@ class AsyncClient:
     async def signal(
         self, name: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", confirm: str = "",
         phrase: str = "",
-    ) -> int:  # fmt: skip
-        """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached."""
+    ) -> int | None:  # fmt: skip
+        """Tell everyone who waits for a signal, and begin the processes that start by it; how many were reached,
+        or None where the engine does not count them."""
         request = Signal(name, dict(data or {}), message_id, confirm, phrase)
         return (await self._transport.ask(messages.send_signal, request)).reached
 

@@ -22,18 +22,6 @@ def taken(names: tuple[str, ...], data: dict[str, Any]) -> dict[str, Any] | None
     return args
 
 
-def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:
-    """The fields of the data that a verb's input schema names; all of them when it names none."""
-    names = verb.input.properties
-    if not names:
-        return dict(data)
-    args: dict[str, Any] = {}
-    for name in names:
-        if name in data:
-            args[name] = data[name]
-    return args
-
-
 def checked_args(router: Router, verb: Verb, args: dict[str, Any], *, is_ample: bool = False) -> dict[str, Any]:
     """The arguments as the verb's schema accepts them; one that declares no argument takes what there is.
 

@@ -9,17 +9,14 @@ import msgspec
 
 from perdure.bpmn.machine.places import place_of
 from perdure.bpmn.machine.state import Instance, Node
-from perdure.engines.embedded.arguments import checked_args, declared
-from perdure.engines.embedded.binding import INTAKE
+from perdure.engines.embedded.arguments import checked_args
 from perdure.engines.embedded.instances import Instances
-from perdure.engines.embedded.merging import Change, seen_from
-from perdure.engines.embedded.plans import Definition
-from perdure.errors import RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
+from perdure.processes.bindings import INTAKE
+from perdure.processes.forms import SCHEMA, Forms, declared
+from perdure.processes.merge import Change, seen_from
+from perdure.processes.plans import Definition
 from perdure.sources import iso
-from perdure.verbs import CompiledSchema
-
-SCHEMA = "schema"
 
 
 class Brought(msgspec.Struct, frozen=True, gc=False):
@@ -37,9 +34,9 @@ NOTHING = Brought()
 class Arrivals:
     """Synchronous, to be used while a command is prepared: asks for what is not in memory by MissingPayload."""
 
-    def __init__(self, instances: Instances) -> None:
+    def __init__(self, instances: Instances, forms: Forms) -> None:
         self._instances = instances
-        self._schemas: dict[str, CompiledSchema] = {}
+        self._forms = forms
 
     def of_watch(
         self, aggregate: Aggregate, watch: int, data: Mapping[str, Any] | None, *, by: str, key: str
@@ -66,22 +63,6 @@ class Arrivals:
         definition = self._instances.definition(aggregate)
         return self._merged(aggregate, definition, found.element, found, dict(data), by=by, key=f"by hand {by}")
 
-    def form(self, aggregate: Aggregate, node: Node, data: dict[str, Any]) -> dict[str, Any] | None:
-        """The schema of what may be brought to a wait; what its intake verb knows already is filled in.
-
-        None when nothing is declared, or only where the verb is not loaded.
-        """
-        definition = self._instances.definition(aggregate)
-        properties = definition.elements[node.element].properties if node.element in definition.elements else {}
-        if schema := properties.get(SCHEMA):
-            return self._schema(schema, node.element).schema
-        binding = definition.binding(properties.get(INTAKE, ""))
-        verb = self._instances.conductor.catalogue.find(binding.verb, binding.version) if binding is not None else None
-        if verb is None:
-            return None
-        known = declared(verb, seen_from(data, place_of(aggregate.state, node))) if verb.input.properties else {}
-        return _filled(verb.definition.input_schema, known)
-
     def _brought(
         self, aggregate: Aggregate, element: str, node: Node, data: Mapping[str, Any] | None, *, by: str, key: str,
         base: bytes = b"",
@@ -91,7 +72,7 @@ class Arrivals:
         properties = declares.properties if declares is not None else {}
         given = dict(data) if data else {}
         if schema := properties.get(SCHEMA):
-            given = self._schema(schema, element).check(given)
+            given = self._forms.schema(schema, element).check(given)
         if intake := properties.get(INTAKE):
             return self._for_intake(aggregate, definition, intake, node, given)
         if not given:
@@ -123,32 +104,3 @@ class Arrivals:
         change = Change(given, element, key, at, by, place_of(state, node), before)
         sealed = payloads.seal_change(id, head, change, instances.budget(definition))
         return Brought(sealed[0], b"", (sealed,))
-
-    def _schema(self, text: str, element: str) -> CompiledSchema:
-        """A schema written out as JSON, the name of a definition that verbs share, or of a verb whose input it is."""
-        compiled = self._schemas.get(text)
-        if compiled is None:
-            schema = self._named(text) if not text.lstrip().startswith("{") else msgspec.json.decode(text, type=dict)
-            if schema is None:
-                fact = f"its schema '{text}' is neither JSON nor the name of a definition or a verb"
-                raise RejectedError(Rejection("invalid", "accept data for", "element", element, fact))
-            compiled = self._schemas[text] = CompiledSchema(schema, "accept data for", "element", element)
-        return compiled
-
-    def _named(self, name: str) -> dict[str, Any] | None:
-        catalogue = self._instances.conductor.catalogue
-        if name in catalogue.definitions:
-            found: dict[str, Any] = catalogue.definitions[name]
-            return found
-        verb = catalogue.find(name)
-        return verb.definition.input_schema if verb is not None else None
-
-
-def _filled(schema: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema that does not ask for what is known, and offers it as the default."""
-    properties = {
-        name: {**part, "default": known[name]} if name in known and isinstance(part, dict) else part
-        for name, part in schema.get("properties", {}).items()
-    }
-    required = [name for name in schema.get("required", ()) if name not in known]
-    return {**schema, "properties": properties, "required": required}

@@ -22,9 +22,8 @@ import msgspec
 from perdure.bpmn.machine.commands import JobDone, JobFault, RaiseIncident, RecordJob
 from perdure.bpmn.machine.places import iteration_of, place_of
 from perdure.bpmn.machine.state import ROOT, Failure, Instance, Job, Node, Place
-from perdure.engines.embedded.arguments import checked_args, declared, taken
+from perdure.engines.embedded.arguments import checked_args, taken
 from perdure.engines.embedded.instances import Instances
-from perdure.engines.embedded.merging import Change, seen_from
 from perdure.engines.embedded.missing import PLATFORM, raise_missing
 from perdure.engines.embedded.works import Work, Works
 from perdure.errors import (
@@ -40,6 +39,8 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.payload import Held
+from perdure.processes.forms import declared
+from perdure.processes.merge import Change, seen_from
 from perdure.runbooks.conductor import MAX_ENTITY_CONFLICTS
 from perdure.sources import id_text, iso
 from perdure.usage import Spent

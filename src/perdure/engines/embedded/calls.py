@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from perdure.bpmn.machine.calling import handed, only, returned
+from perdure.bpmn.machine.calling import (
+    CALLER_SUSPENDED,
+    CANNOT_CALL,
+    MAX_CALLS,
+    handed,
+    only,
+    returned,
+    shared_flags,
+)
 from perdure.bpmn.machine.commands import EndCall, Escalate, RaiseIncident
-from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.machine.entries import InstanceResumed, InstanceStarted, Thrown
+from perdure.bpmn.machine.identity import child_id
 from perdure.bpmn.machine.places import place_of
 from perdure.bpmn.machine.state import Flags, Instance, Node
 from perdure.bpmn.model import CallActivity
 from perdure.engine import StartRequest
-from perdure.engines.embedded.changes import CALLER_SUSPENDED, Changes, called_by
-from perdure.engines.embedded.instances import Instances, child_id
-from perdure.engines.embedded.merging import Change, difference
-from perdure.engines.embedded.plans import Definition
+from perdure.engines.embedded.changes import Changes, called_by
+from perdure.engines.embedded.instances import Instances
 from perdure.errors import (
     MergeConflictError,
     PayloadTooLargeError,
@@ -28,14 +34,13 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import PENDING, Attachments
 from perdure.payload import Held
+from perdure.processes.merge import Change, difference
+from perdure.processes.plans import Definition
 from perdure.runbooks.machine import NOTICE
 from perdure.sources import Id, id_text, iso, parse_id
 
 PLATFORM = "perdure"
-CANNOT_CALL = "call.cannot_start"
 ERASED = "call.erased"
-MAX_CALLS = 32
-"""How deep processes may call each other: one that always calls itself would never stop."""
 
 
 class Calls:
@@ -251,8 +256,3 @@ def call_of(definition: Definition, node: Node) -> CallActivity:
     call = definition.elements[node.element]
     assert isinstance(call, CallActivity)
     return call
-
-
-def shared_flags(flags: Flags, deployed: Deployed) -> Flags:
-    declared = {contract.name for contract in deployed.flags}
-    return {name: value for name, value in flags.items() if deployed.is_loose or name in declared}

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from msgspec.structs import replace
 
+from perdure.bpmn.machine.calling import CALLER_SUSPENDED, is_held_by_caller
 from perdure.bpmn.machine.commands import Cancel, Erase, Migrate, Modify, PostProgress, Resume, Suspend
-from perdure.bpmn.machine.entries import InstanceResumed, InstanceSuspended
+from perdure.bpmn.machine.identity import child_id
 from perdure.bpmn.machine.state import Instance, Watch
 from perdure.engine import Flags, InstanceName, MigrationPlan, Move, NewVerb
-from perdure.engines.embedded.instances import Instances, Make, child_id, instance_id
-from perdure.engines.embedded.plans import Definition
+from perdure.engines.embedded.instances import Instances, Make
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import PENDING, Attachments, InboxRow
 from perdure.payload import digest_text
+from perdure.processes.instances import instance_id
+from perdure.processes.plans import Definition
 from perdure.runbooks.machine import NOTICE
 from perdure.sources import Id, id_text
 
-CALLER_SUSPENDED = "what called it is suspended"
 HOLD = "hold"
 """The notice that what a suspended instance calls is to be suspended as well."""
 
@@ -206,12 +207,6 @@ def called_by(caller: Aggregate) -> list[Id]:
     state: Instance = caller.state
     calls = [node.number for node in state.nodes.values() if node.kind == "call"]
     return [child_id(caller.tenant, f"node:{id_text(caller.id)}:{number}") for number in calls]
-
-
-def is_held_by_caller(entries: Iterable[object]) -> bool:
-    """Whether an instance is suspended only because what called it is."""
-    turns = [entry for entry in entries if isinstance(entry, InstanceSuspended | InstanceResumed)]
-    return bool(turns) and isinstance(turns[-1], InstanceSuspended) and turns[-1].reason == CALLER_SUSPENDED
 
 
 def _differences(plan: MigrationPlan, before: Instance, after: Instance) -> MigrationPlan:

@@ -24,9 +24,6 @@ Start = Callable[[WaitFound, Id, Letter, Origin, Attachments], Awaitable[Any]]
 """Begins an instance of the process whose start waited (`aggregate`, and which start: `step`) under the id given, the
 attachments in the same commit. Under an id that exists already it does nothing."""
 
-Vet = Callable[[Sequence[WaitFound]], Awaitable[None]]
-"""Raises RejectedError when the processes whose starts these are must not begin; then nothing was written."""
-
 PAGE = 200
 log = logging.getLogger("perdure")
 Failed = Callable[[CorrelationFailed], None]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from perdure.bpmn.machine.commands import FireTimer, RetryIncident
+from perdure.bpmn.machine.identity import PROCESS
 from perdure.bpmn.machine.process import FireStart
 from perdure.engines.embedded.changes import Changes
-from perdure.engines.embedded.definitions import KIND as PROCESS
 from perdure.engines.embedded.instances import Instances
 from perdure.engines.embedded.jobs import Jobs
 from perdure.engines.embedded.missing import MISSING, PLATFORM, raise_missing

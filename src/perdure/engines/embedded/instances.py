@@ -1,32 +1,30 @@
-"""Instances: started once, asked with their plan and payloads at hand, read and listed."""
+"""Instances of the embedded engine: started once, asked with their plan and payloads at hand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from perdure.bpmn.machine.commands import StartInstance
-from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.bpmn.machine.identity import INDEX, INSTANCE, child_id
 from perdure.bpmn.machine.state import Instance
 from perdure.contracts import check_flags, check_key
-from perdure.engine import InstanceName, StartRequest
-from perdure.engines.embedded.definitions import Definitions, chosen
-from perdure.engines.embedded.following import Followers, Until
-from perdure.engines.embedded.payloads import MissingPayload, Payloads, budget_of
-from perdure.engines.embedded.plans import Definition, MissingPlan
+from perdure.engine import StartRequest, Until
 from perdure.engines.embedded.ports import EngineStore
 from perdure.errors import InvariantBroken, RejectedError, Rejection
-from perdure.journal import Origin, genesis
+from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import Attachments, IndexRow, Unit
 from perdure.payload import canonical, digest
+from perdure.processes.definitions import chosen
+from perdure.processes.instances import InstanceReader, missing_instance
+from perdure.processes.payloads import MissingPayload, budget_of
+from perdure.processes.plans import Definition, MissingPlan
 from perdure.runbooks.conductor import Conductor, keyed_id
-from perdure.sources import Id, Sources, derive_id, id_text, parse_id
+from perdure.sources import Id, Sources, id_text
+from perdure.verbs import Call, Result
 
-KIND = InstanceMachine.kind
-INDEX = "perdure:instance"
-"""Under which name instances are found by their process and their business key."""
 MAX_LOADS = 100
 
 Make = Callable[[Aggregate], Prepared | Rejection] | Prepared
@@ -35,29 +33,21 @@ Hear = Callable[[Answer | BaseException], None]
 """Is told what an instance answered, or why it did not."""
 
 
-class Told(NamedTuple):
-    """One record of an instance's history."""
-
-    sequence: int
-    at: int
-    entries: tuple[Any, ...]
-
-
 class Instances:
     """Everything that is asked of an instance goes through `ask`."""
 
-    def __init__(
-        self, conductor: Conductor, store: EngineStore, definitions: Definitions, payloads: Payloads,
-        machine: InstanceMachine, sources: Sources,
-    ) -> None:  # fmt: skip
+    def __init__(self, conductor: Conductor, store: EngineStore, reader: InstanceReader, sources: Sources) -> None:
         self.kernel = conductor.kernel
         self.store = store
         self.conductor = conductor
-        self.definitions = definitions
-        self.payloads = payloads
-        self.machine = machine
         self.sources = sources
-        self.followers = Followers(conductor.kernel, self.read)
+        self.definitions = reader.definitions
+        self.payloads = reader.payloads
+        self.machine = reader.machine
+        self.followers = reader.followers
+        self.read, self.read_or_recall = reader.read, reader.read_or_recall
+        self.loaded, self.definition, self.known_definition = reader.loaded, reader.definition, reader.known_definition
+        self.data, self.history = reader.data, reader.history
         self._served: dict[bytes, bool] = {}
 
     # --- starting ------------------------------------------------------------------------------------------------
@@ -103,7 +93,7 @@ class Instances:
         )  # fmt: skip
         prepared = Prepared(command, attached)
         if until == "committed":
-            answer: Answer | None = await self.kernel.start(KIND, id, origin, prepared)
+            answer: Answer | None = await self.kernel.start(INSTANCE, id, origin, prepared)
         else:
             answer = await self.followers.start(id, origin, prepared, until)
         if answer is None:
@@ -156,17 +146,9 @@ class Instances:
         bindings = definition.deployed.bindings.values()
         return all(self.conductor.serves(each.verb, each.version) is not None for each in bindings)
 
-    def definition(self, aggregate: Aggregate) -> Definition:
-        """The definition of an instance, from memory; MissingPlan makes `ask` load it and prepare again."""
-        return self.definitions.plans.definition(aggregate.state.definition)
-
-    def known_definition(self, aggregate: Aggregate) -> Definition | None:
-        """The same, or None when it is not in memory."""
-        return self.definitions.plans.find(aggregate.state.definition)
-
     def put(self, id: Id, origin: Origin, make: Make, hear: Hear) -> None:
         """Put a command to an instance, and be told. What is not simply an answer is for `ask` to judge."""
-        self.kernel.put(KIND, id, origin, make, hear)
+        self.kernel.put(INSTANCE, id, origin, make, hear)
 
     async def ask(
         self, id: Id, origin: Origin, make: Make, told: Answer | BaseException | None = None
@@ -179,9 +161,9 @@ class Instances:
             try:
                 if isinstance(told, BaseException):
                     raise told
-                return told or await self.kernel.ask(KIND, id, origin, make)
+                return told or await self.kernel.ask(INSTANCE, id, origin, make)
             except RejectedError as error:
-                raise _named(error) from None
+                raise missing_instance(error) from None
             except MissingPayload as missing:
                 await self.payloads.open(id, missing.hash)
             except MissingPlan as missing:
@@ -195,7 +177,7 @@ class Instances:
         try:
             answer = await self.followers.ask(id, origin, make, until)
         except RejectedError as error:
-            raise _named(error) from None
+            raise missing_instance(error) from None
         except (MissingPayload, MissingPlan):
             asked = await self.ask(id, origin, make)
             if asked.conflict is not None or asked.aggregate is None:
@@ -205,12 +187,11 @@ class Instances:
             return Answer(await self.read_until(id, origin, until), "")
         return answer
 
-    async def read_or_recall(self, id: Id, origin: Origin) -> Aggregate:
-        """What this process last committed, or what is stored; never something that is no instance."""
-        try:
-            return _instance(await self.kernel.recall(id, origin))
-        except RejectedError as error:
-            raise _named(error) from None
+    def lend(self, types: Sequence[str], function: Callable[[Call], Awaitable[Result]] | None) -> None:
+        """Let a function run the jobs of some types in place of their handlers; None gives them back."""
+        for type in types:
+            self.conductor.lend(type, function)
+        self._served.clear()
 
     def budget(self, definition: Definition) -> int:
         """How large the payload of an instance may be: as its verb says."""
@@ -221,73 +202,9 @@ class Instances:
         """Close a notice that led to nothing, or whose effect was committed before."""
         await self.store.commit(Unit(tenant, None, attachments=[settles]))
 
-    # --- reading -------------------------------------------------------------------------------------------------
-
-    async def read(self, instance: InstanceName, origin: Origin) -> Aggregate:
-        try:
-            return _instance(await self.kernel.read(instance_id(instance), origin))
-        except RejectedError as error:
-            raise _named(error) from None
-
     async def read_until(self, id: Id, origin: Origin, until: Until) -> Aggregate:
         """An instance when it has come that far."""
         return await self.followers.follow(await self.read(id, origin), until)
-
-    async def loaded(self, aggregate: Aggregate) -> Definition:
-        """The definition an instance is pinned to."""
-        state: Instance = aggregate.state
-        return await self.definitions.load(state.process, state.definition, aggregate.tenant)
-
-    async def data(self, aggregate: Aggregate) -> Any:
-        """The data of an instance now; None once it was erased."""
-        if aggregate.state.erased_at:
-            return None
-        return (await self.payloads.open(aggregate.id, aggregate.state.head)).data
-
-    def known_data(self, aggregate: Aggregate) -> Any:
-        """The same from memory; None when it is not there."""
-        state: Instance = aggregate.state
-        held = self.payloads.find(aggregate.id, state.head) if not state.erased_at else None
-        return held.data if held is not None else None
-
-    async def history(self, instance: InstanceName, origin: Origin, after: int = 0) -> list[Told]:
-        """What happened to an instance, one element per command, its chain checked."""
-        aggregate = await self.read(instance, origin)
-        id, told = aggregate.id, []
-        before = await self.store.records(id, after - 1, 1) if after else []
-        previous = before[0].hash if before else genesis(aggregate.tenant, aggregate.kind, id)
-        while rows := await self.store.history(id, after, previous):
-            for row in rows:
-                after, previous = row.sequence, row.hash
-                record = self.machine.records.decode(row.body)
-                told.append(Told(row.sequence, record.at, record.entries))
-        return told
-
-
-def instance_id(instance: InstanceName) -> Id:
-    return parse_id(instance, "instance") if isinstance(instance, str) else instance
-
-
-def child_id(tenant: str, parent: str) -> Id:
-    """The id of the instance that a step or a call activity begins: the same however often it is begun."""
-    letters = parent.split(":")[1]
-    millis = int.from_bytes(parse_id(letters)[:6], "big")
-    return derive_id(millis * 1000, digest(f"{tenant}\0{parent}".encode()))
-
-
-def _instance(aggregate: Aggregate) -> Aggregate:
-    if aggregate.kind != KIND:
-        fact = "that is the id of something else"
-        raise RejectedError(Rejection("not_found", "find", "instance", id_text(aggregate.id), fact))
-    return aggregate
-
-
-def _named(error: RejectedError) -> RejectedError:
-    """The kernel knows ids only: what is missing here is an instance."""
-    if error.rejection.code != "not_found" or error.rejection.thing != "call":
-        return error
-    fact = "there is no such instance"
-    return RejectedError(Rejection("not_found", "find", "instance", error.rejection.id, fact))
 
 
 @lru_cache(1024)

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from perdure.contracts import check_key
+from perdure.engine.messages import NOTICE, OTHER, SIGNAL
 from perdure.errors import RejectedError, Rejection, UnreadableFormError
 from perdure.journal import Origin
 from perdure.payload import canonical, digest
 from perdure.sources import Id, derive_id, id_text
 
-MESSAGE = "message"
-SIGNAL = "signal"
-NOTICE = "perdure:"
-"""How the platform's own message ids begin; nobody else may use such."""
-_OTHER = f"{NOTICE}other/"
 _SENT = "/sent"
 MAX_BYTES = 1024 * 1024
 MAX_TTL_SECONDS = 366 * 86_400.0
-
-Outcome = Literal["correlated", "buffered", "started", "no_subscription", "ambiguous", "duplicate"]
 
 
 class Letter(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -43,27 +37,12 @@ class Letter(msgspec.Struct, frozen=True, omit_defaults=True):
     trace: str = ""
     upto: int = 0
     starts: tuple[str, ...] = ()
+    thrower: str = ""
+    """The instance that threw it, by its letters; empty for what came from outside."""
 
     def origin(self, tenant: str) -> Origin:
         """Who sent it: what it leads to later is still theirs."""
         return Origin(tenant, self.principal, self.trace)
-
-
-class Receipt(NamedTuple):
-    """What became of a message. `reason` says why nobody took it, or what a known one led to."""
-
-    outcome: Outcome
-    message_id: str
-    instances: tuple[Id, ...] = ()
-    reason: str = ""
-
-
-class Broadcast(NamedTuple):
-    """What became of a signal: how many waits it ended and instances it began; none when it was known already."""
-
-    message_id: str
-    reached: int
-    is_duplicate: bool = False
 
 
 class CorrelationFailed(NamedTuple):
@@ -91,21 +70,22 @@ def body_of(letter: Letter) -> bytes:
 def read_letter(message_id: str, body: bytes | None) -> Letter:
     """A letter as it was kept; UnreadableFormError when its bytes are none."""
     try:
-        return _decoder.decode(body or b"")
+        letter = _decoder.decode(body or b"")
     except (ValueError, RecursionError) as error:
         fact = f"its bytes cannot be read ({type(error).__name__}: {error})"
         hint = "Discard it, and have it sent again under a new message id."
         raise UnreadableFormError("read", "message", message_id, fact[:300], hint) from error
+    return letter if letter.thrower else replace(letter, thrower=thrower_of_id(letter.message_id))
 
 
-def check_letter(letter: Letter, ttl_seconds: float, *, is_own: bool) -> None:
+def check_letter(letter: Letter, ttl_seconds: float) -> None:
     """Refuse at the door what could not be stored, or not be read again."""
     check_key("take", "message", letter.name)
     check_key("take", "message id", letter.message_id)
     if letter.correlation_key:
         check_key("correlate by", "key", letter.correlation_key)
     fact = ""
-    if letter.message_id.startswith(NOTICE) and not is_own:
+    if letter.message_id.startswith(NOTICE) and not letter.thrower:
         fact = f"message ids that begin with '{NOTICE}' are the platform's own"
     elif not 0 <= ttl_seconds <= MAX_TTL_SECONDS:
         fact = f"its time to live of {ttl_seconds} seconds is not between 0 and {MAX_TTL_SECONDS:.0f}"
@@ -127,12 +107,7 @@ class Namesake(Exception):
 def namesake(kind: str, letter: Letter) -> Letter:
     """The letter under an id that only its name and key share, for when its own is another's."""
     place = digest(f"{kind}\0{letter.name}\0{letter.correlation_key}".encode()).hex()[:16]
-    return replace(letter, message_id=f"{_OTHER}{place}/{letter.message_id}")
-
-
-def sent_id(message_id: str) -> str:
-    """The id the sender gave, whichever it is known by here."""
-    return message_id.removeprefix(_OTHER).partition("/")[2] if message_id.startswith(_OTHER) else message_id
+    return replace(letter, message_id=f"{OTHER}{place}/{letter.message_id}")
 
 
 def thrown_id(notice: str) -> str:
@@ -140,8 +115,8 @@ def thrown_id(notice: str) -> str:
     return f"{notice}{_SENT}"
 
 
-def thrower_of(message_id: str) -> str:
-    """The instance that threw what has this id, by its letters; empty for what came from outside."""
+def thrower_of_id(message_id: str) -> str:
+    """The thrower of a letter that was kept before letters named theirs, when the id was all that told it."""
     own = message_id.startswith(NOTICE) and message_id.endswith(_SENT)
     return message_id.removeprefix(NOTICE).partition("/")[0] if own else ""
 

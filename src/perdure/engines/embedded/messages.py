@@ -26,19 +26,15 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from perdure.bpmn.machine import entries as e
-from perdure.engines.embedded.delivery import Ask, Delivery, Failed, Merge, Start, TooLate, Vet, WaitOver
+from perdure.engine import MESSAGE, SIGNAL, Broadcast, Receipt, Vet, sent_id
+from perdure.engines.embedded.delivery import Ask, Delivery, Failed, Merge, Start, TooLate, WaitOver
 from perdure.engines.embedded.letters import (
-    MESSAGE,
-    SIGNAL,
-    Broadcast,
     Letter,
     Namesake,
-    Receipt,
     body_of,
     check_letter,
     namesake,
     read_letter,
-    sent_id,
     taken_id,
 )
 from perdure.engines.embedded.ports import ProcessStore
@@ -94,8 +90,10 @@ class Messages:
         """Be told of every message that becomes a dead letter."""
         self._delivery.listen(listener)
 
-    def vetted(self, vet: Vet) -> Messages:
+    def _asking(self, vet: Vet | None) -> Messages:
         """The same for one sender, who is asked first whether processes may begin by what is sent."""
+        if vet is None:
+            return self
         made = copy(self)
         made._vet = vet
         return made
@@ -105,12 +103,12 @@ class Messages:
     async def publish(
         self, name: str, key: str, origin: Origin, *, message_id: str = "", ttl_seconds: float = 0.0,
         data: Mapping[str, Any] | None = None, flags: Mapping[str, str | bool | int] | None = None, writer: str = "",
-        is_own: bool = False,
+        vet: Vet | None = None, thrower: str = "",
     ) -> Receipt:  # fmt: skip
-        """Send a message. Without an id every sending is another message. `is_own`: the id is the platform's."""
-        letter = self._letter(name, key, origin, message_id, data, flags, writer)
-        check_letter(letter, ttl_seconds, is_own=is_own)
-        return await _told_apart(letter, lambda each: self._publish(each, origin, ttl_seconds))
+        """Send a message. Without an id every sending is another message. `thrower`: the instance that threw it."""
+        letter = self._letter(name, key, origin, message_id, data, flags, writer, thrower)
+        check_letter(letter, ttl_seconds)
+        return await _told_apart(letter, lambda each: self._asking(vet)._publish(each, origin, ttl_seconds))
 
     async def _publish(self, letter: Letter, origin: Origin, ttl_seconds: float) -> Receipt:
         receipt = await self._route(letter, origin)
@@ -124,12 +122,13 @@ class Messages:
 
     async def correlate(
         self, name: str, key: str, origin: Origin, *, message_id: str = "", data: Mapping[str, Any] | None = None,
-        flags: Mapping[str, str | bool | int] | None = None, writer: str = "", is_own: bool = False,
+        flags: Mapping[str, str | bool | int] | None = None, writer: str = "",
+        vet: Vet | None = None, thrower: str = "",
     ) -> Receipt:  # fmt: skip
         """Send a message that is for someone now or for nobody: it is never kept, and the sender alone is told."""
-        letter = self._letter(name, key, origin, message_id, data, flags, writer)
-        check_letter(letter, 0, is_own=is_own)
-        return await _told_apart(letter, lambda each: self._at_once(each, origin))
+        letter = self._letter(name, key, origin, message_id, data, flags, writer, thrower)
+        check_letter(letter, 0)
+        return await _told_apart(letter, lambda each: self._asking(vet)._at_once(each, origin))
 
     async def _at_once(self, letter: Letter, origin: Origin) -> Receipt:
         receipt = await self._route(letter, origin)
@@ -141,20 +140,22 @@ class Messages:
 
     async def signal(
         self, name: str, origin: Origin, *, message_id: str = "", data: Mapping[str, Any] | None = None,
-        flags: Mapping[str, str | bool | int] | None = None, writer: str = "", is_own: bool = False,
+        flags: Mapping[str, str | bool | int] | None = None, writer: str = "",
+        vet: Vet | None = None, thrower: str = "",
     ) -> Broadcast:  # fmt: skip
         """Tell everyone of the tenant who waits for the signal, and begin the processes that start by it."""
-        letter = self._letter(name, "", origin, message_id, data, flags, writer)
-        check_letter(letter, 0, is_own=is_own)
-        return await self._signals.send(letter, origin, self._vet)
+        letter = self._letter(name, "", origin, message_id, data, flags, writer, thrower)
+        check_letter(letter, 0)
+        return await self._signals.send(letter, origin, vet)
 
     def _letter(
         self, name: str, key: str, origin: Origin, message_id: str, data: Mapping[str, Any] | None,
-        flags: Mapping[str, str | bool | int] | None, writer: str,
+        flags: Mapping[str, str | bool | int] | None, writer: str, thrower: str,
     ) -> Letter:  # fmt: skip
         letter = Letter(
             name, message_id or f"auto-{id_text(self._sources.new_id())}", key, self._sources.now(),
             None if data is None else dict(data), dict(flags or {}), writer, origin.principal, origin.trace,
+            thrower=thrower,
         )  # fmt: skip
         body_of(letter)  # what could not be kept is refused before anything happens
         return letter
@@ -213,7 +214,7 @@ class Messages:
             fact = f"nothing waits for '{letter.name}' under '{letter.correlation_key}', and no process starts by it"
             return Receipt("no_subscription", letter.message_id, (), fact)
         if self._vet is not None:
-            await self._vet(found)
+            await self._vet([each.aggregate for each in found])
         if settles:
             ids = await self._delivery.begin(letter, origin, found, settles=False)
             await self._delivery.settle(origin.tenant, letter.message_id)
@@ -400,7 +401,9 @@ class Messages:
 
     # --- by hand -------------------------------------------------------------------------------------------------
 
-    async def replay(self, message_id: str, origin: Origin, *, key: str = "", instance: Id | None = None) -> Receipt:
+    async def replay(
+        self, message_id: str, origin: Origin, *, key: str = "", instance: Id | None = None, vet: Vet | None = None
+    ) -> Receipt:
         """Deliver a dead letter again, perhaps under a corrected key, or to one of several that wait for it."""
         message = await self._store.message(origin.tenant, message_id)
         if message is None or message.kind != MESSAGE:
@@ -412,7 +415,7 @@ class Messages:
         letter = read_letter(message_id, message.body)
         if key and key != letter.correlation_key:
             letter = await self._refile(letter, key, origin, instance)
-        receipt = await self._hand_over(letter, origin, instance)
+        receipt = await self._asking(vet)._hand_over(letter, origin, instance)
         if receipt.outcome in ("no_subscription", "ambiguous"):
             fact = f"{receipt.outcome}: {receipt.reason}"
             raise RejectedError(Rejection("blocked", "replay", "dead letter", message_id, fact))

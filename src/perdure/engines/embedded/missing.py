@@ -5,9 +5,9 @@ from __future__ import annotations
 from perdure.bpmn.machine.commands import RaiseIncident
 from perdure.bpmn.machine.state import Node
 from perdure.engines.embedded.instances import Instances
-from perdure.engines.embedded.plans import Definition
 from perdure.journal import Origin
 from perdure.kernel.kernel import Prepared
+from perdure.processes.plans import Definition
 from perdure.sources import Id
 
 PLATFORM = "perdure"

@@ -21,8 +21,8 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from perdure.bpmn.machine.entries import Thrown
-from perdure.bpmn.machine.machine import INSTANCE_ENDED, INSTANCE_TOLD, THROWN
-from perdure.bpmn.machine.process import START_FIRED, ProcessState, start_of
+from perdure.bpmn.machine.machine import INSTANCE_ENDED, INSTANCE_TOLD, THROWN, THROWN_TTL_SECONDS
+from perdure.bpmn.machine.process import START_FIRED, ProcessState
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import StartRequest
 from perdure.engines.embedded.calls import Calls
@@ -33,6 +33,7 @@ from perdure.engines.embedded.messages import Messages
 from perdure.engines.embedded.steps import Steps
 from perdure.errors import PerdureError
 from perdure.journal import Notice, Origin
+from perdure.journal.routes import StartRoute, ThrownRoute, read_route
 from perdure.kernel.kernel import Aggregate
 from perdure.kernel.ports import PENDING, Attachments
 from perdure.payload import digest
@@ -40,7 +41,6 @@ from perdure.runbooks.machine import PROCESS_ASKED, PROCESS_OVER
 from perdure.sources import Id, id_text
 
 PLATFORM = "perdure"
-TTL_SECONDS = 3600.0
 RECENT = 20
 """How many of the newest records are looked through first for what was thrown."""
 MANY = 100
@@ -59,7 +59,7 @@ class Notices:
         self._messages = messages
         self._calls = Calls(instances, changes)
         self._steps = Steps(instances, changes)
-        self._deliveries: dict[str, Callable[[str, str, Id], Awaitable[bool]]] = {
+        self._deliveries: dict[str, Callable[[str, str, Id, Any], Awaitable[bool]]] = {
             PROCESS_ASKED: self._steps.asked,
             PROCESS_OVER: self._steps.over,
             THROWN: self._thrown,
@@ -83,13 +83,15 @@ class Notices:
             if notice.kind in self._deliveries:
                 self._under_way.add((aggregate.tenant, notice.message_id))
                 name = (digest(notice.message_id.encode()), 0, 0, 0)
-                work = self._at_once(aggregate.tenant, notice.message_id, notice.kind, aggregate.id)
+                work = self._at_once(aggregate.tenant, notice, aggregate.id)
                 self._instances.conductor.employ(name, work)
 
-    def _at_once(self, tenant: str, message_id: str, kind: str, id: Id) -> Callable[[], Any]:
+    def _at_once(self, tenant: str, notice: Notice, id: Id) -> Callable[[], Any]:
+        message_id, kind, route = notice
+
         async def work() -> None:
             try:
-                await self._deliveries[kind](tenant, message_id, id)
+                await self._deliveries[kind](tenant, message_id, id, route)
             except PerdureError:
                 return  # it stays in the inbox, and upkeep delivers it
             finally:
@@ -104,17 +106,18 @@ class Notices:
         message = await self._instances.store.message(tenant, message_id)
         if message is None or message.status != PENDING:
             return False
-        return await self._deliveries[kind](tenant, message_id, aggregate)
+        route = read_route(kind, message_id, message.body)
+        return await self._deliveries[kind](tenant, message_id, aggregate, route)
 
     # --- thrown --------------------------------------------------------------------------------------------------
 
-    async def _thrown(self, tenant: str, message_id: str, id: Id) -> bool:
+    async def _thrown(self, tenant: str, message_id: str, id: Id, route: ThrownRoute) -> bool:
         origin = Origin(tenant, PLATFORM)
-        kind, number = message_id.split("/")[-2:]
+        kind, number = route.kind, route.number
         aggregate = await self._instances.read(id, origin)
         if kind == "cancel_call":
-            return await self._calls.cancel(aggregate, int(number), message_id)
-        thrown = await self._find_thrown(aggregate, kind, int(number), origin)
+            return await self._calls.cancel(aggregate, number, message_id)
+        thrown = await self._find_thrown(aggregate, kind, number, origin)
         if kind == "call":
             return await self._calls.begin(aggregate, thrown, message_id)
         if kind == "escalation":
@@ -124,10 +127,11 @@ class Notices:
         own = thrown_id(message_id)
         if kind == "message":
             await self._messages.publish(
-                thrown.name, thrown.key, origin, message_id=own, ttl_seconds=TTL_SECONDS, data=data, is_own=True
+                thrown.name, thrown.key, origin, message_id=own, ttl_seconds=THROWN_TTL_SECONDS, data=data,
+                thrower=id_text(id),
             )  # fmt: skip
         else:
-            await self._messages.signal(thrown.name, origin, message_id=own, data=data, is_own=True)
+            await self._messages.signal(thrown.name, origin, message_id=own, data=data, thrower=id_text(id))
         await self._instances.settle(tenant, settles)
         return True
 
@@ -161,12 +165,12 @@ class Notices:
         wanted = {name.strip() for name in names.split(",")}
         return data if wanted == {"*"} else {name: data[name] for name in data if name in wanted}
 
-    async def _hold(self, tenant: str, message_id: str, id: Id) -> bool:
+    async def _hold(self, tenant: str, message_id: str, id: Id, route: None) -> bool:
         return await self._calls.hold(await self._instances.read(id, Origin(tenant, PLATFORM)), message_id)
 
     # --- ends and starts -----------------------------------------------------------------------------------------
 
-    async def _ended(self, tenant: str, message_id: str, id: Id) -> bool:
+    async def _ended(self, tenant: str, message_id: str, id: Id, route: None) -> bool:
         child = await self._instances.read(id, Origin(tenant, PLATFORM))
         state: Instance = child.state
         kind, _, parent = state.parent.partition(":")
@@ -174,12 +178,11 @@ class Notices:
             return await self._steps.ended(child, parent, message_id)
         return await self._calls.ended(child, parent, message_id)
 
-    async def _start_fired(self, tenant: str, message_id: str, id: Id) -> bool:
+    async def _start_fired(self, tenant: str, message_id: str, id: Id, route: StartRoute) -> bool:
         origin = Origin(tenant, PLATFORM)
         state: ProcessState = (await self._instances.kernel.read(id, origin)).state
-        number, index = start_of(message_id)
-        version = state.versions[number - 1]
-        request = StartRequest(process=state.process, version=number, start=version.starts[index].event)
+        start = state.versions[route.version - 1].starts[route.index]
+        request = StartRequest(process=state.process, version=route.version, start=start.event)
         brought = Attachments(settles=(tenant, message_id))
         instance = Id(digest(f"{tenant}\0{message_id}".encode())[:16])
         await self._instances.start(request, origin, id=instance, brought=brought, is_pinned=True)

@@ -16,18 +16,16 @@ from perdure.bpmn.machine.commands import (
     UnclaimTask,
 )
 from perdure.bpmn.machine.entries import TaskCompleted
-from perdure.bpmn.machine.state import Node
 from perdure.contracts import check_key
-from perdure.engine import Flags, InstanceName
+from perdure.engine import Flags, InstanceName, Until
 from perdure.engines.embedded.arrivals import Arrivals
-from perdure.engines.embedded.following import Until
-from perdure.engines.embedded.instances import Instances, instance_id
+from perdure.engines.embedded.instances import Instances
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import APPLIED, Attachments, InboxRow
-from perdure.payload import copied
 from perdure.people import Person, over, unanswerable
+from perdure.processes.instances import instance_id
 from perdure.runbooks.machine import NOTICE
 from perdure.sources import Id, id_text
 
@@ -129,13 +127,6 @@ class People:
             return await self._instances.read_until(id, origin, until)
         fact, hint = "that message id arrived before for something else", "Give every message an id of its own."
         raise RejectedError(Rejection("already_exists", "complete a task of", "instance", id_text(id), fact, hint))
-
-    async def form(self, aggregate: Aggregate, node: Node) -> dict[str, Any] | None:
-        """The JSON Schema of a task's answer, where one is declared."""
-        await self._instances.loaded(aggregate)
-        form = self._arrivals.form(aggregate, node, await self._instances.data(aggregate) or {})
-        own: dict[str, Any] | None = copied(form)
-        return own
 
     async def _is_known(self, message_id: str, id: Id, node: int, origin: Origin) -> bool:
         """Whether this completion came before under the same message id."""

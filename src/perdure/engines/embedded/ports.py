@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Protocol
 
-from perdure.kernel.ports import AggregateFound, Buffered, BufferedFound, Conflict, RecordRow, Unit, WaitFound
+from perdure.kernel.ports import Buffered, BufferedFound, Conflict, Unit, WaitFound
+from perdure.processes.ports import ProcessReads
 from perdure.runbooks.ports import DeadLetter, Message, RunbookStore
 from perdure.sources import Id, Micros
-
-FROM_THE_NEWEST = b"\xff" * 17
-"""After every id: where lists that begin with the newest begin."""
 
 
 class ProcessStore(Protocol):
@@ -54,18 +52,6 @@ class ProcessStore(Protocol):
     async def message(self, tenant: str, message_id: str) -> Message | None: ...
     async def dead_letters(self, tenant: str, most: int) -> list[DeadLetter]: ...
     async def discard_message(self, tenant: str, message_id: str, answer: str) -> bool: ...
-    async def aggregates(
-        self, tenant: str, kind: str, status: str = "", before: bytes = FROM_THE_NEWEST, most: int = 100
-    ) -> list[AggregateFound]:
-        """Instances or processes, newest first, those before an id; in one status or in any."""
-        ...
-
-    async def indexed(
-        self, tenant: str, verb: str, field: str, value: str, before: bytes = FROM_THE_NEWEST, most: int = 100
-    ) -> list[AggregateFound]:
-        """Aggregates found by an index row, newest first, those before an id."""
-        ...
-
     async def count_indexed(self, tenant: str, verb: str, field: str) -> list[tuple[str, str, int]]:
         """How many aggregates there are per value of a field and status. Costs a look at each of them."""
         ...
@@ -75,7 +61,5 @@ class ProcessStore(Protocol):
         ...
 
 
-class EngineStore(RunbookStore, ProcessStore, Protocol):
+class EngineStore(RunbookStore, ProcessStore, ProcessReads, Protocol):
     """Everything the engine reads and writes."""
-
-    async def history(self, aggregate: Id, after: int, previous: bytes) -> list[RecordRow]: ...

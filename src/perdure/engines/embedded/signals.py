@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from perdure.engines.embedded.delivery import Delivery, Vet, WaitOver
-from perdure.engines.embedded.letters import SIGNAL, Broadcast, Letter, body_of, namesake, reached_id, thrower_of
+from perdure.engine import SIGNAL, Broadcast, Vet
+from perdure.engines.embedded.delivery import Delivery, WaitOver
+from perdure.engines.embedded.letters import Letter, body_of, namesake, reached_id
 from perdure.errors import QuarantinedError, RejectedError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
@@ -27,7 +28,7 @@ class Signals:
     async def send(self, letter: Letter, origin: Origin, vet: Vet | None = None) -> Broadcast:
         starts = await self._delivery.starts(origin.tenant, "signal_start", letter.name)
         if starts and vet is not None:
-            await vet(starts)
+            await vet([each.aggregate for each in starts])
         upto = await self._store.newest_wait(origin.tenant, SIGNAL, letter.name)
         names = tuple(id_text(each.aggregate) for each in starts)
         letter = _bounded(letter, upto, names)
@@ -57,7 +58,7 @@ class Signals:
 
         The instance that threw it has heard it already, in that very commit.
         """
-        reached, after, thrower = 0, 0, thrower_of(letter.message_id)
+        reached, after, thrower = 0, 0, letter.thrower
         while page := await self._store.find_waits(origin.tenant, SIGNAL, letter.name, after=after, most=PAGE):
             after = page[-1].number
             found = dict.fromkeys(each.aggregate for each in page if each.number <= letter.upto)
@@ -135,7 +136,7 @@ class Signals:
 def _bounded(letter: Letter, upto: int, starts: tuple[str, ...]) -> Letter:
     return Letter(
         letter.name, letter.message_id, "", letter.at, letter.data, letter.flags, letter.writer, letter.principal,
-        letter.trace, upto, starts,
+        letter.trace, upto, starts, letter.thrower,
     )  # fmt: skip
 
 

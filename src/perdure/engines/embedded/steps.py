@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from perdure.bpmn.machine.entries import Entered, IncidentRaised, IncidentResolved
+from perdure.bpmn.machine.identity import child_id
 from perdure.bpmn.machine.machine import INSTANCE_TOLD, RAISED, RESOLVED
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import StartRequest
 from perdure.engines.embedded.changes import Changes
-from perdure.engines.embedded.instances import Instances, child_id
+from perdure.engines.embedded.instances import Instances
 from perdure.errors import (
     InvariantBroken,
     PayloadTooLargeError,
@@ -18,12 +19,13 @@ from perdure.errors import (
     SchemaViolationError,
 )
 from perdure.journal import Origin
+from perdure.journal.routes import IncidentRoute, OverRoute, StepRoute
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import APPLIED, PENDING, Attachments, InboxRow
 from perdure.payload import parse
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, index_rows
-from perdure.runbooks.machine import NOTICE, OVER, PROCESS, carried_as, carried_step
+from perdure.runbooks.machine import carried_as, carried_step
 from perdure.runbooks.state import ENDED, WAITING, Failure, Runbook, Step
 from perdure.sources import Id, id_text, parse_id
 from perdure.verbs import Verb
@@ -42,12 +44,12 @@ class Steps:
         self._kernel = instances.kernel
         self._changes = changes
 
-    async def asked(self, tenant: str, message_id: str, id: Id) -> bool:
+    async def asked(self, tenant: str, message_id: str, id: Id, route: StepRoute) -> bool:
         """Begin the instance of a step, once; a step that has ended meanwhile needs none."""
         origin = Origin(tenant, PLATFORM)
         call = await self._kernel.read(id, origin)
         state: Runbook = call.state
-        number = _step_number(message_id)
+        number = route.step
         step = state.steps[number - 1]
         settles = Attachments(settles=(tenant, message_id))
         if step.carrier is None or step.status in ENDED:
@@ -73,14 +75,13 @@ class Steps:
         found: dict[str, Any] = parse(data, max_bytes=max(len(data), 1)) if data else {}
         return found
 
-    async def over(self, tenant: str, message_id: str, id: Id) -> bool:
+    async def over(self, tenant: str, message_id: str, id: Id, route: OverRoute) -> bool:
         """The step ended in another way: the instance that carried it has nothing left to do."""
         origin = Origin(tenant, PLATFORM)
-        begun_by = message_id.removesuffix(OVER)
-        begun = await self._instances.store.message(tenant, begun_by)
+        begun = await self._instances.store.message(tenant, route.begun_by)
         if begun is not None and begun.status == PENDING:
             return False  # it is settled first, and then nothing is begun any more
-        instance = child_id(tenant, f"step:{begun_by.removeprefix(NOTICE).removesuffix(PROCESS)}")
+        instance = child_id(tenant, f"step:{route.place}")
         brought = Attachments(settles=(tenant, message_id))
         try:
             await self._changes.cancel(instance, origin, reason="the call it carried has ended", brought=brought)
@@ -121,13 +122,12 @@ class Steps:
             await self._instances.settle(tenant, Attachments(settles=(tenant, message_id)))
         return True
 
-    async def told(self, tenant: str, message_id: str, id: Id) -> bool:
+    async def told(self, tenant: str, message_id: str, id: Id, route: IncidentRoute) -> bool:
         """The process is stuck, or goes on again: the step's own journal says so."""
         origin = Origin(tenant, PLATFORM)
         child = await self._instances.read(id, origin)
-        *_, what, number, at = message_id.split("/")
         call, step = carried_step(child.state.parent.removeprefix("step:"))
-        command = await self._telling(child, step, what, int(number), int(at))
+        command = await self._telling(child, step, route)
         # Under an id of its own, so that it is told once whoever delivers it.
         row = InboxRow(
             tenant, f"{message_id}/told", INSTANCE_TOLD, "", self._instances.sources.now(), APPLIED, "told",
@@ -139,7 +139,8 @@ class Steps:
             await self._instances.settle(tenant, Attachments(settles=(tenant, message_id)))
         return True
 
-    async def _telling(self, child: Aggregate, step: int, what: str, number: int, at: int) -> c.TellIncident:
+    async def _telling(self, child: Aggregate, step: int, route: IncidentRoute) -> c.TellIncident:
+        what, number, at = route.what, route.number, route.at
         elements: dict[int, str] = {}
         for told in await self._instances.history(child.id, Origin(child.tenant)):
             for entry in told.entries:
@@ -179,10 +180,6 @@ class Steps:
             return Prepared(c.RaiseIncident(step, code, text), Attachments(settles=(tenant, message_id)))
 
         await self._kernel.ask(KIND, id, Origin(tenant, PLATFORM), prepare)
-
-
-def _step_number(message_id: str) -> int:
-    return carried_step(message_id.removeprefix(NOTICE).partition("/")[0])[1]
 
 
 def _failure(state: Instance) -> Failure:

@@ -7,8 +7,8 @@ import msgspec
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.machine.state import Job
 from perdure.contracts import FlagContract
-from perdure.engines.embedded.payloads import budget_of
-from perdure.engines.embedded.plans import Definition
+from perdure.processes.payloads import budget_of
+from perdure.processes.plans import Definition
 from perdure.runbooks.conductor import Conductor
 from perdure.usage import Budget
 from perdure.verbs import Verb

@@ -23,6 +23,7 @@ TOLD = {
     "correlated": ("✓ correlated", "green"),
     "started": ("✓ started an instance", "green"),
     "buffered": ("… nobody waits yet, kept for its time to live", "yellow"),
+    "accepted": ("… handed to the engine, which does not say who takes it", "yellow"),
     "duplicate": ("= already there, counted once", "yellow"),
     "ambiguous": ("✗ several instances wait for it, taken by none; kept as a dead letter", "red"),
     "no_subscription": ("✗ nobody waits for it", "red"),
@@ -79,6 +80,8 @@ async def signal(
         reached = await agreed(settings, perdure, send, confirm, phrase)
     told = {"name": name, "reached": reached}
     heard = f"✓ {output.counted(reached, 'instance')} heard '{name}'" if reached else f"… nobody waits for '{name}'"
+    if reached is None:
+        heard = f"✓ sent '{name}'; the engine does not say who heard it"
     output.show(settings, told, lambda: heard)
 
 

@@ -20,7 +20,7 @@ from perdure.surfaces.http.answering import Answer
 from perdure.surfaces.http.guarding import AnyRequest
 from perdure.surfaces.http.problems import RefusedRequest, answer_problem, refusal_of
 
-KEPT = frozenset({"buffered", "no_subscription", "ambiguous"})
+KEPT = frozenset({"buffered", "accepted", "no_subscription", "ambiguous"})
 """Outcomes of a message that is kept for later, or for somebody who looks after dead letters."""
 PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 """A page made of what others wrote runs nothing and loads nothing, wherever it is opened."""

@@ -325,8 +325,9 @@ async def publish_message(desk: Desk, asked: PublishMessage) -> Done:
     """Send a message to the process instance that waits for it under a key, or to processes that start by it.
 
     Outcomes: 'correlated' (taken), 'started' (it began an instance), 'buffered' (kept for its time to live),
-    'no_subscription' (nobody wants it), 'ambiguous' (several do, none got it), 'duplicate' (known already). What would
-    begin a process that carries something grave is refused as confirmation.required: ask a person to send it.
+    'accepted' (its engine does not say who takes it), 'no_subscription' (nobody wants it), 'ambiguous' (several do,
+    none got it), 'duplicate' (known already). What would begin a process that carries something grave is refused as
+    confirmation.required: ask a person to send it.
     """
     message = Published(
         asked.name, asked.key, asked.data, asked.message_id, asked.confirm, asked.phrase, asked.ttl_seconds

@@ -16,8 +16,8 @@ from perdure.bpmn.machine.definition import Binding, Deployed
 from perdure.bpmn.model import Definitions, Event, Model, Process, Task, nodes
 from perdure.bpmn.xml import read_model_file
 from perdure.contracts import FlagContract, FlagType, flag_faults
-from perdure.engines.embedded.binding import spelled
 from perdure.errors import PerdureError
+from perdure.processes.bindings import spelled
 from perdure.testing.scenarios.intakes import ANYONE
 from perdure.testing.scenarios.values import Deploy, Flags, Message, Scenario, Signal, Start
 from perdure.verbs import Catalogue, Execution, VerbDefinition
@@ -106,10 +106,6 @@ def _all_types(model: Model, scenario: Scenario) -> Iterator[str]:
         yield from task_types(process)
     for contract in contracts_of(model, scenario).values():
         yield from contract.compensation.values()
-
-
-def definition_hash(deployed: Deployed) -> bytes:
-    return sha256(msgspec.json.encode(deployed, order="sorted")).digest()
 
 
 def task_types(process: Process) -> tuple[str, ...]:

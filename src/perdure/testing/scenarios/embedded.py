@@ -13,11 +13,11 @@ from perdure.app.gates import gates
 from perdure.bpmn.machine.machine import InstanceMachine
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.bpmn.model import Model
-from perdure.engines.embedded.definitions import Check
-from perdure.engines.embedded.engine import EmbeddedEngine
+from perdure.engine import Check, Engine
 from perdure.errors import BusinessError, DefinitionError, PerdureError, RejectedError, Rejection, Transient
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
+from perdure.processes.instances import InstanceReader
 from perdure.sources import SystemSources, id_text
 from perdure.store.audit import verify
 from perdure.testing.clock import VirtualSources
@@ -105,18 +105,18 @@ class EmbeddedWorld:
         for process in model.definitions.executable():
             deployed = deployed_from(model.definitions, process, self._scenario, contracts)
             try:
-                judged = await self.engine.definitions.judge(
+                judged = await self.engine.judge(
                     model, self.origin, process=process.id, profile=self._scenario.profile, deployed=deployed,
                     along=along,
                 )  # fmt: skip
-                made = await self.engine.definitions.enter(judged, self.origin)
+                made = await self.engine.enter(judged, self.origin)
             except DefinitionError as error:
                 codes = tuple(problem.code for problem in error.problems)
                 return Refusal(codes, tuple(problem.sentence() for problem in error.problems))
             except PerdureError as error:
                 return Refusal((error.code,), (str(error),))
             self._deployed[process.id] = made.version
-        await self._idle()
+        await self.idle()
         return None
 
     async def start(self, process: str, step: v.Start) -> None:
@@ -147,7 +147,7 @@ class EmbeddedWorld:
         )  # fmt: skip
 
     async def complete_task(self, id: bytes, node: int, step: v.Task) -> None:
-        who = v.actor((await self.engine.read(id_text(id), self.origin)).state, node, step)
+        who = v.actor((await self.instances.read(id_text(id), self.origin)).state, node, step)
         origin = Origin(self.origin.tenant, who.name, groups=who.groups)
         await self._do(
             self.engine.complete_task(
@@ -202,13 +202,13 @@ class EmbeddedWorld:
         await self.driver.drop()
         await self._begin()
         await self._catch_up()
-        await self._idle()
+        await self.idle()
 
     async def states(self) -> dict[bytes, Instance]:
-        return {id: (await self.engine.read(id_text(id), self.origin)).state for id in tuple(self._trail.started)}
+        return {id: (await self.instances.read(id_text(id), self.origin)).state for id in tuple(self._trail.started)}
 
     async def data(self, id: bytes) -> dict[str, Any]:
-        found: dict[str, Any] = await self.engine.data(id_text(id), self.origin)
+        found: dict[str, Any] = await self.instances.data(await self.instances.read(id_text(id), self.origin))
         return found
 
     async def audit(self) -> list[str]:
@@ -217,7 +217,7 @@ class EmbeddedWorld:
         report = await verify(runtime.store, runtime.machines, {}, dry=True)
         wrong = [str(finding) for finding in report.findings]
         for id, seen in self._trail.entries.items():
-            told = [entry for each in await self.engine.history(id_text(id), self.origin) for entry in each.entries]
+            told = [entry for each in await self.instances.history(id_text(id), self.origin) for entry in each.entries]
             if told != seen:
                 wrong.append(f"the journal of {id_text(id)} is not what was seen to happen")
         return wrong
@@ -238,8 +238,13 @@ class EmbeddedWorld:
         return self._sandbox
 
     @property
-    def engine(self) -> EmbeddedEngine:
+    def engine(self) -> Engine:
         return self.sandbox.runtime.engine
+
+    @property
+    def instances(self) -> InstanceReader:
+        """Instances as our journal tells of them."""
+        return self.sandbox.runtime.instances
 
     async def _begin(self) -> None:
         self.driver = FaultyDriver(quiet_driver(self._url), *self.crash_at)
@@ -257,9 +262,9 @@ class EmbeddedWorld:
 
     async def _catch_up(self) -> None:
         """What was committed by a process that died before it could say so."""
-        listed = await self.engine.list_instances(self.origin, most=MAX_INSTANCES)
+        listed = await self.instances.newest(self.origin, most=MAX_INSTANCES)
         for id in dict.fromkeys([*self._trail.started, *(each.id for each in reversed(listed))]):
-            told = [entry for each in await self.engine.history(id_text(id), self.origin) for entry in each.entries]
+            told = [entry for each in await self.instances.history(id_text(id), self.origin) for entry in each.entries]
             self._trail.saw(id, told[len(self._trail.entries.get(id, ())) :])
 
     def _saw(self, aggregate: Aggregate, entries: tuple[Any, ...]) -> None:
@@ -298,9 +303,9 @@ class EmbeddedWorld:
     async def _do(self, asked: Awaitable[Any]) -> None:
         with self._until_rest():
             await asked
-        await self._idle()
+        await self.idle()
 
-    async def _idle(self) -> None:
+    async def idle(self) -> None:
         with self._until_rest():
             await self.sandbox.run_until_idle()
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any
 
 import msgspec
 
 from perdure.bpmn.diagrams import diagram_of
 from perdure.bpmn.machine.definition import Deployed, Profile
+from perdure.bpmn.machine.identity import PROCESS, process_id
 from perdure.bpmn.machine.process import (
     Deploy,
-    ProcessMachine,
     ProcessState,
     Redrawn,
     SetStatus,
@@ -23,46 +22,26 @@ from perdure.bpmn.machine.process import (
 )
 from perdure.bpmn.model import CallActivity, Diagram, Model, nodes
 from perdure.cron import next_cron
-from perdure.engine import Deployment, ProcessVersion
-from perdure.engines.embedded.binding import Carried, bind, carried_by, carrier_of, choose_process, starts_of
-from perdure.engines.embedded.plans import Definition, MissingPlan, Plans, definition_of
-from perdure.engines.embedded.ports import EngineStore
+from perdure.engine import Check, Deployment, Judged, ProcessVersion
 from perdure.errors import DefinitionError, InvariantBroken, Problem, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.payload import canonical, digest, digest_text
-from perdure.sources import Id, iso
+from perdure.processes.bindings import Carried, bind, carried_by, carrier_of, choose_process, starts_of
+from perdure.processes.plans import Definition, MissingPlan, Plans, definition_of
+from perdure.processes.ports import ProcessReads
+from perdure.sources import iso
 from perdure.verbs import Catalogue
 
-KIND = ProcessMachine.kind
-
-Check = Callable[[Model, Deployed, Any, Collection[str]], Sequence[Problem]]
-"""Judges a process before it is deployed, told which of those it calls are there; errors among problems refuse it."""
-
-
-@lru_cache(4096)
-def process_id(tenant: str, process: str) -> Id:
-    """The aggregate of a process: the same wherever and by whomever it is deployed."""
-    return Id(digest(f"{tenant}\0process\0{process}".encode())[:16])
-
-
-class Judged(msgspec.Struct, frozen=True):
-    """A process that may be deployed: bound, as it is stored, what was found; `known` when it is there already."""
-
-    deployed: Deployed
-    data: bytes
-    drawing: bytes = b""
-    """How the model draws it, as it is stored; empty when it does not."""
-    findings: tuple[Problem, ...] = ()
-    known: Deployment | None = None
+MAX_PROCESSES = 1000
 
 
 class Definitions:
     """What is deployed. `checks` are lint and proof, handed in by whoever puts the platform together."""
 
     def __init__(
-        self, kernel: Kernel, store: EngineStore, catalogue: Catalogue, plans: Plans, checks: Sequence[Check] = ()
+        self, kernel: Kernel, store: ProcessReads, catalogue: Catalogue, plans: Plans, checks: Sequence[Check] = ()
     ) -> None:
         self._kernel = kernel
         self._store = store
@@ -70,6 +49,8 @@ class Definitions:
         self.plans = plans
         self._checks = tuple(checks)
         self._fresh: dict[bytes, Aggregate] = {}
+        self.find_model: Callable[[str, Origin], Awaitable[None]] | None = None
+        """Deploys a process of the project for a tenant that has none of that name yet."""
 
     async def deploy(
         self, model: Model, origin: Origin, *, process: str = "", profile: Profile = "hollow", contract: Any = None,
@@ -192,13 +173,13 @@ class Definitions:
         )  # fmt: skip
         prepared = Prepared(command, Attachments(payloads=payloads))
         try:
-            answer = await self._kernel.ask(KIND, id, origin, prepared)
+            answer = await self._kernel.ask(PROCESS, id, origin, prepared)
         except RejectedError as error:
             if error.rejection.code != "not_found":
                 raise
-            answer = await self._kernel.start(KIND, id, origin, prepared)
+            answer = await self._kernel.start(PROCESS, id, origin, prepared)
             if answer.conflict is not None:  # someone else deployed it first at the same moment
-                answer = await self._kernel.ask(KIND, id, origin, prepared)
+                answer = await self._kernel.ask(PROCESS, id, origin, prepared)
         assert answer.aggregate is not None
         return answer.aggregate.state, any(not isinstance(entry, Redrawn) for entry in answer.entries)
 
@@ -222,6 +203,14 @@ class Definitions:
         """The version that an instance would take if it began now; `do` says what for."""
         return chosen(await self.find(process, origin), process, version, do=do)
 
+    async def choose_or_bring(self, process: str, origin: Origin) -> Version:
+        """The same for a verb that is called now: a process of the project is deployed for the tenant first."""
+        found = await self.find(process, origin)
+        if found is None and self.find_model is not None:
+            await self.find_model(process, origin)
+            found = await self.find(process, origin)
+        return chosen(found, process, None)
+
     async def load(self, process: str, hash: bytes, tenant: str) -> Definition:
         """A deployed process by its hash, from memory or from the store."""
         definition = await self.stored(process, hash, tenant)
@@ -241,16 +230,34 @@ class Definitions:
         self.plans.keep(definition)
         return definition
 
+    async def latest(self, origin: Origin) -> list[ProcessVersion]:
+        """The latest version of every process."""
+        machine = self._kernel.machine(PROCESS)
+        found: list[ProcessVersion] = []
+        for row in await self._store.aggregates(origin.tenant, PROCESS, most=MAX_PROCESSES):
+            state: ProcessState = machine.decode(row.state)
+            views = version_views(state)
+            found.append(next((view for view in views if view.is_latest), views[-1]))
+        return sorted(found, key=lambda each: each.process)
+
     async def versions(self, process: str, origin: Origin) -> list[ProcessVersion]:
         aggregate = await self.find(process, origin)
         if aggregate is None:
             raise RejectedError(Rejection("not_found", "find", "process", process, "it is not deployed"))
         return version_views(aggregate.state)
 
-    async def set_status(self, process: str, version: int, status: VersionStatus, origin: Origin, reason: str) -> None:
+    async def retire(self, process: str, version: int, origin: Origin, *, reason: str = "") -> None:
+        """Let no instance begin under a version any more; running ones go on."""
+        await self._set_status(process, version, "retired", origin, reason)
+
+    async def deprecate(self, process: str, version: int, origin: Origin, *, reason: str = "") -> None:
+        """Let instances begin under a version only when asked for by its number."""
+        await self._set_status(process, version, "deprecated", origin, reason)
+
+    async def _set_status(self, process: str, version: int, status: VersionStatus, origin: Origin, reason: str) -> None:
         await self.versions(process, origin)  # refuses one that is not deployed
         command = SetStatus(number=version, status=status, reason=reason)
-        await self._kernel.ask(KIND, process_id(origin.tenant, process), origin, Prepared(command))
+        await self._kernel.ask(PROCESS, process_id(origin.tenant, process), origin, Prepared(command))
 
 
 def chosen(

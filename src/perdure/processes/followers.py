@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
-from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.bpmn.machine.identity import INSTANCE
 from perdure.bpmn.machine.shapes import standing
 from perdure.bpmn.machine.state import ENDED, Instance
+from perdure.engine import Until
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Preparation, Prepared
 from perdure.sources import Id
-
-KIND = InstanceMachine.kind
-Until = Literal["committed", "rest", "end"]
-"""How long a caller waits: until it is durable, until only people, messages or time move it on, until it has ended."""
 
 LOOK_SECONDS = 1.0
 """So long at most until somebody who waits is told what another process did."""
@@ -63,18 +60,18 @@ class Followers:
         self._waiting: dict[bytes, list[Waiter]] = {}
         self._seen: set[Waiter] = set()
         self._look: asyncio.TimerHandle | None = None
-        kernel.listen(self._on_commit, KIND)
+        kernel.listen(self._on_commit, INSTANCE)
 
     def start(self, id: Id, origin: Origin, prepared: Prepared, until: Until) -> Told:
         """Begin an instance and follow it: who waits for both is woken once."""
         told: Told = asyncio.get_running_loop().create_future()
-        self._kernel.begin(KIND, id, origin, prepared, Waiter(self, _HAS_COME[until], told).answered)
+        self._kernel.begin(INSTANCE, id, origin, prepared, Waiter(self, _HAS_COME[until], told).answered)
         return told
 
     def ask(self, id: Id, origin: Origin, make: Preparation | Prepared, until: Until) -> Told:
         """Put a command to an instance and follow it: who waits for both is woken once."""
         told: Told = asyncio.get_running_loop().create_future()
-        self._kernel.put(KIND, id, origin, make, Waiter(self, _HAS_COME[until], told).answered)
+        self._kernel.put(INSTANCE, id, origin, make, Waiter(self, _HAS_COME[until], told).answered)
         return told
 
     def follow(self, aggregate: Aggregate, until: Until, timeout_seconds: float | None = None) -> Awaitable[Aggregate]:

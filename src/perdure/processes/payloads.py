@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from perdure.engines.embedded.merging import Change, changed
 from perdure.errors import RejectedError, Rejection
 from perdure.payload import (
     BUDGET_BYTES,
@@ -22,6 +21,7 @@ from perdure.payload import (
     seal_leaning,
     unpack_and_keep,
 )
+from perdure.processes.merge import Change, changed
 from perdure.sources import Id, Micros, id_text, iso
 from perdure.verbs import Verb
 

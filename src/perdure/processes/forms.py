@@ -1,0 +1,90 @@
+"""Forms: the schemas of what may be brought to a wait of an instance, as its element or its intake verb declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from perdure.bpmn.machine.places import place_of
+from perdure.bpmn.machine.state import Node
+from perdure.errors import RejectedError, Rejection
+from perdure.kernel.kernel import Aggregate
+from perdure.payload import copied
+from perdure.processes.bindings import INTAKE
+from perdure.processes.instances import InstanceReader
+from perdure.processes.merge import seen_from
+from perdure.verbs import Catalogue, CompiledSchema, Verb
+
+SCHEMA = "schema"
+
+
+class Forms:
+    """One per process of the platform: each schema is compiled once."""
+
+    def __init__(self, instances: InstanceReader, catalogue: Catalogue) -> None:
+        self._instances = instances
+        self._catalogue = catalogue
+        self._schemas: dict[str, CompiledSchema] = {}
+
+    async def of(self, aggregate: Aggregate, node: Node) -> dict[str, Any] | None:
+        """The JSON Schema of a task's answer; what its intake verb knows already is filled in.
+
+        None when nothing is declared, or only where the verb is not loaded.
+        """
+        await self._instances.loaded(aggregate)
+        own: dict[str, Any] | None = copied(self._form(aggregate, node, await self._instances.data(aggregate) or {}))
+        return own
+
+    def _form(self, aggregate: Aggregate, node: Node, data: dict[str, Any]) -> dict[str, Any] | None:
+        definition = self._instances.definition(aggregate)
+        properties = definition.elements[node.element].properties if node.element in definition.elements else {}
+        if schema := properties.get(SCHEMA):
+            return self.schema(schema, node.element).schema
+        binding = definition.binding(properties.get(INTAKE, ""))
+        verb = self._catalogue.find(binding.verb, binding.version) if binding is not None else None
+        if verb is None:
+            return None
+        known = declared(verb, seen_from(data, place_of(aggregate.state, node))) if verb.input.properties else {}
+        return _filled(verb.definition.input_schema, known)
+
+    def schema(self, text: str, element: str) -> CompiledSchema:
+        """A schema written out as JSON, the name of a definition that verbs share, or of a verb whose input it is."""
+        compiled = self._schemas.get(text)
+        if compiled is None:
+            schema = self._named(text) if not text.lstrip().startswith("{") else msgspec.json.decode(text, type=dict)
+            if schema is None:
+                fact = f"its schema '{text}' is neither JSON nor the name of a definition or a verb"
+                raise RejectedError(Rejection("invalid", "accept data for", "element", element, fact))
+            compiled = self._schemas[text] = CompiledSchema(schema, "accept data for", "element", element)
+        return compiled
+
+    def _named(self, name: str) -> dict[str, Any] | None:
+        if name in self._catalogue.definitions:
+            found: dict[str, Any] = self._catalogue.definitions[name]
+            return found
+        verb = self._catalogue.find(name)
+        return verb.definition.input_schema if verb is not None else None
+
+
+def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the data that a verb's input schema names; all of them when it names none."""
+    names = verb.input.properties
+    if not names:
+        return dict(data)
+    args: dict[str, Any] = {}
+    for name in names:
+        if name in data:
+            args[name] = data[name]
+    return args
+
+
+def _filled(schema: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema that does not ask for what is known, and offers it as the default."""
+    properties = {
+        name: {**part, "default": known[name]} if name in known and isinstance(part, dict) else part
+        for name, part in schema.get("properties", {}).items()
+    }
+    required = [name for name in schema.get("required", ()) if name not in known]
+    return {**schema, "properties": properties, "required": required}

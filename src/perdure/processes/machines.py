@@ -1,0 +1,19 @@
+"""Machines of processes: the two that a kernel needs to keep processes and instances in our journal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.bpmn.machine.process import ProcessMachine
+from perdure.cron import next_cron
+from perdure.journal import Machine
+from perdure.processes.plans import Plans
+
+
+def process_machines(plans: Plans) -> dict[str, Machine[Any, Any, Any]]:
+    """The machines by their kind; `plans` are those that instances are decided by."""
+    return {
+        InstanceMachine.kind: InstanceMachine(plans, next_cron, remembers=True),
+        ProcessMachine.kind: ProcessMachine(next_cron),
+    }

@@ -1,0 +1,57 @@
+"""Ports of processes: the reads that definitions and instances need of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from perdure.kernel.ports import AggregateFound, RecordRow
+from perdure.sources import Id
+
+FROM_THE_NEWEST = b"\xff" * 17
+"""After every id: the place where a list begins with the newest."""
+
+
+class FeedRow(Protocol):
+    """A record of the journal; without its aggregate it has neither tenant nor kind."""
+
+    @property
+    def cursor(self) -> int: ...
+    @property
+    def tenant(self) -> str | None: ...
+    @property
+    def kind(self) -> str | None: ...
+    @property
+    def aggregate(self) -> Id: ...
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def body(self) -> bytes: ...
+
+
+class ProcessReads(Protocol):
+    """Every look-up of a list names its tenant and goes by an index."""
+
+    async def payload(self, aggregate: Id, hash: bytes) -> bytes | None: ...
+    async def records(self, aggregate: Id, after: int = 0, most: int = 1000) -> list[RecordRow]: ...
+    async def history(self, aggregate: Id, after: int, previous: bytes) -> list[RecordRow]: ...
+
+    async def feed(self, after: int, most: int) -> Sequence[FeedRow]:
+        """Records of all tenants after a cursor, in the order of commits."""
+        ...
+
+    async def changed(self, seconds: float) -> bool:
+        """Wait until something may have been committed, at most so long."""
+        ...
+
+    async def aggregates(
+        self, tenant: str, kind: str, status: str = "", before: bytes = FROM_THE_NEWEST, most: int = 100
+    ) -> list[AggregateFound]:
+        """Instances or processes, newest first, those before an id; in one status or in any."""
+        ...
+
+    async def indexed(
+        self, tenant: str, verb: str, field: str, value: str, before: bytes = FROM_THE_NEWEST, most: int = 100
+    ) -> list[AggregateFound]:
+        """Aggregates found by an index row, newest first, those before an id."""
+        ...
