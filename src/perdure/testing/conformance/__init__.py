@@ -12,6 +12,7 @@ capabilities it needs; an engine that declares to lack one skips the case, and t
 from __future__ import annotations
 
 from perdure.testing.conformance.case import Case as Case
+from perdure.testing.conformance.case import EngineWorld as EngineWorld
 from perdure.testing.conformance.case import OpenWorld as OpenWorld
 from perdure.testing.conformance.case import Verdict as Verdict
 from perdure.testing.conformance.case import exercise as exercise
