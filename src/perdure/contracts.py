@@ -10,7 +10,7 @@ from typing import Any, Literal, assert_never, get_args
 import msgspec
 
 from perdure.errors import PerdureError, RejectedError, Rejection, SchemaViolationError
-from perdure.sources import SECOND
+from perdure.moments import SECOND
 from perdure.spans import DAY, Span
 
 FailureClass = Literal["transient_external", "transient_infrastructure", "permanent_contract", "permanent_business"]

@@ -26,6 +26,7 @@ from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.state import ENDED, STATE_VERSION, Instance, Job, Node, Watch
 from perdure.bpmn.machine.tasks import LADDER
 from perdure.errors import Rejection
+from perdure.identifiers import id_text
 from perdure.journal import (
     NO_ROWS,
     Decision,
@@ -40,7 +41,6 @@ from perdure.journal import (
     read_form,
 )
 from perdure.people import next_rung
-from perdure.sources import id_text
 
 NOTICE = "perdure:"
 THROWN = "thrown"
