@@ -7,6 +7,8 @@ import os
 import random
 import time
 from collections.abc import Callable
+from time import perf_counter as perf_counter
+from time import thread_time as thread_time
 from time import time_ns
 from typing import Protocol
 
@@ -84,8 +86,3 @@ class SystemSources:
 def fresh_secret(size: int = 32) -> bytes:
     """Chance that nobody can foresee, for keys and what is signed with them: no clock and no seed gives it again."""
     return os.urandom(size)
-
-
-def idle_seconds() -> float:
-    """Seconds this thread has stood still, from some moment on: only the difference of two readings says anything."""
-    return time.perf_counter() - time.thread_time()

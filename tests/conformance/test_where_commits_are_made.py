@@ -109,7 +109,7 @@ async def test_a_slow_disk_is_left_to_the_writer_until_it_is_quick_again(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk, loop_thread = Disk(), threading.current_thread().name
-    monkeypatch.setattr("perdure.store.sqlite.driver.idle_seconds", lambda: disk.idle)
+    monkeypatch.setattr("perdure.store.sqlite.driver._idle_seconds", lambda: disk.idle)
     async with opened(sqlite_url, disk) as driver:
         disk.seconds = SLOW_SECONDS
         await commit_until(driver, disk, WRITER, "slow")

@@ -62,18 +62,17 @@ class CallViews:
 
     async def _step(self, aggregate: Aggregate, has_args: bool, number: int) -> CallView:
         step = aggregate.state.steps[number - 1]
-        args = await self.payload(aggregate, step.input or None) if has_args else None
-        result = await self.payload(aggregate, step.result)
+        args, result = await self.payloads(aggregate, (step.input or None) if has_args else None, step.result)
         carrier = await self._carrier(aggregate, number, step.carrier) if step.carrier is not None else None
         proposal = await proposal_of(self._store, aggregate, step)
         return call_view(aggregate, args, result, carrier=carrier, number=number, proposal=proposal)
 
-    async def payload(self, aggregate: Aggregate, hash: bytes | None) -> Any:
-        """The value behind a hash; None when there is none, or it was erased."""
-        if hash is None or aggregate.state.erased_at:
-            return None
-        data = await self._store.payload(aggregate.id, hash)
-        return msgspec.json.decode(data) if data is not None else None
+    async def payloads(self, aggregate: Aggregate, *hashes: bytes | None) -> list[Any]:
+        """The values behind hashes; None where there is none, or it was erased."""
+        if aggregate.state.erased_at:
+            return [None] * len(hashes)
+        found = await self._store.payloads(aggregate.id, hashes)
+        return [None if data is None else msgspec.json.decode(data) for data in found]
 
 
 def spoken_of(state: Runbook) -> int:

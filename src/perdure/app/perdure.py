@@ -67,6 +67,7 @@ class Perdure:
         self._origin = origin
         self._views = Views(runtime)
         self._calls = CallViews(runtime.kernel, runtime.store, origin, self._views.carrier)
+        self._view = self._calls.view
         self.processes = Processes(runtime, origin)
         self.instances = InstanceDesk(runtime, origin, self._views)
         self.tasks = TaskDesk(runtime, origin, self._views)
@@ -198,9 +199,7 @@ class Perdure:
         With `wait` it returns only when the call has ended; by default that is so for verbs declared `wait: block`.
         """
         found = self.catalogue.get(verb, version)
-        aggregate = await self.runtime.conductor.call(
-            verb, args or {}, self._origin, version=version, idempotency_key=idempotency_key
-        )
+        aggregate = await self.runtime.conductor.call(found, args or {}, self._origin, idempotency_key=idempotency_key)
         should_end = wait if wait is not None else found.execution.wait == "block"
         if (should_end and not is_ended(aggregate)) or (
             aggregate.state.status not in SETTLED and not self.runtime.is_driven
@@ -471,7 +470,7 @@ class Perdure:
             step = state.steps[0]
             verb = self.catalogue.get(step.verb, step.version)
             hashes = {"input": step.input, "result": step.result, amendment.target: amendment.hash}
-            values = [await self._calls.payload(aggregate, hash) for hash in hashes.values()]
+            values = await self._calls.payloads(aggregate, *hashes.values())
             brought = Attachments(index=self.runtime.conductor.index(verb, values), reindexes=True)
         return await self._ask(id, c.ApproveAmendment(number), brought)
 
@@ -522,9 +521,6 @@ class Perdure:
                 if (found := await self._deepest(called)) is not None:
                     return found
         return None
-
-    async def _view(self, aggregate: Aggregate, has_args: bool = True) -> CallView:
-        return await self._calls.view(aggregate, has_args)
 
     async def _receipt(self, receipt: Receipt) -> ReceiptView:
         call = await self._view(receipt.aggregate, has_args=False) if receipt.aggregate is not None else None

@@ -24,7 +24,6 @@ from perdure.errors import FencedError, PerdureError
 from perdure.journal import Machine, Origin
 from perdure.kernel.kernel import Aggregate, Kernel
 from perdure.runbooks.conductor import Conductor
-from perdure.runbooks.entries import CallCancelled, Escalated, StepCompleted, StepFailed, StepReady
 from perdure.runbooks.fanning import FANOUT
 from perdure.runbooks.intake import Intake
 from perdure.runbooks.machine import RunbookMachine
@@ -120,8 +119,11 @@ class Runtime:
         self._renewal = asyncio.Lock()
         self._elsewhere: asyncio.Future[bool] | None = None
         self._observer: Observer | None = None
+        self.upkeep.wake = self._wake.set
+        self.kernel.arm(self._arm)
         for kind in self.machines:
-            self.kernel.listen(self._on_call if kind == RunbookMachine.kind else self._on_commit, kind)
+            if kind != RunbookMachine.kind:
+                self.kernel.listen(self._on_commit, kind)
         if driver.dialect == "postgres":
             self.kernel.listen(self._tell_others)
 
@@ -333,18 +335,9 @@ class Runtime:
                 await insist(self.upkeep.publish_definitions, self.sources)
 
     def _on_commit(self, aggregate: Aggregate, entries: Any) -> None:
-        rows = aggregate.rows
-        if rows.timers:
-            self._arm(aggregate)
-        for job in rows.jobs:
+        for job in aggregate.rows.jobs:
             if job.worker == 0:
                 self._wake.set()
-
-    def _on_call(self, aggregate: Aggregate, entries: Any) -> None:
-        self._arm(aggregate)
-        awaited = _AWAITED_OF_CHILDREN if aggregate.state.parent else _AWAITED
-        if not awaited.isdisjoint(map(type, entries)):
-            self._wake.set()
 
     def _arm(self, aggregate: Aggregate) -> None:
         for timer in aggregate.rows.timers:
@@ -359,7 +352,3 @@ class Runtime:
             await self.driver.announce()
         except PerdureError as error:
             log.debug("others were not told and will see it at their next look: %s", error)
-
-
-_AWAITED: frozenset[type] = frozenset({Escalated, StepReady})
-_AWAITED_OF_CHILDREN = _AWAITED | {StepCompleted, StepFailed, CallCancelled}

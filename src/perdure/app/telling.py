@@ -107,7 +107,8 @@ class Telling:
         body = {"type": item.entry, "timestamp": item.at, "data": msgspec.to_builtins(item) | {"tenant": hook.tenant}}
         args = {"hook": hook.name, "event": item.entry, "body": body}
         key = f"{HOOK}:{hook.name}:{item.cursor}"
-        await self._runtime.conductor.call(VERB, args, Origin(hook.tenant, PLATFORM), idempotency_key=key, waits=False)
+        verb, origin = self._runtime.catalogue.get(VERB), Origin(hook.tenant, PLATFORM)
+        await self._runtime.conductor.call(verb, args, origin, idempotency_key=key, waits=False)
 
     async def bury(self, tenant: str, message_id: str, hook: str, args: dict[str, Any], reason: str) -> None:
         """Keep what could not be delivered among the dead letters, once."""
@@ -122,7 +123,6 @@ async def replay(runtime: Runtime, origin: Origin, message_id: str) -> None:
     if letter is None or letter.body is None or letter.status != DEAD:
         raise RejectedError(Rejection("not_found", "replay", "dead letter", message_id, "there is none"))
     args = msgspec.json.decode(letter.body)
-    await runtime.conductor.call(
-        VERB, args, Origin(origin.tenant, PLATFORM), idempotency_key=f"{message_id}/replay", waits=False
-    )
+    verb, sender = runtime.catalogue.get(VERB), Origin(origin.tenant, PLATFORM)
+    await runtime.conductor.call(verb, args, sender, idempotency_key=f"{message_id}/replay", waits=False)
     await runtime.store.discard_message(origin.tenant, message_id, f"delivered again by {origin.principal}")

@@ -171,18 +171,34 @@ def call_view(
     """A call; of a runbook, one of its steps."""
     state: Runbook = aggregate.state
     step = state.steps[number - 1]
+    started_at, ended_at = iso(state.started_at), iso(state.ended_at) if state.ended_at else None
     letters = id_text(aggregate.id)
     return CallView(
-        id=letters, verb=step.verb, version=step.version, state=state.status, result=result,
-        error=error_view(step.error), waiting_for=waiting_view(letters, step, carrier, number), args=args,
+        id=letters,
+        verb=step.verb,
+        version=step.version,
+        state=state.status,
+        result=result,
+        error=error_view(step.error),
+        waiting_for=waiting_view(letters, step, carrier, number),
+        args=args,
         progress=step.progress or (carrier.progress if carrier is not None else ""),
-        attempt=attempt_view(step), tenant=aggregate.tenant, principal=state.principal,
-        started_at=iso(state.started_at), ended_at=iso(state.ended_at or None),
-        definition="sha256:" + step.definition.hex(), flags=step.flags,
-        amendments=[amendment_view(each) for each in state.amendments], parent=state.parent,
-        erased_at=iso(state.erased_at or None), sequence=aggregate.version, sentence=sentence,
-        carrier=carrier, usage=usage_view(state.spent), proposal=proposal,
-    )  # fmt: skip
+        attempt=attempt_view(step),
+        tenant=aggregate.tenant,
+        principal=state.principal,
+        definition="sha256:" + step.definition.hex(),
+        flags=step.flags,
+        amendments=[amendment_view(each) for each in state.amendments],
+        parent=state.parent,
+        sequence=aggregate.version,
+        sentence=sentence,
+        carrier=carrier,
+        usage=usage_view(state.spent) if state.spent is not None else None,
+        proposal=proposal,
+        started_at=started_at,
+        ended_at=ended_at,
+        erased_at=iso(state.erased_at) if state.erased_at else None,
+    )
 
 
 def quarantined_view(id: str, tenant: str, error: QuarantinedError) -> CallView:

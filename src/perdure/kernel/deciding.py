@@ -10,9 +10,13 @@ import msgspec
 from msgspec.structs import replace
 
 from perdure.errors import PerdureError, RejectedError, Rejection
-from perdure.journal import Decision, Machine, Notice, Origin, PartedMachine, Rows, Written, link
+from perdure.journal import Decision, Machine, Notice, Origin, PartedMachine, Parts, Rows, Written, genesis, link
 from perdure.kernel.ports import Attachments, Conflict, RecordRow, Unit
 from perdure.sources import Id, Micros, Sources
+
+_NO_PARTS: list[tuple[int, bytes]] = []
+NO_HEAD = b""
+"""The head of an aggregate that has no record yet: its first unit begins the chain."""
 
 
 class Aggregate(msgspec.Struct, frozen=True, gc=False):
@@ -179,8 +183,8 @@ class Decider:
             written = decided[0].decision.written
             if written is not None and written.rows is not None and not written.is_notable:
                 return _filled(machine, current, decided, written, written.rows)
-        id, state, head, version = current.id, current.state, current.head, current.version
-        records: list[RecordRow] = []
+        id, state = current.id, current.state
+        changing: list[Decided] = []
         attachments: list[Attachments] = []
         notices: list[Notice] = []
         written = None
@@ -190,43 +194,39 @@ class Decider:
             decision = each.decision
             if decision.written is None and not decision.entries:
                 continue
+            changing.append(each)
             state, written = _after(machine, state, decision), decision.written
-            if written is not None:
-                body = written.record
-            else:
-                by = each.submission.origin
-                body = machine.records.encode(each.at, type(each.command).__name__, by, decision.entries)
-            head = link(head, body)
-            version += 1
-            records.append(RecordRow(version, body, head))
             if written is None or written.is_notable:
                 notices.extend(machine.notices(id, state, tuple(decision.entries)))
-        before, rows, parts = self._derived(machine, current, state, written)
+        parted = self.parted.get(current.kind)
+        if written is not None and written.rows is not None:
+            before, rows, parts = current.rows, written.rows, _NO_PARTS
+        elif parted is None or (held := parted.parts(state)) is None:
+            before, rows, parts = current.rows, machine.rows(id, state), _NO_PARTS
+        else:
+            before, rows, parts = _changed(machine, parted, current, state, held)
         status, ended_at = machine.status(state)
         encoded = written.state if written is not None else machine.encode(state)
+        records = _records(machine, current, changing)
+        head, version = (records[-1].hash, records[-1].sequence) if records else (current.head, current.version)
         unit = Unit(
             current.tenant, id, current.kind, current.version, version, status, ended_at, encoded, head, records,
             before, rows, notices, attachments, decided[-1].at, parts,
         )  # fmt: skip
         return Committing(unit, Aggregate(id, current.tenant, current.kind, version, state, head, rows), decided)
 
-    def _derived(
-        self, machine: Machine[Any, Any, Any], current: Aggregate, state: Any, written: Written | None
-    ) -> tuple[Rows, Rows, list[tuple[int, bytes]]]:
-        """The rows before and after, and the parts to write: of many parts only what concerns those that changed."""
-        if written is not None and written.rows is not None:
-            return current.rows, written.rows, []
-        parted = self.parted.get(current.kind)
-        parts = parted.parts(state) if parted is not None else None
-        if parted is None or parts is None:
-            return current.rows, machine.rows(current.id, state), []
-        known = parted.parts(current.state) if current.state is not None else None
-        changed = parts.changed_since(known)
-        changes = [(at, parts.written(at, parted.encode_part)) for at in changed]
-        if known is None:
-            return current.rows, machine.rows(current.id, state), changes
-        before = parted.rows_among(current.id, current.state, [at for at in changed if at < len(known)])
-        return before, parted.rows_among(current.id, state, changed), changes
+
+def _changed(
+    machine: Machine[Any, Any, Any], parted: PartedMachine, current: Aggregate, state: Any, parts: Parts[Any]
+) -> tuple[Rows, Rows, list[tuple[int, bytes]]]:
+    """The rows before and after, and the parts to write: only what concerns the parts that changed."""
+    known = parted.parts(current.state) if current.state is not None else None
+    changed = parts.changed_since(known)
+    changes = [(at, parts.written(at, parted.encode_part)) for at in changed]
+    if known is None:
+        return current.rows, machine.rows(current.id, state), changes
+    before = parted.rows_among(current.id, current.state, [at for at in changed if at < len(known)])
+    return before, parted.rows_among(current.id, state, changed), changes
 
 
 def twin(decided: list[Decided]) -> str:
@@ -247,7 +247,7 @@ def _filled(
     """The unit of one command that is written already: as `Decider.unit` would make it, with less ado."""
     alone, id, tenant, kind, version = decided[0], current.id, current.tenant, current.kind, current.version
     state, body = alone.decision.state, written.record
-    head = link(current.head, body)
+    head = link(current.head or genesis(tenant, kind, id), body)
     status, ended_at = machine.status(state)
     unit = Unit(
         tenant, id, kind, version, version + 1, status, ended_at, written.state, head,
@@ -255,6 +255,23 @@ def _filled(
         [] if alone.brought is None else [alone.brought], alone.at,
     )  # fmt: skip
     return Committing(unit, Aggregate(id, tenant, kind, version + 1, state, head, rows), decided)
+
+
+def _records(machine: Machine[Any, Any, Any], current: Aggregate, decided: list[Decided]) -> list[RecordRow]:
+    """A record for each command, chained to those before it."""
+    head, version = current.head or genesis(current.tenant, current.kind, current.id), current.version
+    records: list[RecordRow] = []
+    for each in decided:
+        written = each.decision.written
+        if written is not None:
+            body = written.record
+        else:
+            by, command = each.submission.origin, type(each.command).__name__
+            body = machine.records.encode(each.at, command, by, each.decision.entries)
+        head = link(head, body)
+        version += 1
+        records.append(RecordRow(version, body, head))
+    return records
 
 
 def _after(machine: Machine[Any, Any, Any], state: Any, decision: Decision) -> Any:

@@ -16,8 +16,9 @@ from perdure.errors import (
     Rejection,
     UnreadableFormError,
 )
-from perdure.journal import NO_ROWS, Machine, Notice, Origin, PartedMachine, Sieve, genesis
+from perdure.journal import NO_ROWS, Entries, Machine, Notice, Origin, PartedMachine, Sieve
 from perdure.kernel.deciding import (
+    NO_HEAD,
     Aggregate,
     Answer,
     Committing,
@@ -46,6 +47,7 @@ EntryListener = Callable[[Aggregate, Any], None]
 NoticeListener = Callable[[Aggregate, Sequence[Notice]], None]
 RefusalListener = Callable[[BaseException], None]
 LeavingListener = Callable[[Id], None]
+TimerListener = Callable[[Aggregate], None]
 
 
 class Kernel:
@@ -72,6 +74,7 @@ class Kernel:
         self._hearing: dict[type, list[EntryListener]] = {}
         self._heard = Sieve(self._hearing)
         self._noticing: list[NoticeListener] = []
+        self._arming: list[TimerListener] = []
         self._refusing: list[RefusalListener] = []
         self._leaving: list[LeavingListener] = []
 
@@ -93,6 +96,10 @@ class Kernel:
         """Be told of the notices of every unit that gives any."""
         self._noticing.append(listener)
 
+    def arm(self, listener: TimerListener) -> None:
+        """Be told of every unit whose aggregate has timers, once for each unit."""
+        self._arming.append(listener)
+
     def refused(self, listener: RefusalListener) -> None:
         """Be told why, whenever a command is not carried out."""
         self._refusing.append(listener)
@@ -105,11 +112,11 @@ class Kernel:
         """The aggregate as this process last committed or read it, if it is in memory: for looking, not for answers."""
         return self._cache.get(id)
 
-    async def start(self, kind: str, id: Id, origin: Origin, prepared: Prepared) -> Answer:
-        """Begin an aggregate with its first command, in one commit."""
+    def start(self, kind: str, id: Id, origin: Origin, prepared: Prepared) -> asyncio.Future[Answer]:
+        """Begin an aggregate with its first command, in one commit; what is refused at once is raised here."""
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._begin(id, Submission(origin, prepared, kind, future))
-        return await future
+        return future
 
     def begin(self, kind: str, id: Id, origin: Origin, prepared: Prepared, told: Settled) -> None:
         """Like `start`, but calls back, once; what is refused at once is raised here."""
@@ -118,7 +125,7 @@ class Kernel:
     def _begin(self, id: Id, submission: Submission) -> None:
         kind, tenant = submission.kind, submission.origin.tenant
         machine = self._machines[kind]
-        empty = Aggregate(id, tenant, kind, 0, None, genesis(tenant, kind, id), NO_ROWS)
+        empty = Aggregate(id, tenant, kind, 0, None, NO_HEAD, NO_ROWS)
         decided = self._decider.decide(machine, empty, submission)
         if isinstance(decided, PerdureError):
             self._tell_refusal(decided)
@@ -457,9 +464,12 @@ class Kernel:
             entries = each.decision.entries
             for listener in listening:
                 listener(after, entries)
-            for entry in self._heard.sifted(entries):
-                for hears in hearing[type(entry)]:
+            for entry in self._heard.sifted(entries) if type(entries) is Entries else entries:
+                for hears in hearing.get(type(entry), ()):
                     hears(after, entry)
+        if after.rows.timers:
+            for arms in self._arming:
+                arms(after)
         if committing.unit.notices:
             for notices in self._noticing:
                 notices(after, committing.unit.notices)

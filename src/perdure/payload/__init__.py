@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from perdure.payload.canonical import canonical
+from perdure.payload.cargo import NO_CARGO, Cargo, cargo_of
 from perdure.payload.crossing import Check, pack, unpack
 from perdure.payload.digests import data_hash, digest, digest_text, parse_digest
 from perdure.payload.envelope import TRAIL_LENGTH, Envelope, Packed, TrailEntry, with_data, with_trail
@@ -17,7 +18,9 @@ __all__ = [
     "BUDGET_BYTES",
     "MAX_DEPTH",
     "MOST_LEANS",
+    "NO_CARGO",
     "TRAIL_LENGTH",
+    "Cargo",
     "Check",
     "Envelope",
     "Held",
@@ -29,6 +32,7 @@ __all__ = [
     "Stored",
     "TrailEntry",
     "canonical",
+    "cargo_of",
     "change_of",
     "changed_paths",
     "copied",

@@ -13,7 +13,7 @@ from perdure.errors import FencedError, QuarantinedError, RejectedError, Rejecti
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
 from perdure.kernel.ports import Attachments, IndexRow
-from perdure.payload import digest, parse
+from perdure.payload import Cargo, digest, parse
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
 from perdure.runbooks.deciding import Decisions
@@ -27,13 +27,13 @@ from perdure.runbooks.vetting import Vetting, carried, propose
 from perdure.sources import Id, Micros, Sources, id_text
 from perdure.usage import Used, after
 from perdure.verbs import Catalogue, Verb
-from perdure.verbs.handlers import Call, Decide, ResumptionContext
+from perdure.verbs.handlers import Call, Decide, LateCall, ResumptionContext
 from perdure.verbs.tasks import filled
 from perdure.work.crew import Crew, JobName, Work
 from perdure.work.lease import Lease
 from perdure.work.patience import insist
-from perdure.work.router import MAX_MESSAGE, Cargo, Failed, Produced, Router
-from perdure.work.turns import Turns
+from perdure.work.router import MAX_MESSAGE, Bound, Failed, Produced, Router
+from perdure.work.turns import NO_TURN, Turns
 
 KIND = RunbookMachine.kind
 MAX_ENTITY_CONFLICTS = 20
@@ -76,11 +76,10 @@ class Conductor:
 
     async def call(
         self,
-        name: str,
+        verb: Verb,
         args: Mapping[str, Any],
         origin: Origin,
         *,
-        version: int | None = None,
         idempotency_key: str = "",
         waits: bool = True,
     ) -> Aggregate:
@@ -88,16 +87,16 @@ class Conductor:
 
         Unless it `waits`, it returns before a handler that it began has ended.
         """
-        verb = self.catalogue.get(name, version)
-        cargo = self.router.incoming(verb, args)
+        cargo, bound = self.router.admit(verb, args)
         if idempotency_key:
             check_key("call a verb under", "idempotency key", idempotency_key)
             replay = await self._replay(verb, cargo, origin, idempotency_key)
             if replay is not None:
                 return replay
-        self._require_handler(verb)
+        if not bound.can_run:
+            raise RejectedError(_without_handler(verb))
         id = keyed_id(origin.tenant, idempotency_key) if idempotency_key else self._sources.new_id()
-        return await self.begin(verb, cargo, origin, id, idempotency_key=idempotency_key, waits=waits)
+        return await self.begin(verb, cargo, origin, id, bound=bound, idempotency_key=idempotency_key, waits=waits)
 
     async def begin(
         self,
@@ -106,6 +105,7 @@ class Conductor:
         origin: Origin,
         id: Id,
         *,
+        bound: Bound | None = None,
         idempotency_key: str = "",
         parent: str = "",
         settles: tuple[str, str] | None = None,
@@ -116,12 +116,15 @@ class Conductor:
         Unless it `waits`, it returns before a handler that it began has ended.
         """
         contested = ""
+        if bound is None:
+            bound = self.router.bound(verb)
         if verb.is_durable:
             await self._refuse_taken(verb, self.park(verb, cargo.value, id).key, origin, id)
         for _ in range(MAX_ENTITY_CONFLICTS):
-            async with self._turns.at(contested):
-                command, brought = await self._opening(verb, cargo, origin, id, waits)
-                command = msgspec.structs.replace(command, parent=parent, idempotency_key=idempotency_key)
+            async with self._turns.at(contested) if contested else NO_TURN:
+                command, brought = await self._opening(verb, bound, cargo, origin, id, waits)
+                if parent or idempotency_key:
+                    command = msgspec.structs.replace(command, parent=parent, idempotency_key=idempotency_key)
                 if idempotency_key:
                     brought.idempotency = (idempotency_key, self._request(verb, cargo))
                 brought.settles = settles
@@ -145,23 +148,20 @@ class Conductor:
         )
 
     async def _opening(
-        self, verb: Verb, cargo: Cargo, origin: Origin, id: Id, waits: bool
+        self, verb: Verb, bound: Bound, cargo: Cargo, origin: Origin, id: Id, waits: bool
     ) -> tuple[c.StartCall, Attachments]:
         brought = Attachments(payloads=[(cargo.hash, cargo.data)], index=index_rows(verb, cargo.value))
         command = c.StartCall(verb.name, verb.version, self.definition(verb), cargo.hash, worker=self.lease.number)
-        carrier = await self.carrier(verb, origin)
-        if not self.router.has_step(verb):
+        carrier = await self.carrier(verb, origin) if verb.execution.process else None
+        if not bound.has_step:
             return msgspec.structs.replace(command, outcome=self.park(verb, cargo.value, id, carrier)), brought
-        is_lasting = verb.execution.effects == "external" or not waits or self.router.is_agent(verb)
-        if is_lasting and not self._is_immediate(verb):
+        is_lasting = verb.execution.effects == "external" or not waits or bound.is_agent
+        if is_lasting and not bound.is_built_in:
             return command, brought
-        made = await self.router.run(verb, self._handed(verb, cargo.value, origin, id, 1, 1))
+        handed = LateCall(cargo.value, lambda args: self._handed(verb, args, origin, id, 1, 1))
+        made = await self.router.run(verb, handed)
         outcome = self._outcome(verb, made, cargo.value, id, brought, carrier)
         return msgspec.structs.replace(command, outcome=outcome, used=made.used), brought
-
-    def _is_immediate(self, verb: Verb) -> bool:
-        handler = self.router.handler(verb)
-        return handler is not None and handler.built_in
 
     def _outcome(
         self, verb: Verb, made: Produced | Failed, args: Any, id: Id, brought: Attachments, carrier: Pin | None,
@@ -244,13 +244,6 @@ class Conductor:
             self._served[(name, version)] = known
         found: Verb | None = known
         return found
-
-    def _require_handler(self, verb: Verb) -> None:
-        if not self.router.can_run(verb):
-            raise RejectedError(Rejection(
-                "blocked", "call", "verb", verb.name, "no handler is bound to it in this process",
-                f'Write @verb("{verb.name}") above a function of a package listed under `handlers`.',
-            ))  # fmt: skip
 
     def _request(self, verb: Verb, cargo: Cargo) -> bytes:
         return digest(f"{verb.name}\0{verb.version}\0".encode() + cargo.hash)
@@ -379,7 +372,7 @@ class Conductor:
         contested, is_planned = "", current.links is not None
         used: Used | None = None
         for _ in range(MAX_ENTITY_CONFLICTS):
-            async with self._turns.at(contested):
+            async with self._turns.at(contested) if contested else NO_TURN:
                 handed = self._handed(verb, args, origin, id, step, attempt, context)
                 made = carried(await self._run(verb, handed, id, origin, used), used)
                 used = made.used
@@ -490,6 +483,11 @@ def _is_under_way(step: Step, started: e.AttemptStarted) -> bool:
     """Whether an attempt is still to be made: a later command of the same commit may have ended it."""
     frame = step.frame
     return step.status == "running" and frame is not None and frame.attempt == started.attempt
+
+
+def _without_handler(verb: Verb) -> Rejection:
+    hint = f'Write @verb("{verb.name}") above a function of a package listed under `handlers`.'
+    return Rejection("blocked", "call", "verb", verb.name, "no handler is bound to it in this process", hint)
 
 
 def keyed_id(tenant: str, idempotency_key: str) -> Id:

@@ -18,6 +18,7 @@ from perdure.errors import (
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
 from perdure.kernel.ports import Attachments, IndexRow
+from perdure.payload import Cargo
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
 from perdure.runbooks.courses import needed_by
@@ -28,7 +29,6 @@ from perdure.runbooks.state import Links, Pin, Runbook, Step, links_of
 from perdure.sources import Id, Sources, id_text
 from perdure.verbs import Verb
 from perdure.work.patience import insist
-from perdure.work.router import Cargo
 
 KIND = RunbookMachine.kind
 PLATFORM = "perdure"

@@ -20,8 +20,9 @@ from perdure.errors import (
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import PENDING, Attachments, Unit
-from perdure.payload import digest, parse
+from perdure.payload import Cargo, digest, parse
 from perdure.runbooks import commands as c
+from perdure.runbooks import entries as e
 from perdure.runbooks.conductor import KIND, Conductor, index_rows
 from perdure.runbooks.decide import ESCALATION_STUCK
 from perdure.runbooks.machine import CHILD_ENDED, ESCALATION, ESCALATION_OVER, OVER, token_key
@@ -30,7 +31,6 @@ from perdure.sources import SECOND, Id, Micros, Sources, derive_id, id_text
 from perdure.verbs import Verb
 from perdure.verbs.definition import same_verb_name
 from perdure.work.ports import Duties, JobFound, TimerFound
-from perdure.work.router import Cargo
 
 PAGE = 500
 PLATFORM = "perdure"
@@ -39,6 +39,10 @@ MISSING = "definition.missing"
 
 Deliver = Callable[[str, str, str, Id], Awaitable[bool]]
 """Acts on a notice (tenant, message id, kind, aggregate); False when it has to wait."""
+
+
+def _nothing() -> None:
+    pass
 
 
 class Upkeep:
@@ -53,6 +57,17 @@ class Upkeep:
         self._idle_jobs: set[tuple[bytes, int]] = set()
         self._others: dict[str, Duties] = {}
         self._deliveries: dict[str, Deliver] = {}
+        self.wake: Callable[[], None] = _nothing
+        """Called when there is something to take over or to deliver."""
+        self._kernel.hear((e.Escalated, e.StepReady), self._on_due)
+        self._kernel.hear((e.StepCompleted, e.StepFailed, e.CallCancelled), self._on_over)
+
+    def _on_due(self, aggregate: Aggregate, entry: e.Entry) -> None:
+        self.wake()
+
+    def _on_over(self, aggregate: Aggregate, entry: e.Entry) -> None:
+        if aggregate.state.parent:
+            self.wake()
 
     def join(self, kind: str, duties: Duties) -> None:
         """Look after the aggregates of another kind as well."""

@@ -85,6 +85,10 @@ class Store(Waits):
             raise
         return None
 
+    async def payloads(self, aggregate: Id, hashes: Sequence[bytes | None]) -> list[bytes | None]:
+        """The bytes behind each hash, as `payload` gives them; None behind None."""
+        return [None if hash is None else await self.payload(aggregate, hash) for hash in hashes]
+
     async def records(self, aggregate: Id, after: int = 0, most: int = 1000) -> list[RecordRow]:
         rows = await self.driver.fetch("read_records", aggregate=aggregate, after=after, most=most)
         return [RecordRow(sequence, bytes(body), bytes(hash)) for sequence, body, hash in rows]

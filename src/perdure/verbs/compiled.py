@@ -17,11 +17,22 @@ from perdure.verbs.templates import correlation_names, substitute_correlation
 class Verb:
     """What callers, surfaces and the kernel hold of a verb."""
 
-    __slots__ = ("check_output", "content_hash", "definition", "execution", "input", "name", "output", "version")
+    __slots__ = (
+        "check_output",
+        "content_hash",
+        "definition",
+        "execution",
+        "input",
+        "is_durable",
+        "name",
+        "output",
+        "version",
+    )
 
     def __init__(self, definition: VerbDefinition) -> None:
         self.definition = definition
         self.execution: Execution = definition.execution
+        self.is_durable = definition.execution.kind == "durable"
         self.name = definition.name
         self.version = definition.version
         self.content_hash = definition.content_hash
@@ -30,10 +41,6 @@ class Verb:
         self.output = None if output is None else CompiledSchema(output, "accept the result of", "verb", self.name)
         self.check_output: Callable[[Any], Any] = _anything if self.output is None else self.output.check
         """The result as it may be recorded, or SchemaViolationError; any JSON when no schema is declared."""
-
-    @property
-    def is_durable(self) -> bool:
-        return self.execution.kind == "durable"
 
     def normalise_args(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments under their declared names: `:case-type` and `case-type` become `case_type`."""

@@ -21,13 +21,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from contextvars import copy_context
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import msgspec
 
 from perdure.contracts import FLAG_NAME, FailureClass, FlagContract, FlagType, check_flags
 from perdure.errors import (
     BusinessError,
+    InvariantBroken,
     PayloadTooLargeError,
     PerdureError,
     SchemaViolationError,
@@ -35,7 +36,7 @@ from perdure.errors import (
     Transient,
 )
 from perdure.kernel.ports import EntityWrite
-from perdure.payload import canonical, digest, settled
+from perdure.payload import NO_CARGO, Cargo, canonical, cargo_of
 from perdure.people import AGENT
 from perdure.usage import NOTHING, Meter, Spent, Used
 from perdure.verbs.compiled import Verb
@@ -48,20 +49,6 @@ MAX_THREADS = 32
 MAX_MESSAGE = 2000
 
 T = TypeVar("T")
-
-
-class Cargo(msgspec.Struct, eq=False):
-    """Data in its stored form: canonical bytes, their value that nobody else has, and their hash when asked for."""
-
-    data: bytes
-    value: Any
-    _hash: bytes = b""
-
-    @property
-    def hash(self) -> bytes:
-        if not self._hash:
-            self._hash = digest(self.data)
-        return self._hash
 
 
 class Produced(msgspec.Struct, frozen=True, gc=False):
@@ -114,6 +101,11 @@ class Bound(msgspec.Struct, frozen=True):
     fits: Callable[[Any], bool]
     """Whether a result can be recorded as it is."""
     max_bytes: int
+    can_run: bool
+    """Whether this process has what the verb needs."""
+    has_step: bool
+    """Whether anything runs before the verb completes or parks."""
+    is_built_in: bool
 
     @property
     def function(self) -> Any:
@@ -152,22 +144,25 @@ class Router:
             self._found[key] = self._registry.resolve(verb)
         return self._found[key]
 
+    def bound(self, verb: Verb) -> Bound:
+        """How this process runs the verb."""
+        return self._bound.get(verb.content_hash) or self._bind(verb)
+
+    def admit(self, verb: Verb, args: Mapping[str, Any]) -> tuple[Cargo, Bound]:
+        """The arguments of a call, checked and hashed, and how this process runs its verb."""
+        return self.incoming(verb, args), self._bound.get(verb.content_hash) or self._bind(verb)
+
     def can_run(self, verb: Verb) -> bool:
         """Whether this process has what the verb needs."""
-        handler = self.handler(verb)
-        if handler is None:
-            return verb.is_durable and verb.execution.handler is None
-        return handler.name != START_PROCESS
+        return self.bound(verb).can_run
 
     def has_step(self, verb: Verb) -> bool:
         """Whether anything runs before the verb completes or parks."""
-        handler = self.handler(verb)
-        return handler is not None and handler.name != PARK
+        return self.bound(verb).has_step
 
     def is_agent(self, verb: Verb) -> bool:
         """Whether the verb's handler is an agent, and so costs something each time it runs."""
-        handler = self.handler(verb)
-        return handler is not None and handler.is_agent
+        return self.bound(verb).is_agent
 
     def proposer(self, verb: Verb) -> str:
         """Who the agent of a verb is, where a person's name is expected."""
@@ -233,9 +228,9 @@ class Router:
             if flags and not is_loose:
                 _check_flags(verb, flags, contracts)
         if type(value) is dict and bound.fits(value):
-            writes, (data, own) = call._end(), settled(value)
-            if len(data) <= bound.max_bytes:
-                return Produced(Cargo(data, own), flags, writes, False)
+            writes, cargo = call._end(), cargo_of(value)
+            if len(cargo.data) <= bound.max_bytes:
+                return Produced(cargo, flags, writes, False)
         if isinstance(value, Answered):
             return self._answered(bound, verb, value, call)
         if isinstance(value, Decide):
@@ -253,17 +248,28 @@ class Router:
     def _checked(self, bound: Bound, verb: Verb, value: Any, flags: dict[str, Any], call: Call) -> Produced:
         writes = call._end()
         if bound.parks:
-            return Produced(Cargo(b"", None), flags, writes, True)
+            return Produced(NO_CARGO, flags, writes, True)
         return Produced(self.outgoing(verb, value), flags, writes, False)
 
     def _bind(self, verb: Verb) -> Bound:
         handler = self.handler(verb)
         parks = handler is None or handler.name == PARK or (verb.is_durable and handler.name != INSTANT_COMPLETE)
         fits = _never if parks else verb.output.fits if verb.output is not None else _always
-        lent = (self._resolvers, self._entities, verb)
+        can_run = (
+            handler.name != START_PROCESS if handler is not None else verb.is_durable and verb.execution.handler is None
+        )
         bound = Bound(
-            handler, self._way(verb, handler), parks, self.is_agent(verb), lent, fits, verb.execution.max_bytes
-        )  # fmt: skip
+            handler,
+            self._way(verb, handler),
+            parks,
+            handler is not None and handler.is_agent,
+            (self._resolvers, self._entities, verb),
+            fits,
+            verb.execution.max_bytes,
+            can_run,
+            handler is not None and handler.name != PARK,
+            handler is not None and handler.built_in,
+        )
         self._bound[verb.content_hash] = bound
         return bound
 
@@ -274,7 +280,8 @@ class Router:
             return partial(_at_once, verb.execution.params.get("result", {}))
         if handler.name == CRUD:
             return partial(_execute, verb)
-        assert handler.function is not None
+        if handler.function is None:
+            return partial(_refuse_to_run, handler)
         if handler.is_async:
             function: Callable[[Call], Awaitable[Any]] = handler.function
             return function
@@ -286,11 +293,19 @@ class Router:
 
     def incoming(self, verb: Verb, args: Mapping[str, Any]) -> Cargo:
         """Arguments checked against the verb's schema and budget, in their stored form."""
-        return _cargo(verb, verb.check_input(args), "call", "argument")
+        value = verb.check_input(args)
+        cargo = cargo_of(value)
+        if len(cargo.data) > verb.execution.max_bytes:
+            raise _too_large(verb, value, len(cargo.data), "call", "argument")
+        return cargo
 
     def outgoing(self, verb: Verb, value: Any) -> Cargo:
         """A result checked against the verb's schema and budget, in its stored form."""
-        return _cargo(verb, verb.check_output(value), "record the result of", "field")
+        value = verb.check_output(value)
+        cargo = cargo_of(value)
+        if len(cargo.data) > verb.execution.max_bytes:
+            raise _too_large(verb, value, len(cargo.data), "record the result of", "field")
+        return cargo
 
 
 def _parted(result: Any) -> tuple[Any, dict[str, Any]]:
@@ -320,6 +335,10 @@ async def _within(around: AbstractAsyncContextManager[None], attempt: Coroutine[
 
 async def _at_once(value: Any, call: Call) -> Result:
     return Result(value)
+
+
+async def _refuse_to_run(handler: Handler, call: Call) -> NoReturn:
+    raise InvariantBroken("run", "handler", handler.name, "a process carries its verb, and nothing runs here")
 
 
 async def _execute(verb: Verb, call: Call) -> Result:
@@ -368,15 +387,8 @@ def _in_thread(function: Callable[[Call], Any], call: Call) -> Any:
         raise RuntimeError(f"the handler raised StopIteration({error.value!r})") from error
 
 
-def _cargo(verb: Verb, value: Any, do: str, noun: str) -> Cargo:
-    data, own = settled(value)
+def _too_large(verb: Verb, value: Any, size: int, do: str, noun: str) -> PayloadTooLargeError:
     budget = verb.execution.max_bytes
-    if len(data) > budget:
-        raise _too_large(verb, value, len(data), budget, do, noun)
-    return Cargo(data, own)
-
-
-def _too_large(verb: Verb, value: Any, size: int, budget: int, do: str, noun: str) -> PayloadTooLargeError:
     fields = value.items() if isinstance(value, dict) else [("$", value)]
     sizes = sorted(((len(canonical(each)), name) for name, each in fields), reverse=True)[:3]
     largest = ", ".join(f"{name} ({length:,} bytes)" for length, name in sizes)

@@ -9,7 +9,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 import msgspec
 
 TURN_SECONDS = 5.0
-_NO_TURN: AbstractAsyncContextManager[None] = nullcontext()
+NO_TURN: AbstractAsyncContextManager[None] = nullcontext()
+"""For whoever met nobody."""
 
 
 class _Queue(msgspec.Struct):
@@ -23,12 +24,9 @@ class Turns:
     def __init__(self) -> None:
         self._queues: dict[str, _Queue] = {}
 
-    def at(self, place: str) -> AbstractAsyncContextManager[None]:
-        """Wait for a turn at a place, at most so long that a handler waiting for itself goes on; '' needs none."""
-        return self._turn(place) if place else _NO_TURN
-
     @asynccontextmanager
-    async def _turn(self, place: str) -> AsyncIterator[None]:
+    async def at(self, place: str) -> AsyncIterator[None]:
+        """Wait for a turn at a place, at most so long that a handler waiting for itself goes on."""
         queue = self._queues.setdefault(place, _Queue(asyncio.Lock()))
         queue.waiting += 1
         has_turn = False

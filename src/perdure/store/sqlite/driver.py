@@ -21,7 +21,7 @@ from typing import Any
 
 from perdure.errors import PerdureError, StoreUnavailableError
 from perdure.kernel.ports import Conflict, Told, Unit, Verdict
-from perdure.sources import idle_seconds
+from perdure.sources import perf_counter, thread_time
 from perdure.store.migrations import migrate_sqlite
 from perdure.store.ports import Row
 from perdure.store.queries import load_queries
@@ -202,7 +202,7 @@ class SqliteDriver:
         """Unless the disk is slow, someone else is writing, or something in it must be tried apart."""
         if self._still_seconds > QUICK_SECONDS or not self._writing.acquire(blocking=False):
             return None
-        idle = idle_seconds()
+        idle = _idle_seconds()
         try:
             verdicts = self._attempt(units) if self._writer.begin() else None
         except sqlite3.Error:
@@ -216,7 +216,7 @@ class SqliteDriver:
     def _measure(self, before: float) -> None:
         """What a commit stands still at least, followed fast downwards: a slow disk is slow every time, a busy machine
         is not."""
-        more = idle_seconds() - before - self._still_seconds
+        more = _idle_seconds() - before - self._still_seconds
         self._still_seconds += more / (32 if more > 0 else 4)
 
     def _commit(self, units: list[Unit]) -> list[Verdict]:
@@ -244,7 +244,7 @@ class SqliteDriver:
     def _commit_in_thread(self, batch: list[Waiting]) -> None:
         while batch:
             with self._writing:
-                idle = idle_seconds()
+                idle = _idle_seconds()
                 try:
                     verdicts = self._commit([unit for unit, _ in batch])
                 except BaseException as error:
@@ -351,6 +351,11 @@ class SqliteDriver:
 
     async def announce(self) -> None:
         return None
+
+
+def _idle_seconds() -> float:
+    """Seconds this thread has stood still, from some moment on: only the difference of two readings says anything."""
+    return perf_counter() - thread_time()
 
 
 def _is_for_the_loop(count: int) -> bool:
