@@ -10,7 +10,7 @@ from typing import Any, Literal, assert_never, get_args
 import msgspec
 
 from perdure.errors import PerdureError, RejectedError, Rejection, SchemaViolationError
-from perdure.sources import SECOND
+from perdure.moments import SECOND
 from perdure.spans import DAY, Span
 
 FailureClass = Literal["transient_external", "transient_infrastructure", "permanent_contract", "permanent_business"]
@@ -23,6 +23,10 @@ FlagFormat = Literal["duration", "date-time"]
 FAILURE_CLASSES: tuple[FailureClass, ...] = get_args(FailureClass)
 CONSEQUENCE_TIERS: tuple[ConsequenceTier, ...] = get_args(ConsequenceTier)
 """From the mildest to the gravest."""
+
+FailureNature = Literal["temporary", "business", "contract"]
+"""Temporary: another attempt may succeed · business: modelled, a process may catch it · contract: somebody must mend
+a definition or a handler."""
 
 FLAG_NAME = re.compile(r"orch_[a-z][a-z0-9_]{0,62}")
 SAFE_INTEGER = 2**53 - 1
@@ -53,6 +57,19 @@ def check_key(do: str, thing: str, text: str) -> None:
         raise RejectedError(Rejection("invalid", do, thing, shown, fault))
 
 
+def nature_of(failure: FailureClass) -> FailureNature:
+    """The nature of a failure class: decides what follows once no further attempt does."""
+    match failure:
+        case "transient_external" | "transient_infrastructure":
+            return "temporary"
+        case "permanent_business":
+            return "business"
+        case "permanent_contract":
+            return "contract"
+        case _:
+            assert_never(failure)
+
+
 def tier_rank(tier: ConsequenceTier) -> int:
     """0 for benign, growing with the gravity, so that two tiers can be compared."""
     return CONSEQUENCE_TIERS.index(tier)
@@ -60,7 +77,13 @@ def tier_rank(tier: ConsequenceTier) -> int:
 
 def is_grave(tier: ConsequenceTier) -> bool:
     """Whether a person has to agree first."""
-    return tier_rank(tier) >= tier_rank("requires_confirmation")
+    match tier:
+        case "benign" | "reviewable":
+            return False
+        case "requires_confirmation" | "requires_authorisation":
+            return True
+        case _:
+            assert_never(tier)
 
 
 class FlagContract(msgspec.Struct, frozen=True):

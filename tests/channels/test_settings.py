@@ -8,7 +8,8 @@ import pytest
 
 from perdure.channels.settings import HookIn, HookOut, Hooks, Secret, read_hooks
 from perdure.errors import StoreSettingError
-from perdure.verbs.nodes import Report, parse_text
+from perdure.verbs.nodes import Report
+from perdure.verbs.yaml_reader import parse_text
 
 GOOD = """
 egress: {allow: [hooks.internal]}

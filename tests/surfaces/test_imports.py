@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from perdure.surfaces.cli.commands import COMMANDS
 from tests.acceptance.commands import Shell
 from tests.acceptance.parcels import make_parcels
 
@@ -16,20 +17,26 @@ HEAVY = (
     "perdure.bpmn.lint", "perdure.bpmn.proof", "perdure.bpmn.layout", "perdure.bpmn.drawing", "perdure.testing",
     "perdure.app.linting", "perdure.app.proving", "psycopg", "cryptography",
 )  # fmt: skip
+RUNNING = (
+    "perdure.app.perdure", "perdure.app.runtime", "perdure.bpmn", "perdure.engines", "perdure.verbs.loader",
+    "perdure.verbs.registry", "perdure.work.router", "perdure.runbooks.conductor", "perdure.packs", "httpx",
+    "jsonschema_rs", "litestar", "perdure.telemetry.logs",
+)  # fmt: skip
+"""The parts that run something, which a list of waiting calls does without."""
 TELLING = """
 import json, sys
-from perdure.surfaces.cli.application import run
+from perdure.surfaces.cli import main
 try:
-    code = run(sys.argv[1:])
+    main()
 except SystemExit as error:
     code = error.code
 print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)
 """
 
 
-def loaded(folder: Path, *words: str) -> set[str]:
+def loaded(folder: Path, *words: str, **variables: str) -> set[str]:
     """The modules a command has loaded when it ends well."""
-    environment = {**Shell(folder).environment, "PYTHONPATH": str(folder)}
+    environment = {**Shell(folder).environment, "PYTHONPATH": str(folder), **variables}
     done = subprocess.run(
         [sys.executable, "-c", TELLING, *words], cwd=folder, env=environment, capture_output=True, text=True, check=True
     )
@@ -45,7 +52,28 @@ def below(names: set[str], *packages: str) -> list[str]:
 @pytest.mark.req("P6")
 def test_help_loads_nothing_of_the_platform(tmp_path: Path) -> None:
     names = loaded(tmp_path, "--help")
-    assert below(names, "perdure.app", "perdure.verbs", "perdure.store", "perdure.bpmn", "perdure.engines") == []
+    own = {"perdure", "perdure.surfaces", "perdure.surfaces.cli", "perdure.surfaces.cli.exits"}
+    tables = {f"perdure.surfaces.cli.{each}" for each in ("commands", "shared_options", "root_help")}
+    assert set(below(names, "perdure")) == own | tables
+    assert below(names, "typer", "rich", "asyncio", "msgspec", "yaml") == []
+
+
+@pytest.mark.req("P6")
+def test_completing_the_name_of_a_command_loads_no_command(tmp_path: Path) -> None:
+    asked = {"_PERDURE_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "perdure par"}
+    names = loaded(tmp_path, **asked)
+    modules = {f"perdure.surfaces.cli.{each.module}" for each in COMMANDS}
+    assert names.isdisjoint(modules)
+    assert "perdure.surfaces.cli.runbooks" in loaded(tmp_path, **{**asked, "_TYPER_COMPLETE_ARGS": "perdure runbook "})
+
+
+@pytest.mark.req("P6")
+def test_waiting_calls_are_listed_without_the_parts_that_run_them(tmp_path: Path) -> None:
+    Shell(tmp_path).run("init", "mine")
+    shell = Shell(tmp_path / "mine")
+    assert below(loaded(shell.folder, "parked"), *HEAVY, *RUNNING, "rich", "perdure.client") == []
+    shell.run("call", '(kyc.request-document :case "C-7" :document "passport")')
+    assert below(loaded(shell.folder, "parked"), *HEAVY, *RUNNING, "perdure.client") == []
 
 
 @pytest.mark.req("P6")

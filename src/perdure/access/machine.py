@@ -20,8 +20,8 @@ from msgspec.structs import replace
 from perdure.access.granting import grant_fault, text_fault
 from perdure.access.state import STATE_VERSION, AccessState, Compact, Grant, Key
 from perdure.errors import InvariantBroken, Rejection
+from perdure.identifiers import Id
 from perdure.journal import NO_ROWS, Decision, Notice, Origin, RecordCodec, Rows, read_form
-from perdure.sources import Id
 
 ENTRY_VERSION = 1
 MAX_KEYS = 1000

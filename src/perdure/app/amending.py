@@ -22,5 +22,5 @@ async def corrections_of(perdure: Perdure, id: str) -> list[Correction]:
     """Every correction of a call, oldest first."""
     aggregate = await perdure.runtime.kernel.read(parse_id(id), perdure._origin)
     found = getattr(aggregate.state, "amendments", ())
-    values = await perdure._payloads(aggregate, *[each.hash for each in found])
+    values = await perdure._calls.payloads(aggregate, *[each.hash for each in found])
     return [Correction(amendment_view(each), value) for each, value in zip(found, values, strict=True)]

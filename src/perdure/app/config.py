@@ -14,7 +14,7 @@ from perdure.channels.settings import Hooks, read_hooks
 from perdure.errors import DefinitionError, StoreSettingError
 from perdure.telemetry import TelemetrySettings
 from perdure.verbs.fields import Fields
-from perdure.verbs.nodes import Report, parse_text
+from perdure.verbs.nodes import Report
 
 CONFIG_NAME = "perdure.yaml"
 DEFAULT_STORE = "sqlite:///perdure.db"
@@ -61,6 +61,8 @@ def load_config(path: Path) -> Config:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise StoreSettingError("read", "configuration", str(path), str(error)) from error
+    from perdure.verbs.yaml_reader import parse_text  # noqa: PLC0415  a project without a file reads no YAML
+
     documents = parse_text(text, str(path), report)
     folder = path.resolve().parent
     config = Config(folder=folder, server=ServerConfig(secret_file=folder / SECRET_FILE))

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 import msgspec
 
 from perdure.app.access import AccessDesk
+from perdure.app.call_views import CallViews, spoken_of
 from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.deploying import ProjectModels, default_places
 from perdure.app.feed import Feed
@@ -22,14 +23,13 @@ from perdure.app.opening import load_definitions, load_models
 from perdure.app.overview import Glance, Overview
 from perdure.app.packs import PackDesk, pack_places
 from perdure.app.processes import InstanceDesk, Processes, Views
-from perdure.app.proposals import proposal_of
 from perdure.app.runbooks import RunbookDesk
 from perdure.app.runtime import Role, Runtime
 from perdure.app.sealing import sealer_for
 from perdure.app.tasks import TaskDesk
 from perdure.app.telling import HOOK, Telling, with_delivery
 from perdure.app.telling import replay as deliver_again
-from perdure.app.views import CallView, EventView, ReceiptView, call_view, quarantined_view
+from perdure.app.views import CallView, EventView, ReceiptView, quarantined_view
 from perdure.app.waiting import follow as follow_events
 from perdure.app.waiting import is_ended, read, wait_for
 from perdure.app.waits import WaitDesk, letter_of
@@ -44,7 +44,7 @@ from perdure.kernel.ports import Attachments
 from perdure.runbooks import commands as c
 from perdure.runbooks.conductor import KIND, SETTLED, index_text
 from perdure.runbooks.intake import Completion, CompletionStatus, Receipt
-from perdure.runbooks.machine import carried_as, is_asked
+from perdure.runbooks.machine import carried_as
 from perdure.runbooks.state import Failure, Runbook
 from perdure.sources import Id, Sources, SystemSources, id_text, parse_id
 from perdure.store.opening import open_driver
@@ -64,6 +64,8 @@ class Perdure:
         self.catalogue: Catalogue = runtime.catalogue
         self._origin = origin
         self._views = Views(runtime)
+        self._calls = CallViews(runtime.kernel, runtime.store, origin, self._views.carrier, self.catalogue.sentence)
+        self._view = self._calls.view
         self.processes = Processes(runtime, origin)
         self.instances = InstanceDesk(runtime, origin, self._views)
         self.tasks = TaskDesk(runtime, origin, self._views)
@@ -352,12 +354,7 @@ class Perdure:
 
     async def parked(self, *, after: int = 0, limit: int = 100) -> list[dict[str, Any]]:
         """What waits, oldest first; `number` of the last is the `after` of the next page."""
-        found = await self.runtime.store.parked(self._origin.tenant, after, limit)
-        listed = []
-        for row in found:
-            view = await self._listed(row.aggregate, row.step)
-            listed.append({"number": row.number, **msgspec.to_builtins(view)})
-        return listed
+        return await self._calls.parked(after, limit)
 
     async def find(self, verb: str, /, limit: int = 100, **fields: Any) -> list[CallView]:
         """Calls by the values of the verb's declared `index`, newest first; several fields must all match."""
@@ -371,7 +368,7 @@ class Perdure:
         for name, value in fields.items():
             ids = await self.runtime.store.find(self._origin.tenant, found.name, name, index_text(value), MAX_LISTED)
             matches = ids if matches is None else [id for id in matches if id in set(ids)]
-        return [await self._listed(id) for id in (matches or [])[:limit]]
+        return [await self._calls.listed(id) for id in (matches or [])[:limit]]
 
     async def look_up(self, entity: str, text: str, limit: int = 20) -> list[MatchView]:
         """Records of a declared entity that a name may mean, exact ones first; at most 2,000 are looked at."""
@@ -476,7 +473,7 @@ class Perdure:
             step = state.steps[0]
             verb = self.catalogue.get(step.verb, step.version)
             hashes = {"input": step.input, "result": step.result, amendment.target: amendment.hash}
-            values = await self._payloads(aggregate, *hashes.values())
+            values = await self._calls.payloads(aggregate, *hashes.values())
             brought = Attachments(index=self.runtime.conductor.index(verb, values), reindexes=True)
         return await self._ask(id, c.ApproveAmendment(number), brought)
 
@@ -528,46 +525,9 @@ class Perdure:
                     return found
         return None
 
-    async def _listed(self, id: Id, step: int = 0) -> CallView:
-        """A call, or a step of a runbook, in a list; one that is set aside says so and hides none of the others."""
-        try:
-            return await self._view(await self._read(id_text(id)), step=step)
-        except QuarantinedError as error:
-            return quarantined_view(id_text(id), self._origin.tenant, error)
-
-    async def _view(self, aggregate: Aggregate, has_args: bool = True, step: int = 0) -> CallView:
-        number = step or spoken_of(aggregate.state)
-        if not number:
-            return CallView(id_text(aggregate.id), "", 0, aggregate.state.status, tenant=aggregate.tenant)
-        return await self._step_view(aggregate, has_args, number)
-
-    async def _step_view(self, aggregate: Aggregate, has_args: bool, number: int) -> CallView:
-        step = aggregate.state.steps[number - 1]
-        args, result = await self._payloads(aggregate, (step.input or None) if has_args else None, step.result)
-        carrier = await self._views.carrier(aggregate, number, step.carrier) if step.carrier is not None else None
-        proposal = await proposal_of(self.runtime, aggregate, step)
-        verb = self.catalogue.find(step.verb, step.version) if args is not None else None
-        sentence = verb.sentence(args or {}) if verb is not None else ""
-        return call_view(aggregate, args, result, sentence, carrier, number, proposal)
-
-    async def _payloads(self, aggregate: Aggregate, *hashes: bytes | None) -> list[Any]:
-        if aggregate.state.erased_at:
-            return [None] * len(hashes)
-        found = await self.runtime.store.payloads(aggregate.id, hashes)
-        return [None if data is None else msgspec.json.decode(data) for data in found]
-
     async def _receipt(self, receipt: Receipt) -> ReceiptView:
         call = await self._view(receipt.aggregate, has_args=False) if receipt.aggregate is not None else None
         return ReceiptView(receipt.answer, receipt.message_id, receipt.reason, call)
-
-
-def spoken_of(state: Runbook) -> int:
-    """The step that is meant when none is named: the one that is stuck, else the one that waits; 0 of none."""
-    if len(state.steps) < 2:
-        return len(state.steps)
-    stuck = (number for number, step in enumerate(state.steps, 1) if step.incident is not None or is_asked(step))
-    parked = (number for number, step in enumerate(state.steps, 1) if step.status == "parked")
-    return next(stuck, 0) or next(parked, 1)
 
 
 def dead_letter_view(letter: Any) -> dict[str, Any]:

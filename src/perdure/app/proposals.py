@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
-from perdure.app.runtime import Runtime
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.proposals import Proposal
 from perdure.runbooks.state import Step
 from perdure.runbooks.tasks import waiting_task
+from perdure.store.store import Store
 
 
-async def proposal_of(runtime: Runtime, aggregate: Aggregate, step: Step) -> Proposal | None:
+async def proposal_of(store: Store, aggregate: Aggregate, step: Step) -> Proposal | None:
     """What the agent of a step proposes, while a person is asked about it."""
     if not step.proposal or waiting_task(step) is None or aggregate.state.erased_at:
         return None
-    data = await runtime.store.payload(aggregate.id, step.proposal)
+    data = await store.payload(aggregate.id, step.proposal)
     return msgspec.json.decode(data, type=Proposal) if data is not None else None

@@ -345,7 +345,7 @@ class RunbookDesk:
         args = await self._value(aggregate, step.input or None)
         result = await self._value(aggregate, step.result)
         carrier = await self._views.carrier(aggregate, number, step.carrier) if step.carrier is not None else None
-        proposal = await proposal_of(self._runtime, aggregate, step)
+        proposal = await proposal_of(self._runtime.store, aggregate, step)
         view = step_view(aggregate, number, plan, args, result, carrier, proposal)
         verb = self._runtime.catalogue.find(step.verb, step.version) if step.verb and args is not None else None
         return view if verb is None else msgspec.structs.replace(view, sentence=verb.sentence(args) or view.sentence)

@@ -103,7 +103,7 @@ class TaskDesk:
         seen = await self._seen(id, number)
         if seen is None or not seen.token:
             return None
-        return await proposal_of(self._runtime, seen.aggregate, seen.aggregate.state.steps[number - 1])
+        return await proposal_of(self._runtime.store, seen.aggregate, seen.aggregate.state.steps[number - 1])
 
     async def verb(self, key: str) -> str:
         """The verb that a task, open or ended, is part of; empty of none."""
@@ -269,7 +269,7 @@ class TaskDesk:
         if seen.node is None:
             view = self._call_task(seen, now, number, has_form)
             step = seen.aggregate.state.steps[seen.number - 1]
-            return msgspec.structs.replace(view, proposal=await proposal_of(self._runtime, seen.aggregate, step))
+            return msgspec.structs.replace(view, proposal=await proposal_of(self._runtime.store, seen.aggregate, step))
         definition = await self._runtime.instances.loaded(seen.aggregate)
         form = await self._runtime.forms.of(seen.aggregate, seen.node) if has_form else None
         return task_view(seen.aggregate, seen.node, definition, now, number, form)

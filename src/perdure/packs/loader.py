@@ -10,7 +10,8 @@ from perdure.packs.definition import Pack
 from perdure.packs.reading import PackReader
 from perdure.payload.digests import digest, digest_text
 from perdure.verbs.nearest import did_you_mean
-from perdure.verbs.nodes import MAX_FILE_BYTES, Report, parse_text
+from perdure.verbs.nodes import Report
+from perdure.verbs.yaml_reader import MAX_FILE_BYTES, parse_text
 
 MAX_FILES = 1000
 

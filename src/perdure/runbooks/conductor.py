@@ -22,6 +22,7 @@ from perdure.runbooks.launching import Launcher
 from perdure.runbooks.machine import RunbookMachine
 from perdure.runbooks.ports import RunbookStore
 from perdure.runbooks.running import Running
+from perdure.runbooks.state import SETTLED as SETTLED
 from perdure.runbooks.state import WAITING, Failure, Pin, Runbook, Step, step_id
 from perdure.runbooks.vetting import Vetting, carried, propose
 from perdure.sources import Id, Micros, Sources, id_text
@@ -38,7 +39,6 @@ from perdure.work.turns import NO_TURN, Turns
 KIND = RunbookMachine.kind
 MAX_ENTITY_CONFLICTS = 20
 MAX_SERVED = 10_000
-SETTLED = frozenset({"completed", "failed", "cancelled", "parked", "escalated"})
 
 Claim = Callable[[Aggregate, Sequence[int]], Awaitable[None]]
 Carry = Callable[[Verb, Origin], Awaitable[Pin]]

@@ -6,9 +6,9 @@ from typing import Literal
 
 import msgspec
 
+from perdure.moments import iso
 from perdure.people import Rung, RungAct
 from perdure.runbooks.state import Compact, Failure, Flags, OnFailure, VerbPin
-from perdure.sources import iso
 from perdure.usage import ModelUse
 
 ENTRY_VERSION = 3

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 import msgspec
 from msgspec.structs import replace
 
 from perdure.errors import Rejection, UnreadableFormError
+from perdure.identifiers import id_text
 from perdure.journal import (
     NO_ROWS,
     Decision,
@@ -44,7 +46,6 @@ from perdure.runbooks.entries import (
 from perdure.runbooks.flow import Begin
 from perdure.runbooks.state import ENDED, STATE_VERSION, WAITING, Links, Runbook, Step, Token, short, step_id
 from perdure.runbooks.tasks import LADDER, PLACE
-from perdure.sources import id_text
 
 ESCALATION = "escalation"
 CHILD_ENDED = "child_ended"
@@ -78,10 +79,17 @@ class RunbookMachine:
     semantics: ClassVar[int] = 1
 
     def __init__(self) -> None:
-        self.records: RecordCodec[Entry] = RecordCodec(Entry, ENTRY_VERSION, ENTRY_UPCASTERS)
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(Runbook)
-        self._part_decoder = msgspec.msgpack.Decoder(Step)
+
+    @cached_property
+    def records(self) -> RecordCodec[Entry]:
+        """Made when the first record is read or written: a list of calls needs none."""
+        return RecordCodec(Entry, ENTRY_VERSION, ENTRY_UPCASTERS)
+
+    @cached_property
+    def _part_decoder(self) -> msgspec.msgpack.Decoder[Step]:
+        return msgspec.msgpack.Decoder(Step)
 
     def decide(
         self, id: bytes, state: Runbook | None, command: Command, origin: Origin, now: int, chance: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from perdure.contracts import nature_of
 from perdure.people import TaskContract
 from perdure.runbooks import commands as c
 from perdure.runbooks import entries as e
@@ -63,7 +64,7 @@ def _pinned(pin: Pin) -> tuple[str, int, bytes]:
 
 def _failed(step: int, attempt: int, outcome: c.Fail, now: int, chance: float, tried: int) -> tuple[e.Entry, ...]:
     failure, policy = outcome.failure, outcome.policy
-    if failure.kind == "permanent_contract":
+    if nature_of(failure.kind) == "contract":
         return (
             e.AttemptFailed(step, attempt, now, failure),
             e.IncidentRaised(step, now, failure.code, failure.message, attempt),

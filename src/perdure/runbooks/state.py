@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Literal, cast
+from typing import Literal, assert_never, cast, get_args
 
 import msgspec
 
@@ -19,7 +19,33 @@ StepState = Literal["pending", "ready", "running", "parked", "completed", "faile
 RunbookState = Literal["draft", "ready", "executing", "parked", "completed", "failed", "escalated", "cancelled"]
 OnFailure = Literal["stop", "continue", "ask", "decide"]
 Flags = dict[str, str | bool | int]
-ENDED: frozenset[str] = frozenset({"completed", "failed", "skipped", "cancelled"})
+
+
+def _is_ended(state: StepState) -> bool:
+    match state:
+        case "completed" | "failed" | "skipped" | "cancelled":
+            return True
+        case "pending" | "ready" | "running" | "parked":
+            return False
+        case _:
+            assert_never(state)
+
+
+def is_settled(state: RunbookState) -> bool:
+    """Whether a call or a runbook has ended, or only others move it on."""
+    match state:
+        case "completed" | "failed" | "cancelled" | "parked" | "escalated":
+            return True
+        case "draft" | "ready" | "executing":
+            return False
+        case _:
+            assert_never(state)
+
+
+ENDED: frozenset[str] = frozenset(each for each in get_args(StepState) if _is_ended(each))
+"""The states of a step that has ended."""
+SETTLED: frozenset[str] = frozenset(each for each in get_args(RunbookState) if is_settled(each))
+"""The states of a call or a runbook that has ended, or that only others move on."""
 
 WAITING, RESOLVED, TIMED_OUT, CANCELLED = range(4)
 TOKEN_STATES = ("waiting", "resolved", "timed_out", "cancelled")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from importlib import resources
+from pathlib import Path
 from typing import Literal
 
 from perdure.errors import InvariantBroken
@@ -17,7 +17,7 @@ _ROW = re.compile(r"VALUES (\(.*?\))", re.DOTALL)
 
 def load_queries(dialect: Dialect) -> Mapping[str, str]:
     """Every query by name, in the dialect's own parameter style."""
-    folder = resources.files("perdure.store") / "queries"
+    folder = Path(__file__).parent / "queries"
     queries: dict[str, str] = {}
     for file in sorted(folder.iterdir(), key=lambda each: each.name):
         if file.name.endswith(".sql"):

@@ -1,12 +1,53 @@
 """What operators see in their own tools: metrics, traces and logs. None of it costs anything until it is asked for."""
 
-from perdure.telemetry.context import TraceContext, derived_trace_id, parse_traceparent, span_id, traceparent
-from perdure.telemetry.logs import LogScope, configure_logs, logging_within
-from perdure.telemetry.settings import TelemetrySettings, TraceSettings
-from perdure.telemetry.spans import Link, Span, SpanEvent, Spans, open_spans
+from __future__ import annotations
 
-__all__ = [
-    "Link", "LogScope", "Span", "SpanEvent", "Spans", "TelemetrySettings", "TraceContext", "TraceSettings",
-    "configure_logs", "derived_trace_id", "logging_within", "open_spans", "parse_traceparent", "span_id",
-    "traceparent",
-]  # fmt: skip
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from perdure.telemetry.context import TraceContext as TraceContext
+    from perdure.telemetry.context import derived_trace_id as derived_trace_id
+    from perdure.telemetry.context import parse_traceparent as parse_traceparent
+    from perdure.telemetry.context import span_id as span_id
+    from perdure.telemetry.context import traceparent as traceparent
+    from perdure.telemetry.logs import LogScope as LogScope
+    from perdure.telemetry.logs import configure_logs as configure_logs
+    from perdure.telemetry.logs import logging_within as logging_within
+    from perdure.telemetry.settings import TelemetrySettings as TelemetrySettings
+    from perdure.telemetry.settings import TraceSettings as TraceSettings
+    from perdure.telemetry.spans import Link as Link
+    from perdure.telemetry.spans import Span as Span
+    from perdure.telemetry.spans import SpanEvent as SpanEvent
+    from perdure.telemetry.spans import Spans as Spans
+    from perdure.telemetry.spans import open_spans as open_spans
+
+_HOMES = {
+    "Link": "perdure.telemetry.spans",
+    "LogScope": "perdure.telemetry.logs",
+    "Span": "perdure.telemetry.spans",
+    "SpanEvent": "perdure.telemetry.spans",
+    "Spans": "perdure.telemetry.spans",
+    "TelemetrySettings": "perdure.telemetry.settings",
+    "TraceContext": "perdure.telemetry.context",
+    "TraceSettings": "perdure.telemetry.settings",
+    "configure_logs": "perdure.telemetry.logs",
+    "derived_trace_id": "perdure.telemetry.context",
+    "logging_within": "perdure.telemetry.logs",
+    "open_spans": "perdure.telemetry.spans",
+    "parse_traceparent": "perdure.telemetry.context",
+    "span_id": "perdure.telemetry.context",
+    "traceparent": "perdure.telemetry.context",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Names are loaded when first used: settings are read without them."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'perdure.telemetry' has no attribute '{name}'")
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOMES)

@@ -58,6 +58,11 @@ class Catalogue:
             return None
         return versions.get(max(versions) if version is None else version)
 
+    def sentence(self, name: str, version: int, args: Mapping[str, Any]) -> str:
+        """A call in words; empty when the verb is not loaded."""
+        verb = self.find(name, version)
+        return verb.sentence(args or {}) if verb is not None else ""
+
     def get(self, name: str, version: int | None = None) -> Verb:
         """Like `find`, but an unknown verb is a rejection that names the nearest one."""
         verb = self.find(name, version)

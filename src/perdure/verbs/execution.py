@@ -17,6 +17,7 @@ from perdure.contracts import (
     FlagMerge,
     FlagType,
     RetryPolicy,
+    nature_of,
 )
 from perdure.verbs.agents import read_agent
 from perdure.verbs.definition import (
@@ -226,10 +227,10 @@ def _check_delays(fields: Fields, changes: dict[str, Any]) -> None:
 
 
 def _failure_classes(fields: Fields) -> tuple[FailureClass, ...]:
-    known: dict[str, FailureClass] = {name: name for name in FAILURE_CLASSES}
+    known: dict[str, FailureClass] = {name: name for name in FAILURE_CLASSES if nature_of(name) != "contract"}
     found: list[FailureClass] = []
     for name in fields.texts("retry_on"):
-        if name == "permanent_contract":
+        if name not in known and name in FAILURE_CLASSES:
             reason = "a broken contract is never tried again: it becomes an incident at once"
             fields.wrong(fields.get("retry_on"), "unknown_value", reason, "Leave it out.")
         elif name in known:

@@ -16,10 +16,11 @@ from perdure.verbs.entities import read_entities
 from perdure.verbs.fields import Fields
 from perdure.verbs.keys import ACCEPTED_KEYS
 from perdure.verbs.nearest import did_you_mean
-from perdure.verbs.nodes import MAX_FILE_BYTES, Node, Report, parse_text
+from perdure.verbs.nodes import Node, Report
 from perdure.verbs.overrides import MAPPING_NAME, Override, apply_overrides, node_of, read_overrides
 from perdure.verbs.schema import CompiledSchema, SchemaFault
 from perdure.verbs.shorthand import SchemaReader, with_definitions
+from perdure.verbs.yaml_reader import MAX_FILE_BYTES, parse_text
 
 MAX_FILES = 10_000
 Overrides = Mapping[str, Any] | Path

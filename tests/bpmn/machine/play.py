@@ -22,13 +22,16 @@ SECOND = 1_000_000
 
 
 def random_plan(seed: int, size: int = 12) -> Plan:
+    return Plan(random_deployed(seed, size), HASH)
+
+
+def random_deployed(seed: int, size: int = 12) -> Deployed:
     maker = Maker(seed, size)
     process = maker.process()
-    deployed = Deployed(
+    return Deployed(
         process=process, messages=tuple(maker.messages.values()), signals=tuple(maker.signals.values()),
         errors=tuple(maker.errors.values()), profile="open", is_loose=True,
     )  # fmt: skip
-    return Plan(deployed, HASH)
 
 
 class Player:

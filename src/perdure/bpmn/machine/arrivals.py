@@ -15,6 +15,7 @@ from perdure.bpmn.machine.occurring import occur
 from perdure.bpmn.machine.scopes import end
 from perdure.bpmn.machine.state import ENDED, Flags
 from perdure.bpmn.machine.tasks import LADDER, climb, find_task, note_override, task_key
+from perdure.contracts import nature_of
 from perdure.errors import Rejection
 
 CALL_FAILED = "call.failed"
@@ -115,7 +116,7 @@ def end_call(game: Game, command: c.EndCall) -> str | Rejection:
     if failure is None:
         game.incident(node.number, CALL_FAILED, f"The called process did not complete. It was {command.status}.")
     elif not throw(game, "error", failure.code, node.number, node.element) and not failed_undo(game, node.number):
-        if game.is_called and failure.kind == "permanent_business":
+        if game.is_called and nature_of(failure.kind) == "business":
             end(game, "failed", failure)
         else:
             game.incident(node.number, CALL_FAILED, f"The called process did not complete. {failure.message}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from hashlib import sha256
 
-from perdure.sources import Id, derive_id, parse_id
+from perdure.identifiers import Id, derive_id, parse_id
 
 INSTANCE = "instance"
 PROCESS = "process"

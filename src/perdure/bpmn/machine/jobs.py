@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
@@ -16,6 +18,7 @@ from perdure.bpmn.machine.moves import start_job
 from perdure.bpmn.machine.occurring import pass_event
 from perdure.bpmn.machine.scopes import end
 from perdure.bpmn.machine.state import Failure, Job, Node
+from perdure.contracts import nature_of
 from perdure.usage import OVER_BUDGET, excess
 
 MAX_INTERRUPTIONS = 5
@@ -130,11 +133,15 @@ def fail(
         game.emit(e.JobFailed(node.number, job.attempt, game.now, failure, max(1, game.now + int(delay * SECOND))))
         return
     game.emit(e.JobFailed(node.number, job.attempt, game.now, failure))
-    if failure.kind == "permanent_business":
-        business(game, node, failure)
-    elif not failed_undo(game, node.number):
-        code = CONTRACT if failure.kind == "permanent_contract" else EXHAUSTED
-        game.incident(node.number, code, _text(job, failure, code))
+    match nature := nature_of(failure.kind):
+        case "business":
+            business(game, node, failure)
+        case "contract" | "temporary":
+            if not failed_undo(game, node.number):
+                code = CONTRACT if nature == "contract" else EXHAUSTED
+                game.incident(node.number, code, _text(job, failure, code))
+        case _:
+            assert_never(nature)
 
 
 def _text(job: Job, failure: Failure, code: str) -> str:

@@ -27,6 +27,7 @@ from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.state import ENDED, STATE_VERSION, Instance, Job, Node, Watch
 from perdure.bpmn.machine.tasks import LADDER
 from perdure.errors import Rejection
+from perdure.identifiers import id_text
 from perdure.journal import (
     NO_ROWS,
     Decision,
@@ -42,7 +43,6 @@ from perdure.journal import (
 )
 from perdure.journal.routes import IncidentRoute, Route, ThrownRoute
 from perdure.people import next_rung
-from perdure.sources import id_text
 
 NOTICE = "perdure:"
 THROWN = "thrown"

@@ -23,9 +23,9 @@ from perdure.bpmn.machine.identity import PROCESS
 from perdure.bpmn.machine.state import Compact
 from perdure.contracts import DurationError, parse_date_time, parse_span
 from perdure.errors import InvariantBroken, Rejection
+from perdure.identifiers import id_text
 from perdure.journal import Decision, Notice, Origin, ParkedRow, RecordCodec, Rows, TimerRow, Upcaster, read_form
 from perdure.journal.routes import StartRoute
-from perdure.sources import id_text
 from perdure.spans import later
 
 STATE_VERSION = 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, assert_never, get_args
 
 import msgspec
 
@@ -16,10 +16,6 @@ Status = Literal[
     "active", "suspended", "completed", "failed", "cancelled", "terminated", "compensating", "compensated",
     "compensation_failed",
 ]  # fmt: skip
-CONTAINERS: frozenset[str] = frozenset({"scope", "many", "loop", "undo"})
-ENDED: frozenset[str] = frozenset(
-    {"completed", "failed", "cancelled", "terminated", "compensated", "compensation_failed"}
-)
 Flags = dict[str, str | bool | int]
 Place = tuple[str, ...]
 """Where in the data something belongs: names of multi-instance activities, each with an iteration."""
@@ -30,6 +26,32 @@ NodeKind = Literal[
 """scope: the process, a subprocess · many, loop: around iterations · job: for a worker · task: for a person ·
 wait: a catch event or receive task · gate: an event-based gateway · join: a token that arrived at a join ·
 call: a called process · undo: compensation under way · stuck: a gateway or event that found no way out."""
+
+
+def is_ended(status: Status) -> bool:
+    """Whether an instance has ended."""
+    match status:
+        case "completed" | "failed" | "cancelled" | "terminated" | "compensated" | "compensation_failed":
+            return True
+        case "active" | "suspended" | "compensating":
+            return False
+        case _:
+            assert_never(status)
+
+
+def is_container(kind: NodeKind) -> bool:
+    """Whether tokens stand inside a token of that kind."""
+    match kind:
+        case "scope" | "many" | "loop" | "undo":
+            return True
+        case "job" | "task" | "wait" | "gate" | "join" | "call" | "stuck":
+            return False
+        case _:
+            assert_never(kind)
+
+
+ENDED: frozenset[str] = frozenset(each for each in get_args(Status) if is_ended(each))
+CONTAINERS: frozenset[str] = frozenset(each for each in get_args(NodeKind) if is_container(each))
 
 WatchKind = Literal["message", "timer", "signal", "condition"]
 ROOT = 1

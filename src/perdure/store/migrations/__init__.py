@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from perdure.errors import StoreSettingError
@@ -22,7 +22,7 @@ class Migration(NamedTuple):
 
 def migrations(dialect: Dialect) -> list[Migration]:
     """Every migration of a dialect in order."""
-    folder = resources.files("perdure.store.migrations") / dialect
+    folder = Path(__file__).parent / dialect
     found = []
     for file in sorted(folder.iterdir(), key=lambda each: each.name):
         if file.name.endswith(".sql"):

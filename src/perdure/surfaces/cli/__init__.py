@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import gc
 import io
+import os
 import sys
+
+from perdure.surfaces.cli.exits import INVALID
+
+COMPLETING = "_PERDURE_COMPLETE"
+"""The variable by which a shell asks for completions."""
 
 
 def main() -> None:
@@ -12,9 +18,18 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal of few letters is no reason to fail after the work
-    from perdure.surfaces.cli.application import run
-
     try:
-        sys.exit(run(sys.argv[1:]))
+        sys.exit(_run(sys.argv[1:]))
     finally:
         gc.freeze()  # all that is left goes with the process: nobody waits until it was looked through
+
+
+def _run(words: list[str]) -> int:
+    if words in ([], ["--help"]) and COMPLETING not in os.environ:
+        from perdure.surfaces.cli.root_help import print_root_help
+
+        print_root_help()
+        return 0 if words else INVALID
+    from perdure.surfaces.cli.application import run
+
+    return run(words)

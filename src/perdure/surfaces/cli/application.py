@@ -2,59 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from perdure.surfaces.cli import (
-    agents,
-    arrivals,
-    audits,
-    calls,
-    databases,
-    demonstration,
-    drawings,
-    formatting,
-    instances,
-    keys,
-    linting,
-    measuring,
-    messages,
-    packs,
-    people,
-    processes,
-    projects,
-    proving,
-    repl,
-    runbooks,
-    scenarios,
-    serving,
-    tasks,
-    verbs,
-    worker,
-)
+from perdure.surfaces.cli import COMPLETING
+from perdure.surfaces.cli.commands import COMMANDS
 from perdure.surfaces.cli.exits import INTERRUPTED
 from perdure.surfaces.cli.failures import usage_error
 from perdure.surfaces.cli.options import Settings, give_options, group, with_options
-
-HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
-ROOMS = (
-    projects, demonstration, verbs, packs, repl, linting, formatting, proving, scenarios, drawings, calls, runbooks,
-    arrivals, people, tasks, processes, instances, messages, worker, serving, agents, keys, audits, databases,
-    measuring,
-)  # fmt: skip
+from perdure.surfaces.cli.root_help import HELP
 
 
 def application(words: Sequence[str] = ()) -> typer.Typer:
     """A fresh application with every command; with the one that the words begin with alone, where there is one."""
+    app = _root()
+    named = [each for each in COMMANDS if each.name in words[:1]]
+    for module in dict.fromkeys(each.module for each in named or COMMANDS):
+        import_module(f"perdure.surfaces.cli.{module}").register(app)
+    _narrow(app, words)
+    give_options(app)
+    return app
+
+
+def outline() -> typer.Typer:
+    """An application that knows its commands by name and sentence only: all that completing the first word needs."""
+    app = _root()
+    for each in COMMANDS:
+        app.command(each.name, help=each.help)(_outlined)
+    return app
+
+
+def _outlined() -> None:
+    raise AssertionError("an outline is completed, never run")
+
+
+def _root() -> typer.Typer:
     app = group(HELP)
     app.callback()(with_options(_any_command))
     app._add_completion = True
-    for room in ROOMS:
-        room.register(app)
-    _narrow(app, words)
-    give_options(app)
     return app
 
 
@@ -89,6 +79,8 @@ def _any_command(
 
 def run(words: list[str]) -> int:
     """Run one line; returns its exit code."""
+    if COMPLETING in os.environ:
+        return _ended(_completed(os.environ), words, standalone_mode=True)
     app = application(tuple(words[:2]))  # a command, or a group and its command
     if "--json" not in words:
         return _ended(app, words, standalone_mode=True)
@@ -106,3 +98,14 @@ def _ended(app: typer.Typer, words: list[str], standalone_mode: bool) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return ended if isinstance(ended, int) else 0
+
+
+def _completed(environment: Mapping[str, str]) -> typer.Typer:
+    """What a shell's line is completed from: the command it begins with, or the names of all."""
+    typed = environment.get("_TYPER_COMPLETE_ARGS") or environment.get("COMP_WORDS", "")
+    try:
+        words = shlex.split(typed)[1:]
+    except ValueError:  # a quote that is still open
+        words = typed.split()[1:]
+    is_past_the_first = len(words) > 1 or typed[-1:].isspace()
+    return application(tuple(words[:2])) if words and is_past_the_first else outline()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,9 +16,10 @@ from perdure.surfaces.cli.completions import verb_names
 from perdure.surfaces.cli.exits import FAILED, NOT_YET
 from perdure.surfaces.cli.failures import usage
 from perdure.surfaces.cli.options import Settings, command
-from perdure.surfaces.cli.project import load_project, load_verbs, open_store
+from perdure.surfaces.cli.project import load_project, load_verbs, open_store, principal_of
 from perdure.surfaces.cli.reading import duration, expression, json_option, pairs
 from perdure.surfaces.cli.remote import changed, find_verb, is_remote, open_server, server_of, server_verbs
+from perdure.surfaces.cli.times import clock
 
 PANEL = "Calls"
 REST_SECONDS = 3.0
@@ -211,9 +213,24 @@ async def parked(
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 100,
 ) -> None:
     """List what waits, oldest first."""
-    async with open_store(settings, "reader") as perdure:
-        found = await perdure.parked(after=after, limit=limit)
+    found = await _parked(settings, after, limit)
+    if found or settings.json:
         output.show(settings, found, lambda: _histories().parked_picture(found))
+    else:
+        output.sentence("Nothing waits.")
+
+
+async def _parked(settings: Settings, after: int, limit: int) -> list[dict[str, Any]]:
+    """Waiting calls; for people, who see no sentences here, from the store alone where no process carries one."""
+    if not settings.json and not server_of(settings):
+        from perdure.app.wait_list import CarriedCallError, parked_calls
+        from perdure.journal import Origin
+
+        origin = Origin(settings.tenant, principal_of(settings))
+        with contextlib.suppress(CarriedCallError):
+            return await parked_calls(load_project(settings).store, origin, clock(), after=after, limit=limit)
+    async with open_store(settings, "reader") as perdure:
+        return await perdure.parked(after=after, limit=limit)
 
 
 async def find(

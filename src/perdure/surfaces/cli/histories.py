@@ -78,7 +78,7 @@ def parked_picture(found: list[dict[str, Any]]) -> RenderableType:
         told += [each["progress"]] if each["progress"] else []
         key = Text(waiting.get("key", ""), style="red" if kind == "incident" else "cyan")
         rows.append((key, Text(each["verb"]), Text("\n".join(told)), Text(each["id"])))
-    return table("Parked", ("key", "verb", "waits", "id"), rows, "Nothing waits.", lesser=_repeated(found))
+    return table("Parked", ("key", "verb", "waits", "id"), rows, "", lesser=_repeated(found))
 
 
 def _repeated(found: list[dict[str, Any]]) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import functools
 import inspect
@@ -12,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
-PANEL = "Options of every command"
+from perdure.surfaces.cli.shared_options import PANEL, SHARED_OPTIONS, SharedOption
 
 
 class Settings(NamedTuple):
@@ -30,22 +29,21 @@ class Settings(NamedTuple):
     key_file: str | None = None
 
 
-def _option(kind: Any, *names: str, help: str, metavar: str | None = None) -> Any:
-    return Annotated[kind, typer.Option(*names, help=help, metavar=metavar, rich_help_panel=PANEL, show_default=False)]
+def _typed(option: SharedOption) -> tuple[Any, Any]:
+    """The type of an option, as typer reads it, and its default."""
+    kinds: dict[str, tuple[Any, Any]] = {
+        "flag": (bool, False),
+        "text": (str | None, None),
+        "texts": (list[str] | None, None),
+    }
+    kind, default = kinds[option.kind]
+    told = typer.Option(
+        option.name, help=option.help, metavar=option.metavar or None, rich_help_panel=PANEL, show_default=False
+    )
+    return Annotated[kind, told], default
 
 
-GLOBAL: dict[str, tuple[Any, Any]] = {
-    "as_json": (_option(bool, "--json", help="Print one JSON value for machines."), False),
-    "store": (_option(str | None, "--store", metavar="URL", help="sqlite:///file.db or postgresql://…"), None),
-    "config": (_option(str | None, "--config", metavar="FILE", help="Instead of ./perdure.yaml."), None),
-    "tenant": (_option(str | None, "--tenant", metavar="NAME", help="On whose behalf; 'default' otherwise."), None),
-    "principal": (_option(str | None, "--as", metavar="NAME", help="Who asks; otherwise the system's user."), None),
-    "groups": (_option(list[str] | None, "--group", metavar="NAME", help="A group that who asks belongs to."), None),
-    "definitions": (_option(list[str] | None, "--definitions", metavar="PATH", help="Verbs from here instead."), None),
-    "handlers": (_option(list[str] | None, "--handlers", metavar="PACKAGE", help="Handlers from here instead."), None),
-    "server": (_option(str | None, "--server", metavar="URL", help="Ask this server instead of a store."), None),
-    "key_file": (_option(str | None, "--key-file", metavar="FILE", help="The key to show it, else PERDURE_KEY."), None),
-}  # fmt: skip
+GLOBAL: dict[str, tuple[Any, Any]] = {each.parameter: _typed(each) for each in SHARED_OPTIONS}
 """Parameter name, its type with the option, and its default."""
 
 
@@ -141,6 +139,8 @@ def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
         with ending(settings), quiet:
             made = function(settings, **arguments)
             if inspect.iscoroutine(made):
+                import asyncio
+
                 asyncio.run(made)
 
     parameters = [*(each.replace(kind=kind) for each in own), *shared, context]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from perdure.surfaces.cli.options import Settings
+from perdure.surfaces.cli.root_help import has_colours
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,6 +35,11 @@ def show(settings: Settings, value: Any, picture: Callable[[], Any]) -> None:
         line(value)
     else:
         console().print(picture())
+
+
+def sentence(text: str) -> None:
+    """A short remark in place of a picture, dim on a terminal, without loading what draws pictures."""
+    sys.stdout.write(f"\x1b[2m{text}\x1b[0m\n" if has_colours(sys.stdout) else f"{text}\n")
 
 
 def counted(number: int, thing: str) -> str:

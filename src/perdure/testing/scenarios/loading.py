@@ -12,7 +12,8 @@ from perdure.errors import DefinitionError
 from perdure.testing.scenarios import values as v
 from perdure.testing.scenarios.steps import KIND, Reader, read_step
 from perdure.verbs.fields import Fields
-from perdure.verbs.nodes import Node, Report, parse_text
+from perdure.verbs.nodes import Node, Report
+from perdure.verbs.yaml_reader import parse_text
 
 SUFFIXES = (".yaml", ".yml")
 _FAILURES: dict[str, FailureClass] = {

@@ -1,0 +1,51 @@
+"""Closed types: one more failure class, state or kind makes the type checker name the places that must know it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.house.tree import PACKAGE, ROOT
+
+CLOSED = {
+    "Backoff": "contracts.py",
+    "ConsequenceTier": "contracts.py",
+    "FailureClass": "contracts.py",
+    "FailureNature": "contracts.py",
+    "FlagFormat": "contracts.py",
+    "FlagType": "contracts.py",
+    "GatewayKind": "bpmn/model.py",
+    "NodeKind": "bpmn/machine/state.py",
+    "RunbookState": "runbooks/state.py",
+    "Status": "bpmn/machine/state.py",
+    "StepState": "runbooks/state.py",
+    "TaskKind": "bpmn/model.py",
+}
+"""The module that each closed type is defined in."""
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What the type checker says of a copy in which every closed type has one more member, named after it."""
+    folder = tmp_path_factory.mktemp("tree")
+    shutil.copytree(PACKAGE, folder / "src" / "perdure", ignore=shutil.ignore_patterns("__pycache__", "static"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    for name, module in CLOSED.items():
+        path = folder / "src" / "perdure" / module
+        text, count = re.subn(
+            rf"^{name} = Literal\[", rf'\g<0>"added_{name}", ', path.read_text(encoding="utf-8"), flags=re.MULTILINE
+        )
+        assert count == 1, name
+        path.write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--cache-dir", str(folder / "cache")]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", CLOSED)
+def test_one_more_member_is_named_by_the_type_checker(name: str, findings: str) -> None:
+    assert re.search(rf'"assert_never" has incompatible type "Literal\[\'added_{name}\'\]"', findings), findings
