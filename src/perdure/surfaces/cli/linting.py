@@ -30,7 +30,9 @@ def lint(
         list[Path], typer.Argument(metavar="PATH…", help="Models, folders of them, verb files.", show_default=False)
     ],
     profile: Annotated[str, typer.Option("--profile", help="hollow, contract or open.")] = "hollow",
-    target: Annotated[str, typer.Option("--target", help="Check for the embedded engine, or for a later move: camunda or temporal.")] = "embedded",
+    target: Annotated[
+        str, typer.Option("--target", help="Check for the embedded engine, or for a later move: camunda or temporal.")
+    ] = "embedded",
     sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0 for code hosts and editors.")] = False,
 ) -> None:
     """Check process models: hollow, correct, true to the contract of their verb, portable. Exits 1 on errors."""
