@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from perdure.app.perdure import Perdure
 from perdure.engine import EVERYTHING, Receipt
 from perdure.errors import RejectedError
+from perdure.sources import id_text
 from perdure.testing.conformance import Case, contract_cases, exercise, scenario_cases
 from perdure.testing.conformance.case import EngineWorld
 from perdure.testing.conformance.contract import PROMISES
+from perdure.testing.conformance.order import PROCESS, order
 from perdure.testing.scenarios.embedded import EmbeddedWorld
 from perdure.testing.scenarios.values import Scenario
 from tests.scenarios.cases import FILES, name_of
@@ -94,8 +97,17 @@ async def test_an_engine_that_breaks_a_promise_fails_the_case(promises: dict[str
     assert "no_subscription" in verdict.reasons[0]
 
 
-def test_a_call_that_needs_a_capability_is_refused_by_name() -> None:
-    with pytest.raises(RejectedError) as refused:
-        Poor.capabilities.require("suspend", "suspend", Poor.name)
-    assert refused.value.rejection.code == "blocked"
-    assert "cannot suspend" in str(refused.value)
+@pytest.mark.req("V13")
+async def test_a_call_that_the_engine_cannot_answer_is_refused_by_name(promises: dict[str, Case]) -> None:
+    case = promises["a_held_instance_does_not_move"]
+    async with EmbeddedWorld.open(case.scenario) as world:
+        await world.deploy(order())
+        begun = await world.engine.start(PROCESS, world.origin)
+        runtime = world.sandbox.runtime
+        runtime.engine = Poor(runtime.engine)  # type: ignore[assignment]
+        with pytest.raises(RejectedError) as refused:
+            await Perdure(runtime, world.origin).instances.suspend(id_text(begun.id))
+        assert refused.value.rejection.code == "blocked"
+        assert "its engine cannot suspend" in str(refused.value)
+        await world.idle()
+        assert (await world.instances.read(begun.id, world.origin)).state.status == "active"

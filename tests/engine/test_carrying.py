@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from perdure.bpmn.machine.machine import INSTANCE_ENDED, INSTANCE_TOLD
 from perdure.bpmn.model import Event
 from perdure.errors import RejectedError
+from perdure.journal.routes import read_route
 from perdure.sources import Id
 from tests.engine.models import START, boundary, error, failure, flow, line, message, model, service, user, wait
 from tests.engine.world import ORIGIN, World, opened
@@ -153,8 +155,9 @@ async def test_what_a_call_says_does_not_depend_on_which_notice_of_its_process_c
         assert sorted(kind for _, _, _, kind, _ in waiting) == sorted(NOTICES)
         deliveries.update(held)
         for _, tenant, message_id, kind, id in sorted(waiting, key=lambda each: order.index(each[3])):
+            kept = await world.sandbox.runtime.store.message(tenant, message_id)
             for _ in range(times):  # by two processes that both saw it waiting
-                await held[kind](tenant, message_id, id)
+                await held[kind](tenant, message_id, id, read_route(kind, message_id, kept.body))
         view = await world.sandbox.status(call.id)
         assert (view.state, view.result) == ("completed", {"t_one": 1})
         entries = [event.entry async for event in world.sandbox.events(call.id)]
@@ -163,7 +166,7 @@ async def test_what_a_call_says_does_not_depend_on_which_notice_of_its_process_c
         assert await world.sandbox.runtime.store.pending_messages(0, 10) == []
 
 
-async def not_yet(tenant: str, message_id: str, id: Id) -> bool:
+async def not_yet(tenant: str, message_id: str, id: Id, route: Any) -> bool:
     return False
 
 

@@ -16,7 +16,7 @@ async def test_a_called_instance_erased_before_its_end_was_told_is_an_incident_o
         notices = world.engine.notices
         ended = notices._deliveries[INSTANCE_ENDED]
 
-        async def unreachable(tenant: str, message_id: str, id: Id) -> bool:
+        async def unreachable(tenant: str, message_id: str, id: Id, route: None) -> bool:
             raise StoreUnavailableError("read", "store", "it", "the wire is cut")
 
         notices._deliveries[INSTANCE_ENDED] = unreachable

@@ -8,7 +8,7 @@ import pytest
 
 from perdure.app import proving
 from perdure.testing import sandbox
-from perdure.testing.scenarios import pure, resting
+from perdure.testing.scenarios import resting
 from perdure.testing.scenarios import running as runner
 from perdure.testing.scenarios.values import Outcome, Scenario
 from tests.scenarios.drawn import played
@@ -51,7 +51,6 @@ async def test_too_many_timers_fail_the_step_and_what_happened_until_then_is_tol
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sandbox, "MAX_ROUNDS", 50)
-    monkeypatch.setattr(pure, "MAX_ROUNDS", 50)
     sketch = "start s\nuser u\nboundary b on u non timer cycle R/PT1S\nend e\nend f\ns > u > e\nb > f\n"
     years = "profile: open\ndo: [start, advance: P10Y, task: u]\nexpect: {state: active}\n"
     outcome = await played(tmp_path, sketch, years)

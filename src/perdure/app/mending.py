@@ -92,7 +92,9 @@ async def stuck_view(perdure: Perdure, item: IncidentItem) -> StuckView:
         told["kind"] = CALL
     cause = CAUSES.get(item.code, "") or item.text
     verbs = await _verbs(perdure, aggregate, place)
-    return StuckView(**told, cause=cause, verbs=verbs, actions=actions_of(told["kind"], item.id, item.place))
+    can = perdure.runtime.engine.capabilities
+    actions = [each for each in actions_of(told["kind"], item.id, item.place) if getattr(can, each.act, True)]
+    return StuckView(**told, cause=cause, verbs=verbs, actions=actions)
 
 
 def place_of_incident(text: str) -> Place:

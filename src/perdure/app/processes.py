@@ -321,6 +321,8 @@ class InstanceDesk:
 
     async def cancel(self, id: str, reason: str = "", *, compensate: bool = False) -> InstanceView:
         """Stop an instance; what it did stays done unless it is asked to be undone. Stopped already, it stays so."""
+        if compensate:
+            self._engine.capabilities.require("compensate", "cancel", id)
         found = await self._engine.cancel(id, self._origin, reason=reason, compensate=compensate)
         if found.state.status in ENDED and found.state.status not in CANCELLED:
             fact = f"it is {found.state.status}"
@@ -329,6 +331,7 @@ class InstanceDesk:
 
     async def suspend(self, id: str, reason: str = "") -> InstanceView:
         """Let nothing happen to an instance, nor to the processes it calls, until it is resumed."""
+        self._engine.capabilities.require("suspend", "suspend", id)
         return await self._view(await self._engine.suspend(id, self._origin, reason=reason))
 
     async def resume(self, id: str, *, shift_timers: bool = False) -> InstanceView:
@@ -336,6 +339,7 @@ class InstanceDesk:
 
         The processes it calls go on as well, but for those that were suspended for themselves.
         """
+        self._engine.capabilities.require("suspend", "resume", id)
         return await self._view(await self._engine.resume(id, self._origin, shift_timers=shift_timers))
 
     async def modify(
@@ -343,6 +347,7 @@ class InstanceDesk:
         reason: str = "",
     ) -> InstanceView:  # fmt: skip
         """Take tokens away by their numbers, put new ones before elements, set flags by hand; one commit."""
+        self._engine.capabilities.require("modify", "modify", id)
         return await self._view(await self._engine.modify(
             id, self._origin, cancel=cancel, start=start, flags=flags, reason=reason
         ))  # fmt: skip
@@ -352,6 +357,7 @@ class InstanceDesk:
         flags: Mapping[str, str] | None = None, reason: str = "", dry_run: bool = False,
     ) -> MigrationPlan:  # fmt: skip
         """Go on under another version, the latest unless one is named; a dry run only says what would happen."""
+        self._engine.capabilities.require("migrate", "migrate", id)
         return await self._engine.migrate(
             id, self._origin, process=process, version=version, mapping=mapping, flags=flags, reason=reason,
             dry_run=dry_run,
@@ -359,6 +365,7 @@ class InstanceDesk:
 
     async def migrate_back(self, id: str, *, reason: str = "", dry_run: bool = False) -> MigrationPlan:
         """To the version before the last migration, by the inverse of its mapping."""
+        self._engine.capabilities.require("migrate", "migrate back", id)
         return await self._engine.migrate_back(id, self._origin, reason=reason, dry_run=dry_run)
 
     async def retry(

@@ -43,11 +43,10 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
         """The capabilities among those named that are not there, in their order."""
         return [name for name in self.__struct_fields__ if name in needs and not getattr(self, name)]
 
-    def require(self, capability: str, do: str, engine: str) -> None:
-        """Refuse what the engine cannot do, before anything happens."""
+    def require(self, capability: str, do: str, instance: str) -> None:
+        """Refuse a call that the engine of an instance cannot answer, before anything happens."""
         if not getattr(self, capability):
-            fact = f"its engine '{engine}' cannot {capability.replace('_', ' ')}"
-            raise RejectedError(Rejection("blocked", do, "instance", engine, fact))
+            raise RejectedError(Rejection("blocked", do, "instance", instance, f"its engine cannot {capability}"))
 
 
 EVERYTHING = Capabilities(**dict.fromkeys(Capabilities.__struct_fields__, True))
