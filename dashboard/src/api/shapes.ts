@@ -76,4 +76,4 @@ export interface Overview {
   counted_to?: number;
   counted_to_hourly?: number;
 }
-export interface LiveEvent { cursor: string; id: string; kind: string; sequence: number; at: string; entry: string; state: string; case?: string }
+export interface LiveEvent { cursor: string; id: string; kind: string; sequence: number; at: string; entry: string; state: string }

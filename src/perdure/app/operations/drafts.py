@@ -45,7 +45,7 @@ class StartDraft(Request, frozen=True):
 
 @operation(
     "runbook.draft",
-    Route("POST", "/drafts", 201, location="/api/drafts/{id}", needs_body=True),
+    Route("POST", "/drafts", 201, location="/api/drafts/", needs_body=True),
     tag=TAG,
     scope=NO_VERB,
 )

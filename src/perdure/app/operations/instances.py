@@ -174,7 +174,7 @@ async def list_instances(context: Context, request: ListInstances) -> Page[Insta
 
 @operation(
     "instance.start",
-    Route("POST", "/instances", 201, location="/api/instances/{id}"),
+    Route("POST", "/instances", 201, location="/api/instances/"),
     tag=TAG,
     scope=VERB_OF_PROCESS,
     repeat="domain",

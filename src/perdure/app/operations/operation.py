@@ -83,7 +83,7 @@ class Route(NamedTuple):
     name: str = ""
     """The name in the description of the API; default: that of the operation's function."""
     location: str = ""
-    """The path of the thing that was made, with the fields of the answer."""
+    """The place of the thing that was made, before its id."""
     needs_body: bool = False
     """A body must be sent although every field has a default."""
 

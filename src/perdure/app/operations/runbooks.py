@@ -212,7 +212,7 @@ async def plan_runbook(context: Context, request: Composed) -> PlanView:
 
 @operation(
     "runbook.start",
-    Route("POST", "/runbooks", 201, location="/api/runbooks/{id}", needs_body=True),
+    Route("POST", "/runbooks", 201, location="/api/runbooks/", needs_body=True),
     tag=TAG,
     scope=DISCOVERED,
     repeat="domain",

@@ -61,7 +61,7 @@ async def show_verb(context: Context, request: ShowVerb) -> VerbView:
 
 @operation(
     "verb.call",
-    Route("POST", "/verbs/{name}/calls", 201, location="/api/calls/{id}", needs_body=True),
+    Route("POST", "/verbs/{name}/calls", 201, location="/api/calls/", needs_body=True),
     tag=TAG,
     scope=NAMED_VERB,
     repeat="domain",

@@ -126,7 +126,7 @@ def _answer(place: Route, answer: Any) -> Answer[Any]:
     if isinstance(answer, VERSIONED):
         headers[b"etag"] = f'"{answer.sequence}"'
         if place.location:
-            headers[b"location"] = place.location.replace("{id}", answer.id)
+            headers[b"location"] = place.location + answer.id
     return Answer(answer, place.status, headers)
 
 
