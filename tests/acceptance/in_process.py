@@ -39,8 +39,7 @@ def run_here(
 
 
 def _exit_code(words: list[str]) -> int:
-    from perdure.surfaces.cli import output  # noqa: PLC0415  most who import this run no command
-    from perdure.surfaces.cli.application import run  # noqa: PLC0415
+    from perdure.surfaces.cli import output, run  # noqa: PLC0415  most who import this run no command
 
     output.console.cache_clear()
     try:

@@ -19,17 +19,18 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal of few letters is no reason to fail after the work
     try:
-        sys.exit(_run(sys.argv[1:]))
+        sys.exit(run(sys.argv[1:]))
     finally:
         gc.freeze()  # all that is left goes with the process: nobody waits until it was looked through
 
 
-def _run(words: list[str]) -> int:
+def run(words: list[str]) -> int:
+    """Run one line and return its exit code."""
     if words in ([], ["--help"]) and COMPLETING not in os.environ:
         from perdure.surfaces.cli.root_help import print_root_help
 
         print_root_help()
         return 0 if words else INVALID
-    from perdure.surfaces.cli.application import run
+    from perdure.surfaces.cli import application
 
-    return run(words)
+    return application.run(words)
