@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import settings
 
-from perdure.testing.memory import memory_folder
+from perdure.testing.memory_folder import memory_folder
 from perdure.testing.services import PostgresService, ServiceUnavailable, is_required
 from tests.depth import add_depth_option, depth_of, run_long_tests_first, select_by_depth
 
@@ -67,7 +67,7 @@ def postgres_template(postgres_server: PostgresService) -> str:
 
 
 async def _open_once(url: str) -> None:
-    from perdure.store.opening import open_driver  # noqa: PLC0415  most suites need no store
+    from perdure.store.driver_selection import open_driver  # noqa: PLC0415  most suites need no store
 
     driver = open_driver(url)
     await driver.open()

@@ -10,10 +10,10 @@ from perdure.app.perdure import Perdure
 from perdure.app.runtime import Runtime
 from perdure.journal import Origin
 from perdure.sources import SECOND
-from perdure.testing.clock import VirtualSources
 from perdure.testing.sandbox import quiet_driver
+from perdure.testing.virtual_clock import VirtualSources
 from perdure.verbs import Catalogue, HandlerRegistry
-from perdure.work.identity import ProcessIdentity
+from perdure.work.process_identity import ProcessIdentity
 
 LEASE_AND_MORE = 60 * SECOND
 

@@ -13,7 +13,7 @@ from bench.contenders.acknowledging import DEFINITIONS, Acknowledgements, keys_f
 from bench.load import Load, Sample, drain_all, drive, latencies, resident_bytes
 from bench.verify import acknowledged_ids
 from perdure import Perdure
-from perdure.app.instance_views import InstanceView
+from perdure.app.instances.views import InstanceView
 from perdure.journal import Origin
 
 HERE = Path(__file__).resolve().parent.parent

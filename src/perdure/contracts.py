@@ -1,4 +1,4 @@
-"""What verbs, processes and machines agree on: flags, failure classes, retry policies, consequence tiers, durations."""
+"""Contracts of verbs, processes and machines: flags, failure classes, retry policies, tiers, durations."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Literal, assert_never, get_args
 
 import msgspec
 
+from perdure.durations import DAY, Span
 from perdure.errors import PerdureError, RejectedError, Rejection, SchemaViolationError
 from perdure.moments import SECOND
-from perdure.spans import DAY, Span
 
 FailureClass = Literal["transient_external", "transient_infrastructure", "permanent_contract", "permanent_business"]
 ConsequenceTier = Literal["benign", "reviewable", "requires_confirmation", "requires_authorisation"]

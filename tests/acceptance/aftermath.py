@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from perdure import Perdure
-from perdure.app.views import CallView, EventView
+from perdure.app.calls.views import CallView, EventView
 from perdure.sources import id_text
 from perdure.store.audit import verify
-from perdure.store.keys import load_public_keys
+from perdure.store.signing_keys import load_public_keys
 from tests.acceptance.load import Effects, Note, catalogue, effects_path, notes_path, read_notes, unanswered
 
 ENDINGS = ("StepCompleted", "StepFailed", "CallCancelled")

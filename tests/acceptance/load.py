@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from perdure import Perdure
-from perdure.app.views import CallView
+from perdure.app.calls.views import CallView
 from perdure.errors import RejectedError, StoreUnavailableError, Transient
 from perdure.kernel.ports import Told, Unit, Verdict
-from perdure.runbooks.machine import RunbookMachine
+from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.verbs import Call, Catalogue, load_text
 
 DEFINITIONS = """

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from tests.acceptance.browser.serving import Server
+from tests.acceptance.browser.server import Server
 
 CONFIG = "definitions: [definitions]\nhandlers: [counter]\nserver: {rate: {per_second: 100000, burst: 100000}}\n"
 VERBS = """

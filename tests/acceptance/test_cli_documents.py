@@ -30,7 +30,7 @@ def test_a_document_is_written_and_checked_elsewhere(
     shell = project_on_store
     shell.run("audit", "seal")
     assert f"written to {name}" in shell.run("audit", "export", parked, "-o", name).out
-    elsewhere = Shell(tmp_path / "elsewhere")
+    elsewhere = Shell(tmp_path / "store_changed")
     elsewhere.folder.mkdir()
     for each in (name, KEY):
         (elsewhere.folder / each).write_bytes((shell.folder / each).read_bytes())

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from perdure.bpmn.drawing import draw
 from perdure.bpmn.model import Bounds, Definitions, Diagram, Model, Process, Scope, Shape, Task, nodes
+from perdure.bpmn.svg import draw
 from perdure.bpmn.xml import read_model, write_model
 from tests.acceptance.commands import Shell
 from tests.conftest import unavailable

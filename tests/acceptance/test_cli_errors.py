@@ -175,7 +175,7 @@ def test_an_error_of_perdure_itself_says_how_to_see_more(project: Shell) -> None
     """A stand-in for a defect: a module of the command line that does not load."""
     broken = project.folder / "sitecustomize.py"
     broken.write_text(
-        "import perdure.app.call_views as home\n"
+        "import perdure.app.calls.view_builder as home\n"
         "async def parked(self, *args, **kwargs):\n    raise ZeroDivisionError('no reason')\n"
         "home.CallViews.parked = parked\n"
     )

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from perdure.demo import finale, project
-from perdure.demo.stage import BrokenPromise, Stage
-from perdure.demo.story import tell
+from perdure.demo import example_project, tamper_check
+from perdure.demo.command_runner import BrokenPromise, Stage
+from perdure.demo.script import tell
 from tests.acceptance.in_process import run_here
 from tests.house.tree import ROOT, tracked_files
 
@@ -82,7 +82,7 @@ def test_a_promise_that_does_not_hold_ends_the_story(tmp_path: Path) -> None:
         stage.promise(False, "the moon is cheese")
     (tmp_path / "empty.db").write_bytes(b"nothing")
     with pytest.raises(BrokenPromise, match=r"not found in empty\.db"):
-        finale.flip(tmp_path / "empty.db", b"Ingrid")
+        tamper_check.flip(tmp_path / "empty.db", b"Ingrid")
     stage.close()
 
 
@@ -98,9 +98,9 @@ def test_the_project_of_the_story_is_a_copy_without_what_runs_left_behind(tmp_pa
     (tmp_path / "source").mkdir()
     for name in ("perdure.yaml", "perdure.db", "perdure.db.seal.key"):
         (tmp_path / "source" / name).touch()
-    project.begin(tmp_path / "copy", tmp_path / "source")
+    example_project.begin(tmp_path / "copy", tmp_path / "source")
     assert [path.name for path in (tmp_path / "copy").iterdir()] == ["perdure.yaml"]
-    project.begin(tmp_path / "whole")
+    example_project.begin(tmp_path / "whole")
     parts = {"perdure.yaml", "verbs", "models", "casework", "data", "packs", "runbooks"}
     assert parts <= {path.name for path in (tmp_path / "whole").iterdir()}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.pseudo_terminal import Terminal
-from tests.repl.firm import opened_firm, talking
+from tests.surfaces.repl.terminal_project import opened_firm, talking
 
 FEWEST = 5
 """A journey asks fewer questions than this."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from perdure.testing.services import PostgresService
-from tests.acceptance.browser.serving import Server
+from tests.acceptance.browser.server import Server
 from tests.acceptance.serving import Callers, FeedReader, counting
 from tests.on_disk import postgres_server
 

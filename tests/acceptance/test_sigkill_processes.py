@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from perdure import Perdure, load_config
-from perdure.app.auditing import public_keys_of, verify_store
-from perdure.app.instance_views import InstanceView
+from perdure.app.audit.store_audit import public_keys_of, verify_store
+from perdure.app.instances.views import InstanceView
 from perdure.journal import Origin
 from perdure.sources import parse_id
 from tests.acceptance.commands import Shell

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure import Perdure, PerdureError, RejectedError
-from perdure.access.keytexts import from_letters, key_digest, key_text, read_key, to_letters
+from perdure.access.key_ring import FRESH, JUST_NOW, TENANTS
+from perdure.access.key_text import from_letters, key_digest, key_text, read_key, to_letters
 from perdure.access.machine import access_id
 from perdure.access.principal import Principal
-from perdure.access.ring import FRESH, JUST_NOW, TENANTS
-from perdure.app.auditing import export_calls, verify_store
+from perdure.app.audit.store_audit import export_calls, verify_store
 from perdure.errors import QuarantinedError, StoreUnavailableError
 from perdure.sources import SECOND, SystemSources
-from perdure.store.audit.offline import verify_export
+from perdure.store.audit.export_verification import verify_export
 
 pytestmark = pytest.mark.req("P3", "V31")
 

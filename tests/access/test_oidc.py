@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from joserfc.jwk import ECKey, OctKey, OKPKey
 
-from perdure.access.claims import ClaimNames, Expected, claims_fault, principal_of
 from perdure.access.principal import Principal
+from perdure.access.token_claims import ClaimNames, Expected, claims_fault, principal_of
 from perdure.sources import SECOND
-from perdure.surfaces.http.jwts import read_header, read_keys
+from perdure.surfaces.http.jwt import read_header, read_keys
 from perdure.surfaces.http.oidc import ASKED_AGAIN, KNOWN_FOR, local_path
-from perdure.surfaces.http.problems import RefusedRequest
-from tests.access.issuing import AUDIENCE, CALLBACK, CLIENT, ISSUER, Issuer, decoded, encoded, rsa
+from perdure.surfaces.http.problem_details import RefusedRequest
+from tests.access.identity_provider import AUDIENCE, CALLBACK, CLIENT, ISSUER, Issuer, decoded, encoded, rsa
 
 pytestmark = pytest.mark.req("P3")
 

@@ -14,10 +14,10 @@ import httpx
 import pytest
 
 from perdure.access.principal import Principal
-from perdure.app.server_config import OidcConfig
+from perdure.app.configuration.server import OidcConfig
 from perdure.sources import SystemSources
 from perdure.surfaces.http.oidc import Provider
-from perdure.surfaces.http.problems import RefusedRequest
+from perdure.surfaces.http.problem_details import RefusedRequest
 
 pytestmark = pytest.mark.req("P3")
 CLIENT = "dashboard"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from perdure.access.granting import check_grant, grant_fault
+from perdure.access.grants import check_grant, grant_fault
 from perdure.access.principal import ROLES, Principal, Role, local
 from perdure.access.roles import OPERATIONS, check, is_pattern, may, reaches, refusal
 from perdure.access.state import Grant

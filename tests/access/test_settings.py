@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from perdure import DefinitionError, RejectedError, load_config
-from perdure.app.server_config import ServerConfig, check_guarded, is_loopback
+from perdure.app.configuration.server import ServerConfig, check_guarded, is_loopback
 
 pytestmark = pytest.mark.req("P3")
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.access import tokens as t
-from perdure.access.keytexts import to_letters
+from perdure.access import signed_tokens as t
+from perdure.access.key_text import to_letters
 from perdure.access.principal import Principal
 from perdure.access.roles import may
 from perdure.access.secret_file import load_or_create_secret, load_secret

@@ -12,13 +12,13 @@ from perdure.access.roles import OPERATIONS, may
 from perdure.app import Perdure
 from perdure.app.operations import calls, verbs
 from perdure.app.operations.calls import CancelCall, ShowCall
+from perdure.app.operations.execution import perform
 from perdure.app.operations.operation import Context, Request, Route, operation
-from perdure.app.operations.perform import perform
 from perdure.app.operations.scopes import NO_VERB
 from perdure.app.operations.table import OF_SURFACES, TABLE
 from perdure.app.operations.verbs import CallVerb
 from perdure.errors import InvariantBroken, RejectedError, StaleError
-from tests.surfaces.http.house import HANDLERS, catalogue
+from tests.surfaces.http.in_process_server import HANDLERS, catalogue
 
 pytestmark = pytest.mark.req("P3")
 GONE = (

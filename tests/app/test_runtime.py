@@ -10,8 +10,8 @@ import pytest
 
 from perdure import Perdure
 from perdure.sources import SECOND
+from tests.runbooks.sample_verbs import catalogue
 from tests.runbooks.test_calls import opened
-from tests.runbooks.world import catalogue
 
 SLOW = """
 - name: slow.wait

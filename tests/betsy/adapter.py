@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions.tree import Compare, Condition, Foreign
 from perdure.bpmn.xml import read_model, write_model
-from perdure.testing.scenarios import values as v
+from perdure.testing.scenarios import scenario as v
 
 MAX_INCREMENTS = 8
 NUMBER = "orch_integer_variable"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from perdure.testing.scenarios import values as v
-from perdure.testing.scenarios.running import run_scenario
+from perdure.testing.scenarios import scenario as v
+from perdure.testing.scenarios.scenario_runner import run_scenario
 from tests.betsy.adapter import Case, cases, log_of, scenario_of
 from tests.conftest import ROOT
 

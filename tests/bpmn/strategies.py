@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from perdure.bpmn.conditions.parse import parse_condition
-from perdure.bpmn.conditions.show import show_condition
+from perdure.bpmn.conditions.parser import parse_condition
+from perdure.bpmn.conditions.printer import show_condition
 from perdure.bpmn.conditions.tree import Among, Both, Compare, Either, Not
 from perdure.bpmn.model import (
     Annotation,
@@ -54,7 +54,7 @@ from perdure.bpmn.model import (
     nodes,
     scopes,
 )
-from perdure.bpmn.xml.reading.nodes import CALLABLE
+from perdure.bpmn.xml.readers.flow_nodes import CALLABLE
 
 HOSTILE = [
     "",

@@ -13,8 +13,8 @@ import pytest
 
 from perdure.surfaces.cli import application as commands
 from perdure.surfaces.cli.application import run
-from tests.client.serving import housed
-from tests.surfaces.http.house import DEFINITIONS
+from tests.client.lossy_server import housed
+from tests.surfaces.http.in_process_server import DEFINITIONS
 
 HANDLERS = '''
 """The handlers of the desk."""
@@ -192,5 +192,5 @@ async def test_a_call_and_a_runbook_live_on_a_server_as_they_do_on_a_store(
         assert (await said(capfd, "parked", "--key-file", "nowhere"))[0] == 2
         monkeypatch.setenv("PERDURE_KEY", "perdure_wrong")
         assert (await said(capfd, "parked"))[0] == 7
-        monkeypatch.setattr("perdure.surfaces.cli.remote.PATIENCE_SECONDS", 0.0)
+        monkeypatch.setattr("perdure.surfaces.cli.remote_server.PATIENCE_SECONDS", 0.0)
         assert (await said(capfd, "parked", "--server", "http://127.0.0.1:9"))[0] == 8

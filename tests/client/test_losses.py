@@ -9,11 +9,11 @@ import pytest
 
 from perdure.client import Client
 from perdure.client.asynchronous.transport import Transport
-from perdure.client.refusals import read_problem
-from perdure.client.retrying import Patience
-from perdure.client.sent_events import PULSE, Reader, SentEvent
+from perdure.client.problem_errors import read_problem
+from perdure.client.retry_backoff import Patience
+from perdure.client.server_sent_events import PULSE, Reader, SentEvent
 from perdure.errors import RejectedError, StoreUnavailableError
-from tests.client.serving import House, housed
+from tests.client.lossy_server import House, housed
 
 
 class Still:

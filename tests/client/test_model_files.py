@@ -9,7 +9,7 @@ import pytest
 from perdure.bpmn.xml import read_model, write_model
 from perdure.client.model_files import read_model_text
 from perdure.errors import DefinitionError
-from tests.engine.models import line, service
+from tests.engines.embedded.process_models import line, service
 
 TEXT = write_model(line("p", service("a", "t.one", name="NAME")))
 

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from perdure.app.instance_views import InstanceView
-from perdure.app.views import CallView
+from perdure.app.calls.views import CallView
+from perdure.app.instances.views import InstanceView
 from perdure.bpmn.xml import write_model
 from perdure.client import AsyncClient
 from perdure.client.asynchronous.transport import Transport
@@ -21,8 +21,8 @@ from perdure.errors import (
     RejectedError,
     SchemaViolationError,
 )
-from tests.client.serving import House, housed
-from tests.engine.models import line, message, service, user, wait
+from tests.client.lossy_server import House, housed
+from tests.engines.embedded.process_models import line, message, service, user, wait
 
 FORM = '{"type": "object", "required": ["verdict"], "properties": {"verdict": {"enum": ["yes", "no"]}}}'
 PROGRAM = '(desk.note :text "a" :as @first) (desk.wait :who "ana" :as @second)'

@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
-from perdure.app import access, feed, listing, packs, processes, runbooks, tasks
+from perdure.app import packs
+from perdure.app.access import api_keys
+from perdure.app.feed import feed
+from perdure.app.lists import lists
 from perdure.app.perdure import Perdure
+from perdure.app.processes import processes
+from perdure.app.runbooks import runbooks
+from perdure.app.tasks import tasks
 from perdure.client import AsyncClient, Client
 from perdure.client.asynchronous import access as client_access
 from perdure.client.asynchronous import lists as client_lists
@@ -18,14 +24,14 @@ from perdure.client.asynchronous import tasks as client_tasks
 
 PAIRS: dict[str, tuple[type, type]] = {
     "": (Perdure, AsyncClient),
-    "runbooks": (runbooks.RunbookDesk, client_runbooks.RunbookDesk),
+    "runbooks": (runbooks.RunbookOperations, client_runbooks.RunbookDesk),
     "processes": (processes.Processes, client_processes.Processes),
-    "instances": (processes.InstanceDesk, client_processes.InstanceDesk),
-    "tasks": (tasks.TaskDesk, client_tasks.TaskDesk),
-    "access": (access.AccessDesk, client_access.AccessDesk),
-    "listing": (listing.Listing, client_lists.Listing),
+    "instances": (processes.InstanceOperations, client_processes.InstanceDesk),
+    "tasks": (tasks.TaskOperations, client_tasks.TaskDesk),
+    "access": (api_keys.KeyOperations, client_access.AccessDesk),
+    "listing": (lists.Listing, client_lists.Listing),
     "feed": (feed.Feed, client_lists.Feed),
-    "packs": (packs.PackDesk, client_access.PackDesk),
+    "packs": (packs.PackOperations, client_access.PackDesk),
 }
 LACKING = {
     "open", "from_config", "acting", "vetting",  # a server has its store, and a key stands for one principal

@@ -14,7 +14,7 @@ import psycopg
 from perdure.journal import NO_ROWS, Rows
 from perdure.kernel.ports import Attachments, InboxRow, RecordRow, Unit
 from perdure.sources import Id, SystemSources
-from perdure.store.opening import open_driver
+from perdure.store.driver_selection import open_driver
 from perdure.store.ports import Driver
 from perdure.store.queries import load_queries
 from perdure.store.store import Store

@@ -16,8 +16,8 @@ from perdure.testing.conformance import Case, contract_cases, exercise, scenario
 from perdure.testing.conformance.case import EngineWorld
 from perdure.testing.conformance.contract import PROMISES
 from perdure.testing.conformance.order import PROCESS, order
-from perdure.testing.scenarios.embedded import EmbeddedWorld
-from perdure.testing.scenarios.values import Scenario
+from perdure.testing.scenarios.embedded_world import EmbeddedWorld
+from perdure.testing.scenarios.scenario import Scenario
 from tests.scenarios.cases import FILES, name_of
 
 NAMES = [promise.__name__ for promise in PROMISES]

@@ -10,10 +10,10 @@ import sqlite3
 import psycopg
 import pytest
 
-from perdure.store.batch import ORDER
 from perdure.store.migrations import migrate_sqlite
-from perdure.store.postgres.statements import load_statements
+from perdure.store.postgres.prepared_statements import load_statements
 from perdure.store.queries import expand, load_queries
+from perdure.store.unit_batch import ORDER
 from tests.conformance.stores import opened
 
 LISTS = (

@@ -9,7 +9,7 @@ import pytest
 
 from perdure.journal import IncidentRow, JobRow, Notice, ParkedRow, Rows, TimerRow
 from perdure.kernel.ports import Attachments, EntityWrite, IndexRow, Unit
-from perdure.store.batch import ORDER, batch_of
+from perdure.store.unit_batch import ORDER, batch_of
 from tests.conformance.stores import TENANT, hash_of, id_of, lone, message, opened, unit_of
 
 TASK = ParkedRow(4, 0, "approve", "key", 0, 0, "task")

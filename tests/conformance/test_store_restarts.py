@@ -12,7 +12,7 @@ from perdure.errors import FencedError, StoreUnavailableError
 from perdure.kernel.ports import Conflict
 from perdure.store.postgres.connection import Lost
 from perdure.store.postgres.driver import PostgresDriver
-from perdure.store.postgres.wire import COMMIT, Request, Wire
+from perdure.store.postgres.pipeline import COMMIT, Pipeline, Request
 from perdure.testing.services import PostgresService
 from tests.conformance.stores import TENANT, Raw, id_of, lone, message, opened, store_over, unit_of
 from tests.conftest import unavailable
@@ -86,19 +86,19 @@ def lose_the_next_commit(
     monkeypatch: pytest.MonkeyPatch, *, is_done: bool, meanwhile: Callable[[], None] = lambda: None
 ) -> None:
     """The next COMMIT takes effect, or not, and its answer is lost."""
-    real = Wire.turn
+    real = Pipeline.turn
 
-    async def turn(self: Wire, requests: list[Request]) -> list[list[tuple[Any, ...]]]:
+    async def turn(self: Pipeline, requests: list[Request]) -> list[list[tuple[Any, ...]]]:
         if requests[-1].statement != COMMIT:
             return await real(self, requests)
-        monkeypatch.setattr(Wire, "turn", real)
+        monkeypatch.setattr(Pipeline, "turn", real)
         if is_done:
             await real(self, requests)
         await self.close()
         meanwhile()
         raise Lost("the answer was lost")
 
-    monkeypatch.setattr(Wire, "turn", turn)
+    monkeypatch.setattr(Pipeline, "turn", turn)
 
 
 @pytest.mark.req("V17")

@@ -14,15 +14,15 @@ import psycopg
 import pytest
 
 from perdure.errors import StoreSettingError, StoreUnavailableError
-from perdure.store.batch import ORDER
+from perdure.store.driver_selection import open_driver
 from perdure.store.migrations import migrations, newest, statements
-from perdure.store.opening import open_driver
-from perdure.store.postgres.binary import BIGINT, BYTEA, LOADERS, TEXT
+from perdure.store.postgres.binary_format import BIGINT, BYTEA, LOADERS, TEXT
 from perdure.store.postgres.connection import check_durable
 from perdure.store.postgres.driver import PostgresDriver
-from perdure.store.postgres.statements import load_statements
+from perdure.store.postgres.prepared_statements import load_statements
 from perdure.store.queries import load_queries
 from perdure.store.sqlite.driver import SqliteDriver
+from perdure.store.unit_batch import ORDER
 from tests.conformance.stores import Raw, opened, unit_of
 
 LOOK_UPS = ("aggregate_versions", "entity_versions", "taken_starts", "known_messages", "taken_keys", "taken_locks")

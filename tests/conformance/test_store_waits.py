@@ -14,7 +14,7 @@ import pytest
 from perdure.journal import ParkedRow, Rows
 from perdure.kernel.ports import DEAD, PENDING, Conflict, InboxRow, Unit
 from perdure.store.migrations import migrate_sqlite
-from perdure.store.postgres.statements import load_statements
+from perdure.store.postgres.prepared_statements import load_statements
 from perdure.store.queries import load_queries
 from tests.conformance.stores import TENANT, Raw, id_of, lone, opened, store_over, unit_of
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from perdure.store.ports import Driver
-from perdure.testing.clock import VirtualSources
-from perdure.testing.faults import Crash, FaultyDriver, Side
+from perdure.testing.fault_injection import Crash, FaultyDriver, Side
 from perdure.testing.sandbox import Sandbox, quiet_driver
+from perdure.testing.virtual_clock import VirtualSources
+from tests.crash.audit import assert_audit_passes
 from tests.crash.scenarios import SCENARIOS, Handlers, Scenario, Story, catalogue
-from tests.crash.verifying import assert_audit_passes
 from tests.depth import killed_commits, some_kills
 
 ATTEMPTS = {"AttemptStarted", "StepReady", "AttemptDiscarded", "CompletionIgnored", "ProgressPosted"}

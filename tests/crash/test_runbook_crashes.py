@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from perdure import Decide
-from perdure.testing.clock import VirtualSources
-from perdure.testing.faults import Crash, FaultyDriver, Side
+from perdure.testing.fault_injection import Crash, FaultyDriver, Side
 from perdure.testing.sandbox import Sandbox, quiet_driver
-from tests.crash.verifying import assert_audit_passes
+from perdure.testing.virtual_clock import VirtualSources
+from tests.crash.audit import assert_audit_passes
 from tests.depth import killed_commits, some_kills
-from tests.runbooks.casebook import Desk, catalogue, states
+from tests.runbooks.onboarding_verbs import Desk, catalogue, states
 
 MAX_COMMITS = 60
 ONCE = {"StepCompleted", "ChoiceMade", "StepSkipped", "StepFailed", "DecisionMade", "CompletionReceived", "StepsAdded"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from perdure.store.opening import open_driver
-from tests.durability.opening import opened
+from perdure.store.driver_selection import open_driver
+from tests.durability.platform import opened
 
 
 async def open_and_call(url: str) -> str:

@@ -18,15 +18,15 @@ from perdure import Perdure
 from perdure.errors import PerdureError, StoreFullError, StoreSettingError, StoreUnavailableError
 from perdure.kernel.ports import Conflict, Unit
 from perdure.store.audit import verify
+from perdure.store.commit_callbacks import awaited
 from perdure.store.migrations import newest
 from perdure.store.ports import Driver
 from perdure.store.sqlite.connection import Connection, connect
-from perdure.store.telling import awaited
-from perdure.testing.faults import submitting
+from perdure.testing.fault_injection import submitting
 from perdure.testing.services import PostgresService
 from tests.conftest import ROOT, unavailable
 from tests.crash.scenarios import Handlers
-from tests.durability.opening import PATH_PREFIX, impatient_driver, opened, plain_driver, sqlite_driver
+from tests.durability.platform import PATH_PREFIX, impatient_driver, opened, plain_driver, sqlite_driver
 
 OPENERS = 4
 MOST_CALLS = 200

@@ -15,7 +15,7 @@ from perdure.sources import parse_id
 from perdure.store.audit import Report, verify
 from tests.conformance.stores import Raw
 from tests.crash.scenarios import Handlers
-from tests.durability.opening import opened, plain_driver
+from tests.durability.platform import opened, plain_driver
 
 
 async def prepared(url: str, verb: str = "t.wait", count: int = 2) -> list[str]:

@@ -15,7 +15,7 @@ from psycopg import sql
 from perdure.errors import PerdureError, StoreSettingError, StoreUnavailableError
 from perdure.store.sqlite.connection import Connection, Cursor, connect
 from perdure.store.sqlite.driver import SqliteDriver
-from tests.durability.opening import impatient_driver, opened, sqlite_driver
+from tests.durability.platform import impatient_driver, opened, sqlite_driver
 
 WAIT_SECONDS = 30.0
 

@@ -16,8 +16,8 @@ from perdure.store.sqlite import connection as connections
 from perdure.store.sqlite import driver as drivers
 from perdure.store.sqlite.connection import Connection
 from perdure.store.sqlite.driver import SqliteDriver
-from perdure.testing.clock import VirtualSources
 from perdure.testing.sandbox import Sandbox
+from perdure.testing.virtual_clock import VirtualSources
 from tests.crash.scenarios import Handlers, catalogue
 from tests.durability.disk import Disk, forgetful_disk, restore
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any
 
-from perdure.app.instance_views import InstanceView
-from perdure.app.task_views import TaskView
-from perdure.app.views import CallView
+from perdure.app.calls.views import CallView
+from perdure.app.instances.views import InstanceView
+from perdure.app.tasks.views import TaskView
 from perdure.payload import Envelope, digest_text, unpack
 from perdure.testing import Sandbox
 from perdure.verbs import load_catalogue

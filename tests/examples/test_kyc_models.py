@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure.app.contracts import contract_of
+from perdure.app.processes.contracts import contract_of
 from perdure.bpmn.lint import TARGETS, Contract, Target, lint
 from perdure.bpmn.model import Model
 from perdure.bpmn.proof import Verdict, prove

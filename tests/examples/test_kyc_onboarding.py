@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from perdure.app.runbook_views import RunbookView
+from perdure.app.runbooks.views import RunbookView
 from perdure.testing import Sandbox
 from tests.examples.casebook import sandbox_of
 

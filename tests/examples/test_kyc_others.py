@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from perdure.app.views import CallView
+from perdure.app.calls.views import CallView
 from perdure.testing import Sandbox
 from tests.examples.casebook import sandbox_of
 

@@ -13,11 +13,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from perdure.payload import Envelope, TrailEntry, pack
 from perdure.store.audit import document_of
-from perdure.store.keys import key_id_of, public_pem
 from perdure.store.seals.seal import pack as pack_heads
-from tests.audit.world import MACHINES, fill, open_world
-from tests.exporting.world import exporting
+from perdure.store.signing_keys import key_id_of, public_pem
+from tests.app.compliance_export.exported_store import exporting
 from tests.replay.make import golden
+from tests.store.audit.mixed_store import MACHINES, fill, open_world
 
 FIXTURES = Path(__file__).resolve().parents[1] / "verbs" / "fixtures"
 MODELS = FIXTURES.parents[1] / "bpmn" / "xml" / "models"

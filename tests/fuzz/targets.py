@@ -13,15 +13,15 @@ from typing import Any
 
 import msgspec
 
-from perdure.app.config import load_config
-from perdure.app.exporting import check_document
+from perdure.app.compliance_export import check_document
+from perdure.app.configuration.project import load_config
 from perdure.app.perdure import dead_letter_view
-from perdure.bpmn.conditions.parse import parse_condition
-from perdure.bpmn.conditions.show import show_condition
+from perdure.bpmn.conditions.parser import parse_condition
+from perdure.bpmn.conditions.printer import show_condition
 from perdure.bpmn.conditions.tree import Foreign
-from perdure.bpmn.hashing import content_hash
-from perdure.bpmn.machine.machine import InstanceMachine
-from perdure.bpmn.machine.process import ProcessMachine
+from perdure.bpmn.content_hash import content_hash
+from perdure.bpmn.machine.instance_machine import InstanceMachine
+from perdure.bpmn.machine.process_machine import ProcessMachine
 from perdure.bpmn.xml import read_model, write_model
 from perdure.contracts import is_date_time, parse_duration
 from perdure.errors import (
@@ -33,7 +33,7 @@ from perdure.errors import (
     UnreadableFormError,
 )
 from perdure.payload import canonical, data_hash, digest, digest_text, pack, parse, parse_digest, unpack
-from perdure.runbooks.intake import read_completion
+from perdure.runbooks.executor.inbox import read_completion
 from perdure.runbooks.language import (
     calls_from_json,
     compile_calls,
@@ -42,15 +42,15 @@ from perdure.runbooks.language import (
     dry_run,
     format_program,
 )
-from perdure.runbooks.machine import RunbookMachine
+from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.sources import id_text, parse_id
 from perdure.store.audit import verify_export
-from perdure.store.audit.export import digest_of
-from perdure.store.keys import load_key, load_public_keys
-from perdure.store.opening import open_driver
+from perdure.store.audit.call_export import digest_of
+from perdure.store.driver_selection import open_driver
 from perdure.store.seals.seal import unpack as unpack_heads
-from perdure.surfaces.cli.reading import duration, expression, json_option, pairs
-from perdure.testing.scenarios.loading import read_scenario
+from perdure.store.signing_keys import load_key, load_public_keys
+from perdure.surfaces.cli.argument_values import duration, expression, json_option, pairs
+from perdure.testing.scenarios.scenario_loader import read_scenario
 from perdure.verbs import Catalogue, load_text
 from perdure.verbs.sexpr import read, render, write
 from tests.fuzz.seeds import VERBS

@@ -10,22 +10,8 @@ from typing import Any
 import msgspec
 
 from perdure.access.principal import Principal
-from perdure.app.access import AccessDesk, KeyView, NewKey
-from perdure.app.feed import Feed, FeedItem
-from perdure.app.instance_views import InstanceView, TokenView, WaitView
-from perdure.app.listing import Listing
-from perdure.app.listing_views import DeadLetterItem, IncidentItem, InstanceRow, ParkedItem, RunbookRow
-from perdure.app.lookups import MatchView
-from perdure.app.overview import Hour, NeedsMe, Overview, Running, Stuck, Waits
-from perdure.app.paging import Page
-from perdure.app.perdure import Perdure
-from perdure.app.processes import InstanceDesk, Processes
-from perdure.app.runbook_views import PlanDiff, PlannedStepView, PlanView, RunbookView, StepView
-from perdure.app.runbooks import RunbookDesk
-from perdure.app.task_views import FieldError, RungView, TaskView
-from perdure.app.tasks import TaskDesk
-from perdure.app.usage_views import UsageView
-from perdure.app.views import (
+from perdure.app.access.api_keys import KeyOperations, KeyView, NewKey
+from perdure.app.calls.views import (
     AmendmentView,
     AttemptView,
     CallView,
@@ -36,12 +22,26 @@ from perdure.app.views import (
     ReceiptView,
     WaitingFor,
 )
-from perdure.app.waits import WaitDesk
+from perdure.app.feed.feed import Feed, FeedItem
+from perdure.app.instances.views import InstanceView, TokenView, WaitView
+from perdure.app.lists.cursors import Page
+from perdure.app.lists.lists import Listing
+from perdure.app.lists.views import DeadLetterItem, IncidentItem, InstanceRow, ParkedItem, RunbookRow
+from perdure.app.overview.overview import Hour, NeedsMe, Overview, Running, Stuck, Waits
+from perdure.app.perdure import Perdure
+from perdure.app.processes.processes import InstanceOperations, Processes
+from perdure.app.record_lookup import MatchView
+from perdure.app.runbooks.runbooks import RunbookOperations
+from perdure.app.runbooks.usage_views import UsageView
+from perdure.app.runbooks.views import PlanDiff, PlannedStepView, PlanView, RunbookView, StepView
+from perdure.app.tasks.tasks import TaskOperations
+from perdure.app.tasks.views import FieldError, RungView, TaskView
+from perdure.app.wait_permissions import WaitPermissions
 from perdure.client.asynchronous.access import VerbDesk
 from perdure.client.asynchronous.client import AsyncClient
 from perdure.client.asynchronous.runbooks import DraftDesk
 from perdure.engine import Deployment, MigrationPlan, Move, NewVerb, ProcessVersion
-from perdure.runbooks.proposals import Proposal
+from perdure.runbooks.executor.proposals import Proposal
 from perdure.testing.sandbox import Sandbox
 from tests.house.tree import ROOT
 
@@ -55,9 +55,9 @@ VIEWS = (
     NeedsMe, Stuck, Running, Hour, Waits,
 )  # fmt: skip
 DESKS = {
-    "perdure.processes": Processes, "perdure.instances": InstanceDesk, "perdure.tasks": TaskDesk,
-    "perdure.runbooks": RunbookDesk, "perdure.access": AccessDesk,
-    "perdure.listing": Listing, "perdure.feed": Feed, "perdure.waits": WaitDesk,
+    "perdure.processes": Processes, "perdure.instances": InstanceOperations, "perdure.tasks": TaskOperations,
+    "perdure.runbooks": RunbookOperations, "perdure.access": KeyOperations,
+    "perdure.listing": Listing, "perdure.feed": Feed, "perdure.waits": WaitPermissions,
 }  # fmt: skip
 CLIENT_DESKS = {"client.drafts": DraftDesk, "client.verbs": VerbDesk}
 """Those that only a client has; the others say the same as those of the platform."""

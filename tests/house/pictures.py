@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from perdure.bpmn.drawing import Mark, Marks, draw
+from perdure.bpmn.svg import Mark, Marks, draw
 from perdure.bpmn.xml import read_model
 from tests.house.documents import blocks
 from tests.house.tree import ROOT

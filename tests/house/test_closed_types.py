@@ -20,9 +20,9 @@ CLOSED = {
     "FlagType": "contracts.py",
     "GatewayKind": "bpmn/model.py",
     "NodeKind": "bpmn/machine/state.py",
-    "RunbookState": "runbooks/state.py",
+    "RunbookState": "runbooks/machine/state.py",
     "Status": "bpmn/machine/state.py",
-    "StepState": "runbooks/state.py",
+    "StepState": "runbooks/machine/state.py",
     "TaskKind": "bpmn/model.py",
 }
 """The module that each closed type is defined in."""

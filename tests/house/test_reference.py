@@ -12,12 +12,14 @@ import pytest
 import perdure
 import perdure.testing
 from perdure.access.machine import AccessEntry
-from perdure.app import config, server_config, telemetry_config
+from perdure.app.configuration import project
+from perdure.app.configuration import server as server_config
+from perdure.app.configuration import telemetry as telemetry_config
 from perdure.bpmn.machine.entries import Entry as InstanceEntry
-from perdure.bpmn.machine.process import ProcessEntry as ProcessEntry
-from perdure.channels import settings as hooks_settings
-from perdure.runbooks import state
-from perdure.runbooks.entries import Entry
+from perdure.bpmn.machine.process_machine import ProcessEntry as ProcessEntry
+from perdure.channels import webhook_settings as hooks_settings
+from perdure.runbooks.machine import state
+from perdure.runbooks.machine.entries import Entry
 from perdure.store.migrations import migrate_sqlite
 from perdure.verbs.handlers import Call
 from tests.house import api
@@ -89,11 +91,11 @@ def test_every_setting_is_on_the_page() -> None:
     traces = {f"traces.{key}" for key in telemetry_config.TRACE_KEYS}
     telemetry = (telemetry_config.TELEMETRY_KEYS - {"traces"}) | traces
     nested = {
-        "retention": config.RETENTION_KEYS, "seal": config.SEAL_KEYS, "server": server, "hooks": hooks,
+        "retention": project.RETENTION_KEYS, "seal": project.SEAL_KEYS, "server": server, "hooks": hooks,
         "telemetry": telemetry,
     }  # fmt: skip
-    known = {f"{key}.{each}" for key in config.CONFIG_KEYS for each in nested.get(key, ())}
-    assert told == known | (config.CONFIG_KEYS - set(nested))
+    known = {f"{key}.{each}" for key in project.CONFIG_KEYS for each in nested.get(key, ())}
+    assert told == known | (project.CONFIG_KEYS - set(nested))
 
 
 @pytest.mark.req("P9")

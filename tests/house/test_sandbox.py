@@ -42,12 +42,12 @@ IMPORTS = """
 import perdure.access.machine
 from perdure.bpmn.machine import commands as process_commands
 from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.machine.machine import InstanceMachine
-from perdure.bpmn.machine.plan import plan_of
-from perdure.bpmn.machine.process import ProcessMachine
+from perdure.bpmn.machine.instance_machine import InstanceMachine
+from perdure.bpmn.machine.execution_plan import plan_of
+from perdure.bpmn.machine.process_machine import ProcessMachine
 from perdure.journal import Origin
-from perdure.runbooks import commands
-from perdure.runbooks.machine import RunbookMachine
+from perdure.runbooks.machine import commands
+from perdure.runbooks.machine.runbook_machine import RunbookMachine
 import msgspec
 import sys as seen
 """

@@ -15,12 +15,12 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Prepared
 from perdure.kernel.ports import Attachments, Conflict, Unit
 from perdure.payload import canonical, digest
-from perdure.runbooks import commands as c
-from perdure.runbooks.conductor import KIND
+from perdure.runbooks.executor.call_executor import KIND
+from perdure.runbooks.machine import commands as c
 from perdure.sources import parse_id
 from perdure.store.audit import verify
-from perdure.store.telling import awaited
-from perdure.testing.faults import submitting
+from perdure.store.commit_callbacks import awaited
+from perdure.testing.fault_injection import submitting
 from perdure.verbs import Call, load_text
 from tests.pair import Pair, pair
 

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from perdure.errors import QuarantinedError, UnreadableFormError
 from perdure.journal import NO_ROWS, Decision, JobRow, Notice, Origin, Parts, RecordCodec, Rows
-from perdure.journal.parts import CHUNK, INLINE
+from perdure.journal.state_parts import CHUNK, INLINE
 from perdure.kernel.kernel import Kernel, Prepared
 from perdure.kernel.ports import Told, Unit
 from perdure.sources import Id
-from perdure.store.audit.aggregates import Look
-from perdure.store.audit.reading import Reader
-from perdure.store.opening import open_driver
+from perdure.store.audit.aggregate_audit import Look
+from perdure.store.audit.audit_reader import Reader
+from perdure.store.commit_callbacks import awaited
+from perdure.store.driver_selection import open_driver
 from perdure.store.store import Store
-from perdure.store.telling import awaited
-from perdure.testing.clock import VirtualSources
+from perdure.testing.virtual_clock import VirtualSources
 from tests.conformance.stores import Raw, id_of
 
 ORIGIN = Origin("tenant", "client")

@@ -9,7 +9,7 @@ import pytest
 
 from perdure.errors import InvariantBroken
 from perdure.kernel.ports import Attachments, InboxRow, Unit
-from perdure.store.opening import open_driver
+from perdure.store.driver_selection import open_driver
 
 
 def lone(message_id: str) -> Unit:

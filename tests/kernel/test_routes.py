@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from perdure.bpmn.machine import machine as instance
-from perdure.bpmn.machine import process
-from perdure.engines.embedded.letters import Letter, body_of, read_letter
+from perdure.bpmn.machine import instance_machine as instance
+from perdure.bpmn.machine import process_machine
+from perdure.engines.embedded.messages.envelope import MessageEnvelope, body_of, read_envelope
 from perdure.journal import Notice
 from perdure.journal.routes import (
     IncidentRoute,
@@ -22,12 +22,12 @@ from perdure.journal.routes import (
     route_body,
     route_of_id,
 )
-from perdure.runbooks import machine as runbook
-from perdure.testing.scenarios.embedded import EmbeddedWorld
-from perdure.testing.scenarios.playing import play
+from perdure.runbooks.machine import runbook_machine as runbook
+from perdure.testing.scenarios.embedded_world import EmbeddedWorld
+from perdure.testing.scenarios.scenario_player import play
 from perdure.testing.scenarios.variants import with_ids
-from tests.engine.models import line, service, user
-from tests.engine.world import opened
+from tests.engines.embedded.engine_world import opened
+from tests.engines.embedded.process_models import line, service, user
 from tests.postmortem.world import survived
 from tests.scenarios.cases import ELEMENTS, end_of, scenario_of
 
@@ -36,7 +36,7 @@ OLD: tuple[tuple[str, str, Route], ...] = (
     (instance.THROWN, f"perdure:{LETTERS}/message/7", ThrownRoute("message", 7)),
     (instance.THROWN, f"perdure:{LETTERS}/cancel_call/12", ThrownRoute("cancel_call", 12)),
     (instance.INSTANCE_TOLD, f"perdure:{LETTERS}/incident/4/1767225600", IncidentRoute("incident", 4, 1767225600)),
-    (process.START_FIRED, f"perdure:{LETTERS}/start/3/1/1767225600000000", StartRoute(3, 1)),
+    (process_machine.START_FIRED, f"perdure:{LETTERS}/start/3/1/1767225600000000", StartRoute(3, 1)),
     (runbook.PROCESS_ASKED, f"perdure:{LETTERS}:2/process", StepRoute(2)),
     (runbook.PROCESS_ASKED, f"perdure:{LETTERS}:2.5/process", StepRoute(2)),
     (
@@ -65,9 +65,9 @@ def test_a_notice_that_needs_no_route_has_none(kind: str) -> None:
 
 
 def test_a_letter_of_before_names_who_threw_it_by_its_id() -> None:
-    old = Letter("alarm", f"perdure:{LETTERS}/signal/3/sent")
-    assert read_letter(old.message_id, body_of(old)).thrower == LETTERS
-    assert read_letter("m1", body_of(Letter("alarm", "m1"))).thrower == ""
+    old = MessageEnvelope("alarm", f"perdure:{LETTERS}/signal/3/sent")
+    assert read_envelope(old.message_id, body_of(old)).thrower == LETTERS
+    assert read_envelope("m1", body_of(MessageEnvelope("alarm", "m1"))).thrower == ""
 
 
 @pytest.mark.parametrize("name", THROWING)
@@ -107,7 +107,7 @@ async def test_rows_of_before_are_delivered_wherever_the_process_dies(
         wanted = end_of((await play(scenario, world)).actual)
         assert world.driver is not None
         commits = len(world.driver.commits_seen)
-    monkeypatch.setattr("perdure.store.batch.route_body", as_before)
+    monkeypatch.setattr("perdure.store.unit_batch.route_body", as_before)
     for number in range(1, commits + 1):
         outcome, crashes, findings = await survived(scenario, number, "after")
         assert crashes == 1

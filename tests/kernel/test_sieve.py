@@ -7,8 +7,8 @@ from typing import Any
 from perdure.bpmn.machine.entries import JobCompleted
 from perdure.journal import Entries, Sieve
 from perdure.journal import record as module
-from tests.engine.models import line, service
-from tests.engine.world import opened
+from tests.engines.embedded.engine_world import opened
+from tests.engines.embedded.process_models import line, service
 
 
 def made(*alike: Any) -> Entries:

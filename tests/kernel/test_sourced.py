@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from perdure.app.auditing import verify_store
+from perdure.app.audit.store_audit import verify_store
 from perdure.bpmn.machine.entries import Left
 from perdure.bpmn.machine.identity import INDEX, INSTANCE
 from perdure.errors import RejectedError
@@ -15,10 +15,10 @@ from perdure.journal import SourcePosition
 from perdure.kernel.kernel import Answer
 from perdure.kernel.ports import Attachments, IndexRow
 from perdure.sources import Id, parse_id
-from perdure.testing.faults import Crash, FaultyDriver, Side
+from perdure.testing.fault_injection import Crash, FaultyDriver, Side
 from perdure.testing.sandbox import quiet_driver
-from tests.engine.models import line, user
-from tests.engine.world import ORIGIN, World, opened
+from tests.engines.embedded.engine_world import ORIGIN, World, opened
+from tests.engines.embedded.process_models import line, user
 
 MODEL = line("p", user("first"), user("second"))
 NUMBERS = (1, 2, 3)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from perdure.packs.keys import PLACES
 from perdure.packs.lint import RULES
+from perdure.packs.yaml_keys import PLACES
 from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "pack-yaml.md"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.commands import Shell
-from tests.packs.material import PACK, VERBS
+from tests.packs.sample_pack import PACK, VERBS
 
 
 @pytest.fixture

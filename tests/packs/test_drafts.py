@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from perdure.errors import RejectedError
 from perdure.packs import instantiate, load_pack_text
-from perdure.runbooks import draft as d
-from perdure.runbooks.draft import Answer, Draft, Entry
+from perdure.runbooks.drafts import draft as d
+from perdure.runbooks.drafts.draft import Answer, Draft, Entry
+from perdure.runbooks.drafts.readiness import readiness
 from perdure.runbooks.plan import Reference
-from perdure.runbooks.readiness import readiness
-from tests.packs.material import PACK, catalogue
+from tests.packs.sample_pack import PACK, catalogue
 
 VERBS = catalogue()
 CASE = load_pack_text(PACK)

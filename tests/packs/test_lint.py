@@ -7,7 +7,7 @@ import pytest
 
 from perdure.packs import Shelf, lint_pack, load_pack_text
 from perdure.packs.lint import RULES
-from tests.packs.material import PACK, catalogue
+from tests.packs.sample_pack import PACK, catalogue
 
 
 @pytest.mark.req("V28")

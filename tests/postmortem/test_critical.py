@@ -10,17 +10,17 @@ import pytest
 from msgspec.structs import replace
 
 from perdure.bpmn.machine import entries as e
-from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.model import Task
 from perdure.bpmn.xml import read_model
 from perdure.errors import QuarantinedError, RejectedError
 from perdure.journal import Origin
 from perdure.sources import id_text, parse_id
-from perdure.testing.faults import Side
-from perdure.testing.scenarios import values as v
-from perdure.testing.scenarios.deploying import deployed_from
-from perdure.testing.scenarios.embedded import EmbeddedWorld
-from perdure.testing.scenarios.playing import play
+from perdure.testing.fault_injection import Side
+from perdure.testing.scenarios import scenario as v
+from perdure.testing.scenarios.embedded_world import EmbeddedWorld
+from perdure.testing.scenarios.scenario_player import play
+from perdure.testing.scenarios.stub_deployment import deployed_from
 from perdure.verbs import Call
 from tests.conformance.stores import Raw
 from tests.postmortem.world import EVERYTHING, HOURLY, LINE, PERSON, TIMER, scenario_of, survived

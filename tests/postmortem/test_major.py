@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from perdure.app import server_config
+from perdure.app.configuration import server
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.xml import read_model
 from perdure.errors import QuarantinedError, RejectedError
 from perdure.journal import Origin
 from perdure.sources import SECOND, id_text
 from perdure.testing import postgres_server
-from perdure.testing.scenarios import values as v
-from perdure.testing.scenarios.embedded import EmbeddedWorld
-from perdure.testing.scenarios.playing import play
+from perdure.testing.scenarios import scenario as v
+from perdure.testing.scenarios.embedded_world import EmbeddedWorld
+from perdure.testing.scenarios.scenario_player import play
 from perdure.verbs import Call
 from tests import conftest
 from tests.conformance.stores import Raw
@@ -202,11 +202,11 @@ async def test_m9_a_changed_byte_is_found_when_it_is_read(column: str, tmp_path:
 def test_m10_nothing_listens_beyond_this_machine() -> None:
     everywhere = ".".join("0" * 4)
     sources = [path for path in (ROOT / "src").rglob("*.py") if everywhere in path.read_text(encoding="utf-8")]
-    assert sources == [Path(server_config.__file__)]
+    assert sources == [Path(server.__file__)]
     # A server may be told to; without authentication it refuses.
     with pytest.raises(RejectedError):
-        server_config.check_guarded(server_config.ServerConfig(host=everywhere))
-    server_config.check_guarded(server_config.ServerConfig(host=everywhere, authentication=("keys",)))
+        server.check_guarded(server.ServerConfig(host=everywhere))
+    server.check_guarded(server.ServerConfig(host=everywhere, authentication=("keys",)))
     assert "127.0.0.1" in Path(postgres_server.__file__).read_text(encoding="utf-8")
 
 

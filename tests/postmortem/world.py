@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from perdure.bpmn.xml import write_model
+from perdure.durations import Span, later
 from perdure.errors import RejectedError
 from perdure.sources import SECOND
-from perdure.spans import Span, later
-from perdure.testing.faults import Crash, Side
-from perdure.testing.scenarios import values as v
-from perdure.testing.scenarios.embedded import EmbeddedWorld
-from perdure.testing.scenarios.playing import play
+from perdure.testing.fault_injection import Crash, Side
+from perdure.testing.scenarios import scenario as v
+from perdure.testing.scenarios.embedded_world import EmbeddedWorld
+from perdure.testing.scenarios.scenario_player import play
 from tests.scenarios.sketch import sketches
 
 LINE = """

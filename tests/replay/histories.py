@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from perdure.journal import Origin
-from perdure.runbooks import entries as e
-from perdure.runbooks.machine import RunbookMachine
-from perdure.runbooks.state import Failure
+from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine.runbook_machine import RunbookMachine
+from perdure.runbooks.machine.state import Failure
 from perdure.sources import Id
 from tests.replay.agent_histories import agent_history
 from tests.replay.plan_histories import PLAN_HISTORIES

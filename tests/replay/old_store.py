@@ -10,19 +10,19 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from perdure.app.instance_views import InstanceView
+from perdure.app.instances.views import InstanceView
 from perdure.errors import BusinessError, Transient
 from perdure.journal import Origin
 from perdure.kernel.kernel import Prepared
 from perdure.kernel.ports import Attachments
 from perdure.payload import canonical, digest
-from perdure.runbooks import commands as c
-from perdure.runbooks.conductor import KIND
-from perdure.store.keys import SigningKey
+from perdure.runbooks.executor.call_executor import KIND
+from perdure.runbooks.machine import commands as c
 from perdure.store.migrations import newest
 from perdure.store.sealer import Sealer
-from perdure.testing.clock import VirtualSources
+from perdure.store.signing_keys import SigningKey
 from perdure.testing.sandbox import Sandbox
+from perdure.testing.virtual_clock import VirtualSources
 
 FOLDER = Path(__file__).parent / "fixtures"
 VERBS = FOLDER / "verbs.yaml"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from perdure.runbooks import entries as e
-from perdure.runbooks.state import Failure, VerbPin
+from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine.state import Failure, VerbPin
 
 START = 1_700_000_000_000_000
 PLAN, LONGER, DOCUMENT, MORE, INPUT, RESULT, VERB = (

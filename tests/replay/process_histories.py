@@ -10,13 +10,13 @@ import msgspec
 
 from perdure.access import machine as a
 from perdure.access.state import Grant
+from perdure.agent_usage import ModelUse
 from perdure.bpmn.machine import entries as e
-from perdure.bpmn.machine import process as p
-from perdure.bpmn.machine.machine import InstanceMachine
-from perdure.bpmn.machine.process import ProcessMachine
+from perdure.bpmn.machine import process_machine as p
+from perdure.bpmn.machine.instance_machine import InstanceMachine
+from perdure.bpmn.machine.process_machine import ProcessMachine
 from perdure.bpmn.machine.state import Done, Failure, Undo
-from perdure.people import Rung
-from perdure.usage import ModelUse
+from perdure.human_tasks import Rung
 from tests.replay.histories import ID, ORIGIN, Moment, at
 
 FIRST, SECOND, HEAD, NEXT, BROUGHT = (

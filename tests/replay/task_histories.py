@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure.people import Rung
-from perdure.runbooks import entries as e
+from perdure.human_tasks import Rung
+from perdure.runbooks.machine import entries as e
 
 SECOND = 1_000_000
 LADDER = (Rung(60 * SECOND, "remind"), Rung(120 * SECOND, "escalate", "board"))

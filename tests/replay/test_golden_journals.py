@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from perdure.journal import Record
-from perdure.runbooks.entries import ENTRY_VERSION, Entry
-from perdure.runbooks.machine import RunbookMachine
-from perdure.runbooks.state import STATE_VERSION
+from perdure.runbooks.machine.entries import ENTRY_VERSION, Entry
+from perdure.runbooks.machine.runbook_machine import RunbookMachine
+from perdure.runbooks.machine.state import STATE_VERSION
 from tests.replay.histories import HISTORIES, ORIGIN, play, rows_of
 from tests.replay.make import golden
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from perdure.app.auditing import verify_store
-from perdure.app.views import CallView
-from perdure.payload import change_of
+from perdure.app.audit.store_audit import verify_store
+from perdure.app.calls.views import CallView
+from perdure.payload import delta_of
 from perdure.sources import id_text
 from perdure.store.migrations import migrations, newest, statements
-from perdure.testing.clock import START, VirtualSources
 from perdure.testing.sandbox import Sandbox
+from perdure.testing.virtual_clock import START, VirtualSources
 from tests.conformance.stores import Raw
 from tests.replay.old_store import KEPT, KEY, VERBS, Handlers, load, path_of
 
@@ -165,7 +165,7 @@ async def test_what_was_known_in_an_old_store_is_still_known(old_url: str) -> No
 async def test_what_an_instance_in_an_old_store_held_can_be_read(old_url: str, schema: int) -> None:
     with Raw(old_url) as raw:
         stored = [bytes(data) for (data,) in raw(f"SELECT {'stored' if schema > 6 else 'data'} FROM payload")]
-    assert sum(change_of(each) is not None for each in stored) == (3 if schema > 6 else 0)
+    assert sum(delta_of(each) is not None for each in stored) == (3 if schema > 6 else 0)
     async with reopened(old_url) as sandbox:
         found = await sandbox.instances.list(process="old-case", business_key="six")
         assert len(found) == (1 if schema > 6 else 0)

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from perdure.errors import QuarantinedError, UnreadableFormError
 from perdure.journal import Origin, Record, RecordCodec, Upcaster, lift, read_form
-from perdure.runbooks.machine import RunbookMachine
-from perdure.runbooks.state import STATE_VERSION
+from perdure.runbooks.machine.runbook_machine import RunbookMachine
+from perdure.runbooks.machine.state import STATE_VERSION
 from perdure.sources import SECOND, parse_id
-from perdure.store.checks import checksum
+from perdure.store.checksums import checksum
 from perdure.testing.sandbox import Sandbox
 from tests.conformance.stores import Raw
 from tests.replay.histories import HISTORIES, play
-from tests.runbooks.world import Handlers, catalogue
+from tests.runbooks.sample_verbs import Handlers, catalogue
 
 MACHINE = RunbookMachine()
 

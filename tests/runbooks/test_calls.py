@@ -11,7 +11,7 @@ from perdure.errors import (
     SchemaViolationError,
 )
 from perdure.testing.sandbox import Sandbox
-from tests.runbooks.world import Handlers, catalogue
+from tests.runbooks.sample_verbs import Handlers, catalogue
 
 
 def opened(url: str, handlers: Handlers | None = None, **options: object):
@@ -181,7 +181,7 @@ async def test_an_environment_override_changes_the_outcome_and_no_caller(store_u
     async with Sandbox.open(store_url, definitions=[], environment=None, handlers={}) as empty:
         assert len(empty.catalogue) == 0
     from perdure.verbs import load_text  # noqa: PLC0415
-    from tests.runbooks.world import DEFINITIONS  # noqa: PLC0415
+    from tests.runbooks.sample_verbs import DEFINITIONS  # noqa: PLC0415
 
     overridden = load_text(DEFINITIONS, overrides=environment)
     async with Sandbox.open(store_url, definitions=overridden, handlers=Handlers().bound()) as sandbox:

@@ -8,7 +8,7 @@ from perdure.kernel.ports import Told, Unit
 from perdure.store.sqlite.driver import SqliteDriver
 from perdure.testing.sandbox import Sandbox
 from perdure.verbs import load_text
-from tests.runbooks.casebook import settled, started
+from tests.runbooks.onboarding_verbs import settled, started
 
 DEFINITIONS = """
 - name: big.work

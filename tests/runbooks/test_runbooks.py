@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from perdure import Decide
-from perdure.app.auditing import verify_store
+from perdure.app.audit.store_audit import verify_store
 from perdure.errors import RejectedError
 from perdure.testing.sandbox import Sandbox
-from tests.runbooks.casebook import Desk, catalogue, opened, settled, started, states
+from tests.runbooks.onboarding_verbs import Desk, catalogue, opened, settled, started, states
 
 ONBOARDING = """
 LET entity = EXEC co.find(name: "Allianz")

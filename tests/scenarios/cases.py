@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from perdure.testing.scenarios.loading import find_scenarios, load_scenario
-from perdure.testing.scenarios.values import Actual, Scenario
+from perdure.testing.scenarios.scenario import Actual, Scenario
+from perdure.testing.scenarios.scenario_loader import find_scenarios, load_scenario
 
 ELEMENTS = Path(__file__).resolve().parent / "elements"
 FILES = find_scenarios([ELEMENTS, ELEMENTS.parent / "versions", ELEMENTS.parent / "trial"])

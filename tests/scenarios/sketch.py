@@ -29,7 +29,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions.parse import parse_condition
+from perdure.bpmn.conditions.parser import parse_condition
 from perdure.bpmn.conditions.tree import Foreign
 
 TASKS = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.testing.faults import Side
-from perdure.testing.scenarios.embedded import EmbeddedWorld
-from perdure.testing.scenarios.playing import play
+from perdure.testing.fault_injection import Side
+from perdure.testing.scenarios.embedded_world import EmbeddedWorld
+from perdure.testing.scenarios.scenario_player import play
 from perdure.testing.scenarios.variants import with_ids
 from tests.depth import killed_commits, some_kills
 from tests.postmortem.world import survived

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.surfaces.http.operating import Server, person, served
+from tests.surfaces.http.sandbox_server import Server, person, served
 
 VERBS = """
 - name: note.write

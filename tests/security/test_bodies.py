@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from perdure.surfaces.http import edge
-from tests.surfaces.http.house import served
+from perdure.surfaces.http import middleware
+from tests.surfaces.http.in_process_server import served
 
 pytestmark = pytest.mark.req("P3")
 PATH = "/api/runbooks/plan"
@@ -31,7 +31,7 @@ async def test_a_body_that_is_too_large_is_refused_whether_its_length_is_told_or
 
 
 async def test_a_body_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edge, "BODY_SECONDS", 0.05)
+    monkeypatch.setattr(middleware, "BODY_SECONDS", 0.05)
     async with served(authentication=(), on_socket=True) as found:
         place = urlsplit(found.base)
         reader, writer = await asyncio.open_connection(place.hostname, place.port)

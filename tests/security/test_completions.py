@@ -6,8 +6,8 @@ from base64 import urlsafe_b64encode
 
 import pytest
 
-from perdure.access.tokens import wait_token
-from tests.surfaces.http.operating import SECRET, Server, served
+from perdure.access.signed_tokens import wait_token
+from tests.surfaces.http.sandbox_server import SECRET, Server, served
 
 DONE = {"result": {"answer": "yes"}}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from tests.surfaces.http.house import Served, served
+from tests.surfaces.http.in_process_server import Served, served
 
 pytestmark = pytest.mark.req("P3")
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.surfaces.http.house import served
+from tests.surfaces.http.in_process_server import served
 
 pytestmark = pytest.mark.req("P3")
 LINES = "x\r\nSet-Cookie: perdure_session=planted\r\n\r\n<script>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.surfaces.mcp.serving import served
+from tests.surfaces.mcp.loopback_server import served
 
 pytestmark = pytest.mark.req("P3", "P5")
 PROGRAM = '(desk.find :name "secret")'

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.app.server_config import OidcConfig
-from tests.access.issuing import AUDIENCE, ISSUER, Issuer, encoded
-from tests.surfaces.http.house import served
+from perdure.app.configuration.server import OidcConfig
+from tests.access.identity_provider import AUDIENCE, ISSUER, Issuer, encoded
+from tests.surfaces.http.in_process_server import served
 
 pytestmark = pytest.mark.req("P3")
 WRONG: list[dict[str, object]] = [{"aud": "x"}, {"iss": "https://x.example"}, {"exp": 1}]

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from perdure.access.keytexts import key_text
+from perdure.access.key_text import key_text
 from perdure.access.principal import ROLES
 from perdure.access.roles import OPERATIONS
-from perdure.access.tokens import wait_token
+from perdure.access.signed_tokens import wait_token
 from perdure.sources import SECOND
 from perdure.surfaces.http.routes import API, ROOT
 from tests.security.matrix import MATRIX
-from tests.surfaces.http.house import SECRET, Served, served
+from tests.surfaces.http.in_process_server import SECRET, Served, served
 
 pytestmark = pytest.mark.req("P3")
 NO_ID = "01m7hk5wprf2yvfhhcs4kqadfv"

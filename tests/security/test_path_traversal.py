@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from perdure.surfaces.http.routes.dashboard import Files
-from tests.surfaces.http.house import served
+from tests.surfaces.http.in_process_server import served
 
 pytestmark = pytest.mark.req("P3")
 WAYS = [

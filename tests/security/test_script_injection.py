@@ -9,9 +9,9 @@ import pytest
 
 from perdure.bpmn.model import Value
 from perdure.bpmn.xml import write_model
-from tests.engine.models import line, service, user
-from tests.engine.world import VERBS
-from tests.surfaces.http.operating import WAITS, Server, served
+from tests.engines.embedded.engine_world import VERBS
+from tests.engines.embedded.process_models import line, service, user
+from tests.surfaces.http.sandbox_server import WAITS, Server, served
 
 EVIL = [
     "<script>alert(1)</script>",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.access.tokens import make_session, session_token
+from perdure.access.signed_tokens import make_session, session_token
 from perdure.sources import SECOND
-from tests.surfaces.http.house import SECRET, served
+from tests.surfaces.http.in_process_server import SECRET, served
 
 pytestmark = pytest.mark.req("P3")
 COOKIE = "perdure_session"

@@ -10,11 +10,11 @@ import httpx
 import pytest
 
 from perdure.access.principal import Principal
-from perdure.access.tokens import SESSION_SECONDS, login_token, make_session, read_session, session_token
+from perdure.access.signed_tokens import SESSION_SECONDS, login_token, make_session, read_session, session_token
 from perdure.sources import SECOND, SystemSources
 from perdure.surfaces.http.oidc import Provider
-from tests.access.issuing import CALLBACK, Issuer
-from tests.surfaces.http.house import SECRET, Served, served
+from tests.access.identity_provider import CALLBACK, Issuer
+from tests.surfaces.http.in_process_server import SECRET, Served, served
 
 pytestmark = pytest.mark.req("P3")
 COOKIE = "perdure_session"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.surfaces.http.operating import Server, served
+from tests.surfaces.http.sandbox_server import Server, served
 from tests.surfaces.http.test_lists import filled
 
 EVIL = [

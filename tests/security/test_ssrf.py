@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from perdure import Perdure
-from perdure.app.server_config import ServerConfig
+from perdure.app.configuration.server import ServerConfig
 from perdure.channels import egress
-from perdure.channels.settings import HookOut, Hooks, Secret
+from perdure.channels.webhook_settings import HookOut, Hooks, Secret
 from perdure.surfaces.http.application import make_app
 from perdure.verbs.loader import load_text
 from tests.channels.receiver import Receiver, answer
-from tests.surfaces.http.house import SECRET as SERVER_SECRET
-from tests.surfaces.http.house import Served
+from tests.surfaces.http.in_process_server import SECRET as SERVER_SECRET
+from tests.surfaces.http.in_process_server import Served
 
 VERBS = """
 - name: greet

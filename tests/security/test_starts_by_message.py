@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from perdure.access.principal import Principal
-from perdure.app.hooks import receive
-from perdure.channels.settings import HookIn, Hooks, Secret
+from perdure.app.webhooks.receipt import receive
 from perdure.channels.signatures import sign
+from perdure.channels.webhook_settings import HookIn, Hooks, Secret
 from perdure.errors import ConfirmationRequiredError
-from perdure.surfaces.mcp.desk import Desk
-from perdure.surfaces.mcp.work import PublishMessage, publish_message
-from tests.surfaces.http.operating import Server, person, served
+from perdure.surfaces.mcp.pending_work_tools import PublishMessage, publish_message
+from perdure.surfaces.mcp.tool import ToolSession
+from tests.surfaces.http.sandbox_server import Server, person, served
 
 VERBS = """
 - name: vault.move
@@ -122,7 +122,7 @@ async def test_an_agent_begins_nothing_grave_by_a_message_over_mcp() -> None:
 
         def sender(kind: Any) -> Callable[..., Awaitable[Any]]:
             name = "agent:ann" if kind == "agent" else "olga"
-            desk = Desk(server.sandbox, Principal("default", name, kind, frozenset({"operator"})))
+            desk = ToolSession(server.sandbox, Principal("default", name, kind, frozenset({"operator"})))
             return lambda **more: publish_message(desk, PublishMessage("go", data=DATA, **more))
 
         with pytest.raises(ConfirmationRequiredError) as refused:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from perdure.surfaces.http.routes import API
-from tests.surfaces.http.house import Served, served
+from tests.surfaces.http.in_process_server import Served, served
 
 pytestmark = pytest.mark.req("P3")
 BODIES: dict[str, Any] = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.surfaces.mcp.office import Agent, Refused
-from tests.surfaces.mcp.serving import served
+from tests.surfaces.mcp.loopback_server import served
+from tests.surfaces.mcp.protocol_agent import Agent, Refused
 
 pytestmark = [pytest.mark.req("P3", "P5")]
 

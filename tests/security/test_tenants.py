@@ -9,8 +9,8 @@ import pytest
 
 from perdure.bpmn.xml import write_model
 from perdure.surfaces.http.routes import API
-from tests.engine.models import line, message, service, user, wait
-from tests.surfaces.http.operating import Server, served
+from tests.engines.embedded.process_models import line, message, service, user, wait
+from tests.surfaces.http.sandbox_server import Server, served
 
 BODIES: dict[str, Any] = {
     "erase_instance": {"reason": "x"}, "resolve_instance": {}, "modify_instance": {"start": ["review"]},

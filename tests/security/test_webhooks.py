@@ -11,17 +11,17 @@ import httpx
 import pytest
 
 from perdure import Perdure
-from perdure.app.server_config import ServerConfig
+from perdure.app.configuration.server import ServerConfig
 from perdure.bpmn.xml import read_model
-from perdure.channels.settings import HookIn, HookOut, Hooks, Secret
 from perdure.channels.signatures import SIGNATURE, sign
+from perdure.channels.webhook_settings import HookIn, HookOut, Hooks, Secret
 from perdure.errors import StoreSettingError
 from perdure.sources import SECOND
 from perdure.surfaces.http.application import make_app
 from perdure.verbs.loader import load_text
 from tests.channels.receiver import Receiver
-from tests.surfaces.http.house import SECRET as SERVER_SECRET
-from tests.surfaces.http.house import Served
+from tests.surfaces.http.in_process_server import SECRET as SERVER_SECRET
+from tests.surfaces.http.in_process_server import Served
 
 VERBS = """
 - name: papers.ask

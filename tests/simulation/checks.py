@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from perdure.payload import parse
-from perdure.runbooks import entries as e
-from perdure.runbooks.machine import RunbookMachine
-from perdure.runbooks.state import ENDED, WAITING, Runbook
+from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine.runbook_machine import RunbookMachine
+from perdure.runbooks.machine.state import ENDED, WAITING, Runbook
 from perdure.sources import Id, id_text, parse_id
 from perdure.store.audit import verify
 from tests.simulation.clients import REFUSED, Clients

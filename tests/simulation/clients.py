@@ -10,7 +10,7 @@ from typing import Any
 from perdure.app.perdure import Perdure
 from perdure.errors import FencedError, RejectedError, SchemaViolationError, StoreUnavailableError
 from perdure.sources import SECOND
-from perdure.testing.faults import Crash
+from perdure.testing.fault_injection import Crash
 from tests.simulation.process import Process
 from tests.simulation.world import World
 

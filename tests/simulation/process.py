@@ -13,14 +13,14 @@ from perdure.errors import PerdureError, StoreUnavailableError
 from perdure.journal import Origin
 from perdure.kernel.ports import Conflict, Told, Unit, Verdict
 from perdure.sources import SECOND, Micros
+from perdure.store.commit_callbacks import awaited
 from perdure.store.ports import Row
 from perdure.store.sqlite.driver import SqliteDriver
-from perdure.store.telling import awaited
-from perdure.testing.faults import Crash, FaultyDriver, submitting
+from perdure.testing.fault_injection import Crash, FaultyDriver, submitting
 from perdure.verbs import HandlerRegistry
-from perdure.work.identity import ProcessIdentity
 from perdure.work.lease import LEASE_SECONDS
 from perdure.work.ports import Beat
+from perdure.work.process_identity import ProcessIdentity
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from perdure.app.calls.views import CallView, ReceiptView
 from perdure.app.perdure import Perdure
-from perdure.app.views import CallView, ReceiptView
-from perdure.runbooks.conductor import keyed_id
+from perdure.runbooks.executor.call_executor import keyed_id
 from perdure.sources import id_text, parse_id
 from tests.simulation.clients import Clients, Thing
 from tests.simulation.verbs import STARTED

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from perdure.runbooks.machine import RunbookMachine
-from perdure.runbooks.state import ENDED, WAITING, Runbook
+from perdure.runbooks.machine.runbook_machine import RunbookMachine
+from perdure.runbooks.machine.state import ENDED, WAITING, Runbook
 from perdure.sources import SECOND, Id, Micros, id_text, parse_id
 from perdure.work.ports import TimerFound
 from tests.simulation.checks import Checks

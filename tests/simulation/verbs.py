@@ -11,7 +11,7 @@ from typing import Any
 
 from perdure.errors import BusinessError, Transient
 from perdure.sources import SECOND
-from perdure.testing.clock import VirtualSources
+from perdure.testing.virtual_clock import VirtualSources
 from perdure.verbs import Call, Catalogue, load_text
 
 DEFINITIONS = """

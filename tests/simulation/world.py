@@ -12,8 +12,8 @@ from perdure.kernel.ports import Unit
 from perdure.sources import SECOND, Micros, id_text
 from perdure.store.sqlite.driver import SqliteDriver, Verdict
 from perdure.store.store import Store
-from perdure.testing.clock import START, VirtualSources
-from perdure.testing.faults import Side, describe
+from perdure.testing.fault_injection import Side, describe
+from perdure.testing.virtual_clock import START, VirtualSources
 from tests.simulation.history import History
 from tests.simulation.process import Process, task_of_a_process
 from tests.simulation.verbs import Handlers, catalogue

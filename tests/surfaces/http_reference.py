@@ -13,7 +13,7 @@ MARK = "<!-- generated: python -m tests.surfaces.http_reference -->\n"
 
 async def description() -> dict[str, Any]:
     """What a server says of itself."""
-    from tests.surfaces.http.house import served  # noqa: PLC0415  needs a store, the page's check does not always
+    from tests.surfaces.http.in_process_server import served  # noqa: PLC0415  needs a store, the page's check does not always
 
     async with served(authentication=()) as found, found.client() as client:
         told: dict[str, Any] = (await client.get("/api/openapi.json")).json()

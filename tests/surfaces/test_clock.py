@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from perdure.sources import SECOND, SystemSources
-from perdure.surfaces.cli.times import AHEAD, clock, relative
+from perdure.surfaces.cli.time_text import AHEAD, clock, relative
 from tests.acceptance.commands import Shell
 
 VERBS = "- {name: t.wait, execution: {kind: durable, correlation: {key: k}, policy: {timeout: P9D}}}\n"

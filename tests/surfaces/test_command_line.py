@@ -12,11 +12,11 @@ from rich.text import Text
 
 from perdure import errors
 from perdure.sources import SECOND, SystemSources, iso
-from perdure.surfaces.cli.consoles import make_console
-from perdure.surfaces.cli.exits import exit_code, exits
-from perdure.surfaces.cli.reading import expression, json_option, pairs
-from perdure.surfaces.cli.times import relative, spoken
-from perdure.surfaces.cli.worker import shown_url
+from perdure.surfaces.cli.argument_values import expression, json_option, pairs
+from perdure.surfaces.cli.commands.worker import shown_url
+from perdure.surfaces.cli.console import make_console
+from perdure.surfaces.cli.exit_codes import exit_code, exits
+from perdure.surfaces.cli.time_text import relative, spoken
 from perdure.verbs import load_text
 from tests.acceptance.commands import PERDURE
 from tests.house.tree import ROOT

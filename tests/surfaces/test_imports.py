@@ -9,19 +9,29 @@ from pathlib import Path
 
 import pytest
 
-from perdure.surfaces.cli.commands import COMMANDS
+from perdure.surfaces.cli.command_table import COMMANDS
 from tests.acceptance.commands import Shell
 from tests.acceptance.parcels import make_parcels
 
 HEAVY = (
-    "perdure.bpmn.lint", "perdure.bpmn.proof", "perdure.bpmn.layout", "perdure.bpmn.drawing", "perdure.testing",
-    "perdure.app.linting", "perdure.app.proving", "psycopg", "cryptography",
+    "perdure.bpmn.lint", "perdure.bpmn.proof", "perdure.bpmn.layout", "perdure.bpmn.svg", "perdure.testing",
+    "perdure.app.processes.lint", "perdure.app.processes.proof", "psycopg", "cryptography",
 )  # fmt: skip
 RUNNING = (
-    "perdure.app.perdure", "perdure.app.runtime", "perdure.bpmn", "perdure.engines", "perdure.verbs.loader",
-    "perdure.verbs.registry", "perdure.work.router", "perdure.runbooks.conductor", "perdure.packs", "httpx",
-    "jsonschema_rs", "litestar", "perdure.telemetry.logs",
-)  # fmt: skip
+    "perdure.app.perdure",
+    "perdure.app.runtime",
+    "perdure.bpmn",
+    "perdure.engines",
+    "perdure.verbs.loader",
+    "perdure.verbs.registry",
+    "perdure.work.router",
+    "perdure.runbooks.executor.call_executor",
+    "perdure.packs",
+    "httpx",
+    "jsonschema_rs",
+    "litestar",
+    "perdure.telemetry.logs",
+)
 """The parts that run something, which a list of waiting calls does without."""
 TELLING = """
 import json, sys
@@ -52,8 +62,8 @@ def below(names: set[str], *packages: str) -> list[str]:
 @pytest.mark.req("P6")
 def test_help_loads_nothing_of_the_platform(tmp_path: Path) -> None:
     names = loaded(tmp_path, "--help")
-    own = {"perdure", "perdure.surfaces", "perdure.surfaces.cli", "perdure.surfaces.cli.exits"}
-    tables = {f"perdure.surfaces.cli.{each}" for each in ("commands", "shared_options", "root_help")}
+    own = {"perdure", "perdure.surfaces", "perdure.surfaces.cli", "perdure.surfaces.cli.exit_codes"}
+    tables = {f"perdure.surfaces.cli.{each}" for each in ("command_table", "shared_options", "root_help")}
     assert set(below(names, "perdure")) == own | tables
     assert below(names, "typer", "rich", "asyncio", "msgspec", "yaml") == []
 
@@ -64,7 +74,9 @@ def test_completing_the_name_of_a_command_loads_no_command(tmp_path: Path) -> No
     names = loaded(tmp_path, **asked)
     modules = {f"perdure.surfaces.cli.{each.module}" for each in COMMANDS}
     assert names.isdisjoint(modules)
-    assert "perdure.surfaces.cli.runbooks" in loaded(tmp_path, **{**asked, "_TYPER_COMPLETE_ARGS": "perdure runbook "})
+    assert "perdure.surfaces.cli.commands.runbooks" in loaded(
+        tmp_path, **{**asked, "_TYPER_COMPLETE_ARGS": "perdure runbook "}
+    )
 
 
 @pytest.mark.req("P6")

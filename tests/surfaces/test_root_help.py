@@ -9,7 +9,7 @@ import pytest
 from typer.main import get_command
 
 from perdure.surfaces.cli.application import application, outline
-from perdure.surfaces.cli.commands import COMMANDS
+from perdure.surfaces.cli.command_table import COMMANDS
 from perdure.surfaces.cli.root_help import OWN_OPTIONS, Style, print_root_help, root_help
 from perdure.surfaces.cli.shared_options import SHARED_OPTIONS
 

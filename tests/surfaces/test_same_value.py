@@ -16,10 +16,10 @@ from perdure.access.principal import local
 from perdure.app import Perdure
 from perdure.app.operations.calls import ShowCall, show_call
 from perdure.app.operations.dead_letters import ListLetters, list_letters
+from perdure.app.operations.execution import perform
 from perdure.app.operations.incidents import ListIncidents, list_incidents
 from perdure.app.operations.instances import ShowInstance, show_instance
 from perdure.app.operations.operation import Context, Operation
-from perdure.app.operations.perform import perform
 from perdure.app.operations.processes import ShowProcess, show_process
 from perdure.app.operations.runbooks import ListRunbooks, ShowRunbook, list_runbooks, show_runbook
 from perdure.app.operations.tasks import ShowTask, show_task
@@ -28,8 +28,8 @@ from perdure.app.operations.waits import ListParked, list_parked
 from perdure.bpmn.xml import write_model
 from perdure.client import AsyncClient
 from tests.acceptance.commands import Shell
-from tests.engine.models import line, user
-from tests.surfaces.http.house import served
+from tests.engines.embedded.process_models import line, user
+from tests.surfaces.http.in_process_server import served
 
 pytestmark = pytest.mark.req("P6")
 PROGRAM = '(desk.note :text "a" :as @first) (desk.wait :who "ana" :as @second)'
@@ -59,7 +59,7 @@ class World(NamedTuple):
 async def world(folder: Path) -> AsyncIterator[World]:
     mcp = pytest.importorskip("mcp")
     from perdure.surfaces.mcp.server import Protocol  # noqa: PLC0415  an extra that need not be installed
-    from tests.surfaces.mcp.office import Agent  # noqa: PLC0415  the same
+    from tests.surfaces.mcp.protocol_agent import Agent  # noqa: PLC0415  the same
 
     async with served(authentication=(), on_socket=True) as found:
         perdure, shell = found.perdure, Shell(folder)

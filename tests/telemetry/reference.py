@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from perdure.telemetry.names import ABOUT, LABELS, kind_of
+from perdure.telemetry.metric_names import ABOUT, LABELS, kind_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "metrics.md"
 HEAD = """# Metrics

@@ -16,8 +16,8 @@ from perdure.telemetry import LogScope, TelemetrySettings, configure_logs, deriv
 from perdure.telemetry.logs import remove_logs, without_secrets
 from perdure.telemetry.settings import LogForm
 from perdure.verbs import Call
-from tests.runbooks.world import Handlers, catalogue
-from tests.telemetry.tracing import Gathered
+from tests.runbooks.sample_verbs import Handlers, catalogue
+from tests.telemetry.span_collection import Gathered
 
 pytestmark = pytest.mark.req("X22")
 

@@ -12,21 +12,21 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from perdure.app.observing import observer as observing
-from perdure.app.observing.reading import FRESH
 from perdure.app.perdure import Perdure
+from perdure.app.telemetry import commit_observer as observing
+from perdure.app.telemetry.gauges import FRESH
 from perdure.errors import RejectedError
 from perdure.sources import SECOND
 from perdure.telemetry import TelemetrySettings
+from perdure.telemetry.metric_names import ABOUT, LABELS
 from perdure.telemetry.metrics import MAX_ROUTES, Metrics
-from perdure.telemetry.names import ABOUT, LABELS
 from perdure.testing.sandbox import Sandbox
 from perdure.verbs import Call, load_text
-from tests.engine.models import line, user
-from tests.engine.test_carrying import CARRIED, STUCK
-from tests.engine.world import opened as engine_opened
+from tests.engines.embedded.engine_world import opened as engine_opened
+from tests.engines.embedded.process_models import line, user
+from tests.engines.embedded.test_durable_calls import CARRIED, STUCK
 from tests.pair import LEASE_AND_MORE, pair
-from tests.runbooks.world import Handlers, catalogue
+from tests.runbooks.sample_verbs import Handlers, catalogue
 
 pytestmark = pytest.mark.req("X21")
 
@@ -269,7 +269,7 @@ async def test_what_is_not_asked_for_is_never_called(sqlite_url: str) -> None:
 
     def profile(frame: FrameType, event: str, _: Any) -> None:
         place = frame.f_code.co_filename
-        if event == "call" and ("perdure/telemetry" in place or "perdure/app/observing" in place):
+        if event == "call" and ("perdure/telemetry" in place or "perdure/app/telemetry" in place):
             called.append(f"{place}:{frame.f_code.co_name}")
 
     async with opened(sqlite_url) as sandbox:
@@ -306,7 +306,7 @@ async def test_what_cannot_be_measured_harms_no_work(sqlite_url: str, monkeypatc
 
     async with opened(sqlite_url) as sandbox:
         sandbox.runtime.measure()
-        monkeypatch.setattr("perdure.app.observing.measuring.Measuring.measure", broken)
+        monkeypatch.setattr("perdure.app.telemetry.entry_metrics.EntryMetrics.measure", broken)
         assert (await sandbox.call("kyc.score", {"entity": "Allianz"})).state == "completed"
         await sandbox.runtime.observer.drain()
 

@@ -11,12 +11,12 @@ from typing import ClassVar
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from perdure.app.config import load_config
+from perdure.app.configuration.project import load_config
 from perdure.app.perdure import Perdure
 from perdure.errors import DefinitionError, StoreSettingError
 from perdure.telemetry import TelemetrySettings, TraceSettings, open_spans
-from tests.runbooks.world import Handlers, catalogue
-from tests.telemetry.tracing import Gathered
+from tests.runbooks.sample_verbs import Handlers, catalogue
+from tests.telemetry.span_collection import Gathered
 
 pytestmark = [pytest.mark.req("X21"), pytest.mark.req("X22")]
 

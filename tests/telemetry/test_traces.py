@@ -10,14 +10,14 @@ import pytest
 from perdure.app.perdure import Perdure
 from perdure.sources import SECOND, id_text
 from perdure.telemetry import TelemetrySettings, TraceSettings, derived_trace_id, parse_traceparent
-from perdure.testing.clock import VirtualSources
 from perdure.testing.sandbox import Sandbox
-from tests.engine.models import call, line, message, service, wait
-from tests.engine.test_carrying import CARRIED, STUCK
-from tests.engine.world import opened as engine_opened
+from perdure.testing.virtual_clock import VirtualSources
+from tests.engines.embedded.engine_world import opened as engine_opened
+from tests.engines.embedded.process_models import call, line, message, service, wait
+from tests.engines.embedded.test_durable_calls import CARRIED, STUCK
 from tests.pair import pair
-from tests.runbooks.world import Handlers, catalogue
-from tests.telemetry.tracing import Gathered, attribute
+from tests.runbooks.sample_verbs import Handlers, catalogue
+from tests.telemetry.span_collection import Gathered, attribute
 
 pytestmark = pytest.mark.req("X22")
 

@@ -19,9 +19,9 @@ from perdure.contracts import (
     parse_span,
     tier_rank,
 )
+from perdure.durations import Span
 from perdure.errors import SchemaViolationError
 from perdure.sources import SECOND
-from perdure.spans import Span
 
 TEXT = FlagContract("orch_text", "string")
 NUMBER = FlagContract("orch_number", "integer")

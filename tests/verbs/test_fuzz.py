@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from perdure.errors import DefinitionError
 from perdure.verbs import load_text
-from perdure.verbs.keys import ACCEPTED_KEYS
+from perdure.verbs.yaml_keys import ACCEPTED_KEYS
 
 EXAMPLES = int(os.environ.get("PERDURE_FUZZ_EXAMPLES", "150"))
 FIXTURES = sorted((Path(__file__).parent / "fixtures").rglob("*.y*ml"))

@@ -9,9 +9,9 @@ import pytest
 
 from perdure.contracts import CONSEQUENCE_TIERS, FAILURE_CLASSES
 from perdure.verbs import BUILT_IN_HANDLERS, load_text
-from perdure.verbs.entities import FIELD_TYPES
-from perdure.verbs.keys import ACCEPTED_KEYS
-from perdure.verbs.shorthand import SHORTHAND_TYPES
+from perdure.verbs.entity_reader import FIELD_TYPES
+from perdure.verbs.schema_shorthand import SHORTHAND_TYPES
+from perdure.verbs.yaml_keys import ACCEPTED_KEYS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "verb-yaml.md").read_text(encoding="utf-8")
 TOLD = set(re.findall(r"`([^`\n]+)`", PAGE))

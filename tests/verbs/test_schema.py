@@ -10,7 +10,7 @@ import pytest
 from perdure.errors import SchemaViolationError
 from perdure.verbs import Verb, load_text
 from perdure.verbs.schema import CompiledSchema, SchemaFault
-from perdure.verbs.shorthand import SHORTHAND_TYPES
+from perdure.verbs.schema_shorthand import SHORTHAND_TYPES
 
 
 def _verb(properties: str, more: str = "", definitions: str = "{}") -> Verb:

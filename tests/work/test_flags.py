@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from perdure import Call, Result
-from perdure.app.views import CallView
+from perdure.app.calls.views import CallView
 from perdure.testing import Sandbox
 from perdure.verbs import load_text
 

@@ -17,7 +17,7 @@ from perdure import BusinessError, Call, CallView, Perdure
 from perdure.errors import QuarantinedError, RecordMisuseError, StoreUnavailableError
 from perdure.verbs import load_text
 from perdure.work.records import MAX_WRITES, RecordDesk, StagedRecords
-from tests.crud.scene import opened
+from tests.work.crud.entities import opened
 
 ID = "0191d2a4-5c00-7000-8000-0000000000aa"
 Work = Callable[[Call], Awaitable[Any]]

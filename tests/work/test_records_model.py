@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from perdure import BusinessError, Call, Perdure
-from tests.crud.scene import opened
+from tests.work.crud.entities import opened
 
 KEYS = st.sampled_from(["a", "b", "é", "a b", '"', "😀"])
 VALUES = st.integers(-3, 3)

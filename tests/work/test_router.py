@@ -14,7 +14,7 @@ from perdure.errors import Transient
 from perdure.verbs import Call, Catalogue, HandlerRegistry, Result, Verb, load_text
 from perdure.verbs.handlers import Decide
 from perdure.work.router import Failed, Produced, Router
-from tests.runbooks.world import catalogue
+from tests.runbooks.sample_verbs import catalogue
 
 DEFINITIONS = """
 - name: odd.handler

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from perdure.testing.clock import VirtualSources
+from perdure.testing.virtual_clock import VirtualSources
 from perdure.work.timers import Timers
 
 

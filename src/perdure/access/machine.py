@@ -17,7 +17,7 @@ from typing import ClassVar, assert_never
 import msgspec
 from msgspec.structs import replace
 
-from perdure.access.granting import grant_fault, text_fault
+from perdure.access.grants import grant_fault, text_fault
 from perdure.access.state import STATE_VERSION, AccessState, Compact, Grant, Key
 from perdure.errors import InvariantBroken, Rejection
 from perdure.identifiers import Id

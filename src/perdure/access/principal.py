@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from perdure.people import ADMINISTRATORS
+from perdure.human_tasks import ADMINISTRATORS
 
 Role = Literal["viewer", "operator", "reviewer", "author", "admin"]
 Kind = Literal["person", "service", "agent"]

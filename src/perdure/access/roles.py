@@ -1,4 +1,4 @@
-"""What each role may do: one table of operations, and the one question every surface asks of it."""
+"""Roles: one table grants operations to roles, and every surface asks it."""
 
 from __future__ import annotations
 

@@ -6,18 +6,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from perdure.app.config import Config as Config
-    from perdure.app.config import load_config as load_config
+    from perdure.app.calls.views import CallView as CallView
+    from perdure.app.calls.views import WaitingFor as WaitingFor
+    from perdure.app.configuration.project import Config as Config
+    from perdure.app.configuration.project import load_config as load_config
     from perdure.app.perdure import Perdure as Perdure
-    from perdure.app.views import CallView as CallView
-    from perdure.app.views import WaitingFor as WaitingFor
 
 _HOMES = {
-    "CallView": "perdure.app.views",
-    "Config": "perdure.app.config",
+    "CallView": "perdure.app.calls.views",
+    "Config": "perdure.app.configuration.project",
     "Perdure": "perdure.app.perdure",
-    "WaitingFor": "perdure.app.views",
-    "load_config": "perdure.app.config",
+    "WaitingFor": "perdure.app.calls.views",
+    "load_config": "perdure.app.configuration.project",
 }
 
 

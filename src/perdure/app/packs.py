@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from perdure.app.config import Config
+from perdure.app.configuration.project import Config
 
 if TYPE_CHECKING:
     from perdure.packs.definition import Pack
@@ -28,7 +28,7 @@ class PackRow(msgspec.Struct, frozen=True):
     templates: list[str]
 
 
-class PackDesk:
+class PackOperations:
     """The packs of a project, loaded when they are first asked for. Reached as `perdure.packs`."""
 
     def __init__(self, places: Sequence[Path] = ()) -> None:

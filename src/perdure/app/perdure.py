@@ -9,45 +9,45 @@ from typing import Any, Literal, Self
 
 import msgspec
 
-from perdure.app.access import AccessDesk
-from perdure.app.call_views import CallViews, spoken_of
-from perdure.app.config import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
-from perdure.app.deploying import ProjectModels, default_places
-from perdure.app.feed import Feed
-from perdure.app.instance_views import InstanceView
-from perdure.app.listing import Listing, concerned
-from perdure.app.listing_views import DeadLetterItem, dead_letter
-from perdure.app.lookups import MatchView, look_up
-from perdure.app.messages import Sent, sent_view
-from perdure.app.opening import load_definitions, load_models
-from perdure.app.overview import Glance, Overview
-from perdure.app.packs import PackDesk, pack_places
-from perdure.app.processes import InstanceDesk, Processes, Views
-from perdure.app.runbooks import RunbookDesk
+from perdure.app.access.api_keys import KeyOperations
+from perdure.app.audit.seal_key import sealer_for
+from perdure.app.calls.outcome_wait import follow as follow_events
+from perdure.app.calls.outcome_wait import is_ended, read, wait_for
+from perdure.app.calls.view_builder import CallViews, spoken_of
+from perdure.app.calls.views import CallView, EventView, ReceiptView, quarantined_view
+from perdure.app.configuration.definitions import load_definitions, load_models
+from perdure.app.configuration.project import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
+from perdure.app.feed.feed import Feed
+from perdure.app.instances.views import InstanceView
+from perdure.app.lists.lists import Listing, concerned
+from perdure.app.lists.views import DeadLetterItem, dead_letter
+from perdure.app.message_views import Sent, sent_view
+from perdure.app.overview.overview import Glance, Overview
+from perdure.app.packs import PackOperations, pack_places
+from perdure.app.processes.processes import InstanceOperations, Processes, Views
+from perdure.app.processes.project_models import ProjectModels, default_places
+from perdure.app.record_lookup import MatchView, look_up
+from perdure.app.runbooks.runbooks import RunbookOperations
 from perdure.app.runtime import Role, Runtime
-from perdure.app.sealing import sealer_for
-from perdure.app.tasks import TaskDesk
-from perdure.app.telling import HOOK, Telling, with_delivery
-from perdure.app.telling import replay as deliver_again
-from perdure.app.views import CallView, EventView, ReceiptView, quarantined_view
-from perdure.app.waiting import follow as follow_events
-from perdure.app.waiting import is_ended, read, wait_for
-from perdure.app.waits import WaitDesk, letter_of
+from perdure.app.tasks.tasks import TaskOperations
+from perdure.app.wait_permissions import WaitPermissions, letter_of
+from perdure.app.webhooks.dispatch import HOOK, WebhookDispatcher, with_delivery_verb
+from perdure.app.webhooks.dispatch import replay as deliver_again
 from perdure.bpmn.machine.identity import child_id
-from perdure.channels.settings import Hooks
+from perdure.channels.webhook_settings import Hooks
 from perdure.contracts import FailureClass, check_key
 from perdure.engine import MESSAGE, SIGNAL, MessageOutcome, Vet
 from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
-from perdure.runbooks import commands as c
-from perdure.runbooks.conductor import KIND, SETTLED, index_text
-from perdure.runbooks.intake import Completion, CompletionStatus, Receipt
-from perdure.runbooks.machine import carried_as
-from perdure.runbooks.state import Failure, Runbook
+from perdure.runbooks.executor.call_executor import KIND, SETTLED, index_text
+from perdure.runbooks.executor.inbox import Completion, CompletionStatus, Receipt
+from perdure.runbooks.machine import commands as c
+from perdure.runbooks.machine.runbook_machine import carried_as
+from perdure.runbooks.machine.state import Failure, Runbook
 from perdure.sources import Id, Sources, SystemSources, id_text, parse_id
-from perdure.store.opening import open_driver
+from perdure.store.driver_selection import open_driver
 from perdure.telemetry import TelemetrySettings
 from perdure.verbs import Catalogue, HandlerRegistry
 
@@ -67,13 +67,13 @@ class Perdure:
         self._calls = CallViews(runtime.kernel, runtime.store, origin, self._views.carrier, self.catalogue.sentence)
         self._view = self._calls.view
         self.processes = Processes(runtime, origin)
-        self.instances = InstanceDesk(runtime, origin, self._views)
-        self.tasks = TaskDesk(runtime, origin, self._views)
-        self.runbooks = RunbookDesk(runtime, origin, self._views)
-        self.waits = WaitDesk(runtime, origin)
+        self.instances = InstanceOperations(runtime, origin, self._views)
+        self.tasks = TaskOperations(runtime, origin, self._views)
+        self.runbooks = RunbookOperations(runtime, origin, self._views)
+        self.waits = WaitPermissions(runtime, origin)
         self.feed = Feed(runtime, origin)
-        self.access = AccessDesk(runtime, origin)
-        self.packs: PackDesk = runtime.packs
+        self.access = KeyOperations(runtime, origin)
+        self.packs: PackOperations = runtime.packs
         self.listing = Listing(runtime, origin, self.tasks, self._views)
         self._engine = runtime.engine
         self._vet: Vet | None = None
@@ -114,7 +114,7 @@ class Perdure:
         catalogue = load_definitions(definitions, environment)
         tells = hooks is not None and bool(hooks.leaving)
         if tells:
-            catalogue = with_delivery(catalogue)
+            catalogue = with_delivery_verb(catalogue)
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
@@ -125,12 +125,12 @@ class Perdure:
             sealer=sealer_for(url, seal_key_file, time, seal_every_seconds),
         )  # fmt: skip
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
-        runtime.packs = PackDesk([Path(each) for each in packs])
+        runtime.packs = PackOperations([Path(each) for each in packs])
         runtime.hooks = hooks or Hooks()
-        telling = Telling(runtime, runtime.hooks, registry) if tells and role == "worker" else None
+        telling = WebhookDispatcher(runtime, runtime.hooks, registry) if tells and role == "worker" else None
         await runtime.start()
         try:
-            await runtime.bring(project, Origin(tenant, principal))
+            await runtime.deploy_models(project, Origin(tenant, principal))
             if telling is not None:
                 telling.start()
             yield cls(runtime, Origin(tenant, principal, groups=tuple(groups)))

@@ -7,17 +7,17 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from perdure.access.key_ring import KeyRing
 from perdure.access.machine import AccessMachine
-from perdure.access.ring import KeyRing
-from perdure.app.counting import Counts
-from perdure.app.deploying import ProjectModels
-from perdure.app.gates import gates
+from perdure.app.feed.journal_tail import Tail
+from perdure.app.instances.history_cache import InstanceHistoryCache
 from perdure.app.operations.guards import Guards
-from perdure.app.packs import PackDesk
-from perdure.app.pasts import Pasts
-from perdure.app.reviewing import Reviews
-from perdure.app.tail import Tail
-from perdure.channels.settings import Hooks
+from perdure.app.overview.counts import Counts
+from perdure.app.packs import PackOperations
+from perdure.app.processes.deployment_gates import gates
+from perdure.app.processes.project_models import ProjectModels
+from perdure.app.processes.review import Reviews
+from perdure.channels.webhook_settings import Hooks
 from perdure.engine import Check, Engine
 from perdure.engines.composition import open_engine
 from perdure.errors import FencedError, PerdureError
@@ -27,28 +27,28 @@ from perdure.processes.definitions import Definitions
 from perdure.processes.forms import Forms
 from perdure.processes.instances import InstanceReader
 from perdure.processes.machines import process_machines
-from perdure.processes.plans import Plans
-from perdure.runbooks.conductor import Conductor
-from perdure.runbooks.fanning import FANOUT
-from perdure.runbooks.intake import Intake
-from perdure.runbooks.machine import RunbookMachine
-from perdure.runbooks.upkeep import Upkeep
+from perdure.processes.plan_cache import Plans
+from perdure.runbooks.executor.call_executor import CallExecutor
+from perdure.runbooks.executor.fan_out import FANOUT
+from perdure.runbooks.executor.inbox import Inbox
+from perdure.runbooks.executor.recovery import Recovery
+from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.sources import SECOND, Micros, Sources, SystemSources
 from perdure.store.ports import Driver
 from perdure.store.sealer import Sealer
 from perdure.store.store import Store
 from perdure.telemetry import Spans, TelemetrySettings, open_spans
 from perdure.verbs import Catalogue, HandlerRegistry
-from perdure.work.identity import ProcessIdentity
 from perdure.work.lease import LEASE_SECONDS, Lease
-from perdure.work.patience import insist
 from perdure.work.ports import TimerFound
+from perdure.work.process_identity import ProcessIdentity
 from perdure.work.records import RecordDesk
 from perdure.work.router import Router
+from perdure.work.store_retry import retry_until_stored
 from perdure.work.timers import Timers
 
 if TYPE_CHECKING:
-    from perdure.app.observing import Observer
+    from perdure.app.telemetry import CommitObserver
     from perdure.telemetry.metrics import Metrics
 
 Role = Literal["worker", "caller", "reader"]
@@ -101,17 +101,17 @@ class Runtime:
         )  # fmt: skip
         self.desk = RecordDesk(self.store, catalogue)
         self.router = Router(registry, self.desk.open, has_threads=not is_driven, now=sources.now)
-        self.conductor = Conductor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
-        self.intake = Intake(self.conductor, sources)
-        self.upkeep = Upkeep(self.conductor, sources)
+        self.conductor = CallExecutor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
+        self.intake = Inbox(self.conductor, sources)
+        self.upkeep = Recovery(self.conductor, sources)
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
         self.definitions = Definitions(self.kernel, self.store, catalogue, plans, given)
         self.instances = InstanceReader(self.kernel, self.store, self.definitions)
         self.forms = Forms(self.instances, catalogue)
         self.engine: Engine = open_engine(self.conductor, self.upkeep, self.store, self.instances, self.forms, sources)
-        self.pasts = Pasts(self.instances)
+        self.pasts = InstanceHistoryCache(self.instances)
         self.reviews = Reviews(catalogue)
-        self.packs = PackDesk()
+        self.packs = PackOperations()
         self.guards = Guards()
         self.hooks = Hooks()
         self.counts = Counts(self.store, self.machines[RunbookMachine.kind], sources)
@@ -127,7 +127,7 @@ class Runtime:
         self._renewing: asyncio.Task[None] | None = None
         self._renewal = asyncio.Lock()
         self._elsewhere: asyncio.Future[bool] | None = None
-        self._observer: Observer | None = None
+        self._observer: CommitObserver | None = None
         self.upkeep.wake = self._wake.set
         self.kernel.arm(self._arm)
         for kind in self.machines:
@@ -153,12 +153,12 @@ class Runtime:
             raise
 
     @property
-    def observer(self) -> Observer:
+    def observer(self) -> CommitObserver:
         """Who measures and traces; made when first asked for, and until then nothing is spent on it."""
         if self._observer is None:
-            from perdure.app.observing import Observer  # noqa: PLC0415
+            from perdure.app.telemetry import CommitObserver  # noqa: PLC0415
 
-            self._observer = Observer(
+            self._observer = CommitObserver(
                 self.kernel, self.store, self.machines, self.catalogue, self.router, self.sources
             )  # fmt: skip
         return self._observer
@@ -191,7 +191,7 @@ class Runtime:
         """The text of `/metrics`."""
         return await self.observer.scrape()
 
-    async def bring(self, models: ProjectModels, origin: Origin) -> None:
+    async def deploy_models(self, models: ProjectModels, origin: Origin) -> None:
         """Deploy what a project's model files hold and the store does not; other tenants get them when they call."""
         self.definitions.find_model = models.finder(self.engine)
         if self.role != "reader":
@@ -246,7 +246,7 @@ class Runtime:
             await asyncio.gather(self._elsewhere, return_exceptions=True)
         await self.driver.close()
 
-    def elsewhere(self) -> asyncio.Future[bool]:
+    def store_changed(self) -> asyncio.Future[bool]:
         """Done when another process may have committed, or it is time to look anyway; shared, so do not cancel it."""
         if self._elsewhere is None or self._elsewhere.done():
             self._elsewhere = asyncio.ensure_future(self.driver.changed_elsewhere(LOOK_SECONDS))
@@ -339,9 +339,9 @@ class Runtime:
             if self.lease.number != lost:
                 return
             self.kernel.forget()
-            await insist(lambda: self.lease.take(self._lost), self.sources)
+            await retry_until_stored(lambda: self.lease.take(self._lost), self.sources)
             if self.role == "worker":
-                await insist(self.upkeep.publish_definitions, self.sources)
+                await retry_until_stored(self.upkeep.publish_definitions, self.sources)
 
     def _on_commit(self, aggregate: Aggregate, entries: Any) -> None:
         for job in aggregate.rows.jobs:

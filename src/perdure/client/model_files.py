@@ -13,8 +13,8 @@ from perdure.errors import DefinitionError
 
 def read_model_text(path: str | Path) -> str:
     """The text of a model file in any encoding that models are read in; DefinitionError where it cannot be read."""
-    from perdure.app.deploying import unreadable  # noqa: PLC0415  only who brings models needs it
-    from perdure.bpmn.xml.parse import text_of  # noqa: PLC0415  the same
+    from perdure.app.processes.project_models import unreadable  # noqa: PLC0415  only who brings models needs it
+    from perdure.bpmn.xml.parser import text_of  # noqa: PLC0415  the same
 
     try:
         return text_of(Path(path).read_bytes())

@@ -7,8 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from perdure.demo.stage import BrokenPromise, Stage
-from perdure.demo.story import tell
+from perdure.demo.command_runner import BrokenPromise, Stage
+from perdure.demo.script import tell
 
 
 def main() -> int:
@@ -19,7 +19,7 @@ def main() -> int:
     parser.add_argument("--folder", metavar="DIR", type=Path, help="with --interactive: where; kept afterwards")
     options = parser.parse_args()
     if options.interactive:
-        from perdure.demo.playing import play  # noqa: PLC0415  only for who plays
+        from perdure.demo.interactive_demo import play  # noqa: PLC0415  only for who plays
 
         return play(options.folder)
     with tempfile.TemporaryDirectory(prefix="perdure-demo-") as folder:

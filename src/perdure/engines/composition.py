@@ -7,13 +7,18 @@ from perdure.engines.embedded.engine import EmbeddedEngine
 from perdure.engines.embedded.ports import EngineStore
 from perdure.processes.forms import Forms
 from perdure.processes.instances import InstanceReader
-from perdure.runbooks.conductor import Conductor
-from perdure.runbooks.upkeep import Upkeep
+from perdure.runbooks.executor.call_executor import CallExecutor
+from perdure.runbooks.executor.recovery import Recovery
 from perdure.sources import Sources
 
 
 def open_engine(
-    conductor: Conductor, upkeep: Upkeep, store: EngineStore, reader: InstanceReader, forms: Forms, sources: Sources
+    conductor: CallExecutor,
+    upkeep: Recovery,
+    store: EngineStore,
+    reader: InstanceReader,
+    forms: Forms,
+    sources: Sources,
 ) -> Engine:
     """The engine that carries the processes of a platform: the embedded one."""
     return EmbeddedEngine(conductor, upkeep, store, reader, forms, sources)

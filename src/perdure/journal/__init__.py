@@ -20,9 +20,9 @@ from perdure.journal.machine import (
     TimerRow,
     Written,
 )
-from perdure.journal.parts import Parts
 from perdure.journal.record import RECORD_VERSION, Entries, Origin, Record, RecordCodec, Sieve, SourcePosition
-from perdure.journal.versions import Upcaster, lift, read_form
+from perdure.journal.state_parts import Parts
+from perdure.journal.upcasters import Upcaster, lift, read_form
 
 __all__ = [
     "NO_ROWS",

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkab
 import msgspec
 
 from perdure.errors import Rejection
-from perdure.journal.parts import Parts
 from perdure.journal.record import Origin, RecordCodec
 from perdure.journal.routes import Route
+from perdure.journal.state_parts import Parts
 
 S = TypeVar("S")
 C_contra = TypeVar("C_contra", contravariant=True)

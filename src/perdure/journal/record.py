@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from perdure.journal.versions import Upcaster, read_form
+from perdure.journal.upcasters import Upcaster, read_form
 
 RECORD_VERSION = 1
 MOST_SIFTED = 10_000

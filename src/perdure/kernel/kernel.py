@@ -17,7 +17,7 @@ from perdure.errors import (
     UnreadableFormError,
 )
 from perdure.journal import NO_ROWS, Entries, Machine, Notice, Origin, PartedMachine, Sieve, SourcePosition
-from perdure.kernel.deciding import (
+from perdure.kernel.decider import (
     NO_HEAD,
     Aggregate,
     Answer,

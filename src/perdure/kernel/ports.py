@@ -1,4 +1,4 @@
-"""What the kernel needs of a store, and the values that pass between them."""
+"""Ports of the kernel: the store it needs, and the values that pass between them."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ import msgspec
 
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import NO_ROWS, Decision, Machine, Origin, SourcePosition, Written, genesis
-from perdure.kernel.deciding import Aggregate, Answer, Prepared
+from perdure.kernel.decider import Aggregate, Answer, Prepared
 from perdure.kernel.ports import Attachments, Units
 from perdure.sources import Id, Micros, id_text
 

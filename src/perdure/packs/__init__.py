@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from perdure.packs.consequence_tiers import composed_tier as composed_tier
 from perdure.packs.definition import Pack as Pack
 from perdure.packs.definition import Question as Question
 from perdure.packs.definition import Template as Template
 from perdure.packs.handoff import hand_over as hand_over
 from perdure.packs.instantiation import choose_template as choose_template
 from perdure.packs.instantiation import instantiate as instantiate
+from perdure.packs.journey_progress import journey as journey
 from perdure.packs.lint import lint_pack as lint_pack
 from perdure.packs.lint import lint_packs as lint_packs
 from perdure.packs.loader import Shelf as Shelf
 from perdure.packs.loader import load_pack_text as load_pack_text
 from perdure.packs.loader import load_packs as load_packs
-from perdure.packs.progress import journey as journey
 from perdure.packs.questions import pending as pending
-from perdure.packs.scoring import Scoring as Scoring
 from perdure.packs.selection import select_pack as select_pack
 from perdure.packs.selection import select_verb as select_verb
-from perdure.packs.tiers import composed_tier as composed_tier
+from perdure.packs.similarity import Scoring as Scoring

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from perdure.packs.definition import Pack
-from perdure.runbooks.draft import Answer, Draft, Handoff
+from perdure.runbooks.drafts.draft import Answer, Draft, Handoff
 
 
 def hand_over(

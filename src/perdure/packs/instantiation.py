@@ -11,7 +11,7 @@ from perdure.packs.conditions import is_met, look_up
 from perdure.packs.definition import Pack, Template, TemplateStep
 from perdure.packs.placeholders import Placeholder, fill, parse_template, placeholders_in
 from perdure.packs.questions import labels_of, names_of, with_defaults
-from perdure.runbooks.draft import Change, Draft, Entry, add, free_name, with_sentence
+from perdure.runbooks.drafts.draft import Change, Draft, Entry, add, free_name, with_sentence
 from perdure.runbooks.plan import Path, Provenance, Reference
 from perdure.verbs.catalogue import Catalogue
 

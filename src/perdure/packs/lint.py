@@ -12,10 +12,10 @@ from perdure.packs.definition import Pack, Question, Rule, Template, TemplateSte
 from perdure.packs.loader import Shelf
 from perdure.packs.placeholders import Placeholder, parse_template, placeholders_in
 from perdure.verbs.catalogue import Catalogue
-from perdure.verbs.compiled import Verb
-from perdure.verbs.nearest import did_you_mean
+from perdure.verbs.compiled_verb import Verb
+from perdure.verbs.near_names import did_you_mean
 from perdure.verbs.schema import CompiledSchema
-from perdure.verbs.shorthand import argument_name
+from perdure.verbs.schema_shorthand import argument_name
 
 
 class LintRule(NamedTuple):

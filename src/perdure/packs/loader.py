@@ -7,10 +7,10 @@ from pathlib import Path
 
 from perdure.errors import DefinitionError, RejectedError, Rejection
 from perdure.packs.definition import Pack
-from perdure.packs.reading import PackReader
+from perdure.packs.pack_reader import PackReader
 from perdure.payload.digests import digest, digest_text
-from perdure.verbs.nearest import did_you_mean
-from perdure.verbs.nodes import Report
+from perdure.verbs.near_names import did_you_mean
+from perdure.verbs.yaml_nodes import Report
 from perdure.verbs.yaml_reader import MAX_FILE_BYTES, parse_text
 
 MAX_FILES = 1000

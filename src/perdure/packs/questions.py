@@ -1,4 +1,4 @@
-"""What is still to be asked, and how an answer in free words becomes a value."""
+"""Questions of a pack: those still open, and free words read as values."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from perdure.packs.conditions import is_met
 from perdure.packs.definition import Pack, Question
 from perdure.packs.lint import enum_of
 from perdure.packs.placeholders import PlaceholderFault, fill
-from perdure.runbooks.draft import Answer, Draft, number_in
+from perdure.runbooks.drafts.draft import Answer, Draft, number_in
 from perdure.verbs.catalogue import Catalogue
-from perdure.verbs.nearest import nearest
+from perdure.verbs.near_names import nearest
 
 YES = frozenset({"y", "yes", "true", "on", "sure", "ok", "okay", "yep"})
 NO = frozenset({"n", "no", "false", "off", "nope", "none"})

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from perdure.packs.definition import Pack, Template, is_like
 from perdure.packs.loader import Shelf
 from perdure.packs.questions import plain
-from perdure.packs.scoring import Candidate, Ranking, Scoring, Speech, rank
-from perdure.runbooks.draft import Draft
+from perdure.packs.similarity import Candidate, Ranking, Scoring, Speech, rank
+from perdure.runbooks.drafts.draft import Draft
 from perdure.verbs.catalogue import Catalogue
-from perdure.verbs.compiled import Verb
+from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.definition import same_verb_name
 
 

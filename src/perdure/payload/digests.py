@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from perdure.errors import SchemaViolationError
-from perdure.payload.canonical import canonical
+from perdure.payload.canonical_json import canonical
 
 _TEXT = re.compile(r"sha256:([0-9a-f]{64})")
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from perdure.bpmn.diagrams import diagram_of
+from perdure.bpmn.diagram_selection import diagram_of
 from perdure.bpmn.machine.definition import Deployed, Profile
 from perdure.bpmn.machine.identity import PROCESS, process_id
-from perdure.bpmn.machine.process import (
+from perdure.bpmn.machine.process_machine import (
     Deploy,
     ProcessState,
     Redrawn,
@@ -28,9 +28,9 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.payload import canonical, digest, digest_text
-from perdure.processes.bindings import Carried, bind, carried_by, carrier_of, choose_process, starts_of
-from perdure.processes.plans import Definition, MissingPlan, Plans, definition_of
+from perdure.processes.plan_cache import Definition, MissingPlan, Plans, definition_of
 from perdure.processes.ports import ProcessReads
+from perdure.processes.verb_bindings import Carried, bind, carried_by, carrier_of, choose_process, starts_of
 from perdure.sources import iso
 from perdure.verbs import Catalogue
 

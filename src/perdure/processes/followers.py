@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from perdure.bpmn.machine.identity import INSTANCE
-from perdure.bpmn.machine.shapes import standing
 from perdure.bpmn.machine.state import ENDED, Instance
+from perdure.bpmn.machine.state_templates import standing
 from perdure.engine import Until
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Preparation, Prepared

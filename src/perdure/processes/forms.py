@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from perdure.bpmn.machine.places import place_of
+from perdure.bpmn.machine.result_paths import place_of
 from perdure.bpmn.machine.state import Node
 from perdure.errors import RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import copied
-from perdure.processes.bindings import INTAKE
 from perdure.processes.instances import InstanceReader
-from perdure.processes.merge import seen_from
+from perdure.processes.payload_merge import seen_from
+from perdure.processes.verb_bindings import INTAKE
 from perdure.verbs import Catalogue, CompiledSchema, Verb
 
 SCHEMA = "schema"

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from perdure.bpmn.machine.identity import INDEX, INSTANCE
-from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import InstanceName, LifecycleEvent, Told
 from perdure.errors import RejectedError, Rejection
@@ -16,7 +16,7 @@ from perdure.processes.definitions import Definitions
 from perdure.processes.followers import Followers
 from perdure.processes.lifecycle import follow
 from perdure.processes.payloads import Payloads
-from perdure.processes.plans import Definition
+from perdure.processes.plan_cache import Definition
 from perdure.processes.ports import FROM_THE_NEWEST, ProcessReads
 from perdure.sources import Id, id_text, parse_id
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from perdure.bpmn.machine.identity import INSTANCE
-from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.engine import LifecycleEvent
 from perdure.journal import Origin
 from perdure.processes.ports import ProcessReads

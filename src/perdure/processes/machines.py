@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure.bpmn.machine.machine import InstanceMachine
-from perdure.bpmn.machine.process import ProcessMachine
+from perdure.bpmn.machine.instance_machine import InstanceMachine
+from perdure.bpmn.machine.process_machine import ProcessMachine
 from perdure.cron import next_cron
 from perdure.journal import Machine
-from perdure.processes.plans import Plans
+from perdure.processes.plan_cache import Plans
 
 
 def process_machines(plans: Plans) -> dict[str, Machine[Any, Any, Any]]:

@@ -11,17 +11,17 @@ from msgspec.structs import replace
 from perdure.errors import RejectedError, Rejection
 from perdure.payload import (
     BUDGET_BYTES,
-    MOST_LEANS,
+    MAX_DELTAS,
     Held,
     Packed,
     Sealed,
     digest,
     digest_text,
+    encode_delta,
     pack_first,
-    seal_leaning,
     unpack_and_keep,
 )
-from perdure.processes.merge import Change, changed
+from perdure.processes.payload_merge import Change, changed
 from perdure.sources import Id, Micros, id_text, iso
 from perdure.verbs import Verb
 
@@ -79,7 +79,7 @@ class Payloads:
             raise RejectedError(Rejection("wrong_state", "read", "instance", id_text(instance), fact))
         packed = Packed(data.decode("utf-8", "surrogateescape"), digest_text(hash))
         held = unpack_and_keep(packed, max_bytes=max(len(data), BUDGET_BYTES))
-        held = replace(held, leans=MOST_LEANS)  # how many it leans on is not known here: the next is stored whole
+        held = replace(held, leans=MAX_DELTAS)  # how many it leans on is not known here: the next is stored whole
         self._keep(instance, self._held.setdefault(instance, {}), (hash, data), held)
         return held
 
@@ -108,7 +108,7 @@ class Payloads:
             before = own[head]
         except KeyError:
             raise MissingPayload(head) from None
-        sealed, held = seal_leaning(
+        sealed, held = encode_delta(
             head, before, changed(before, change),
             at=change.at, by=change.by, job_key=change.key, verb=change.verb, max_bytes=budget,
         )  # fmt: skip

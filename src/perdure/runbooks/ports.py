@@ -1,4 +1,4 @@
-"""What runbooks need of a store besides committing units."""
+"""Ports of runbooks: the reads they need of a store besides committing units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lists need of a store: places and ids by keys alone, a page at a time, and counts up to a bound."""
+"""Lists of a store: places and ids by keys alone, a page at a time, and counts up to a bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a driver gives the store."""
+"""Ports of the store: the calls a driver answers."""
 
 from __future__ import annotations
 

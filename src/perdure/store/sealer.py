@@ -11,7 +11,7 @@ from perdure.store.seals import FIRST_PREVIOUS, Seal, pack, root, seal_hash
 from perdure.store.store import Store
 
 if TYPE_CHECKING:
-    from perdure.store.keys import SigningKey  # loads cryptography, which only who seals needs
+    from perdure.store.signing_keys import SigningKey  # loads cryptography, which only who seals needs
 
 RECORDS_AT_ONCE = 1_000
 """Records under one seal: few enough that sealing keeps nobody waiting. An audit takes up to ten times as many."""

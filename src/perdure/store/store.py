@@ -8,14 +8,14 @@ from perdure.errors import QuarantinedError
 from perdure.kernel.ports import DISCARDED, Conflict, Found, Loaded, RecordRow, Told, Unit
 from perdure.runbooks.ports import DeadLetter, Message, ParkedFound
 from perdure.sources import Id, Micros, Sources
-from perdure.store.answers import Answers, Cursors
-from perdure.store.checks import checked, checked_chain, checked_entity, damaged, message_sums
+from perdure.store.checksums import checked, checked_chain, checked_entity, damaged, message_sums
+from perdure.store.commit_callbacks import awaited
+from perdure.store.delta_read import DeltaReader
 from perdure.store.lists import Lists
+from perdure.store.payload_cache import RecentPayloads
 from perdure.store.ports import Driver, FeedRow, Row
-from perdure.store.recent import RecentPayloads
-from perdure.store.telling import awaited
+from perdure.store.request_answers import Answers, Cursors
 from perdure.store.waits import Waits
-from perdure.store.wholes import Wholes
 from perdure.work.ports import AnswerBook, Beat, EntityFound, EntityVersion, JobFound, TimerFound, WorkerRow
 
 INSTANCE = "instance"
@@ -75,7 +75,7 @@ class Store(Waits):
         rows = await self.driver.fetch("read_payload", aggregate=aggregate, hash=hash)
         try:
             if rows:
-                return await Wholes(self.driver.fetch).of(aggregate, hash, rows[0][0])
+                return await DeltaReader(self.driver.fetch).of(aggregate, hash, rows[0][0])
             if await self.driver.fetch("list_payloads", aggregate=aggregate):
                 raise damaged(aggregate, "payload", f"no bytes are kept for the hash sha256:{hash.hex()}")
         except QuarantinedError as error:

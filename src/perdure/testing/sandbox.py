@@ -8,22 +8,22 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from perdure.app.config import Config
-from perdure.app.opening import load_definitions, load_models
+from perdure.app.configuration.definitions import load_definitions, load_models
+from perdure.app.configuration.project import Config
 from perdure.app.perdure import Perdure
 from perdure.app.runtime import Runtime
 from perdure.contracts import parse_span
+from perdure.durations import later
 from perdure.engine import Check
 from perdure.errors import InvariantBroken
 from perdure.journal import Origin
 from perdure.sources import Micros
-from perdure.spans import later
-from perdure.store.opening import open_driver
+from perdure.store.driver_selection import open_driver
 from perdure.store.ports import Driver
 from perdure.store.sqlite.driver import SqliteDriver
-from perdure.testing.clock import VirtualSources
+from perdure.testing.virtual_clock import VirtualSources
 from perdure.verbs import Catalogue, HandlerRegistry
-from perdure.work.identity import ProcessIdentity
+from perdure.work.process_identity import ProcessIdentity
 
 MAX_ROUNDS = 10_000
 _numbers = count(1)
@@ -104,7 +104,7 @@ class Sandbox(Perdure):
         )  # fmt: skip
         await runtime.start()
         try:
-            await runtime.bring(load_models(definitions, models), Origin(tenant, principal))
+            await runtime.deploy_models(load_models(definitions, models), Origin(tenant, principal))
         except BaseException:
             await runtime.stop()
             raise

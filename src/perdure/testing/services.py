@@ -12,7 +12,7 @@ from psycopg import sql
 
 from perdure.testing.postgres_binaries import find_installation
 from perdure.testing.postgres_server import PostgresServer, RestartMode
-from perdure.testing.unavailable import ServiceUnavailable, is_required
+from perdure.testing.service_availability import ServiceUnavailable, is_required
 
 __all__ = ["PostgresService", "ServiceUnavailable", "is_required"]
 

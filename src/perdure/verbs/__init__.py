@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from perdure.verbs.agents import Agent as Agent
     from perdure.verbs.agents import agent as agent
     from perdure.verbs.catalogue import Catalogue as Catalogue
-    from perdure.verbs.compiled import Verb as Verb
+    from perdure.verbs.compiled_verb import Verb as Verb
     from perdure.verbs.definition import BUILT_IN_HANDLERS as BUILT_IN_HANDLERS
     from perdure.verbs.definition import EntityDefinition as EntityDefinition
     from perdure.verbs.definition import EntityField as EntityField
@@ -44,7 +44,7 @@ _HOMES = {
     "ResumptionContext": "perdure.verbs.handlers",
     "Sentences": "perdure.verbs.definition",
     "StepSummary": "perdure.verbs.handlers",
-    "Verb": "perdure.verbs.compiled",
+    "Verb": "perdure.verbs.compiled_verb",
     "VerbDefinition": "perdure.verbs.definition",
     "agent": "perdure.verbs.agents",
     "load_catalogue": "perdure.verbs.loader",

@@ -10,9 +10,9 @@ from typing import Any, get_args
 
 import msgspec
 
+from perdure.agent_usage import Budget, Price, micros
 from perdure.contracts import ConsequenceTier
-from perdure.usage import Budget, Price, micros
-from perdure.verbs.fields import Fields
+from perdure.verbs.field_reader import Fields
 from perdure.verbs.handlers import MARK, Call, VerbMark
 
 MAX_TOKENS = 1_000_000_000

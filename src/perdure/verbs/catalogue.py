@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import Any
 
 from perdure.errors import Problem, RejectedError, Rejection
-from perdure.verbs.compiled import Verb
+from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.definition import EntityDefinition, VerbDefinition, same_verb_name
 from perdure.verbs.lint import lint
-from perdure.verbs.nearest import did_you_mean
+from perdure.verbs.near_names import did_you_mean
 
 _WORD = re.compile(r"[a-z0-9]+")
 

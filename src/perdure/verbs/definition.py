@@ -7,8 +7,8 @@ from typing import Any, Literal
 import msgspec
 
 from perdure.contracts import ConsequenceTier, FlagContract, RetryPolicy
+from perdure.human_tasks import TaskContract
 from perdure.payload import data_hash
-from perdure.people import TaskContract
 from perdure.verbs.agents import AgentContract
 
 ExecutionKind = Literal["sync", "durable"]

@@ -1,4 +1,4 @@
-"""What a handler receives and returns, and the mark that binds a function to a verb."""
+"""Handlers: the call they receive, the result they return, and the mark that binds a function to a verb."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from perdure.agent_usage import MAX_MODEL, Meter, ModelUse
 from perdure.errors import PerdureError
-from perdure.usage import MAX_MODEL, Meter, ModelUse
-from perdure.verbs.nearest import did_you_mean
+from perdure.verbs.near_names import did_you_mean
 
 MARK = "__perdure_verbs__"
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from perdure.errors import DefinitionError
-from perdure.verbs.canonical import VerbReader
+from perdure.verbs.canonical_layout import VerbReader
 from perdure.verbs.catalogue import Catalogue
-from perdure.verbs.checks import check_all
 from perdure.verbs.definition import EntityDefinition
-from perdure.verbs.domain_map import DomainReader
-from perdure.verbs.entities import read_entities
-from perdure.verbs.fields import Fields
-from perdure.verbs.keys import ACCEPTED_KEYS
-from perdure.verbs.nearest import did_you_mean
-from perdure.verbs.nodes import Node, Report
+from perdure.verbs.definition_checks import check_all
+from perdure.verbs.domain_layout import DomainReader
+from perdure.verbs.entity_reader import read_entities
+from perdure.verbs.field_reader import Fields
+from perdure.verbs.near_names import did_you_mean
 from perdure.verbs.overrides import MAPPING_NAME, Override, apply_overrides, node_of, read_overrides
 from perdure.verbs.schema import CompiledSchema, SchemaFault
-from perdure.verbs.shorthand import SchemaReader, with_definitions
+from perdure.verbs.schema_shorthand import SchemaReader, with_definitions
+from perdure.verbs.yaml_keys import ACCEPTED_KEYS
+from perdure.verbs.yaml_nodes import Node, Report
 from perdure.verbs.yaml_reader import MAX_FILE_BYTES, parse_text
 
 MAX_FILES = 10_000

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from perdure.contracts import RetryPolicy
-from perdure.verbs.canonical import Draft
+from perdure.verbs.canonical_layout import Draft
 from perdure.verbs.definition import INSTANT_COMPLETE, PARK, Execution, VerbDefinition, same_verb_name
-from perdure.verbs.examples import example_of
-from perdure.verbs.fields import Fields
-from perdure.verbs.nearest import did_you_mean
-from perdure.verbs.nodes import Node, Report
+from perdure.verbs.example_values import example_of
+from perdure.verbs.field_reader import Fields
+from perdure.verbs.near_names import did_you_mean
 from perdure.verbs.schema import CompiledSchema
+from perdure.verbs.yaml_nodes import Node, Report
 
 MAPPING_NAME = "<overrides>"
 _ABSENT: Any = object()

@@ -14,10 +14,10 @@ import msgspec
 from perdure.errors import DefinitionError, Problem
 from perdure.verbs.agents import MarkedAgent, is_agent
 from perdure.verbs.catalogue import Catalogue
-from perdure.verbs.compiled import Verb
+from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.definition import BUILT_IN_HANDLERS, VerbDefinition, same_verb_name
 from perdure.verbs.handlers import VerbMark, marks_of
-from perdure.verbs.nearest import did_you_mean
+from perdure.verbs.near_names import did_you_mean
 
 MAX_MODULES = 5000
 

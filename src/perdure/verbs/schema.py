@@ -9,9 +9,9 @@ import jsonschema_rs
 
 from perdure.errors import SchemaViolationError
 from perdure.payload import data_hash
-from perdure.verbs.defaults import Defaults, defaults_of
-from perdure.verbs.shorthand import referenced
-from perdure.verbs.violations import Violation, violation_of
+from perdure.verbs.schema_defaults import Defaults, defaults_of
+from perdure.verbs.schema_shorthand import referenced
+from perdure.verbs.schema_violations import Violation, violation_of
 
 MAX_VIOLATIONS = 50
 MAX_DEPTH = 200

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from perdure.verbs.definition import VerbDefinition
-from perdure.verbs.shorthand import argument_name
+from perdure.verbs.schema_shorthand import argument_name
 from perdure.verbs.templates import placeholders, substitute
 
 SentenceKind = Literal["step", "summary"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from perdure.verbs.nodes import Node, Report
+from perdure.verbs.yaml_nodes import Node, Report
 
 MAX_FILE_BYTES = 2_000_000
 MAX_DEPTH = 64

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from perdure.errors import BusinessError, PayloadTooLargeError, SchemaViolationError, sentence
 from perdure.payload import canonical
 from perdure.verbs import Verb
-from perdure.verbs.shorthand import argument_name
-from perdure.work.shapes import Data, EntityShape
+from perdure.verbs.schema_shorthand import argument_name
+from perdure.work.entity_schema import Data, EntitySchema
 
 if TYPE_CHECKING:
     from perdure.work.records import StagedRecords
@@ -54,7 +54,7 @@ class _Crud:
         params = verb.execution.params
         self._records = records
         self._operation = str(params["operation"])
-        self._shape: EntityShape = records.shape(params["entity"])
+        self._shape: EntitySchema = records.shape(params["entity"])
         self._entity = self._shape.name
         self._budget = verb.execution.max_bytes
         self._returning = _names(params.get("returning"))

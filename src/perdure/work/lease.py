@@ -8,8 +8,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 from perdure.sources import SECOND, Micros, Sources
-from perdure.work.identity import ProcessIdentity, is_gone, this_process
 from perdure.work.ports import Beat, Leases, WorkerRow
+from perdure.work.process_identity import ProcessIdentity, is_gone, this_process
 
 LEASE_SECONDS = 15.0
 BEATS_PER_LEASE = 5

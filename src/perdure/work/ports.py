@@ -1,4 +1,4 @@
-"""What the worker needs of a store: leases, timers, jobs nobody holds, and records of entities."""
+"""Ports of a worker: leases, timers, unheld jobs and records of entities."""
 
 from __future__ import annotations
 

@@ -14,10 +14,10 @@ from perdure.payload import BUDGET_BYTES, parse
 from perdure.sources import id_text, iso
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.definition import CRUD
-from perdure.verbs.nearest import did_you_mean
+from perdure.verbs.near_names import did_you_mean
 from perdure.work.crud import execute
+from perdure.work.entity_schema import Data, EntitySchema, Key
 from perdure.work.ports import EntityFound, Records
-from perdure.work.shapes import Data, EntityShape, Key
 
 MAX_LISTED = 1000
 MAX_SCANNED = 10_000
@@ -48,7 +48,7 @@ class RecordDesk:
 
     def __init__(self, store: Records, catalogue: Catalogue) -> None:
         self._store = store
-        self._shapes = {name: EntityShape(each) for name, each in catalogue.entities.items()}
+        self._shapes = {name: EntitySchema(each) for name, each in catalogue.entities.items()}
 
     def open(self, tenant: str, principal: str, verb: Verb | None = None, idempotency_key: str = "") -> StagedRecords:
         """Without a verb nothing can be written: there would be no result to commit it with."""
@@ -92,7 +92,7 @@ class StagedRecords:
     def __init__(
         self,
         store: Records,
-        shapes: Mapping[str, EntityShape],
+        shapes: Mapping[str, EntitySchema],
         tenant: str,
         principal: str,
         *,
@@ -225,7 +225,7 @@ class StagedRecords:
         """What `crud::execute` does for a verb."""
         return await execute(self, verb, args)
 
-    def shape(self, entity: str) -> EntityShape:
+    def shape(self, entity: str) -> EntitySchema:
         shape = self._shapes.get(entity)
         if shape is None:
             hint = did_you_mean(entity, self._shapes) or "Declare it in a file with a top-level 'entities:'."
@@ -234,7 +234,7 @@ class StagedRecords:
 
     # --- inside --------------------------------------------------------------------------------------------------
 
-    async def _look(self, shape: EntityShape, key: str) -> EntityFound | None:
+    async def _look(self, shape: EntitySchema, key: str) -> EntityFound | None:
         place = (shape.name, key)
         staged = self._staged.get(place)
         if staged is not None:
@@ -243,7 +243,7 @@ class StagedRecords:
             self._seen[place] = await self._store.read_entity(self._tenant, shape.name, key)
         return self._seen[place]
 
-    async def _look_back(self, shape: EntityShape, key: str, version: int) -> EntityFound | None:
+    async def _look_back(self, shape: EntitySchema, key: str, version: int) -> EntityFound | None:
         if version < 1:
             return None
         rows = await self._store.entity_history(self._tenant, shape.name, key, version - 1, 1)
@@ -251,7 +251,7 @@ class StagedRecords:
             return None
         return EntityFound(key, version, rows[0].is_deleted, rows[0].data)
 
-    async def _existing(self, do: str, shape: EntityShape, key: Key, version: int | None) -> tuple[str, EntityFound]:
+    async def _existing(self, do: str, shape: EntitySchema, key: Key, version: int | None) -> tuple[str, EntityFound]:
         text = shape.key_text(shape.key_values(key))
         found = await self._look(shape, text)
         if found is None:
@@ -263,7 +263,7 @@ class StagedRecords:
             raise _refused("deleted", do, shape, text, "it was deleted", hint="Creating it again brings it back.")
         return text, found
 
-    async def _rows(self, shape: EntityShape, after: str) -> tuple[Rows, bool]:
+    async def _rows(self, shape: EntitySchema, after: str) -> tuple[Rows, bool]:
         """The next records as this call sees them, and whether they are the last."""
         stored = await self._store.list_entities(self._tenant, shape.name, after, SCAN_PAGE)
         is_last = len(stored) < SCAN_PAGE
@@ -274,14 +274,14 @@ class StagedRecords:
                 rows[key] = await self._look(shape, key)
         return [row for key in sorted(rows, key=_order) if (row := rows[key]) is not None], is_last
 
-    def _with_key(self, shape: EntityShape, data: Data, seed: str) -> Data:
+    def _with_key(self, shape: EntitySchema, data: Data, seed: str) -> Data:
         seed = seed or (f"{self._idempotency_key}\0{self._made}" if self._idempotency_key else "")
         if not shape.makes_keys or data.get(shape.key[0]) is not None or not seed:
             return {**data, **shape.key_values(data)}
         self._made += 1
         return {**data, shape.key[0]: shape.made_key(seed)}
 
-    def _stage(self, shape: EntityShape, key: str, found: EntityFound | None, data: Data) -> Data:
+    def _stage(self, shape: EntitySchema, key: str, found: EntityFound | None, data: Data) -> Data:
         stored = shape.whole(data)
         if len(stored) > BUDGET_BYTES:
             fact = f"it would be {len(stored)} bytes of at most {BUDGET_BYTES}"
@@ -289,7 +289,9 @@ class StagedRecords:
             raise PayloadTooLargeError("write", "record", f"{shape.name}/{key}"[:200], fact, hint, size=len(stored))
         return self._write(shape, key, found, stored, is_deleted=False)
 
-    def _write(self, shape: EntityShape, key: str, found: EntityFound | None, data: bytes, *, is_deleted: bool) -> Data:
+    def _write(
+        self, shape: EntitySchema, key: str, found: EntityFound | None, data: bytes, *, is_deleted: bool
+    ) -> Data:
         self._require_writing()
         place = (shape.name, key)
         before = self._staged.get(place)
@@ -319,7 +321,7 @@ def _data(found: EntityFound) -> Data:
     return data
 
 
-def _shown(shape: EntityShape, found: EntityFound, with_deleted: bool = False) -> Data:
+def _shown(shape: EntitySchema, found: EntityFound, with_deleted: bool = False) -> Data:
     record = {**shape.shown(_data(found)), "version": found.version}
     return {**record, "deleted": found.is_deleted} if with_deleted else record
 
@@ -340,5 +342,5 @@ def _is_between(key: str, after: str, until: str | None) -> bool:
     return _order(after) < _order(key) and (until is None or _order(key) <= _order(until))
 
 
-def _refused(code: str, do: str, shape: EntityShape, key: str, fact: str, *, hint: str = "") -> BusinessError:
+def _refused(code: str, do: str, shape: EntitySchema, key: str, fact: str, *, hint: str = "") -> BusinessError:
     return BusinessError(code, sentence(do, "record", f"{shape.name}/{key}"[:200], fact, hint))

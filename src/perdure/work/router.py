@@ -25,6 +25,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 
 import msgspec
 
+from perdure.agent_usage import NOTHING, Meter, Spent, Used
 from perdure.contracts import FLAG_NAME, FailureClass, FlagContract, FlagType, check_flags
 from perdure.errors import (
     BusinessError,
@@ -35,15 +36,14 @@ from perdure.errors import (
     StoreUnavailableError,
     Transient,
 )
+from perdure.human_tasks import AGENT
 from perdure.kernel.ports import EntityWrite
 from perdure.payload import NO_CARGO, Cargo, canonical, cargo_of
-from perdure.people import AGENT
-from perdure.usage import NOTHING, Meter, Spent, Used
-from perdure.verbs.compiled import Verb
+from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.definition import CRUD, INSTANT_COMPLETE, PARK, START_PROCESS, same_verb_name
 from perdure.verbs.handlers import Call, Decide, Lent, Resolver, Result
 from perdure.verbs.registry import Handler, HandlerRegistry
-from perdure.work.agents.asking import Answered, ask, named, uses_of
+from perdure.work.agents.invocation import Answered, ask, named, uses_of
 
 MAX_THREADS = 32
 MAX_MESSAGE = 2000

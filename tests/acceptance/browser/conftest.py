@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from perdure.testing.services import PostgresService, ServiceUnavailable
-from tests.acceptance.browser.serving import KYC, Server
+from tests.acceptance.browser.server import KYC, Server
 from tests.conftest import unavailable
 from tests.depth import depth_of
 from tests.house.tree import ROOT
@@ -27,7 +27,7 @@ from tests.house.tree import ROOT
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-    from tests.acceptance.browser.looking import Eyes
+    from tests.acceptance.browser.page_views import Eyes
 
 HERE = Path(__file__).resolve().parent
 CHROMIUMS = (
@@ -153,7 +153,7 @@ def server(request: pytest.FixtureRequest, store_kind: str) -> Server:
 @pytest.fixture
 def eyes(request: pytest.FixtureRequest, chromium: Chromium, server: Server, store_kind: str) -> Iterator[Eyes]:
     """Opens pages, takes pictures where a run is deep, and fails the test when a page broke."""
-    from tests.acceptance.browser.looking import Eyes  # noqa: PLC0415  others need no browser
+    from tests.acceptance.browser.page_views import Eyes  # noqa: PLC0415  others need no browser
 
     chromium.wake()
     looking = Eyes(chromium.browser, server, store_kind, takes_pictures=depth_of(request.config) != "normal")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.acceptance.browser.looking import Eyes
+from tests.acceptance.browser.page_views import Eyes
 
 pytestmark = pytest.mark.req("P2")
 

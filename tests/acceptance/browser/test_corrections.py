@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.acceptance.browser.looking import Eyes
-from tests.acceptance.browser.serving import DESK, Server
+from tests.acceptance.browser.page_views import Eyes
+from tests.acceptance.browser.server import DESK, Server
 
 pytestmark = [pytest.mark.req("P4"), pytest.mark.req("P3")]
 PROJECT = DESK

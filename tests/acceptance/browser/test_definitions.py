@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.acceptance.browser.looking import Eyes
-from tests.acceptance.browser.serving import KYC, Server
+from tests.acceptance.browser.page_views import Eyes
+from tests.acceptance.browser.server import KYC, Server
 
 pytestmark = [pytest.mark.req("P4"), pytest.mark.req("V20")]
 

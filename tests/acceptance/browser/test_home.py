@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.acceptance.browser.looking import Eyes
-from tests.acceptance.browser.serving import Server
+from tests.acceptance.browser.page_views import Eyes
+from tests.acceptance.browser.server import Server
 
 pytestmark = [pytest.mark.req("P4")]
 SETTINGS = "\nserver:\n  authentication: [keys]\n"

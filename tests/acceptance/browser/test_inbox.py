@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.acceptance.browser.looking import Eyes
-from tests.acceptance.browser.office import CLAIMS, answer, call, filed, task_of
-from tests.acceptance.browser.serving import Server
+from tests.acceptance.browser.claims_office import CLAIMS, answer, call, filed, task_of
+from tests.acceptance.browser.page_views import Eyes
+from tests.acceptance.browser.server import Server
 
 pytestmark = [pytest.mark.req("P4"), pytest.mark.req("V20")]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.acceptance.browser.looking import Eyes
-from tests.acceptance.browser.office import CLAIMS, call, filed, mend
-from tests.acceptance.browser.serving import Server
+from tests.acceptance.browser.claims_office import CLAIMS, call, filed, mend
+from tests.acceptance.browser.page_views import Eyes
+from tests.acceptance.browser.server import Server
 
 pytestmark = [pytest.mark.req("P4"), pytest.mark.req("V20")]
 

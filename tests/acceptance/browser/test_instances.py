@@ -5,9 +5,17 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.acceptance.browser.looking import Eyes
-from tests.acceptance.browser.office import CLAIMS, answer, filed, mend, second_version, third_version, unrated_version
-from tests.acceptance.browser.serving import Server
+from tests.acceptance.browser.claims_office import (
+    CLAIMS,
+    answer,
+    filed,
+    mend,
+    second_version,
+    third_version,
+    unrated_version,
+)
+from tests.acceptance.browser.page_views import Eyes
+from tests.acceptance.browser.server import Server
 
 pytestmark = [pytest.mark.req("P4"), pytest.mark.req("V20")]
 

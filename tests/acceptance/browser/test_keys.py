@@ -7,9 +7,9 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.acceptance.browser.looking import Eyes
-from tests.acceptance.browser.office import CLAIMS
-from tests.acceptance.browser.serving import Server
+from tests.acceptance.browser.claims_office import CLAIMS
+from tests.acceptance.browser.page_views import Eyes
+from tests.acceptance.browser.server import Server
 
 pytestmark = [pytest.mark.req("P4"), pytest.mark.req("P3")]
 

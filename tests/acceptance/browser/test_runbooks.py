@@ -8,8 +8,8 @@ import sys
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.acceptance.browser.looking import Eyes
-from tests.acceptance.browser.serving import DESK, Server
+from tests.acceptance.browser.page_views import Eyes
+from tests.acceptance.browser.server import DESK, Server
 from tests.house.tree import ROOT
 
 pytestmark = [pytest.mark.req("P4"), pytest.mark.req("X20")]

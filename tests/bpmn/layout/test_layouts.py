@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perdure.bpmn.layout import lay_out
-from perdure.bpmn.layout.words import label_size, text_width, wrap
+from perdure.bpmn.layout.text_metrics import label_size, text_width, wrap
 from perdure.bpmn.model import (
     Bounds,
     Definitions,

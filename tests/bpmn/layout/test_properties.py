@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from perdure.bpmn.layout import lay_out
-from perdure.bpmn.layout.index import segment_box
-from perdure.bpmn.layout.pieces import overlaps
+from perdure.bpmn.layout.boxes import overlaps
+from perdure.bpmn.layout.spatial_index import segment_box
 from perdure.bpmn.model import (
     Bounds,
     Definitions,
@@ -21,7 +21,7 @@ from perdure.bpmn.model import (
     nodes,
     scopes,
 )  # fmt: skip
-from tests.bpmn.layout.scenery import files
+from tests.bpmn.layout.random_scopes import files
 
 pytestmark = pytest.mark.req("O1")
 CHECKED = settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])

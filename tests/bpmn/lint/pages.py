@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from perdure.bpmn.drawing import Mark, Marks, draw
 from perdure.bpmn.lint import PROFILES, RULES, TARGETS, Contract, Finding, Rule, VerbContract
+from perdure.bpmn.svg import Mark, Marks, draw
 from perdure.contracts import FlagContract
 from tests.bpmn.lint.models import Side, files_of, findings_in, model_of, settings_of
 from tests.house.tree import ROOT

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from perdure.bpmn.conditions import parse_condition
-from perdure.bpmn.lint.coverage import covers
-from perdure.bpmn.lint.timers import timer_fault
+from perdure.bpmn.lint.condition_coverage import covers
+from perdure.bpmn.lint.timer_literals import timer_fault
 from perdure.bpmn.model import TimerKind
 from perdure.contracts import FlagContract
 

@@ -27,7 +27,7 @@ from perdure.bpmn.model import (
     Value,
 )
 from perdure.contracts import FlagContract
-from tests.bpmn.lint.building import lead, model_of
+from tests.bpmn.lint.model_builder import lead, model_of
 
 FLAG = FlagContract("orch_ready", "boolean", writers=("order.write",))
 VERBS = (VerbContract(name="order.write"), VerbContract(name="order.other"))

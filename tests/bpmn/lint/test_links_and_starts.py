@@ -7,7 +7,7 @@ import pytest
 from perdure.bpmn.lint import lint
 from perdure.bpmn.model import Event, LinkTrigger, Model, Task, TimerTrigger, Value
 from perdure.bpmn.xml import read_model
-from tests.bpmn.lint.building import lead, model_of
+from tests.bpmn.lint.model_builder import lead, model_of
 from tests.house.tree import ROOT
 
 NOTHING = '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t"/>'

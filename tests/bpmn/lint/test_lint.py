@@ -28,7 +28,7 @@ from perdure.bpmn.model import (
 )
 from perdure.bpmn.xml import read_model
 from perdure.contracts import FlagContract
-from tests.bpmn.lint.building import blocks, in_line, lead, model_of
+from tests.bpmn.lint.model_builder import blocks, in_line, lead, model_of
 from tests.bpmn.lint.models import all_files, files_of
 from tests.bpmn.lint.models import model_of as model_in
 from tests.bpmn.xml.fixtures import in_process

@@ -6,7 +6,7 @@ import pytest
 
 from perdure.bpmn.lint import Finding, lint
 from perdure.bpmn.xml import read_model, write_model
-from perdure.bpmn.xml.extras import ATTRIBUTES_OF, MODELLED, PARTS, PARTS_OF, PLACES, ZEEBE
+from perdure.bpmn.xml.extension_schema import ATTRIBUTES_OF, MODELLED, PARTS, PARTS_OF, PLACES, ZEEBE
 from perdure.errors import ModelError
 
 HEAD = (

@@ -6,7 +6,7 @@ from collections import Counter
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import entries as e
-from perdure.bpmn.machine.plan import Plan
+from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.journal import Rows
 

@@ -11,11 +11,11 @@ from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.machine.places import place_of
-from perdure.bpmn.machine.plan import Plan
+from perdure.bpmn.machine.execution_plan import Plan
+from perdure.bpmn.machine.result_paths import place_of
 from perdure.bpmn.machine.state import Failure, Node
 from perdure.errors import Rejection
-from perdure.people import Person
+from perdure.human_tasks import Person
 from tests.bpmn.machine.play import HASH, ID, ORIGIN, Player
 from tests.bpmn.machine.test_found_at_random import MINUTE, OTHER, TWICE, count, standing, watch
 

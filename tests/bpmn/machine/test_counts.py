@@ -6,7 +6,7 @@ import pytest
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
-from perdure.bpmn.machine.repetition import CARDINALITY
+from perdure.bpmn.machine.loops import CARDINALITY
 from tests.bpmn.machine.test_compensation import begun, end_job, scope, service
 from tests.bpmn.machine.test_found_at_random import standing
 

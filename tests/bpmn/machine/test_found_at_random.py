@@ -9,9 +9,9 @@ from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.machine.plan import Plan
+from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.state import Node
-from perdure.spans import DAY
+from perdure.durations import DAY
 from tests.bpmn.machine.play import HASH, ID, ORIGIN, SECOND, Player
 
 OTHER = b"o" * 32

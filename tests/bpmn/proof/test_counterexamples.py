@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from perdure.bpmn import model as m
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.proof import Bounds, Finding, prove
-from perdure.bpmn.proof.picture import path_of, picture_of
-from perdure.bpmn.proof.scenario import scenario_of
-from perdure.bpmn.proof.subject import deployed_of
+from perdure.bpmn.proof.counterexample_scenario import scenario_of
+from perdure.bpmn.proof.finding_diagram import path_of, picture_of
+from perdure.bpmn.proof.proof_subject import deployed_of
 from perdure.bpmn.proof.verdict import Step
 from perdure.bpmn.xml import write_model
 from perdure.testing.scenarios import Outcome, load_scenario, run_scenario
@@ -27,8 +27,8 @@ WRONG = {name: case for name, case in CASES.items() if case.code not in ("SND003
 @pytest.fixture(autouse=True)
 def without_lint(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes changed by chance are wrong in other ways as well; here they are to run all the same."""
-    monkeypatch.setattr("perdure.testing.scenarios.embedded.refusal_of", lambda *about: None)
-    monkeypatch.setattr("perdure.testing.scenarios.embedded.EmbeddedWorld._checks", lambda world: ())
+    monkeypatch.setattr("perdure.testing.scenarios.embedded_world.refusal_of", lambda *about: None)
+    monkeypatch.setattr("perdure.testing.scenarios.embedded_world.EmbeddedWorld._checks", lambda world: ())
 
 
 async def played(model: m.Definitions, deployed: Deployed, finding: Finding, folder: Path) -> tuple[Outcome, str]:

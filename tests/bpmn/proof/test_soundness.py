@@ -9,8 +9,8 @@ from perdure.bpmn import model as m
 from perdure.bpmn.conditions import parse_condition
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.proof import Bounds, Verdict, prove
-from perdure.bpmn.proof.ample import Ample
-from perdure.bpmn.proof.outline import Outline
+from perdure.bpmn.proof.ample_sets import Ample
+from perdure.bpmn.proof.process_graph import Outline
 from perdure.contracts import FlagContract
 from tests.bpmn.proof.models import definitions, node, scope
 from tests.bpmn.proof.random_models import CONTRACTS, random_process, random_writes

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from perdure.bpmn.xml import limits, read_model, read_model_file, write_model
+from perdure.bpmn.xml import read_limits, read_model, read_model_file, write_model
 from perdure.errors import ModelError
 from tests.bpmn.xml.fixtures import CLOSING, FOLDER, OPENING, codes_of, in_process, problems_of
 from tests.depth import sampled
@@ -100,7 +100,7 @@ def test_the_place_of_what_is_malformed_is_exact() -> None:
 
 
 def test_a_file_of_too_many_bytes_is_refused_unread() -> None:
-    assert codes_of(b"<a>" + b" " * limits.MAX_BYTES) == ["BPM003"]
+    assert codes_of(b"<a>" + b" " * read_limits.MAX_BYTES) == ["BPM003"]
 
 
 def test_a_file_without_end_is_refused_at_the_limit() -> None:
@@ -109,15 +109,15 @@ def test_a_file_without_end_is_refused_at_the_limit() -> None:
 
 
 def test_too_many_elements_are_refused() -> None:
-    assert codes_of(f"<a>{'<b/>' * limits.MAX_ELEMENTS}</a>") == ["BPM003"]
+    assert codes_of(f"<a>{'<b/>' * read_limits.MAX_ELEMENTS}</a>") == ["BPM003"]
 
 
 def test_too_many_attributes_are_refused() -> None:
-    attributes = " ".join(f'a{n}="1"' for n in range(limits.MAX_ATTRIBUTES + 1))
+    attributes = " ".join(f'a{n}="1"' for n in range(read_limits.MAX_ATTRIBUTES + 1))
     assert codes_of(f"<a {attributes}/>") == ["BPM003"]
 
 
-@pytest.mark.parametrize("size", [limits.MAX_ATTRIBUTE_LENGTH + 1, limits.MAX_TAG_BYTES * 3])
+@pytest.mark.parametrize("size", [read_limits.MAX_ATTRIBUTE_LENGTH + 1, read_limits.MAX_TAG_BYTES * 3])
 def test_a_huge_attribute_is_refused(size: int) -> None:
     assert codes_of(f'<a b="{"x" * size}"/>') == ["BPM003"]
     assert codes_of(f'<a {"x" * size}="b"/>') == ["BPM003"]
@@ -125,11 +125,11 @@ def test_a_huge_attribute_is_refused(size: int) -> None:
 
 @pytest.mark.parametrize("piece", ["<!--{}-->", "<{}/>", "<a xmlns:b='{}'/>"])
 def test_a_tag_or_comment_without_end_is_refused(piece: str) -> None:
-    assert codes_of(f"<a>{piece.format('x' * limits.MAX_TAG_BYTES * 3)}</a>") == ["BPM003"]
+    assert codes_of(f"<a>{piece.format('x' * read_limits.MAX_TAG_BYTES * 3)}</a>") == ["BPM003"]
 
 
 def test_deep_nesting_is_refused_at_the_limit() -> None:
-    inside = limits.MAX_DEPTH - 2
+    inside = read_limits.MAX_DEPTH - 2
     assert read_model(in_process(_nested(inside))).definitions.processes
     assert codes_of(in_process(_nested(inside + 1))) == ["BPM004"]
 
@@ -146,7 +146,7 @@ def test_a_million_open_elements_cost_little() -> None:
 
 
 def test_what_is_written_of_the_deepest_model_is_read_again() -> None:
-    model = read_model(in_process(_nested(limits.MAX_DEPTH - 2)))
+    model = read_model(in_process(_nested(read_limits.MAX_DEPTH - 2)))
     assert read_model(write_model(model)).definitions == model.definitions
 
 

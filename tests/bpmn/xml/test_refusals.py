@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perdure.bpmn.model import Definitions, Extension, Model, Process, Scope, Signal, Task
-from perdure.bpmn.xml import limits, read_model, write_model
+from perdure.bpmn.xml import read_limits, read_model, write_model
 from perdure.errors import ModelError
 from tests.bpmn.xml.fixtures import CLOSING, OPENING, codes_of, in_process, problems_of
 
@@ -263,7 +263,7 @@ def test_the_sentence_says_where_and_what() -> None:
 
 def test_a_file_with_countless_problems_tells_the_first_of_them() -> None:
     text = in_process("<d:task />" * 5000 + "<d:unknown />" * 5000)
-    assert len(problems_of(text)) == limits.MAX_PROBLEMS
+    assert len(problems_of(text)) == read_limits.MAX_PROBLEMS
 
 
 @pytest.mark.parametrize("text", ["<definitions />", f"{OPENING[:14]}x xmlns:d='urn:y' />", "<a:b xmlns:a='urn:a' />"])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from perdure.bpmn import model as ir
-from perdure.bpmn.diagrams import diagram_of
-from perdure.bpmn.hashing import content_hash
+from perdure.bpmn.content_hash import content_hash
+from perdure.bpmn.diagram_selection import diagram_of
 from perdure.bpmn.layout import lay_out
 from perdure.bpmn.lint import lint
 from perdure.bpmn.model import Model

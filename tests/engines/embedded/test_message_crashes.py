@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from perdure.sources import Id
-from perdure.testing.clock import VirtualSources
-from perdure.testing.faults import Crash, FaultyDriver, Side
+from perdure.testing.fault_injection import Crash, FaultyDriver, Side
 from perdure.testing.sandbox import quiet_driver
-from tests.engines.embedded.world import ORIGIN, Desk, desks
+from perdure.testing.virtual_clock import VirtualSources
+from tests.engines.embedded.message_world import ORIGIN, Desk, desks
+
+pytestmark = pytest.mark.both_stores
 
 Story = Callable[[Desk], Awaitable[None]]
 NewUrl = Callable[[], str]

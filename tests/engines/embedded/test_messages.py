@@ -7,14 +7,16 @@ import asyncio
 import pytest
 
 from perdure.bpmn.machine import commands as c
-from perdure.engines.embedded import messages as module
-from perdure.engines.embedded.letters import NOTICE
+from perdure.engines.embedded.messages import correlation as module
+from perdure.engines.embedded.messages.envelope import NOTICE
 from perdure.errors import RejectedError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Prepared
 from perdure.kernel.ports import DEAD, Unit
 from perdure.sources import SECOND, Id
-from tests.engines.embedded.world import ORIGIN, Desk, desks
+from tests.engines.embedded.message_world import ORIGIN, Desk, desks
+
+pytestmark = pytest.mark.both_stores
 
 
 @pytest.mark.req("V19")

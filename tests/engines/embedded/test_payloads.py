@@ -12,16 +12,16 @@ from msgspec.structs import replace
 
 from perdure.errors import MergeConflictError, PayloadTooLargeError, SchemaViolationError
 from perdure.payload import (
-    MOST_LEANS,
+    MAX_DELTAS,
     Held,
     Packed,
     Sealed,
     TrailEntry,
-    change_of,
+    apply_delta,
     data_hash,
+    delta_of,
     digest,
     digest_text,
-    made_again,
     merge,
     pack,
     unpack,
@@ -29,7 +29,7 @@ from perdure.payload import (
     with_data,
     with_trail,
 )
-from perdure.processes.merge import Change, nested
+from perdure.processes.payload_merge import Change, nested
 from perdure.processes.payloads import MissingPayload, Payloads
 from perdure.sources import Id
 
@@ -68,9 +68,9 @@ def begun(payloads: Payloads, instance: bytes, data: dict[str, Any]) -> Sealed:
 
 def whole(before: Held, stored: bytes) -> bytes:
     """The payload that is stored as a change of another."""
-    kept = change_of(stored)
+    kept = delta_of(stored)
     assert kept is not None
-    return made_again(before, kept)[0][1]
+    return apply_delta(before, kept)[0][1]
 
 
 def change(patch: dict[str, Any], **fields: Any) -> Change:
@@ -207,15 +207,15 @@ def test_those_that_wrote_last_stay_when_there_is_no_room(monkeypatch: pytest.Mo
 async def test_what_was_read_back_is_not_leaned_on_deeper() -> None:
     """However often an instance leaves memory: nobody knows then how many are behind it."""
     payloads, head = started({"n": 0})
-    for n in range(MOST_LEANS):
+    for n in range(MAX_DELTAS):
         head, stored = payloads.seal_change(INSTANCE, head, change({"n": n}))
-        assert change_of(stored) is not None
+        assert delta_of(stored) is not None
     whole_head = head
     head, stored = payloads.seal_change(INSTANCE, head, change({"n": "whole"}))
-    assert change_of(stored) is None and digest(stored) == head
+    assert delta_of(stored) is None and digest(stored) == head
     again = Payloads(Kept({head: stored}))
     await again.open(Id(INSTANCE), head)
     after, stored = again.seal_change(INSTANCE, head, change({"n": "after"}))
-    assert change_of(stored) is None and digest(stored) == after
+    assert delta_of(stored) is None and digest(stored) == after
     after, stored = again.seal_change(INSTANCE, after, change({"n": "leaning"}))
-    assert change_of(stored) is not None and whole_head != after
+    assert delta_of(stored) is not None and whole_head != after

@@ -6,9 +6,11 @@ import asyncio
 
 import pytest
 
-from perdure.engines.embedded import signals
+from perdure.engines.embedded.messages import signals
 from perdure.journal import Origin
-from tests.engines.embedded.world import ORIGIN, desks
+from tests.engines.embedded.message_world import ORIGIN, desks
+
+pytestmark = pytest.mark.both_stores
 
 
 @pytest.mark.req("V19")

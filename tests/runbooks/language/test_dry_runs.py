@@ -6,7 +6,7 @@ import pytest
 
 from perdure.runbooks.language import DryRun, Edge, compile_program, dry_run
 from perdure.verbs import load_text
-from tests.runbooks.language.world import catalogue
+from tests.runbooks.language.sample_verbs import catalogue
 
 pytestmark = pytest.mark.req("X10")
 

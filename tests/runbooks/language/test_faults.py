@@ -12,7 +12,7 @@ from perdure.runbooks.language import Program, compile_program, read_program
 from perdure.runbooks.language.faults import LARGEST_BYTES, MOST_STEPS, Fault
 from perdure.runbooks.plan import Plan
 from perdure.verbs.sexpr import Mistake
-from tests.runbooks.language.world import catalogue
+from tests.runbooks.language.sample_verbs import catalogue
 
 pytestmark = pytest.mark.req("X10")
 

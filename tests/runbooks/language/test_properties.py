@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from perdure.errors import DefinitionError, ProgramError
 from perdure.runbooks.language import compile_program, dry_run, format_program, read_program, write_program
 from perdure.runbooks.language import program as forms
-from perdure.runbooks.language.cursor import RESERVED
+from perdure.runbooks.language.let.token_cursor import RESERVED
 from perdure.runbooks.language.program import (
     Argument,
     CallForm,
@@ -26,7 +26,7 @@ from perdure.runbooks.language.program import (
     Variable,
 )
 from perdure.runbooks.plan import Operator
-from tests.runbooks.language.world import catalogue
+from tests.runbooks.language.sample_verbs import catalogue
 
 pytestmark = pytest.mark.req("X10")
 

@@ -9,14 +9,14 @@ from typing import Any
 from perdure.app.perdure import Perdure
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions import flags_of
-from perdure.bpmn.machine.machine import InstanceMachine
+from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.errors import RejectedError
 from perdure.journal import Origin
 from perdure.processes.machines import process_machines
-from perdure.processes.plans import Plans
-from perdure.runbooks.conductor import keyed_id
-from perdure.runbooks.machine import RunbookMachine
+from perdure.processes.plan_cache import Plans
+from perdure.runbooks.executor.call_executor import keyed_id
+from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.sources import Id, id_text
 from perdure.store.audit import verify
 from tests.simulation.clients import REFUSED, Clients, Thing

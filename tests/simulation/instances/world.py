@@ -13,8 +13,8 @@ import msgspec
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.definition import Binding, Deployed
-from perdure.bpmn.machine.machine import InstanceMachine
-from perdure.bpmn.machine.plan import Plan
+from perdure.bpmn.machine.execution_plan import Plan
+from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.state import job_key
 from perdure.errors import BusinessError, Transient
 from perdure.kernel.ports import Unit

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from perdure.errors import DefinitionError, RejectedError, Rejection
-from perdure.runbooks.conductor import keyed_id
-from perdure.runbooks.machine import RunbookMachine
-from perdure.runbooks.state import ENDED, WAITING, Runbook, links_of
+from perdure.runbooks.executor.call_executor import keyed_id
+from perdure.runbooks.machine.runbook_machine import RunbookMachine
+from perdure.runbooks.machine.state import ENDED, WAITING, Runbook, links_of
 from perdure.sources import Id, id_text
 from perdure.store.audit import verify
 from tests.simulation.clients import Clients, Thing

@@ -11,10 +11,10 @@ from typing import Any
 
 from perdure.errors import BusinessError, Transient
 from perdure.kernel.ports import Unit
-from perdure.runbooks import entries as e
-from perdure.runbooks.courses import hangs_on, is_over
-from perdure.runbooks.machine import RunbookMachine
-from perdure.runbooks.state import ENDED, Runbook, links_of
+from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine.dag_progress import hangs_on, is_over
+from perdure.runbooks.machine.runbook_machine import RunbookMachine
+from perdure.runbooks.machine.state import ENDED, Runbook, links_of
 from perdure.sources import id_text
 from perdure.verbs import Call, Catalogue, Decide, load_text
 from tests.simulation.history import History

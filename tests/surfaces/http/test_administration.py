@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from perdure.app.exporting import check_document
-from perdure.app.packs import PackDesk
+from perdure.app.compliance_export import check_document
+from perdure.app.packs import PackOperations
 from perdure.bpmn.xml import write_model
-from tests.engine.models import line, service
-from tests.surfaces.http.operating import Server, served
+from tests.engines.embedded.process_models import line, service
+from tests.surfaces.http.sandbox_server import Server, served
 
 PACKS = Path(__file__).resolve().parents[3] / "examples" / "kyc" / "packs"
 
@@ -56,7 +56,7 @@ async def test_keys_are_for_administrators_of_the_tenant_alone(store_url: str) -
 @pytest.mark.req("P2")
 async def test_packs_are_listed_and_shown_without_saying_where_they_are() -> None:
     async with served() as server:
-        server.sandbox.runtime.packs = PackDesk([PACKS])
+        server.sandbox.runtime.packs = PackOperations([PACKS])
         vera = server.of("vera")
         rows = (await vera.get("/api/packs"))["items"]
         assert {each["id"] for each in rows} >= {"kyc-case", "book-setup"}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from perdure.bpmn.xml import write_model
-from tests.engine.models import line, service
-from tests.surfaces.http.operating import Server, person, served
+from tests.engines.embedded.process_models import line, service
+from tests.surfaces.http.sandbox_server import Server, person, served
 
 
 async def stuck(server: Server, who: str = "ada", process: str = "p") -> str:

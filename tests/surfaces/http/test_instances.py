@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from perdure.bpmn.xml import write_model
-from tests.engine.models import line, service, user
-from tests.surfaces.http.operating import Desk, Server, served
+from tests.engines.embedded.process_models import line, service, user
+from tests.surfaces.http.sandbox_server import Desk, Server, served
 
 
 async def deployed(server: Server, *nodes: Any, process: str = "p", by: str = "ada") -> dict[str, Any]:

@@ -8,8 +8,8 @@ import pytest
 
 from perdure.bpmn.model import Value
 from perdure.bpmn.xml import write_model
-from tests.engine.models import line, service, user
-from tests.surfaces.http.operating import Desk, Server, served
+from tests.engines.embedded.process_models import line, service, user
+from tests.surfaces.http.sandbox_server import Desk, Server, served
 
 LISTS = {
     "/api/instances": "id", "/api/tasks": "key", "/api/parked": "key", "/api/incidents": "id",

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from perdure.bpmn.xml import write_model
-from tests.engine.models import END, START, flow, fork, line, model, service, user
-from tests.surfaces.http.operating import Server, served
+from tests.engines.embedded.process_models import END, START, flow, fork, line, model, service, user
+from tests.surfaces.http.sandbox_server import Server, served
 
 
 def text(*nodes: Any, process: str = "p", **file: Any) -> str:
@@ -80,7 +80,9 @@ async def test_what_is_no_model_is_refused_without_reading_anything_else(xml: st
 
 
 @pytest.mark.req("P2", "P3")
-@pytest.mark.parametrize("type", ["os.system", "tests.engine.world:Handlers", "t.nobody", "../../handlers"])
+@pytest.mark.parametrize(
+    "type", ["os.system", "tests.engines.embedded.engine_world:Handlers", "t.nobody", "../../handlers"]
+)
 async def test_a_model_names_verbs_that_exist_and_never_handlers(type: str) -> None:
     async with served() as server:
         for profile in ("hollow", "contract", "open"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.surfaces.http.house import served
+from tests.surfaces.http.in_process_server import served
 
 pytestmark = pytest.mark.req("P2")
 CALLS = [

@@ -6,8 +6,8 @@ from typing import Any
 
 from perdure.access.principal import ROLES
 from perdure.access.roles import OPERATIONS
-from perdure.surfaces.mcp.desk import Tool
-from perdure.surfaces.mcp.tools import every_tool
+from perdure.surfaces.mcp.tool import Tool
+from perdure.surfaces.mcp.tool_list import every_tool
 from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "mcp.md"

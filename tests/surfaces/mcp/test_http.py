@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.surfaces.mcp.office import Refused
-from tests.surfaces.mcp.serving import served
-from tests.surfaces.mcp.world import READING
+from tests.surfaces.mcp.loopback_server import served
+from tests.surfaces.mcp.protocol_agent import Refused
+from tests.surfaces.mcp.tool_office import READING
 
 pytestmark = [pytest.mark.req("P5")]
 CALL = {

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from perdure.surfaces.mcp.fitting import WHOLE
-from tests.surfaces.mcp.office import Refused
-from tests.surfaces.mcp.world import office
+from perdure.surfaces.mcp.answer_size import WHOLE
+from tests.surfaces.mcp.protocol_agent import Refused
+from tests.surfaces.mcp.tool_office import office
 
 pytestmark = [pytest.mark.req("P5")]
 

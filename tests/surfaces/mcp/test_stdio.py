@@ -12,7 +12,7 @@ import pytest
 
 from perdure.app import Perdure
 from tests.acceptance.commands import PERDURE
-from tests.surfaces.mcp.office import Agent, Refused, agent_of, make_office, verbs
+from tests.surfaces.mcp.protocol_agent import Agent, Refused, agent_of, make_office, verbs
 
 pytestmark = [pytest.mark.req("P5")]
 HIDDEN = """

@@ -10,10 +10,10 @@ from mcp import MCPError
 
 from perdure.access.principal import ROLES, Role
 from perdure.access.roles import OPERATIONS
-from perdure.surfaces.mcp.desk import object_schema
-from perdure.surfaces.mcp.tools import every_tool, is_offered
-from tests.surfaces.mcp.office import Refused, verbs
-from tests.surfaces.mcp.world import READING, office, principal
+from perdure.surfaces.mcp.tool import object_schema
+from perdure.surfaces.mcp.tool_list import every_tool, is_offered
+from tests.surfaces.mcp.protocol_agent import Refused, verbs
+from tests.surfaces.mcp.tool_office import READING, office, principal
 
 pytestmark = [pytest.mark.req("P5")]
 

@@ -37,7 +37,7 @@ async def export_runbook(context: Context, request: Export) -> bytes:
 
 
 async def _document(context: Context, request: Export) -> bytes:
-    from perdure.app.exporting import export_document  # noqa: PLC0415  only who exports waits for it
+    from perdure.app.compliance_export import export_document  # noqa: PLC0415  only who exports waits for it
 
     is_page = request.format == "html"
     return await export_document(context.perdure, request.id, context.public_keys, is_page=is_page)

@@ -6,16 +6,16 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from perdure.app.adding import check_added
-from perdure.app.amending import Correction, corrections_of
-from perdure.app.instance_views import InstanceView
-from perdure.app.listing_views import RunbookRow
+from perdure.app.calls.amendments import Correction, corrections_of
+from perdure.app.calls.views import CallView
+from perdure.app.instances.views import InstanceView
+from perdure.app.lists.cursors import Page
+from perdure.app.lists.views import RunbookRow
 from perdure.app.operations.fields import After, Goal, Id, Limit, Patience, Query, State, Word
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.scopes import EVERY_VERB_OF_ID, REDACTED
-from perdure.app.paging import Page
-from perdure.app.timelines import Timeline, timeline_of
-from perdure.app.views import CallView
+from perdure.app.runbooks.extension_policy import check_added
+from perdure.app.runbooks.timeline import Timeline, timeline_of
 from perdure.errors import RejectedError, Rejection
 
 TAG = "calls"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from perdure.access.principal import EVERY_VERB
-from perdure.app.adding import check_answer
-from perdure.app.confirming import vetted
-from perdure.app.listing_views import DeadLetterItem
+from perdure.app.access.verb_scope import check_reach
+from perdure.app.calls.views import ReceiptView
+from perdure.app.lists.cursors import Page
+from perdure.app.lists.views import DeadLetterItem
 from perdure.app.operations.fields import After, Limit, MessageId
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.scopes import DISCOVERED, REDACTED
-from perdure.app.paging import Page
-from perdure.app.reaching import check_reach
-from perdure.app.views import ReceiptView
+from perdure.app.runbooks.confirmation import vetted
+from perdure.app.runbooks.extension_policy import check_answer
 from perdure.errors import RejectedError
 
 TAG = "dead letters"

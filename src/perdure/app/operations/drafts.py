@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from perdure.app.agreement import check_agreed, check_verbs
-from perdure.app.composing import draft_of
-from perdure.app.drafts import DraftView, draft_plan, revise_draft, show_draft
 from perdure.app.operations.fields import Id
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.runbooks import Composed
 from perdure.app.operations.scopes import DISCOVERED, NO_VERB
-from perdure.app.runbook_views import RunbookView
+from perdure.app.runbooks.agreement import check_agreed, check_verbs
+from perdure.app.runbooks.composition import draft_of
+from perdure.app.runbooks.drafts import DraftView, draft_plan, revise_draft, show_draft
+from perdure.app.runbooks.views import RunbookView
 
 TAG = "drafts"
 

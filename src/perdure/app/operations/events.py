@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from perdure.app.feed import FeedItem
+from perdure.app.calls.views import EventView
+from perdure.app.feed.feed import FeedItem
+from perdure.app.lists.cursors import Page
 from perdure.app.operations.fields import After, Id, Limit
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.scopes import EVERY_VERB_OF_ID, NO_VERB, VERB_OF_INSTANCE
-from perdure.app.paging import Page
-from perdure.app.views import EventView
 from perdure.errors import RejectedError, Rejection
 
 TAG = "events"

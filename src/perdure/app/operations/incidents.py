@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from perdure.access.principal import Principal
 from perdure.access.roles import refusal
-from perdure.app.mending import ActionView, StuckView, place_of_incident, retry_at, stuck_view, verbs_at
+from perdure.app.access.redaction import hidden_incident, may_read
+from perdure.app.incidents import ActionView, StuckView, place_of_incident, retry_at, stuck_view, verbs_at
+from perdure.app.lists.cursors import Page
 from perdure.app.operations.fields import After, Limit
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.scopes import DISCOVERED, REDACTED
-from perdure.app.paging import Page
-from perdure.app.problems import Problem, problem_of
-from perdure.app.seeing import hidden_incident, sees
+from perdure.app.problem_details import Problem, problem_of
 from perdure.errors import PerdureError
 
 TAG = "incidents"
@@ -77,7 +77,7 @@ async def _retried(context: Context, named: str) -> Retried:
 
 
 def _shown(principal: Principal, view: StuckView) -> StuckView:
-    if not sees(principal.verbs, view.verbs):
+    if not may_read(principal.verbs, view.verbs):
         view = replace(hidden_incident(view), cause="")
     return replace(view, actions=[each for each in view.actions if _may(principal, each, view.verbs)])
 

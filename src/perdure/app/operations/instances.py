@@ -6,9 +6,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from perdure.app.confirming import check_confirmed, plan_of_call
-from perdure.app.instance_views import InstanceView
-from perdure.app.listing_views import InstanceRow
+from perdure.app.access.redaction import redact
+from perdure.app.instances.replay import DiagramView
+from perdure.app.instances.views import InstanceView
+from perdure.app.lists.cursors import Page
+from perdure.app.lists.views import InstanceRow
 from perdure.app.operations.fields import (
     After,
     Data,
@@ -25,9 +27,7 @@ from perdure.app.operations.fields import (
 )
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.scopes import REDACTED, VERB_OF_INSTANCE, VERB_OF_PROCESS
-from perdure.app.paging import Page
-from perdure.app.retracing import DiagramView
-from perdure.app.seeing import seen
+from perdure.app.runbooks.confirmation import check_confirmed, plan_of_call
 from perdure.engine import MigrationPlan
 
 TAG = "instances"
@@ -169,7 +169,7 @@ async def list_instances(context: Context, request: ListInstances) -> Page[Insta
     found = await context.perdure.instances.list(
         process=process, status=state, business_key=key, limit=limit, after=request.after or ""
     )
-    return Page([seen(context.principal, each) for each in found], found[-1].id if len(found) == limit else None)
+    return Page([redact(context.principal, each) for each in found], found[-1].id if len(found) == limit else None)
 
 
 @operation(

@@ -7,11 +7,11 @@ from datetime import datetime
 from msgspec import field
 
 from perdure.access.principal import EVERY_VERB, Kind, Role
-from perdure.app.access import KeyView, NewKey
+from perdure.app.access.api_keys import KeyView, NewKey
+from perdure.app.lists.cursors import Page
 from perdure.app.operations.fields import Id
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.scopes import NO_VERB
-from perdure.app.paging import Page
 
 TAG = "keys"
 

@@ -7,11 +7,11 @@ from typing import Annotated
 import msgspec
 from msgspec import field
 
-from perdure.app.confirming import vetted
-from perdure.app.messages import Sent
+from perdure.app.message_views import Sent
 from perdure.app.operations.fields import Data
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.scopes import DISCOVERED
+from perdure.app.runbooks.confirmation import vetted
 
 TAG = "messages"
 

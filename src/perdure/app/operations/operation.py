@@ -10,7 +10,7 @@ import msgspec
 
 from perdure.access.principal import Principal, Role
 from perdure.access.roles import OPERATIONS, check, refusal
-from perdure.access.tokens import WaitName
+from perdure.access.signed_tokens import WaitName
 from perdure.errors import InvariantBroken
 
 if TYPE_CHECKING:

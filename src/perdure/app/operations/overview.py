@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.scopes import NO_VERB
-from perdure.app.overview import Overview
+from perdure.app.overview.overview import Overview
 
 
 class ShowOverview(Request, frozen=True):

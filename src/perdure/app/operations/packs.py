@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from perdure.app.lists.cursors import Page
 from perdure.app.operations.fields import Name
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.scopes import NO_VERB
 from perdure.app.packs import PackRow
-from perdure.app.paging import Page
 
 TAG = "packs"
 

@@ -9,12 +9,12 @@ from typing import Literal
 
 import msgspec
 
+from perdure.app.lists.cursors import Page
 from perdure.app.operations.fields import Name, Number
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.scopes import DISCOVERED, NO_VERB, VERB_OF_PROCESS
-from perdure.app.paging import Page
-from perdure.app.process_views import ReviewedProcess
-from perdure.app.reviewing import DeployedView, RefusedModelError, Review
+from perdure.app.processes.review import DeployedView, RefusedModelError, Review
+from perdure.app.processes.views import ReviewedProcess
 from perdure.engine import ProcessVersion
 
 TAG = "processes"

@@ -9,9 +9,9 @@ from msgspec import field
 from msgspec.structs import replace
 
 from perdure.access.principal import EVERY_VERB
-from perdure.app.agreement import check_agreed, check_extension, check_verbs
-from perdure.app.composing import Composition, Form, extend, extension_of, plan_of, show_extension
-from perdure.app.listing_views import RunbookRow
+from perdure.app.access.redaction import may_read
+from perdure.app.lists.cursors import Page
+from perdure.app.lists.views import RunbookRow
 from perdure.app.operations.fields import (
     After,
     Data,
@@ -30,10 +30,10 @@ from perdure.app.operations.fields import (
 )
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.scopes import DISCOVERED, EVERY_VERB_OF_ID, NO_VERB, REDACTED, VERB_OF_STEP
-from perdure.app.paging import Page
-from perdure.app.runbook_views import PlanDiff, PlanView, RunbookView
-from perdure.app.seeing import sees
-from perdure.app.timelines import Timeline, timeline_of
+from perdure.app.runbooks.agreement import check_agreed, check_extension, check_verbs
+from perdure.app.runbooks.composition import Composition, Form, extend, extension_of, plan_of, show_extension
+from perdure.app.runbooks.timeline import Timeline, timeline_of
+from perdure.app.runbooks.views import PlanDiff, PlanView, RunbookView
 from perdure.errors import RejectedError, Rejection
 
 TAG, STEPS = "runbooks", "steps"
@@ -199,7 +199,7 @@ async def list_runbooks(context: Context, request: ListRunbooks) -> Page[Runbook
 async def _in_list(context: Context, view: RunbookView) -> RunbookView:
     """A view without steps, redacted by the verbs of the steps that were left out."""
     patterns = context.principal.verbs
-    if patterns == EVERY_VERB or sees(patterns, await context.perdure.waits.verbs_of(view.id)):
+    if patterns == EVERY_VERB or may_read(patterns, await context.perdure.waits.verbs_of(view.id)):
         return view
     return replace(view, progress="")
 

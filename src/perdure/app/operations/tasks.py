@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from msgspec import field
 
-from perdure.app.adding import check_answer
-from perdure.app.instance_views import InstanceView
+from perdure.app.calls.views import CallView
+from perdure.app.instances.views import InstanceView
+from perdure.app.lists.cursors import Page
 from perdure.app.operations.fields import After, Data, Limit, State, TaskKey, Word
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.scopes import NO_VERB, VERB_OF_TASK
-from perdure.app.paging import Page
-from perdure.app.runbook_views import RunbookView
-from perdure.app.task_views import TaskView
-from perdure.app.views import CallView
+from perdure.app.runbooks.extension_policy import check_answer
+from perdure.app.runbooks.views import RunbookView
+from perdure.app.tasks.views import TaskView
 
 TAG = "tasks"
 

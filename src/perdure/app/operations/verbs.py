@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from msgspec import field
 
-from perdure.app.agreement import check_agreed
-from perdure.app.composing import Composition
-from perdure.app.confirming import plan_of_call
+from perdure.app.calls.views import CallView
 from perdure.app.operations.fields import Data, Name, Query, Version, waited
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.scopes import NAMED_VERB, NO_VERB
+from perdure.app.runbooks.agreement import check_agreed
+from perdure.app.runbooks.composition import Composition
+from perdure.app.runbooks.confirmation import plan_of_call
 from perdure.app.verb_views import Verbs, VerbView, verb_row, verb_view
-from perdure.app.views import CallView
 from perdure.contracts import is_grave
 
 TAG = "verbs"

@@ -6,18 +6,18 @@ from typing import Any, Literal
 
 import msgspec
 
-from perdure.access.tokens import WaitName, wait_token
-from perdure.app.adding import check_answer
-from perdure.app.listing_views import ParkedItem
+from perdure.access.signed_tokens import WaitName, wait_token
+from perdure.app.access.verb_scope import check_reach
+from perdure.app.calls.views import ReceiptView
+from perdure.app.lists.cursors import Page
+from perdure.app.lists.views import ParkedItem
 from perdure.app.operations.fields import After, Limit, WaitKey
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.scopes import DISCOVERED, REDACTED
-from perdure.app.paging import Page
-from perdure.app.reaching import check_reach
-from perdure.app.views import ReceiptView
+from perdure.app.runbooks.extension_policy import check_answer
 from perdure.contracts import FailureClass
 from perdure.errors import RejectedError, Rejection
-from perdure.runbooks.intake import Completion
+from perdure.runbooks.executor.inbox import Completion
 
 TAG, COMPLETIONS = "parked", "completions"
 

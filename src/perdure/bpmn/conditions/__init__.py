@@ -1,14 +1,13 @@
 """Conditions: one grammar in two spellings, typed against the flag contract."""
 
-from perdure.bpmn.conditions.check import Fault, FaultKind, condition_faults, undeclared
-from perdure.bpmn.conditions.parse import (
+from perdure.bpmn.conditions.parser import (
     MAX_CONDITION_DEPTH,
     MAX_CONDITION_LENGTH,
     both,
     either,
     parse_condition,
 )
-from perdure.bpmn.conditions.show import Spelling, show_condition, show_literal
+from perdure.bpmn.conditions.printer import Spelling, show_condition, show_literal
 from perdure.bpmn.conditions.tree import (
     Among,
     Both,
@@ -22,6 +21,7 @@ from perdure.bpmn.conditions.tree import (
     flags_of,
     holds,
 )
+from perdure.bpmn.conditions.type_check import Fault, FaultKind, condition_faults, undeclared
 
 __all__ = [
     "MAX_CONDITION_DEPTH",

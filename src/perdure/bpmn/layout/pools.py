@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from perdure.bpmn.layout.pieces import Block
+from perdure.bpmn.layout.boxes import Block
+from perdure.bpmn.layout.cross_scope_edges import tie
 from perdure.bpmn.layout.scopes import Bands, lay_out_scope
 from perdure.bpmn.layout.sizes import HEADER, SHOWN_ANNOTATIONS, annotation_size
-from perdure.bpmn.layout.ties import tie
 from perdure.bpmn.model import Bounds, Collaboration, Definitions, Diagram, Lane, Participant, Process, Shape
 
 MARGIN = 20.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from perdure.bpmn.layout.graph import Graph, Item, Wire
+from perdure.bpmn.layout.column_graph import Graph, Item, Wire
 
 Outgoing = dict[int, list[Wire]]
 

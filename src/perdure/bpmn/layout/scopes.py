@@ -6,17 +6,17 @@ import math
 
 import msgspec
 
-from perdure.bpmn.layout.channels import place_columns
-from perdure.bpmn.layout.gathering import Gathered, gather
-from perdure.bpmn.layout.graph import Graph, Item, Wire, slot_item
-from perdure.bpmn.layout.labels import label_edges
-from perdure.bpmn.layout.lines import line_of
-from perdure.bpmn.layout.orders import order
-from perdure.bpmn.layout.pieces import Block, cover, moved_edge, moved_shape, up_to_ten
+from perdure.bpmn.layout.boxes import Block, cover, moved_edge, moved_shape, up_to_ten
+from perdure.bpmn.layout.column_graph import Graph, Item, Wire, slot_item
+from perdure.bpmn.layout.column_order import order
+from perdure.bpmn.layout.edge_channels import place_columns
+from perdure.bpmn.layout.edge_points import line_of
+from perdure.bpmn.layout.edge_routes import find_ways
+from perdure.bpmn.layout.flow_labels import label_edges
+from perdure.bpmn.layout.node_attachments import Slot
 from perdure.bpmn.layout.ranks import rank
-from perdure.bpmn.layout.rows import GAP, place_rows
-from perdure.bpmn.layout.slots import Slot
-from perdure.bpmn.layout.ways import find_ways
+from perdure.bpmn.layout.scope_contents import Gathered, gather
+from perdure.bpmn.layout.vertical_positions import GAP, place_rows
 from perdure.bpmn.model import Bounds, Edge, Gateway, Scope, Shape, SubProcess
 
 BAND_PADDING = 20.0

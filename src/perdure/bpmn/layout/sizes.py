@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perdure.bpmn.layout.words import LABEL_SIZE, LINE, text_width, wrap
+from perdure.bpmn.layout.text_metrics import LABEL_SIZE, LINE, text_width, wrap
 from perdure.bpmn.model import Annotation, CallActivity, Event, Gateway, Node, SubProcess, Task
 
 TASK = (100.0, 80.0)

@@ -1,4 +1,4 @@
-"""What the durable verb behind a process declares, as lint and proof need it; built from the catalogue by the app."""
+"""The contract of a durable verb, as lint and proof need it; the app builds it from the catalogue."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
 from perdure.bpmn.lint.contract import same_name, same_names
-from perdure.bpmn.lint.graph import end_of, entries, joins
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.reads import Read, reads, writing_nodes
+from perdure.bpmn.lint.flag_access import Read, reads, writing_nodes
+from perdure.bpmn.lint.flow_graph import end_of, entries, joins
+from perdure.bpmn.lint.model_index import Index
 from perdure.bpmn.model import Event, Gateway, Node, SubProcess
 from perdure.contracts import FlagContract
 

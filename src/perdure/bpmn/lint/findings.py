@@ -1,4 +1,4 @@
-"""What lint finds: a code, how grave it is, what was met, what to do, and where it stands."""
+"""Findings: code, severity, fact, hint and place."""
 
 from __future__ import annotations
 

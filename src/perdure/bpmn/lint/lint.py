@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from perdure.bpmn.lint.broken import broken
 from perdure.bpmn.lint.contract import Contract
+from perdure.bpmn.lint.deduplication import told_once
 from perdure.bpmn.lint.findings import Finding, Note, Profile, Severity, Target
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.once import told_once
+from perdure.bpmn.lint.model_index import Index
+from perdure.bpmn.lint.parse_findings import broken
 from perdure.bpmn.lint.rules import RULES
 from perdure.bpmn.model import Model, Place, Process
 

@@ -1,4 +1,4 @@
-"""What a rule is: a module with a code, a name, severities, a page of text and a check."""
+"""A rule: a module with a code, a name, severities, a page of text and a check."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.model_index import Index
 
 
 class Rule(Protocol):

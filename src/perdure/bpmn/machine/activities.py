@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import entries as e
-from perdure.bpmn.machine.flow import complete
-from perdure.bpmn.machine.game import Game
-from perdure.bpmn.machine.repetition import repeat
+from perdure.bpmn.machine.event_subscriptions import arm_boundaries, arm_message
+from perdure.bpmn.machine.expression_values import text_of
+from perdure.bpmn.machine.human_tasks import open_task
+from perdure.bpmn.machine.loops import repeat
 from perdure.bpmn.machine.scopes import open_scope
+from perdure.bpmn.machine.sequence_flows import complete
 from perdure.bpmn.machine.state import NodeKind
-from perdure.bpmn.machine.tasks import open_task
-from perdure.bpmn.machine.values import text_of
-from perdure.bpmn.machine.watches import arm_boundaries, arm_message
+from perdure.bpmn.machine.token_game import TokenGame
 
 JOBS = frozenset({"service", "send", "script", "business_rule"})
 
 
-def arrive(game: Game, activity: m.Task | m.SubProcess | m.CallActivity, scope: int, flow: str) -> None:
+def arrive(game: TokenGame, activity: m.Task | m.SubProcess | m.CallActivity, scope: int, flow: str) -> None:
     if activity.repeat is not None:
         repeat(game, activity.id, scope, flow, activity.repeat)
     else:
         begin(game, activity.id, scope, flow, 0)
 
 
-def begin(game: Game, element: str, parent: int, flow: str, iteration: int) -> None:
+def begin(game: TokenGame, element: str, parent: int, flow: str, iteration: int) -> None:
     """One execution of an activity; boundary events of a repeating one are armed around all its iterations."""
     if parent not in game.state.nodes:
         return
@@ -41,14 +41,14 @@ def begin(game: Game, element: str, parent: int, flow: str, iteration: int) -> N
             pass
 
 
-def _enter(game: Game, element: str, parent: int, kind: NodeKind, flow: str, iteration: int) -> int:
+def _enter(game: TokenGame, element: str, parent: int, kind: NodeKind, flow: str, iteration: int) -> int:
     number = game.enter(element, parent, kind, flow, iteration)
     if not iteration:
         arm_boundaries(game, number, element)
     return number
 
 
-def _task(game: Game, task: m.Task, parent: int, flow: str, iteration: int) -> None:
+def _task(game: TokenGame, task: m.Task, parent: int, flow: str, iteration: int) -> None:
     if task.kind == "user":
         number = _enter(game, task.id, parent, "task", flow, iteration)
         open_task(game, number, task)
@@ -65,7 +65,9 @@ def _task(game: Game, task: m.Task, parent: int, flow: str, iteration: int) -> N
         complete(game, number)
 
 
-def make_job(game: Game, number: int, type: str, purpose: str = "work", message: bytes = b"", by: str = "") -> None:
+def make_job(
+    game: TokenGame, number: int, type: str, purpose: str = "work", message: bytes = b"", by: str = ""
+) -> None:
     element = game.state.nodes[number].element
     run = game.state.runs.get(element, 0) + 1
     definition = game.plan.definition(type)
@@ -73,13 +75,13 @@ def make_job(game: Game, number: int, type: str, purpose: str = "work", message:
     game.ready.append(number)
 
 
-def offer_again(game: Game, number: int) -> None:
+def offer_again(game: TokenGame, number: int) -> None:
     """A job whose attempt is over waits for a worker again, as the plan of today has it."""
     rebind(game, number)
     _remake(game, number)
 
 
-def rebind(game: Game, number: int) -> bool:
+def rebind(game: TokenGame, number: int) -> bool:
     """Whether a job that nobody holds takes another verb: the one the plan has since the instance was migrated."""
     node = game.state.nodes[number]
     assert node.job is not None
@@ -93,14 +95,14 @@ def rebind(game: Game, number: int) -> bool:
     return True
 
 
-def _remake(game: Game, number: int) -> None:
+def _remake(game: TokenGame, number: int) -> None:
     job = game.state.nodes[number].job
     assert job is not None
     game.emit(e.JobMade(number, job.type, job.run, job.purpose, job.message, job.definition))
     game.ready.append(number)
 
 
-def throw_message(game: Game, message: str, element: str) -> None:
+def throw_message(game: TokenGame, message: str, element: str) -> None:
     found = game.plan.messages.get(message)
     key = text_of(game, found.correlation) if found is not None else ""
     game.emit(e.Thrown(game.state.next, "message", game.plan.message_name(message), key, element))

@@ -7,9 +7,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from perdure.bpmn import cycles
+from perdure.agent_usage import after
+from perdure.bpmn import timer_cycles
 from perdure.bpmn.machine import entries as e
-from perdure.bpmn.machine.done import appended
+from perdure.bpmn.machine.completed_activities import appended
 from perdure.bpmn.machine.state import (
     CONTAINERS,
     ROOT,
@@ -23,8 +24,7 @@ from perdure.bpmn.machine.state import (
     Watch,
 )
 from perdure.errors import InvariantBroken
-from perdure.people import HumanTask, Rung, climbed, handed, names_of, shifted
-from perdure.usage import after
+from perdure.human_tasks import HumanTask, Rung, climbed, handed, names_of, shifted
 
 
 def apply(state: Instance | None, entry: e.Entry) -> Instance:
@@ -299,7 +299,7 @@ def _resumed(state: Instance, entry: e.InstanceResumed) -> None:
     for watch in list(state.watches.values()):
         if watch.due:
             due = watch.due + entry.shift
-            state.watches[watch.number] = replace(watch, due=due, cycle=cycles.put_off(watch.cycle, due))
+            state.watches[watch.number] = replace(watch, due=due, cycle=timer_cycles.put_off(watch.cycle, due))
     for node in list(state.nodes.values()):
         if node.job is not None and node.job.retry_at:
             state.nodes[node.number] = replace(node, job=replace(node.job, retry_at=node.job.retry_at + entry.shift))

@@ -1,4 +1,4 @@
-"""What may be asked of an instance: imperative, complete, and without data (payloads by their hashes only).
+"""Commands to an instance: imperative, complete, and without data (payloads by their hashes only).
 
 `worker` is the lease under which jobs that become ready are started in the same commit; 0 leaves them to anyone.
 """
@@ -9,9 +9,9 @@ from typing import Literal
 
 import msgspec
 
+from perdure.agent_usage import Budget, Used
 from perdure.bpmn.machine.state import Failure, Flags
-from perdure.people import Person
-from perdure.usage import Budget, Used
+from perdure.human_tasks import Person
 
 
 class StartInstance(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -11,19 +11,19 @@ from perdure.bpmn import model as m
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import make_job
 from perdure.bpmn.machine.apply import inside
-from perdure.bpmn.machine.done import backwards, chosen, first, placed
-from perdure.bpmn.machine.flow import is_transaction, leave
-from perdure.bpmn.machine.game import Game
-from perdure.bpmn.machine.places import place_of
+from perdure.bpmn.machine.completed_activities import backwards, chosen, first, placed
+from perdure.bpmn.machine.event_subscriptions import arm_subs
+from perdure.bpmn.machine.result_paths import place_of
 from perdure.bpmn.machine.scopes import begin_at, clear, end
+from perdure.bpmn.machine.sequence_flows import is_transaction, leave
 from perdure.bpmn.machine.state import ROOT, Done, Failure, Node, Place, Undo
-from perdure.bpmn.machine.watches import arm_subs
+from perdure.bpmn.machine.token_game import TokenGame
 
 FAILED = "compensation.failed"
 Then = Literal["leave", "cancel", "end", "none"]
 
 
-def undo(game: Game, element: str, scope: int, activities: tuple[str, ...], then: Then) -> int:
+def undo(game: TokenGame, element: str, scope: int, activities: tuple[str, ...], then: Then) -> int:
     """Begin to undo what a scope has done: all of it, or what is named. Returns the node that waits for it."""
     number = game.enter(element, scope, "undo")
     queue: tuple[Done, ...] = ()
@@ -36,7 +36,7 @@ def undo(game: Game, element: str, scope: int, activities: tuple[str, ...], then
     return number
 
 
-def _targets(game: Game, scope: int) -> Iterator[int]:
+def _targets(game: TokenGame, scope: int) -> Iterator[int]:
     """Whose work is undone: the scope's own, and, thrown in an event subprocess, that of the scope around it."""
     nodes = game.state.nodes
     current = scope
@@ -49,12 +49,12 @@ def _targets(game: Game, scope: int) -> Iterator[int]:
     yield current
 
 
-def _is_event_subprocess(game: Game, node: Node) -> bool:
+def _is_event_subprocess(game: TokenGame, node: Node) -> bool:
     spot = game.plan.spots.get(node.element)
     return spot is not None and isinstance(spot.node, m.SubProcess) and spot.node.kind == "event"
 
 
-def proceed(game: Game, number: int) -> None:
+def proceed(game: TokenGame, number: int) -> None:
     """Nothing runs for this compensation now: undo the next, or go on."""
     node = game.state.nodes[number]
     assert node.undo is not None
@@ -67,14 +67,14 @@ def proceed(game: Game, number: int) -> None:
     game.touch(number)
 
 
-def _place(game: Game, done: Done) -> Place:
+def _place(game: TokenGame, done: Done) -> Place:
     """The place of what was done, from that of its compensation: the iteration it was, if it was one of many."""
     spot = game.spots.get(done.element)
     repeats = spot is not None and isinstance(getattr(spot.node, "repeat", None), m.MultiInstance)
     return (*done.place, done.element, str(done.iteration)) if repeats and done.iteration else done.place
 
 
-def _undo_one(game: Game, number: int, done: Done) -> None:
+def _undo_one(game: TokenGame, number: int, done: Done) -> None:
     if done.handler:
         game.go(done.handler, number)
     elif done.verb:
@@ -89,7 +89,7 @@ def _undo_one(game: Game, number: int, done: Done) -> None:
         game.emit(e.Undoing(number, replace(node.undo, queue=(*backwards(inner), *node.undo.queue))))
 
 
-def _run_own(game: Game, number: int, done: Done) -> None:
+def _run_own(game: TokenGame, number: int, done: Done) -> None:
     """A subprocess that says itself how it is undone, by an event subprocess that starts on compensation."""
     sub = game.plan.areas[done.element].undo
     scope = game.enter(sub, number, "scope")
@@ -102,7 +102,7 @@ def _run_own(game: Game, number: int, done: Done) -> None:
     game.touch(scope)
 
 
-def failed_undo(game: Game, number: int) -> bool:
+def failed_undo(game: TokenGame, number: int) -> bool:
     """Whether a node that failed runs for a compensation: the others still run, a person is told at the end."""
     nodes = game.state.nodes
     part, element = nodes[number], nodes[number].element
@@ -118,7 +118,7 @@ def failed_undo(game: Game, number: int) -> bool:
     return True
 
 
-def _over(game: Game, node: Node, over: Undo) -> None:
+def _over(game: TokenGame, node: Node, over: Undo) -> None:
     if over.then == "end":
         status = "compensation_failed" if over.failed else "compensated"
         end(game, status, game.state.failure)  # type: ignore[arg-type]
@@ -130,7 +130,7 @@ def _over(game: Game, node: Node, over: Undo) -> None:
     finish(game, node, over.then)
 
 
-def finish(game: Game, node: Node, then: str) -> None:
+def finish(game: TokenGame, node: Node, then: str) -> None:
     """Everything was undone: where the token goes now."""
     if then == "cancel":
         _leave_cancelled(game, node.parent)
@@ -142,7 +142,7 @@ def finish(game: Game, node: Node, then: str) -> None:
         game.touch(node.parent)
 
 
-def cancel_transaction(game: Game, scope: int, element: str) -> None:
+def cancel_transaction(game: TokenGame, scope: int, element: str) -> None:
     """A cancel end event: what the transaction did is undone, then it is left by its cancel event.
 
     One that repeats is undone with all its iterations, those that have ended as well.
@@ -153,7 +153,7 @@ def cancel_transaction(game: Game, scope: int, element: str) -> None:
     _undo_all(game, element, _whole(game, current).number, "cancel")
 
 
-def _whole(game: Game, number: int) -> Node:
+def _whole(game: TokenGame, number: int) -> Node:
     """The node of an activity: its own, or the one around its iterations."""
     node = game.state.nodes[number]
     around = game.state.nodes.get(node.parent)
@@ -161,7 +161,7 @@ def _whole(game: Game, number: int) -> Node:
     return around if around is not None and repeats else node
 
 
-def _leave_cancelled(game: Game, number: int) -> None:
+def _leave_cancelled(game: TokenGame, number: int) -> None:
     if number == ROOT:
         end(game, "terminated")
         return
@@ -178,13 +178,13 @@ def _leave_cancelled(game: Game, number: int) -> None:
     game.touch(host.parent)
 
 
-def compensate_instance(game: Game, failure: Failure | None) -> None:
+def compensate_instance(game: TokenGame, failure: Failure | None) -> None:
     """Everything the instance has done is undone, and it ends."""
     game.emit(e.CompensationStarted(game.now, failure))
     _undo_all(game, game.plan.process, ROOT, "end")
 
 
-def _undo_all(game: Game, element: str, scope: int, then: Then) -> None:
+def _undo_all(game: TokenGame, element: str, scope: int, then: Then) -> None:
     """Undo what a scope and the scopes inside have done. What is being undone already goes on, and is done once.
 
     Nothing that happens to the scope from now on stops the undoing.
@@ -207,7 +207,7 @@ def _undo_all(game: Game, element: str, scope: int, then: Then) -> None:
     game.touch(number)
 
 
-def _is_undone(game: Game, node: Node, scope: int) -> bool:
+def _is_undone(game: TokenGame, node: Node, scope: int) -> bool:
     """Whether a compensation is part of undoing something else inside the scope, which goes on as a whole."""
     current = game.state.nodes[node.parent]
     while current.number != scope:
@@ -217,7 +217,7 @@ def _is_undone(game: Game, node: Node, scope: int) -> bool:
     return False
 
 
-def _everything(game: Game, around: int, place: Place = ()) -> list[Done]:
+def _everything(game: TokenGame, around: int, place: Place = ()) -> list[Done]:
     """What was done in a scope, or in iterations, and, after it, in what is inside and had not ended."""
     node = game.state.nodes[around]
     found = list(placed(node.done, place))

@@ -1,4 +1,4 @@
-"""What each command leads to: a table of small functions over the board of the game."""
+"""Decisions: a table of small functions, one per command, over the token game."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from perdure.bpmn import model as m
-from perdure.bpmn.machine import arrivals, jobs, mending, tasks
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import external_triggers, human_tasks, jobs, operator_commands
 from perdure.bpmn.machine.apply import started
-from perdure.bpmn.machine.game import Cron, Game
+from perdure.bpmn.machine.event_subscriptions import arm_subs
+from perdure.bpmn.machine.event_triggers import pass_event
+from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.migration import migrate
-from perdure.bpmn.machine.moves import run
-from perdure.bpmn.machine.occurring import pass_event
-from perdure.bpmn.machine.plan import Plan
 from perdure.bpmn.machine.scopes import begin_at
 from perdure.bpmn.machine.state import ENDED, ROOT, Instance
-from perdure.bpmn.machine.watches import arm_subs
+from perdure.bpmn.machine.token_game import Cron, TokenGame
+from perdure.bpmn.machine.token_moves import run
 from perdure.contracts import flag_faults
 from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
@@ -45,7 +45,7 @@ def decide(
         return _erase(state, command, now)
     if state.status in ENDED:
         return _late(state, command, now)
-    game = Game(plans[state.definition], state.copy(), now, cron)
+    game = TokenGame(plans[state.definition], state.copy(), now, cron)
     if type(command) is c.Migrate:
         target = plans[command.definition]
         answer = migrate(game, command, target, _version(state, command))
@@ -78,7 +78,7 @@ def _start(
         command.definition, command.process, command.process_version, now, origin.principal, flags, command.head,
         origin.trace, command.parent, command.business_key, command.start, command.idempotency_key,
     )  # fmt: skip
-    game = Game(plan, started(first), now, cron)
+    game = TokenGame(plan, started(first), now, cron)
     game.entries.append(first)
     arm_subs(game, ROOT, plan.process)
     problem = _begin(game, plan, command.start)
@@ -89,7 +89,7 @@ def _start(
     return Decision(tuple(game.entries), "started", state=game.state)
 
 
-def _begin(game: Game, plan: Plan, start: str) -> str:
+def _begin(game: TokenGame, plan: Plan, start: str) -> str:
     if not start:
         starts = plan.areas[plan.process].starts
         if not starts:
@@ -135,29 +135,29 @@ def _late(state: Instance, command: c.Command, now: int) -> Answer:
             return Rejection("wrong_state", "change", "instance", "?", f"it is {state.status}")
 
 
-def _post(game: Game, command: c.PostProgress) -> str:
+def _post(game: TokenGame, command: c.PostProgress) -> str:
     game.emit(e.ProgressPosted(game.now, command.text))
     return "posted"
 
 
-_TABLE: dict[type, Callable[[Game, Any, Origin, float], str | Rejection]] = {
+_TABLE: dict[type, Callable[[TokenGame, Any, Origin, float], str | Rejection]] = {
     c.LeaseJob: lambda game, command, origin, chance: jobs.lease(game, command),
     c.RecordJob: lambda game, command, origin, chance: jobs.record(game, command, chance),
-    c.Correlate: lambda game, command, origin, chance: arrivals.correlate(game, command),
-    c.FireTimer: lambda game, command, origin, chance: arrivals.fire(game, command),
-    c.ClaimTask: lambda game, command, origin, chance: tasks.claim(game, command),
-    c.UnclaimTask: lambda game, command, origin, chance: tasks.unclaim(game, command),
-    c.DelegateTask: lambda game, command, origin, chance: tasks.delegate(game, command),
-    c.ReassignTask: lambda game, command, origin, chance: tasks.reassign(game, command),
-    c.CompleteTask: lambda game, command, origin, chance: arrivals.complete_task(game, command),
-    c.EndCall: lambda game, command, origin, chance: arrivals.end_call(game, command),
-    c.Escalate: lambda game, command, origin, chance: arrivals.escalate(game, command),
-    c.Cancel: lambda game, command, origin, chance: mending.cancel(game, command),
-    c.Suspend: lambda game, command, origin, chance: mending.suspend(game, command),
-    c.Resume: lambda game, command, origin, chance: mending.resume(game, command),
-    c.Modify: lambda game, command, origin, chance: mending.modify(game, command),
-    c.RaiseIncident: lambda game, command, origin, chance: mending.raise_incident(game, command),
-    c.RetryIncident: lambda game, command, origin, chance: mending.retry(game, command),
-    c.ResolveIncident: lambda game, command, origin, chance: mending.resolve(game, command),
+    c.Correlate: lambda game, command, origin, chance: external_triggers.correlate(game, command),
+    c.FireTimer: lambda game, command, origin, chance: external_triggers.fire(game, command),
+    c.ClaimTask: lambda game, command, origin, chance: human_tasks.claim(game, command),
+    c.UnclaimTask: lambda game, command, origin, chance: human_tasks.unclaim(game, command),
+    c.DelegateTask: lambda game, command, origin, chance: human_tasks.delegate(game, command),
+    c.ReassignTask: lambda game, command, origin, chance: human_tasks.reassign(game, command),
+    c.CompleteTask: lambda game, command, origin, chance: external_triggers.complete_task(game, command),
+    c.EndCall: lambda game, command, origin, chance: external_triggers.end_call(game, command),
+    c.Escalate: lambda game, command, origin, chance: external_triggers.escalate(game, command),
+    c.Cancel: lambda game, command, origin, chance: operator_commands.cancel(game, command),
+    c.Suspend: lambda game, command, origin, chance: operator_commands.suspend(game, command),
+    c.Resume: lambda game, command, origin, chance: operator_commands.resume(game, command),
+    c.Modify: lambda game, command, origin, chance: operator_commands.modify(game, command),
+    c.RaiseIncident: lambda game, command, origin, chance: operator_commands.raise_incident(game, command),
+    c.RetryIncident: lambda game, command, origin, chance: operator_commands.retry(game, command),
+    c.ResolveIncident: lambda game, command, origin, chance: operator_commands.resolve(game, command),
     c.PostProgress: lambda game, command, origin, chance: _post(game, command),
 }

@@ -1,4 +1,4 @@
-"""What can have happened to an instance: past tense, tagged by number, never changed once shipped."""
+"""Entries of an instance: past tense, tagged by number, never changed once shipped."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Literal
 
 import msgspec
 
+from perdure.agent_usage import ModelUse
 from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, Status, Undo, WatchKind
-from perdure.people import Rung, RungAct
-from perdure.usage import ModelUse
+from perdure.human_tasks import Rung, RungAct
 
 ENTRY_VERSION = 3
 How = Literal["completed", "interrupted", "cancelled", "consumed", "moved"]

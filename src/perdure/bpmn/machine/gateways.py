@@ -14,14 +14,14 @@ from __future__ import annotations
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions import flags_of, holds
 from perdure.bpmn.machine import entries as e
-from perdure.bpmn.machine.flow import no_way_out, send
-from perdure.bpmn.machine.game import Game
-from perdure.bpmn.machine.plan import Spot
+from perdure.bpmn.machine.event_subscriptions import arm, arm_message
+from perdure.bpmn.machine.execution_plan import Spot
+from perdure.bpmn.machine.sequence_flows import no_way_out, send
 from perdure.bpmn.machine.state import Node
-from perdure.bpmn.machine.watches import arm, arm_message
+from perdure.bpmn.machine.token_game import TokenGame
 
 
-def arrive(game: Game, gateway: m.Gateway, scope: int, flow: str) -> None:
+def arrive(game: TokenGame, gateway: m.Gateway, scope: int, flow: str) -> None:
     spot = game.spots[gateway.id]
     if gateway.kind == "event":
         _race(game, spot, scope, flow)
@@ -43,12 +43,12 @@ def joins(spot: Spot) -> bool:
     )
 
 
-def _pass(game: Game, spot: Spot, scope: int, flow: str = "") -> None:
+def _pass(game: TokenGame, spot: Spot, scope: int, flow: str = "") -> None:
     game.emit(e.Passed(spot.id, scope, flow))
     depart(game, spot, scope)
 
 
-def depart(game: Game, spot: Spot, scope: int) -> None:
+def depart(game: TokenGame, spot: Spot, scope: int) -> None:
     """By which flows a token leaves a gateway."""
     gateway = spot.node
     assert isinstance(gateway, m.Gateway)
@@ -62,7 +62,7 @@ def depart(game: Game, spot: Spot, scope: int) -> None:
         _choose(game, spot, gateway.default, scope, most=len(spot.out))
 
 
-def _choose(game: Game, spot: Spot, default: str, scope: int, most: int) -> None:
+def _choose(game: TokenGame, spot: Spot, default: str, scope: int, most: int) -> None:
     flags = game.state.flags
     taken: list[m.Flow] = []
     for flow in spot.out:
@@ -78,7 +78,7 @@ def _choose(game: Game, spot: Spot, default: str, scope: int, most: int) -> None
         no_way_out(game, spot.id, scope)
 
 
-def _arrived(game: Game, gateway: str, scope: int) -> dict[str, list[Node]]:
+def _arrived(game: TokenGame, gateway: str, scope: int) -> dict[str, list[Node]]:
     """Tokens that wait at a join, by the flow they came on, first come first."""
     found: dict[str, list[Node]] = {}
     for node in game.state.nodes.values():
@@ -87,13 +87,13 @@ def _arrived(game: Game, gateway: str, scope: int) -> dict[str, list[Node]]:
     return found
 
 
-def _synchronise(game: Game, spot: Spot, scope: int) -> None:
+def _synchronise(game: TokenGame, spot: Spot, scope: int) -> None:
     arrived = _arrived(game, spot.id, scope)
     if all(flow.id in arrived for flow in spot.into):
         _consume(game, spot, scope, [arrived[flow.id][0] for flow in spot.into])
 
 
-def meet(game: Game) -> None:
+def meet(game: TokenGame) -> None:
     """Joins look again whether all they wait for has come: under another definition that may be less."""
     for node in list(game.state.nodes.values()):
         if node.kind == "join" and node.number in game.state.nodes:
@@ -105,13 +105,13 @@ def meet(game: Game) -> None:
                 _activate(game, spot.node, spot, node.parent)
 
 
-def _consume(game: Game, spot: Spot, scope: int, tokens: list[Node]) -> None:
+def _consume(game: TokenGame, spot: Spot, scope: int, tokens: list[Node]) -> None:
     for token in tokens:
         game.emit(e.Left(token.number, "consumed"))
     _pass(game, spot, scope)
 
 
-def ripe(game: Game) -> bool:
+def ripe(game: TokenGame) -> bool:
     """Whether a join that waits for what may still come need not wait any more; if so, it fires."""
     for node in list(game.state.nodes.values()):
         if node.kind == "join":
@@ -128,7 +128,7 @@ def ripe(game: Game) -> bool:
     return False
 
 
-def _has_become_active(game: Game, spot: Spot, scope: int) -> bool:
+def _has_become_active(game: TokenGame, spot: Spot, scope: int) -> bool:
     """Whether flags let a complex gateway fire that did not when the last token came; if so, it has."""
     gateway = spot.node
     if not isinstance(gateway, m.Gateway) or gateway.activation is None:
@@ -137,7 +137,7 @@ def _has_become_active(game: Game, spot: Spot, scope: int) -> bool:
     return reads_flags and _activate(game, gateway, spot, scope)
 
 
-def _none_can_come(game: Game, spot: Spot, scope: int) -> bool:
+def _none_can_come(game: TokenGame, spot: Spot, scope: int) -> bool:
     arrived = _arrived(game, spot.id, scope)
     upstream = game.plan.upstream(spot.id)
     empty = [upstream[flow.id] for flow in spot.into if flow.id not in arrived]
@@ -151,7 +151,7 @@ def _none_can_come(game: Game, spot: Spot, scope: int) -> bool:
     return True
 
 
-def _complex(game: Game, gateway: m.Gateway, spot: Spot, scope: int, flow: str) -> None:
+def _complex(game: TokenGame, gateway: m.Gateway, spot: Spot, scope: int, flow: str) -> None:
     opened = game.state.nodes[scope].opened
     name = f"{gateway.id} {flow}"
     if name in opened:
@@ -162,7 +162,7 @@ def _complex(game: Game, gateway: m.Gateway, spot: Spot, scope: int, flow: str) 
     _activate(game, gateway, spot, scope)
 
 
-def _activate(game: Game, gateway: m.Gateway, spot: Spot, scope: int) -> bool:
+def _activate(game: TokenGame, gateway: m.Gateway, spot: Spot, scope: int) -> bool:
     """It fires if it may; while it swallows what is left of a round, the tokens of the next one wait."""
     arrived = _arrived(game, gateway.id, scope)
     tokens = [token for each in arrived.values() for token in each]
@@ -180,7 +180,7 @@ def _activate(game: Game, gateway: m.Gateway, spot: Spot, scope: int) -> bool:
     return is_active
 
 
-def _reset(game: Game, scope: Node) -> bool:
+def _reset(game: TokenGame, scope: Node) -> bool:
     """A complex gateway that fired swallows what still comes, until nothing can come; whether it fires again then."""
     kept = []
     for name in scope.opened:
@@ -198,7 +198,7 @@ def _reset(game: Game, scope: Node) -> bool:
     return bool(game.moves)
 
 
-def _race(game: Game, spot: Spot, scope: int, flow: str) -> None:
+def _race(game: TokenGame, spot: Spot, scope: int, flow: str) -> None:
     """Every event behind the gateway is awaited; the first one that occurs wins."""
     number = game.enter(spot.id, scope, "gate", flow)
     for each in spot.out:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from perdure.agent_usage import OVER_BUDGET, excess
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import rebind
 from perdure.bpmn.machine.compensation import compensate_instance, failed_undo
+from perdure.bpmn.machine.error_propagation import throw
+from perdure.bpmn.machine.event_triggers import pass_event
 from perdure.bpmn.machine.events import sent
-from perdure.bpmn.machine.faults import throw
-from perdure.bpmn.machine.flags import SUB_VERB_COUNT, settled
-from perdure.bpmn.machine.flow import complete
-from perdure.bpmn.machine.game import Game
-from perdure.bpmn.machine.moves import start_job
-from perdure.bpmn.machine.occurring import pass_event
+from perdure.bpmn.machine.flag_writes import SUB_VERB_COUNT, settled
 from perdure.bpmn.machine.scopes import end
+from perdure.bpmn.machine.sequence_flows import complete
 from perdure.bpmn.machine.state import Failure, Job, Node
+from perdure.bpmn.machine.token_game import TokenGame
+from perdure.bpmn.machine.token_moves import start_job
 from perdure.contracts import nature_of
-from perdure.usage import OVER_BUDGET, excess
 
 MAX_INTERRUPTIONS = 5
 """How often one attempt may be cut off by a dying process before a person must look."""
@@ -30,7 +30,7 @@ UNCAUGHT = "error.uncaught"
 INTERRUPTED = "job.interrupted"
 
 
-def lease(game: Game, command: c.LeaseJob) -> str:
+def lease(game: TokenGame, command: c.LeaseJob) -> str:
     """Hand a ready or abandoned job to a worker; the answer says what became of it."""
     node = game.state.nodes.get(command.node)
     job = node.job if node is not None else None
@@ -54,7 +54,7 @@ def lease(game: Game, command: c.LeaseJob) -> str:
     return "leased"
 
 
-def record(game: Game, command: c.RecordJob, chance: float) -> str:
+def record(game: TokenGame, command: c.RecordJob, chance: float) -> str:
     node = game.state.nodes.get(command.node)
     job = node.job if node is not None else None
     words = _excess(game, command)
@@ -78,14 +78,14 @@ def record(game: Game, command: c.RecordJob, chance: float) -> str:
     return "applied"
 
 
-def _excess(game: Game, command: c.RecordJob) -> str:
+def _excess(game: TokenGame, command: c.RecordJob) -> str:
     """Why a result cannot count: others have spent meanwhile what this attempt would have needed."""
     if command.budget is None or command.used is None or not isinstance(command.outcome, c.JobDone):
         return ""
     return excess(command.budget, game.state.spent, command.used.uses)
 
 
-def _tell_used(game: Game, job: Job | None, command: c.RecordJob) -> None:
+def _tell_used(game: TokenGame, job: Job | None, command: c.RecordJob) -> None:
     """What the attempt used is recorded, whatever else becomes of it."""
     used = command.used
     if used is not None:
@@ -98,7 +98,7 @@ def _is_current(job: Job, command: c.RecordJob) -> bool:
     return job.status == "leased" and job.attempt == command.attempt and job.worker == command.job_worker
 
 
-def _done(game: Game, node: Node, job: Job, head: bytes, flags: dict[str, str | bool | int]) -> None:
+def _done(game: TokenGame, node: Node, job: Job, head: bytes, flags: dict[str, str | bool | int]) -> None:
     game.emit(e.JobCompleted(node.number, game.now, head, job.type))
     if SUB_VERB_COUNT in game.plan.contracts:
         flags = {SUB_VERB_COUNT: int(game.state.flags.get(SUB_VERB_COUNT, 0)) + 1, **flags}
@@ -106,7 +106,7 @@ def _done(game: Game, node: Node, job: Job, head: bytes, flags: dict[str, str | 
     finish(game, node, job)
 
 
-def finish(game: Game, node: Node, job: Job) -> None:
+def finish(game: TokenGame, node: Node, job: Job) -> None:
     """The work of a node is done: where its token goes."""
     spot = game.spots[node.element]
     if job.purpose == "undo":
@@ -123,7 +123,7 @@ def finish(game: Game, node: Node, job: Job) -> None:
 
 
 def fail(
-    game: Game, node: Node, job: Job, failure: Failure, after_seconds: float | None, chance: float
+    game: TokenGame, node: Node, job: Job, failure: Failure, after_seconds: float | None, chance: float
 ) -> None:  # fmt: skip
     """A failed attempt: again by policy, to the event that catches it, or to a person."""
     policy = game.plan.policy(game.plan.type_of(node.element, job), node.element)
@@ -149,7 +149,7 @@ def _text(job: Job, failure: Failure, code: str) -> str:
     return f"'{job.type}' {how}: {failure.message} Mend the cause and retry, or resolve it by hand."
 
 
-def business(game: Game, node: Node, failure: Failure) -> None:
+def business(game: TokenGame, node: Node, failure: Failure) -> None:
     """A business error takes its event; else all is compensated where declared; else the caller gets it, or someone."""
     if throw(game, "error", failure.code, node.number, node.element):
         return

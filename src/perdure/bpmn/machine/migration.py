@@ -10,17 +10,17 @@ from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine.activities import rebind
-from perdure.bpmn.machine.ad_hoc import is_ad_hoc, is_over
-from perdure.bpmn.machine.done import listed
-from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.ad_hoc_subprocesses import is_ad_hoc, is_over
+from perdure.bpmn.machine.completed_activities import listed
+from perdure.bpmn.machine.event_subscriptions import listens, rearm
+from perdure.bpmn.machine.execution_plan import Plan, Spot
 from perdure.bpmn.machine.gateways import joins, meet
-from perdure.bpmn.machine.plan import Plan, Spot
 from perdure.bpmn.machine.state import ROOT, Flags, Instance, Watch
-from perdure.bpmn.machine.watches import listens, rearm
+from perdure.bpmn.machine.token_game import TokenGame
 from perdure.errors import Rejection
 
 
-def migrate(game: Game, command: c.Migrate, target: Plan, version: int) -> str | Rejection:
+def migrate(game: TokenGame, command: c.Migrate, target: Plan, version: int) -> str | Rejection:
     names = _names(game.state, target, command.mapping)
     problems = [*_problems(game, target, names, command.mapping), *_flag_problems(game.state, target, command.flags)]
     if problems:
@@ -63,7 +63,7 @@ def _names(state: Instance, target: Plan, mapping: dict[str, str]) -> dict[str, 
     return {**mapping, **named}
 
 
-def _problems(game: Game, target: Plan, names: dict[str, str], mapping: dict[str, str]) -> list[str]:
+def _problems(game: TokenGame, target: Plan, names: dict[str, str], mapping: dict[str, str]) -> list[str]:
     there = {*target.spots, *(flow.id for spot in target.spots.values() for flow in spot.into)}
     found = [f"'{new}' is not an element of the new version" for new in mapping.values() if new not in there]
     found += [f"'{old}' is being undone" for old in _undone(game.state) if names.get(old, old) != old]
@@ -86,7 +86,7 @@ def _problems(game: Game, target: Plan, names: dict[str, str], mapping: dict[str
     return [*found, *dict.fromkeys((*_flow_problems(game, target, names), *_order_problems(game, target, names)))]
 
 
-def _flow_problems(game: Game, target: Plan, names: dict[str, str]) -> Iterator[str]:
+def _flow_problems(game: TokenGame, target: Plan, names: dict[str, str]) -> Iterator[str]:
     """A join knows by their flows which tokens have come, and which it still waits for or swallows."""
     for scope, join, flow, is_awaited in dict.fromkeys(_came(game)):
         spot = target.spots.get(names.get(join, join))
@@ -101,7 +101,7 @@ def _flow_problems(game: Game, target: Plan, names: dict[str, str]) -> Iterator[
             yield f"{has}, and another one came, or can still come, on '{new}': {_advice(may)}"
 
 
-def _came(game: Game) -> Iterator[tuple[int, str, str, bool]]:
+def _came(game: TokenGame) -> Iterator[tuple[int, str, str, bool]]:
     """Scope, join and flow of each token that has come, or is awaited to be swallowed."""
     for node in game.state.nodes.values():
         spot = game.plan.spots.get(node.element)
@@ -112,7 +112,7 @@ def _came(game: Game) -> Iterator[tuple[int, str, str, bool]]:
             yield node.number, join, flow, True
 
 
-def _free(game: Game, target: Plan, names: dict[str, str], scope: int, spot: Spot, flow: str) -> list[str]:
+def _free(game: TokenGame, target: Plan, names: dict[str, str], scope: int, spot: Spot, flow: str) -> list[str]:
     """The flows into a join of the new version on which no token but those of a flow of the old one has come or can."""
     beside = [node for node in game.state.nodes.values() if node.parent == scope]
     there = [node for node in beside if names.get(node.element, node.element) == spot.id]
@@ -129,7 +129,7 @@ def _advice(flows: list[str]) -> str:
     return f"{away}: on every flow that leads there another one came or can still come"
 
 
-def _order_problems(game: Game, target: Plan, names: dict[str, str]) -> Iterator[str]:
+def _order_problems(game: TokenGame, target: Plan, names: dict[str, str]) -> Iterator[str]:
     """A sequential ad-hoc subprocess knows by the order of its activities which have begun."""
     for node in game.state.nodes.values():
         new = names.get(node.element, node.element)
@@ -151,7 +151,7 @@ def _is_sequential(plan: Plan, element: str) -> bool:
     return isinstance(node, m.SubProcess) and node.ordering == "sequential"
 
 
-def _recount(game: Game) -> None:
+def _recount(game: TokenGame) -> None:
     """What a sequential ad-hoc subprocess has yet to begin is what the new version has."""
     for node in list(game.state.nodes.values()):
         if node.many is None or not is_ad_hoc(node) or is_over(node) or not _is_sequential(game.plan, node.element):
@@ -161,7 +161,7 @@ def _recount(game: Game) -> None:
             game.emit(e.Iterated(node.number, total, node.many.started, node.many.ended))
 
 
-def _reroute(game: Game, names: dict[str, str]) -> None:
+def _reroute(game: TokenGame, names: dict[str, str]) -> None:
     """What is known of flows goes by their new names; a gateway that is gone swallows nothing more."""
     for node in list(game.state.nodes.values()):
         if (flow := names.get(node.flow, node.flow)) != node.flow:
@@ -198,7 +198,7 @@ def _repeats(node: m.Task | m.SubProcess | m.CallActivity) -> str:
     return "" if node.repeat is None else f"({type(node.repeat).__name__})"
 
 
-def _keeps(game: Game, target: Plan, watch: Watch, names: dict[str, str]) -> bool:
+def _keeps(game: TokenGame, target: Plan, watch: Watch, names: dict[str, str]) -> bool:
     """Whether a wait goes on: its token listens for it in the new version too, and for the same kind of thing."""
     node = game.state.nodes[watch.node]
     element = names.get(node.element, node.element) if node.number != ROOT else target.process

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import entries as e
-from perdure.bpmn.machine.ad_hoc import begin_next, open_ad_hoc
-from perdure.bpmn.machine.flow import complete, leave
-from perdure.bpmn.machine.game import Game
+from perdure.bpmn.machine.ad_hoc_subprocesses import begin_next, open_ad_hoc
+from perdure.bpmn.machine.event_subscriptions import arm_subs
+from perdure.bpmn.machine.sequence_flows import complete, leave
 from perdure.bpmn.machine.state import ROOT, Failure, Status
-from perdure.bpmn.machine.watches import arm_subs
+from perdure.bpmn.machine.token_game import TokenGame
 
 
-def open_scope(game: Game, number: int, node: m.SubProcess) -> None:
+def open_scope(game: TokenGame, number: int, node: m.SubProcess) -> None:
     arm_subs(game, number, node.id)
     if node.kind == "ad_hoc":
         open_ad_hoc(game, number, node)
@@ -20,7 +20,7 @@ def open_scope(game: Game, number: int, node: m.SubProcess) -> None:
     game.touch(number)
 
 
-def begin_at(game: Game, scope: int, starts: tuple[str, ...]) -> None:
+def begin_at(game: TokenGame, scope: int, starts: tuple[str, ...]) -> None:
     for start in starts:
         node = game.spots[start].node
         if isinstance(node, m.Event) and node.position == "start":
@@ -30,7 +30,7 @@ def begin_at(game: Game, scope: int, starts: tuple[str, ...]) -> None:
             game.go(start, scope)
 
 
-def close(game: Game, number: int) -> None:
+def close(game: TokenGame, number: int) -> None:
     """Nothing stands inside a scope any more."""
     if number == ROOT:
         end(game, "completed")
@@ -38,7 +38,7 @@ def close(game: Game, number: int) -> None:
         complete(game, number)
 
 
-def end(game: Game, status: Status, failure: Failure | None = None) -> None:
+def end(game: TokenGame, status: Status, failure: Failure | None = None) -> None:
     """The instance is over, and whatever it still held is gone."""
     for node in list(game.state.nodes.values()):
         if node.kind == "call":
@@ -48,7 +48,7 @@ def end(game: Game, status: Status, failure: Failure | None = None) -> None:
     game.emit(e.InstanceEnded(game.now, status, failure))
 
 
-def clear(game: Game, scope: int, but: int = 0) -> None:
+def clear(game: TokenGame, scope: int, but: int = 0) -> None:
     """Everything inside a scope is gone, all `but` one node where given; the scope itself stays."""
     for child in game.children(scope):
         if child.number in game.state.nodes and child.number != but:
@@ -56,19 +56,19 @@ def clear(game: Game, scope: int, but: int = 0) -> None:
     drop_tokens(game, scope)
 
 
-def drop_tokens(game: Game, scope: int) -> None:
+def drop_tokens(game: TokenGame, scope: int) -> None:
     """Tokens on their way inside a scope go no further."""
     kept = [move for move in game.moves if not _is_inside(game, move, scope)]
     game.moves.clear()
     game.moves.extend(kept)
 
 
-def _is_inside(game: Game, move: tuple[object, ...], scope: int) -> bool:
+def _is_inside(game: TokenGame, move: tuple[object, ...], scope: int) -> bool:
     where = move[2] if move[0] in ("arrive", "begin") else move[1]
     return where == scope or (isinstance(where, int) and where not in game.state.nodes)
 
 
-def begin_sub(game: Game, scope: int, sub: str, start: str, *, is_told: bool = False) -> None:
+def begin_sub(game: TokenGame, scope: int, sub: str, start: str, *, is_told: bool = False) -> None:
     """An event subprocess begins because its start event occurred."""
     number = game.enter(sub, scope, "scope")
     arm_subs(game, number, sub)
@@ -78,7 +78,7 @@ def begin_sub(game: Game, scope: int, sub: str, start: str, *, is_told: bool = F
     game.touch(number)
 
 
-def interrupt_scope(game: Game, scope: int) -> None:
+def interrupt_scope(game: TokenGame, scope: int) -> None:
     """An interrupting event subprocess takes over: everything else in the scope is gone, and no other may begin."""
     clear(game, scope)
     area = game.plan.areas[game.state.nodes[scope].element]
@@ -89,7 +89,7 @@ def interrupt_scope(game: Game, scope: int) -> None:
     game.emit(e.Interrupted(scope))
 
 
-def terminate(game: Game, scope: int) -> None:
+def terminate(game: TokenGame, scope: int) -> None:
     """A terminate end event: its scope is over at once."""
     clear(game, scope)
     if scope == ROOT:

@@ -1,4 +1,4 @@
-"""What an instance is at one moment: nodes where tokens stand, and watches for what may happen to them."""
+"""The state of an instance: nodes where tokens stand, and their event subscriptions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Literal, assert_never, get_args
 
 import msgspec
 
+from perdure.agent_usage import Spent
 from perdure.contracts import FailureClass
-from perdure.people import HumanTask
-from perdure.usage import Spent
+from perdure.human_tasks import HumanTask
 
 STATE_VERSION = 3
 

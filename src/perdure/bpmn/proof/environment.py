@@ -1,4 +1,4 @@
-"""What the outside may do to a process: which flags each verb may write and which errors it may raise."""
+"""The environment of a process: flags that each verb may write and errors that it may raise."""
 
 from __future__ import annotations
 

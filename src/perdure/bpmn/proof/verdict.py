@@ -1,4 +1,4 @@
-"""What a proof says: the verdict, its findings, and how something bad comes about, step by step."""
+"""The verdict of a proof: its findings, each with a counterexample step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What refers to what: every reference of a model leads to something of the right kind in the right scope."""
+"""References: every reference of a model leads to an element of the right kind in the right scope."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from perdure.bpmn.model import (
     Task,
     scopes,
 )
-from perdure.bpmn.xml.names import with_article
+from perdure.bpmn.xml.namespaces import with_article
 
 
 class Fault(NamedTuple):

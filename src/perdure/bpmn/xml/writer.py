@@ -8,15 +8,15 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from perdure.bpmn.model import Annotation, Collaboration, Definitions, Diagram, Message, Model, scopes
-from perdure.bpmn.xml import extras
-from perdure.bpmn.xml.names import NOTED
-from perdure.bpmn.xml.tag import Tag
-from perdure.bpmn.xml.values import show_value
-from perdure.bpmn.xml.writing.diagrams import diagram_tags
-from perdure.bpmn.xml.writing.extensions import Kept
-from perdure.bpmn.xml.writing.render import render
-from perdure.bpmn.xml.writing.scopes import annotation_tag, association_tag, process_tag
-from perdure.bpmn.xml.writing.triggers import given
+from perdure.bpmn.xml import extension_schema
+from perdure.bpmn.xml.element import Tag
+from perdure.bpmn.xml.expressions import show_value
+from perdure.bpmn.xml.namespaces import NOTED
+from perdure.bpmn.xml.writers.diagrams import diagram_tags
+from perdure.bpmn.xml.writers.event_definitions import given
+from perdure.bpmn.xml.writers.extensions import Kept
+from perdure.bpmn.xml.writers.scopes import annotation_tag, association_tag, process_tag
+from perdure.bpmn.xml.writers.serializer import render
 
 _PLATFORM = {
     "exporter": "Perdure",
@@ -85,7 +85,7 @@ def _collaboration(collaboration: Collaboration) -> Tag:
 
 
 def _message(message: Message) -> Tag:
-    kept = Kept(message.extensions, extras.OF_MESSAGE)
+    kept = Kept(message.extensions, extension_schema.OF_MESSAGE)
     modelled = {}
     if message.correlation is not None:
         key = show_value(message.correlation)

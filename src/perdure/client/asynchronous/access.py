@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from perdure.access.principal import EVERY_VERB, Kind, Role
-from perdure.app.access import KeyView, NewKey
+from perdure.app.access.api_keys import KeyView, NewKey
 from perdure.app.operations import keys, packs, verbs
 from perdure.app.operations.keys import CreateKey, ListKeys, RevokeKey
 from perdure.app.operations.packs import ListPacks, ShowPack

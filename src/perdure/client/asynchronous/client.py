@@ -7,10 +7,11 @@ from typing import Any, Literal, Self, TypeVar
 
 import msgspec
 
-from perdure.app.instance_views import InstanceView
-from perdure.app.listing_views import DeadLetterItem, ParkedItem, RunbookRow
-from perdure.app.mending import StuckView
-from perdure.app.messages import Sent
+from perdure.app.calls.views import CallView, EventView, ReceiptView, quarantined_view
+from perdure.app.incidents import StuckView
+from perdure.app.instances.views import InstanceView
+from perdure.app.lists.views import DeadLetterItem, ParkedItem, RunbookRow
+from perdure.app.message_views import Sent
 from perdure.app.operations import calls, dead_letters, incidents, messages, verbs, waits
 from perdure.app.operations.audits import Export, export_runbook
 from perdure.app.operations.calls import (
@@ -31,19 +32,18 @@ from perdure.app.operations.operation import Operation
 from perdure.app.operations.overview import ShowOverview, show_overview
 from perdure.app.operations.verbs import CallVerb
 from perdure.app.operations.waits import KeyOfWait, ListParked, SendCompletion, SendProgress, WaitToken
-from perdure.app.overview import Overview
+from perdure.app.overview.overview import Overview
+from perdure.app.runbooks.timeline import Timeline
 from perdure.app.session_views import SessionView
-from perdure.app.timelines import Timeline
-from perdure.app.views import CallView, EventView, ReceiptView, quarantined_view
 from perdure.client.asynchronous.access import AccessDesk, PackDesk, VerbDesk
-from perdure.client.asynchronous.following import follow_journal, journal, pages, wait_for
+from perdure.client.asynchronous.journals import follow_journal, journal, pages, wait_for
 from perdure.client.asynchronous.lists import Feed, Listing
 from perdure.client.asynchronous.processes import InstanceDesk, Processes
 from perdure.client.asynchronous.runbooks import SETTLED, DraftDesk, RunbookDesk
 from perdure.client.asynchronous.tasks import TaskDesk
 from perdure.client.asynchronous.transport import Transport
-from perdure.client.outcomes import dead_letter_of, outcome_of
-from perdure.client.views import index_text
+from perdure.client.message_outcomes import dead_letter_of, outcome_of
+from perdure.client.server_views import index_text
 from perdure.contracts import FailureClass
 from perdure.engine import MessageOutcome
 from perdure.errors import CallFailedError, QuarantinedError, RejectedError, Rejection

@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from perdure.app.feed import FeedItem
-from perdure.app.listing_views import DeadLetterItem, InstanceRow, ParkedItem, RunbookRow
-from perdure.app.mending import StuckView
+from perdure.app.feed.feed import FeedItem
+from perdure.app.incidents import StuckView
+from perdure.app.lists.cursors import DEFAULT_LIMIT, Page
+from perdure.app.lists.views import DeadLetterItem, InstanceRow, ParkedItem, RunbookRow
 from perdure.app.operations import calls, dead_letters, events, incidents, instances, runbooks, tasks, waits
 from perdure.app.operations.calls import ListCalls
 from perdure.app.operations.dead_letters import ListLetters
@@ -19,10 +20,9 @@ from perdure.app.operations.instances import ListInstances
 from perdure.app.operations.runbooks import ListRunbooks
 from perdure.app.operations.tasks import ListTasks
 from perdure.app.operations.waits import ListParked
-from perdure.app.paging import DEFAULT_LIMIT, Page
-from perdure.app.task_views import TaskView
+from perdure.app.tasks.views import TaskView
 from perdure.client.asynchronous.transport import Transport
-from perdure.client.views import index_text
+from perdure.client.server_views import index_text
 
 RunbookKind = Literal["runbooks", "calls", "all"]
 

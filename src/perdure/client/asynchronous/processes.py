@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from perdure.app.instance_views import InstanceView
+from perdure.app.calls.views import EventView
+from perdure.app.instances.replay import DiagramView
+from perdure.app.instances.views import InstanceView
 from perdure.app.operations import instances, processes
 from perdure.app.operations.events import follow_instance
 from perdure.app.operations.instances import (
@@ -26,14 +28,12 @@ from perdure.app.operations.instances import (
     SuspendInstance,
 )
 from perdure.app.operations.processes import EndVersion, ListProcesses, ModelText, ProcessName, ShowProcess
-from perdure.app.process_views import ReviewedProcess
-from perdure.app.retracing import DiagramView
-from perdure.app.reviewing import Review
-from perdure.app.views import EventView
-from perdure.client.asynchronous.following import follow_journal, journal, pages, wait_for
+from perdure.app.processes.review import Review
+from perdure.app.processes.views import ReviewedProcess
+from perdure.client.asynchronous.journals import follow_journal, journal, pages, wait_for
 from perdure.client.asynchronous.transport import Transport
 from perdure.client.model_files import in_file, read_model_text
-from perdure.client.views import deployment
+from perdure.client.server_views import deployment
 from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion
 
 Profile = Literal["hollow", "contract", "open"]

@@ -6,8 +6,7 @@ import builtins
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
-from perdure.app.composing import Form
-from perdure.app.drafts import DraftView
+from perdure.app.calls.views import EventView
 from perdure.app.operations import drafts, runbooks
 from perdure.app.operations.drafts import DraftId, OpenDraft, ReplaceDraft, StartDraft
 from perdure.app.operations.events import follow_runbook
@@ -27,9 +26,10 @@ from perdure.app.operations.runbooks import (
     StartRunbook,
     StepReason,
 )
-from perdure.app.runbook_views import PlanDiff, PlanView, RunbookView
-from perdure.app.views import EventView
-from perdure.client.asynchronous.following import follow_journal, journal, pages, wait_for
+from perdure.app.runbooks.composition import Form
+from perdure.app.runbooks.drafts import DraftView
+from perdure.app.runbooks.views import PlanDiff, PlanView, RunbookView
+from perdure.client.asynchronous.journals import follow_journal, journal, pages, wait_for
 from perdure.client.asynchronous.transport import Transport
 from perdure.errors import RejectedError
 

@@ -6,13 +6,13 @@ import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from perdure.app.instance_views import InstanceView
+from perdure.app.calls.views import CallView
+from perdure.app.instances.views import InstanceView
 from perdure.app.operations import tasks
 from perdure.app.operations.tasks import CompleteTask, DelegateTask, ListTasks, ReassignTask, ShowTask, TakeTask
-from perdure.app.runbook_views import RunbookView
-from perdure.app.task_views import TaskView
-from perdure.app.views import CallView
-from perdure.client.asynchronous.following import pages
+from perdure.app.runbooks.views import RunbookView
+from perdure.app.tasks.views import TaskView
+from perdure.client.asynchronous.journals import pages
 from perdure.client.asynchronous.processes import InstanceDesk
 from perdure.client.asynchronous.transport import Transport
 

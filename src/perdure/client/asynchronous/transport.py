@@ -1,4 +1,4 @@
-"""Asking a server: one request with everything that makes asking again safe, and streams that go on where they were."""
+"""The transport: requests that are safe to repeat, and streams that continue from their last event."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import httpx
 import msgspec
 
 from perdure.app.operations.operation import A, Operation, R
-from perdure.client.refusals import RETRIED, RUNNING, error_of, read_problem
-from perdure.client.retrying import Patience
-from perdure.client.sent_events import Reader, SentEvent
-from perdure.client.views import carried
+from perdure.client.problem_errors import RETRIED, RUNNING, error_of, read_problem
+from perdure.client.retry_backoff import Patience
+from perdure.client.server_sent_events import Reader, SentEvent
+from perdure.client.server_views import carried
 from perdure.errors import PerdureError, RejectedError, Rejection, StoreSettingError, StoreUnavailableError
 from perdure.sources import SystemSources, id_text
 

@@ -8,24 +8,24 @@ from typing import Any
 from perdure.bpmn.machine.identity import INSTANCE, PROCESS
 from perdure.contracts import check_key
 from perdure.engine import EVERYTHING, MESSAGE, SIGNAL, Flags, JobStream, StartRequest, Until
-from perdure.engines.embedded.arrivals import Arrivals
-from perdure.engines.embedded.changes import Changes
-from perdure.engines.embedded.duties import InstanceDuties, ProcessDuties
-from perdure.engines.embedded.instances import Instances
+from perdure.engines.embedded.human_tasks import HumanTasks
+from perdure.engines.embedded.instances.instance_changes import InstanceChanges
+from perdure.engines.embedded.instances.instances import Instances
 from perdure.engines.embedded.job_streams import EmbeddedJobStream
-from perdure.engines.embedded.jobs import Jobs
-from perdure.engines.embedded.mail import Mail
-from perdure.engines.embedded.messages import Messages
-from perdure.engines.embedded.notices import Notices
-from perdure.engines.embedded.people import People
+from perdure.engines.embedded.jobs.job_leases import JobLeases
+from perdure.engines.embedded.messages.correlation import Messages
+from perdure.engines.embedded.messages.intake import MessageIntake
+from perdure.engines.embedded.messages.ports import MessageTargets
+from perdure.engines.embedded.outbox import Outbox
 from perdure.engines.embedded.ports import EngineStore
+from perdure.engines.embedded.recovery import InstanceRecovery, ProcessRecovery
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.processes.forms import Forms
 from perdure.processes.instances import InstanceReader
-from perdure.runbooks.conductor import Conductor
-from perdure.runbooks.state import Pin
-from perdure.runbooks.upkeep import Upkeep
+from perdure.runbooks.executor.call_executor import CallExecutor
+from perdure.runbooks.executor.recovery import Recovery
+from perdure.runbooks.machine.state import Pin
 from perdure.sources import Id, Sources
 from perdure.verbs import Verb
 
@@ -40,22 +40,22 @@ class EmbeddedEngine:
     capabilities = EVERYTHING
 
     def __init__(
-        self, conductor: Conductor, upkeep: Upkeep, store: EngineStore, reader: InstanceReader, forms: Forms,
+        self, conductor: CallExecutor, upkeep: Recovery, store: EngineStore, reader: InstanceReader, forms: Forms,
         sources: Sources,
     ) -> None:  # fmt: skip
         self.instances = Instances(conductor, store, reader, sources)
         self.definitions = definitions = reader.definitions
-        self.workshop = Jobs(self.instances)
-        arrivals = Arrivals(self.instances, forms)
-        mail = Mail(self.instances, arrivals)
-        people = People(self.instances, arrivals)
-        self.changes = changes = Changes(self.instances)
+        self.workshop = JobLeases(self.instances)
+        arrivals = MessageIntake(self.instances, forms)
+        mail = MessageTargets(self.instances, arrivals)
+        people = HumanTasks(self.instances, arrivals)
+        self.changes = changes = InstanceChanges(self.instances)
         self.messages = messages = Messages(
             conductor.kernel, store, reader.machine, sources, ask=self.instances.ask, merge=mail.merge, start=mail.start
         )
-        self.notices = Notices(self.instances, changes, messages)
-        upkeep.join(INSTANCE, InstanceDuties(self.instances, self.workshop, changes))
-        upkeep.join(PROCESS, ProcessDuties(self.instances))
+        self.notices = Outbox(self.instances, changes, messages)
+        upkeep.join(INSTANCE, InstanceRecovery(self.instances, self.workshop, changes))
+        upkeep.join(PROCESS, ProcessRecovery(self.instances))
         upkeep.receive(self.notices.kinds, self.notices.deliver)
         upkeep.receive((MESSAGE, SIGNAL), self._go_on)
         conductor.carry(self._carrier)

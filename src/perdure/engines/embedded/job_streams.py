@@ -8,7 +8,7 @@ from typing import Any, Self, assert_never
 
 from perdure.contracts import FailureClass
 from perdure.engine import Flags
-from perdure.engines.embedded.instances import Instances
+from perdure.engines.embedded.instances.instances import Instances
 from perdure.errors import BusinessError, RejectedError, Rejection, Transient
 from perdure.verbs import Call, Result
 

@@ -1,4 +1,4 @@
-"""What the embedded engine needs of a store besides what runbooks need."""
+"""Ports of the embedded engine: the reads and writes it needs beyond those of runbooks."""
 
 from __future__ import annotations
 

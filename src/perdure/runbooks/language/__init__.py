@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from perdure.errors import ProgramError
-from perdure.runbooks.language.calls import calls_from_json
+from perdure.runbooks.language.code_completion import Candidate, complete
 from perdure.runbooks.language.compiler import compile_calls, compile_program
-from perdure.runbooks.language.completion import Candidate, complete
-from perdure.runbooks.language.dry import DryRun, Edge, dry_run
-from perdure.runbooks.language.formatting import format_program, write_program
+from perdure.runbooks.language.dry_run import DryRun, Edge, dry_run
+from perdure.runbooks.language.formatter import format_program, write_program
+from perdure.runbooks.language.json_calls import calls_from_json
 from perdure.runbooks.language.program import CallSource, Program, Ref, Var
-from perdure.runbooks.language.reading import form_of, read_program
+from perdure.runbooks.language.program_reader import form_of, read_program
 
 __all__ = [
     "CallSource",

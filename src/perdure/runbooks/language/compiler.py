@@ -7,19 +7,19 @@ from typing import Any
 
 import msgspec
 
-from perdure.runbooks.language.checking import Checker, references_of
 from perdure.runbooks.language.faults import MOST_STEPS, Fault, raise_if_any
-from perdure.runbooks.language.lowering import Lowering, Names, Step
-from perdure.runbooks.language.order import cycles
+from perdure.runbooks.language.form_syntax import Style
+from perdure.runbooks.language.name_scopes import Scope, needs_by_number
 from perdure.runbooks.language.program import CallSource, Ref
-from perdure.runbooks.language.reading import AnyForm, Damage, damage_of, form_of, read_into
-from perdure.runbooks.language.scopes import Scope, needs_by_number
-from perdure.runbooks.language.sentences import condition_sentence, step_sentence
-from perdure.runbooks.language.style import Style
-from perdure.runbooks.language.verbs import AskedVerb, AskedVerbs
+from perdure.runbooks.language.program_reader import AnyForm, Damage, damage_of, form_of, read_into
+from perdure.runbooks.language.program_verbs import AskedVerb, AskedVerbs
+from perdure.runbooks.language.step_checks import Checker, references_of
+from perdure.runbooks.language.step_lowering import Lowering, Names, Step
+from perdure.runbooks.language.step_order import cycles
+from perdure.runbooks.language.step_sentences import condition_sentence, step_sentence
 from perdure.runbooks.plan import Plan, Reference, StepPlan
 from perdure.verbs import Catalogue
-from perdure.verbs.sexpr.report import Report, shown
+from perdure.verbs.sexpr.mistakes import Report, shown
 
 _SHOWN_CYCLE = 12
 

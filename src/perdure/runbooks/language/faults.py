@@ -1,11 +1,11 @@
-"""What can be wrong with a program beyond its S-expressions, and how it is told."""
+"""Faults of a program beyond its S-expressions, and their messages."""
 
 from __future__ import annotations
 
 import enum
 
 from perdure.errors import Problem, ProgramError
-from perdure.verbs.sexpr.report import Report, render
+from perdure.verbs.sexpr.mistakes import Report, render
 
 LARGEST_BYTES = 8 * 1024 * 1024
 MOST_STEPS = 10_000

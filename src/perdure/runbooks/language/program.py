@@ -1,4 +1,4 @@
-"""What a program is made of, whichever form it was written in: calls, choices, conditions and values."""
+"""The program: calls, choices, conditions and values, whichever form it was written in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an audit can find: stable codes, one sentence each, and the report that collects them."""
+"""Audit findings: stable codes, one sentence each, and the report that collects them."""
 
 from __future__ import annotations
 

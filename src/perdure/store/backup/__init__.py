@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from perdure.sources import Sources, SystemSources
-from perdure.store.audit.verify import Progress
-from perdure.store.backup.checkup import check
-from perdure.store.backup.files import SqliteFiles
-from perdure.store.opening import POSTGRES_PREFIXES
+from perdure.store.audit.store_verification import Progress
+from perdure.store.backup.sqlite_backup import SqliteFiles
+from perdure.store.backup.store_status import check
+from perdure.store.driver_selection import POSTGRES_PREFIXES
 
 __all__ = ["backup", "check", "restore"]
 
@@ -20,7 +20,7 @@ async def backup(url: str, destination: Path, progress: Progress | None = None) 
     """
     tell = progress or _silence
     if url.startswith(POSTGRES_PREFIXES):
-        from perdure.store.backup.programs import dump  # noqa: PLC0415  psycopg is loaded where it is used
+        from perdure.store.backup.postgres_backup import dump  # noqa: PLC0415  psycopg is loaded where it is used
 
         await dump(url, destination, tell)
     else:
@@ -38,7 +38,7 @@ async def restore(
     now = (sources or SystemSources()).now()
     tell = progress or _silence
     if url.startswith(POSTGRES_PREFIXES):
-        from perdure.store.backup.programs import undump  # noqa: PLC0415  psycopg is loaded where it is used
+        from perdure.store.backup.postgres_backup import undump  # noqa: PLC0415  psycopg is loaded where it is used
 
         await undump(source, url, force, now, tell)
     else:

@@ -11,18 +11,18 @@ from psycopg import AsyncConnection
 
 from perdure.kernel.ports import Conflict, Told, Unit
 from perdure.sources import SystemSources
+from perdure.store.commit_callbacks import Waiting, awaited, run_callbacks
 from perdure.store.ports import Row
 from perdure.store.postgres.connection import PATIENCE_SECONDS, closed, connect, place_of, translated
-from perdure.store.postgres.lease import Heartbeat
-from perdure.store.postgres.lines import Lines
-from perdure.store.postgres.schema import migrate_postgres
-from perdure.store.postgres.signals import Signals
-from perdure.store.postgres.statements import load_statements
-from perdure.store.postgres.together import Together, by_first_column, by_place
-from perdure.store.postgres.wire import BEGIN, COMMIT, Request, Wire, asking
+from perdure.store.postgres.connection_pool import ConnectionPool
+from perdure.store.postgres.lease_heartbeat import Heartbeat
+from perdure.store.postgres.notifications import Notifications
+from perdure.store.postgres.pipeline import BEGIN, COMMIT, Pipeline, Request, asking
+from perdure.store.postgres.prepared_statements import load_statements
+from perdure.store.postgres.read_batches import ReadBatches, by_first_column, by_place
+from perdure.store.postgres.schema_migration import migrate_postgres
 from perdure.store.postgres.writer import Writer
 from perdure.store.queries import load_queries
-from perdure.store.telling import Waiting, awaited, tell_all
 from perdure.work.ports import Beat
 
 MAX_BATCH = 512
@@ -54,11 +54,11 @@ class PostgresDriver:
     async def open(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._closing = asyncio.Event()
-        self._lines = Lines(self._new_wire, self._place, self._closing, self._patience_seconds)
+        self._lines = ConnectionPool(self._new_wire, self._place, self._closing, self._patience_seconds)
         self._writer = Writer(self._new_wire, self._statements, self._place, self._closing, self._patience_seconds)
-        self._signals = Signals(self._new_connection, self._closing)
-        self._loads = Together(self._lines, self._statements["load_aggregates"], by_first_column)
-        self._finds = Together(self._lines, self._statements["find_tokens_of"], by_place)
+        self._signals = Notifications(self._new_connection, self._closing)
+        self._loads = ReadBatches(self._lines, self._statements["load_aggregates"], by_first_column)
+        self._finds = ReadBatches(self._lines, self._statements["find_tokens_of"], by_place)
         try:
             async with await self._new_connection() as connection:
                 await migrate_postgres(connection, self._queries, self._place)
@@ -72,8 +72,8 @@ class PostgresDriver:
     async def _new_connection(self) -> AsyncConnection[Any]:
         return await connect(self.url, self._place, self._queries["prepare_session"])
 
-    async def _new_wire(self) -> Wire:
-        return Wire(await self._new_connection())
+    async def _new_wire(self) -> Pipeline:
+        return Pipeline(await self._new_connection())
 
     async def close(self) -> None:
         if self._is_closed:
@@ -83,7 +83,7 @@ class PostgresDriver:
         if self._committing is not None:
             await asyncio.wait([self._committing])
         waiting, self._waiting = self._waiting, []
-        tell_all(self._loop, waiting, [closed(self._place)] * len(waiting))
+        run_callbacks(self._loop, waiting, [closed(self._place)] * len(waiting))
         await self._signals.close()
         await self._loads.close()
         await self._finds.close()
@@ -136,12 +136,12 @@ class PostgresDriver:
         try:
             verdicts = await self._writer.commit([unit for unit, _ in batch], self.fence)
         except BaseException as error:
-            tell_all(self._loop, batch, [error] * len(batch))
+            run_callbacks(self._loop, batch, [error] * len(batch))
             raise
         finally:
             self._committing = None
             self._flush_soon()
-        tell_all(self._loop, batch, verdicts)
+        run_callbacks(self._loop, batch, verdicts)
 
     def beat(self) -> tuple[Beat, Callable[[], None]]:
         queries = self._queries

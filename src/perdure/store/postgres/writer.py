@@ -14,12 +14,12 @@ import psycopg
 
 from perdure.errors import FencedError, PerdureError, StoreFullError
 from perdure.kernel.ports import Conflict, InboxRow, Unit
-from perdure.store.batch import ORDER, batch_of
-from perdure.store.gate import Claims, Standing, claims_of, judge, passing
+from perdure.store.commit_gate import Claims, Standing, claims_of, judge, passing
 from perdure.store.ports import Row
 from perdure.store.postgres.connection import Lost, patiently, translated
-from perdure.store.postgres.statements import Statement
-from perdure.store.postgres.wire import BEGIN, COMMIT, ROLLBACK, Request, Wire, asking, carrying
+from perdure.store.postgres.pipeline import BEGIN, COMMIT, ROLLBACK, Pipeline, Request, asking, carrying
+from perdure.store.postgres.prepared_statements import Statement
+from perdure.store.unit_batch import ORDER, batch_of
 
 MAX_RACES = 50
 """How often a batch is judged again because another process was faster."""
@@ -49,7 +49,7 @@ class Writer:
 
     def __init__(
         self,
-        connect: Callable[[], Awaitable[Wire]],
+        connect: Callable[[], Awaitable[Pipeline]],
         statements: Mapping[str, Statement],
         place: str,
         closing: asyncio.Event,
@@ -60,7 +60,7 @@ class Writer:
         self._place = place
         self._closing = closing
         self._patience_seconds = patience_seconds
-        self._wire: Wire | None = None
+        self._wire: Pipeline | None = None
         self._doubts = 0
         self.commits = 0
 
@@ -129,7 +129,7 @@ class Writer:
         self._doubts = max(0, self._doubts - 1)
         return not self._doubts
 
-    async def _at_once(self, wire: Wire, units: list[Unit], fence: int) -> list[Verdict]:
+    async def _at_once(self, wire: Pipeline, units: list[Unit], fence: int) -> list[Verdict]:
         """Gate and writes in one round trip: a key that is taken fails all of it, and the gate then says whose."""
         standing = Standing()
         verdicts = judge(units, claims_of(units), standing)
@@ -142,7 +142,7 @@ class Writer:
         self.commits += 1
         return [*verdicts]
 
-    async def _attempt(self, wire: Wire, units: list[Unit], fence: int) -> list[Verdict]:
+    async def _attempt(self, wire: Pipeline, units: list[Unit], fence: int) -> list[Verdict]:
         claims = claims_of(units)
         standing = await self._standing(wire, claims, fence)
         verdicts = judge(units, claims, standing)
@@ -154,7 +154,7 @@ class Writer:
         batch = batch_of(passing(units, verdicts), standing.repeated)
         return [*(self._write(name, batch[name]) for name in ORDER if name in batch), Request(COMMIT, [])]
 
-    async def _standing(self, wire: Wire, claims: Claims, fence: int) -> Standing:
+    async def _standing(self, wire: Pipeline, claims: Claims, fence: int) -> Standing:
         asked = [
             (name, rows)
             for name, rows in (
@@ -182,7 +182,7 @@ class Writer:
             rows = sorted(rows, key=order)
         return carrying(self._statements[name], rows)
 
-    async def _ready(self) -> Wire:
+    async def _ready(self) -> Pipeline:
         if self._wire is None or self._wire.is_broken:
             await self.close()
             self._wire = await self._connect()

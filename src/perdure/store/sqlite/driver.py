@@ -22,6 +22,7 @@ from typing import Any
 from perdure.errors import PerdureError, StoreUnavailableError
 from perdure.kernel.ports import Conflict, Told, Unit, Verdict
 from perdure.sources import perf_counter, thread_time
+from perdure.store.commit_callbacks import Waiting, awaited, run_callbacks
 from perdure.store.migrations import migrate_sqlite
 from perdure.store.ports import Row
 from perdure.store.queries import load_queries
@@ -36,7 +37,6 @@ from perdure.store.sqlite.connection import (
     translated,
 )
 from perdure.store.sqlite.writer import Writer
-from perdure.store.telling import Waiting, awaited, tell_all
 from perdure.work.ports import Beat
 
 MAX_BATCH = 512
@@ -123,7 +123,7 @@ class SqliteDriver:
             self._tasks.put(None)
             await asyncio.to_thread(self._thread.join)
         waiting = self._take(len(self._waiting))
-        tell_all(self._loop, waiting, [_closed(self.url)] * len(waiting))
+        run_callbacks(self._loop, waiting, [_closed(self.url)] * len(waiting))
         if not self.is_memory:
             self._reader.close()
         self._writer.connection.close()
@@ -261,7 +261,7 @@ class SqliteDriver:
 
     def _settle(self, batch: list[Waiting], verdicts: list[Verdict], is_busy: bool = False) -> None:
         self._is_busy = is_busy
-        tell_all(self._loop, batch, verdicts)
+        run_callbacks(self._loop, batch, verdicts)
         if self._waiting and not self._is_busy and not self._is_flushing:
             self._is_flushing = True
             self._loop.call_soon(self._flush)

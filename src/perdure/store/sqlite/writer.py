@@ -9,10 +9,10 @@ from typing import Any
 
 from perdure.errors import FencedError
 from perdure.kernel.ports import Conflict, Unit
-from perdure.store.batch import ORDER, batch_of
-from perdure.store.gate import Claims, Standing, claims_of, judge, passing
+from perdure.store.commit_gate import Claims, Standing, claims_of, judge, passing
 from perdure.store.queries import expand
 from perdure.store.sqlite.connection import Connection
+from perdure.store.unit_batch import ORDER, batch_of
 
 CHUNK_SIZES = (64, 32, 16, 8, 4, 2, 1)
 """Rows per statement: few sizes, so that prepared statements are found again."""

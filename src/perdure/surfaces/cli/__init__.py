@@ -7,7 +7,7 @@ import io
 import os
 import sys
 
-from perdure.surfaces.cli.exits import INVALID
+from perdure.surfaces.cli.exit_codes import INVALID
 
 COMPLETING = "_PERDURE_COMPLETE"
 """The variable by which a shell asks for completions."""

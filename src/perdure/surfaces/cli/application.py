@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from perdure.surfaces.cli import COMPLETING
-from perdure.surfaces.cli.commands import COMMANDS
-from perdure.surfaces.cli.exits import INTERRUPTED
-from perdure.surfaces.cli.failures import usage_error
+from perdure.surfaces.cli.command_table import COMMANDS
+from perdure.surfaces.cli.error_output import usage_error
+from perdure.surfaces.cli.exit_codes import INTERRUPTED
 from perdure.surfaces.cli.options import Settings, give_options, group, with_options
 from perdure.surfaces.cli.root_help import HELP
 

@@ -130,7 +130,7 @@ def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*, context: typer.Context, **given: Any) -> None:
-        from perdure.surfaces.cli.failures import ending
+        from perdure.surfaces.cli.error_output import ending
 
         settings = settings_of(context)
         arguments = {parameter.name: given[parameter.name] for parameter in own}

@@ -24,7 +24,7 @@ def encode(value: Any) -> str:
 @functools.cache
 def console() -> Console:
     """Where people read results."""
-    from perdure.surfaces.cli.consoles import make_console
+    from perdure.surfaces.cli.console import make_console
 
     return make_console()
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TextIO
 
-from perdure.surfaces.cli.commands import COMMANDS
+from perdure.surfaces.cli.command_table import COMMANDS
 from perdure.surfaces.cli.shared_options import PANEL, SHARED_OPTIONS
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."

@@ -15,22 +15,22 @@ from litestar.utils.path import join_paths
 
 from perdure.access.roles import OPERATIONS
 from perdure.app import Perdure
-from perdure.app.server_config import ServerConfig
+from perdure.app.configuration.server import ServerConfig
 from perdure.errors import InvariantBroken
-from perdure.surfaces.http.agents import agent_routes
-from perdure.surfaces.http.authenticating import Authenticator, Open, authenticating
+from perdure.surfaces.http.admission import Admission
+from perdure.surfaces.http.authentication import Authenticator, Open, authenticating
+from perdure.surfaces.http.authorization import acting, is_public, operation_of
 from perdure.surfaces.http.credentials import Credentials, TokenReader
-from perdure.surfaces.http.describing import description_config
-from perdure.surfaces.http.edge import Edge, names_of
-from perdure.surfaces.http.guarding import acting, is_public, operation_of
-from perdure.surfaces.http.limits import FAILURES_BURST, FAILURES_PER_SECOND, Buckets
-from perdure.surfaces.http.problems import answer_problem
-from perdure.surfaces.http.reading import JsonRequest
-from perdure.surfaces.http.repeating import repeating
+from perdure.surfaces.http.idempotency import repeating
+from perdure.surfaces.http.json_request import JsonRequest
+from perdure.surfaces.http.mcp_mount import agent_routes
+from perdure.surfaces.http.middleware import Middleware, names_of
+from perdure.surfaces.http.openapi import description_config
+from perdure.surfaces.http.problem_details import answer_problem
+from perdure.surfaces.http.rate_limits import FAILURES_BURST, FAILURES_PER_SECOND, Buckets
 from perdure.surfaces.http.routes import API, ROOT
 from perdure.surfaces.http.routes.dashboard import Files
-from perdure.surfaces.http.streams import Streams
-from perdure.surfaces.http.turnstile import Turnstile
+from perdure.surfaces.http.server_sent_events import Streams
 
 
 def make_app(
@@ -41,14 +41,14 @@ def make_app(
     tokens: TokenReader | None = None,
     public_keys: Mapping[str, Any] | None = None,
     routes: tuple[Any, ...] = (),
-) -> Edge:
+) -> Middleware:
     """Everything a server needs but the socket. `routes` are more of them, at the root."""
     sources = perdure.runtime.sources
     failures = Buckets(sources, FAILURES_PER_SECOND, FAILURES_BURST)
     who: Authenticator = Credentials(perdure.access, settings, secret, sources, failures, tokens)
     if not settings.authentication:
         who = Open(who)
-    book, turnstile = perdure.runtime.store.answers, Turnstile()
+    book, turnstile = perdure.runtime.store.answers, Admission()
     with warnings.catch_warnings():
         # Handlers are given what they name; Litestar 3 will want that marked, and is kept out until then.
         warnings.simplefilter("ignore", LitestarDeprecationWarning)
@@ -80,7 +80,7 @@ def make_app(
             "failures": failures, "public_keys": public_keys or {},
         }
     )  # fmt: skip
-    edge = Edge(app, sources, names_of(settings), settings.public_url, [streams.stop], lambda: runtime.metrics)
+    edge = Middleware(app, sources, names_of(settings), settings.public_url, [streams.stop], lambda: runtime.metrics)
     app.state.edge = edge
     return edge
 

@@ -6,15 +6,15 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from perdure.access.keytexts import PREFIX
+from perdure.access.key_text import PREFIX
 from perdure.access.principal import Principal
-from perdure.access.tokens import Session, is_csrf, read_session, read_wait_token, wait_principal
-from perdure.app.access import AccessDesk
-from perdure.app.server_config import ServerConfig
+from perdure.access.signed_tokens import Session, is_csrf, read_session, read_wait_token, wait_principal
+from perdure.app.access.api_keys import KeyOperations
+from perdure.app.configuration.server import ServerConfig
 from perdure.sources import Sources
-from perdure.surfaces.http.guarding import CHALLENGE
-from perdure.surfaces.http.limits import Buckets
-from perdure.surfaces.http.problems import RefusedRequest
+from perdure.surfaces.http.authorization import CHALLENGE
+from perdure.surfaces.http.problem_details import RefusedRequest
+from perdure.surfaces.http.rate_limits import Buckets
 
 UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 COOKIE = "perdure_session"
@@ -33,7 +33,7 @@ class Credentials:
     """Tells who asks. A credential that is shown and not good is refused, whatever is asked."""
 
     def __init__(
-        self, access: AccessDesk, settings: ServerConfig, secret: bytes, sources: Sources,
+        self, access: KeyOperations, settings: ServerConfig, secret: bytes, sources: Sources,
         failures: Buckets, tokens: TokenReader | None = None,
     ) -> None:  # fmt: skip
         self._access = access

@@ -13,14 +13,14 @@ from urllib.parse import quote, urlencode, urlsplit
 import httpx
 import msgspec
 
-from perdure.access.claims import ClaimNames, Expected, claims_fault, principal_of
-from perdure.access.keytexts import to_letters
+from perdure.access.key_text import to_letters
 from perdure.access.principal import Kind, Principal
-from perdure.access.tokens import LOGIN_SECONDS, Login
-from perdure.app.server_config import OidcConfig, is_loopback
+from perdure.access.signed_tokens import LOGIN_SECONDS, Login
+from perdure.access.token_claims import ClaimNames, Expected, claims_fault, principal_of
+from perdure.app.configuration.server import OidcConfig, is_loopback
 from perdure.sources import SECOND, Micros, Sources, fresh_secret
-from perdure.surfaces.http.jwts import KeyFound, read_header, read_keys, suiting, verified
-from perdure.surfaces.http.problems import RefusedRequest
+from perdure.surfaces.http.jwt import KeyFound, read_header, read_keys, suiting, verified
+from perdure.surfaces.http.problem_details import RefusedRequest
 
 KNOWN_FOR: Micros = 3600 * SECOND
 """How long what the provider says about itself, and its keys, are believed."""

@@ -13,21 +13,21 @@ from litestar import Response, get, post, put
 from litestar.params import Parameter, QueryParameter
 
 from perdure.access.principal import own_key
-from perdure.app.drafts import DraftView
-from perdure.app.instance_views import InstanceView
+from perdure.app.calls.views import CallView
+from perdure.app.instances.views import InstanceView
+from perdure.app.operations.execution import perform
 from perdure.app.operations.fields import MAX_TEXT
 from perdure.app.operations.operation import Context, Operation, Route
-from perdure.app.operations.perform import perform
-from perdure.app.runbook_views import RunbookView
-from perdure.app.views import CallView
+from perdure.app.runbooks.drafts import DraftView
+from perdure.app.runbooks.views import RunbookView
 from perdure.errors import PerdureError
-from perdure.surfaces.http.answering import Answer
-from perdure.surfaces.http.following import STREAMED, followed
-from perdure.surfaces.http.guarding import AnyRequest, perdure_for, principal_of
-from perdure.surfaces.http.making import route
-from perdure.surfaces.http.patience import patiently
-from perdure.surfaces.http.reading import header_of
+from perdure.surfaces.http.authorization import AnyRequest, perdure_for, principal_of
+from perdure.surfaces.http.journal_streams import STREAMED, followed
+from perdure.surfaces.http.json_request import header_of
+from perdure.surfaces.http.json_response import Answer
+from perdure.surfaces.http.long_poll import patiently
 from perdure.surfaces.http.responses import OWN, Own
+from perdure.surfaces.http.route_decorators import route
 
 Row = Operation[Any, Any]
 METHODS = {"GET": get, "POST": post, "PUT": put}

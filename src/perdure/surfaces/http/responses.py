@@ -10,15 +10,15 @@ from litestar import Response
 from litestar.exceptions import HTTPException
 from msgspec.structs import replace
 
-from perdure.app.messages import Sent
+from perdure.app.calls.views import ReceiptView
+from perdure.app.message_views import Sent
 from perdure.app.operations.audits import Export
 from perdure.app.operations.incidents import Retried, RetriedMany
-from perdure.app.views import ReceiptView
 from perdure.errors import PerdureError, RejectedError
 from perdure.sources import id_text, parse_id
-from perdure.surfaces.http.answering import Answer
-from perdure.surfaces.http.guarding import AnyRequest
-from perdure.surfaces.http.problems import RefusedRequest, answer_problem, refusal_of
+from perdure.surfaces.http.authorization import AnyRequest
+from perdure.surfaces.http.json_response import Answer
+from perdure.surfaces.http.problem_details import RefusedRequest, answer_problem, refusal_of
 
 KEPT = frozenset({"buffered", "accepted", "no_subscription", "ambiguous"})
 """Outcomes of a message that is kept for later, or for somebody who looks after dead letters."""

@@ -15,11 +15,11 @@ from mcp.shared.exceptions import MCPError
 from perdure.access.principal import Principal
 from perdure.app import Perdure
 from perdure.errors import PayloadTooLargeError, RejectedError, Rejection
-from perdure.surfaces.mcp.desk import Desk, Tool, desk_of
-from perdure.surfaces.mcp.fitting import WHOLE, as_json, short
-from perdure.surfaces.mcp.refusing import INVALID, Refusal, refusal_of
-from perdure.surfaces.mcp.tools import every_tool, is_offered
-from perdure.surfaces.mcp.verbs import DescribeVerb, describe_verb
+from perdure.surfaces.mcp.answer_size import WHOLE, as_json, short
+from perdure.surfaces.mcp.tool import Tool, ToolSession, tool_session
+from perdure.surfaces.mcp.tool_errors import INVALID, Refusal, refusal_of
+from perdure.surfaces.mcp.tool_list import every_tool, is_offered
+from perdure.surfaces.mcp.verb_tools import DescribeVerb, describe_verb
 from perdure.telemetry import parse_traceparent
 
 Context = ServerRequestContext[Any, Any]
@@ -72,7 +72,7 @@ class Protocol:
             content=[types.TextContent(type="text", text=text)], structured_content=msgspec.json.decode(text)
         )
 
-    async def _answer(self, desk: Desk, tool: Tool, arguments: dict[str, Any]) -> msgspec.Struct:
+    async def _answer(self, desk: ToolSession, tool: Tool, arguments: dict[str, Any]) -> msgspec.Struct:
         desk.check(tool.operation)
         asked = msgspec.convert(arguments, tool.takes)
         answer = await (tool.act(desk, asked) if tool.is_reading else self._to_its_end(tool.act(desk, asked)))
@@ -127,10 +127,10 @@ class Protocol:
         contents = types.TextResourceContents(uri=uri, mime_type=JSON, text=text)
         return types.ReadResourceResult(contents=[contents])
 
-    def _desk(self, context: Context, principal: Principal) -> Desk:
+    def _desk(self, context: Context, principal: Principal) -> ToolSession:
         trace = (context.meta or {}).get("traceparent", "")
         text = trace if isinstance(trace, str) and parse_traceparent(trace) is not None else ""
-        return desk_of(self._perdure, principal, text)
+        return tool_session(self._perdure, principal, text)
 
     def _who(self, context: Context) -> Principal:
         try:

@@ -1,4 +1,4 @@
-"""What each command does to a conversation."""
+"""Commands of a conversation, one function each."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Callable
 import msgspec
 
 from perdure.packs import hand_over, pending
-from perdure.runbooks import draft as d
-from perdure.runbooks.drafting import write_draft
+from perdure.runbooks.drafts import draft as d
+from perdure.runbooks.drafts.compilation import write_draft
 from perdure.runbooks.plan import Reference
-from perdure.surfaces.repl import explaining, running, slots
-from perdure.surfaces.repl.session import AskArgument, AskCancel, AskEntity, AskField, AskSentence, Session
-from perdure.surfaces.repl.talk import (
+from perdure.surfaces.repl import explanations, questions, runs
+from perdure.surfaces.repl.answer_values import read_value, reference_in
+from perdure.surfaces.repl.command_words import Command
+from perdure.surfaces.repl.dialogue import (
     Code,
     Follow,
     Leave,
@@ -27,17 +28,16 @@ from perdure.surfaces.repl.talk import (
     Steer,
     Undo,
 )
-from perdure.surfaces.repl.turning import Turning, playback
-from perdure.surfaces.repl.values import read_value, reference_in
-from perdure.surfaces.repl.words import Command
-from perdure.verbs.shorthand import argument_name
+from perdure.surfaces.repl.session import AskArgument, AskCancel, AskEntity, AskField, AskSentence, Session
+from perdure.surfaces.repl.turn import TurnBuilder, playback
+from perdure.verbs.schema_shorthand import argument_name
 
 _DRAFTING = frozenset(
     ["run_step", "undo", "redo", "confirm", "drop", "move", "disable", "enable", "toggle", "edit", "set", "clear"]
 )
 
 
-def obey(turn: Turning, command: Command) -> bool:
+def obey(turn: TurnBuilder, command: Command) -> bool:
     """Whether the words were a command here; some mean something only at times."""
     if command.name == "set":
         pack = turn.pack
@@ -54,7 +54,7 @@ def obey(turn: Turning, command: Command) -> bool:
 # --- edits ------------------------------------------------------------------------------------------------------------
 
 
-def _undo(turn: Turning, command: Command) -> None:
+def _undo(turn: TurnBuilder, command: Command) -> None:
     if not turn.session.runbook:
         turn.say("There is nothing to undo.", "warning")
         return
@@ -62,7 +62,7 @@ def _undo(turn: Turning, command: Command) -> None:
     turn.wish(Undo())
 
 
-def _redo(turn: Turning, command: Command) -> None:
+def _redo(turn: TurnBuilder, command: Command) -> None:
     if not turn.session.runbook:
         turn.say("There is nothing to redo.", "warning")
         return
@@ -70,7 +70,7 @@ def _redo(turn: Turning, command: Command) -> None:
     turn.wish(Redo())
 
 
-def _confirm(turn: Turning, command: Command) -> None:
+def _confirm(turn: TurnBuilder, command: Command) -> None:
     asked = turn.session.asked
     if isinstance(asked, AskSentence) and asked.entries:
         entries = [msgspec.structs.replace(entry, status="confirmed") for entry in asked.entries]
@@ -80,10 +80,10 @@ def _confirm(turn: Turning, command: Command) -> None:
     turn.settle()
 
 
-def _changing(edit: Callable[[d.Draft, str], d.Change]) -> Callable[[Turning, Command], None]:
-    def act(turn: Turning, command: Command) -> None:
+def _changing(edit: Callable[[d.Draft, str], d.Change]) -> Callable[[TurnBuilder, Command], None]:
+    def act(turn: TurnBuilder, command: Command) -> None:
         turn.changed(edit(turn.draft, command.get("step")))
-        slots.play_back(turn)
+        questions.play_back(turn)
 
     return act
 
@@ -92,12 +92,12 @@ def _toggle(draft: d.Draft, step: str) -> d.Change:
     return d.enable(draft, step) if draft.entry(step).status == "disabled" else d.disable(draft, step)
 
 
-def _move(turn: Turning, command: Command) -> None:
+def _move(turn: TurnBuilder, command: Command) -> None:
     turn.changed(d.reorder(turn.draft, command.get("step"), d.number_in(command.get("to"))))
-    slots.play_back(turn)
+    questions.play_back(turn)
 
 
-def _edit(turn: Turning, command: Command) -> None:
+def _edit(turn: TurnBuilder, command: Command) -> None:
     step, argument, value = command.get("step"), argument_name(command.get("argument")), command.get("value")
     place = turn.draft.find(step)
     entry = turn.draft.entries[place]
@@ -106,65 +106,65 @@ def _edit(turn: Turning, command: Command) -> None:
     if reference is not None:
         made = Reference((argument,), reference.step, reference.path)
         turn.changed(d.edit_arg(turn.draft, step, argument, None, turn.catalogue, reference=made))
-        slots.play_back(turn)
+        questions.play_back(turn)
         return
-    if argument in verb.input.properties and slots.entity_of(turn, argument) is None:
+    if argument in verb.input.properties and questions.entity_of(turn, argument) is None:
         found = read_value(value, verb.input.properties[argument], verb.input.schema.get("$defs"))
         if found.fault:
             turn.say(f"{found.fault}. {found.hint}".strip(), "warning")
             return
         turn.changed(d.edit_arg(turn.draft, step, argument, found.value, turn.catalogue))
-        slots.play_back(turn)
+        questions.play_back(turn)
         return
     if argument not in verb.input.properties:
         d.edit_arg(turn.draft, step, argument, value, turn.catalogue)
-    slots.give_argument(turn, AskArgument(entry, argument, place + 1), value)
+    questions.give_argument(turn, AskArgument(entry, argument, place + 1), value)
 
 
-def _set(turn: Turning, command: Command) -> None:
+def _set(turn: TurnBuilder, command: Command) -> None:
     """Another answer; a plan that was made of the answers is made anew."""
     field = argument_name(command.get("field"))
     answers = {name: answer for name, answer in turn.draft.answers.items() if name != field}
     if turn.draft.entries:
         turn.say("The plan is made anew; 'undo' brings the old one back.", "quiet")
     turn.put(draft=msgspec.structs.replace(turn.draft, answers=answers, entries=()))
-    slots.give_field(turn, AskField(field), command.get("value"))
+    questions.give_field(turn, AskField(field), command.get("value"))
 
 
-def _clear(turn: Turning, command: Command) -> None:
+def _clear(turn: TurnBuilder, command: Command) -> None:
     turn.put(asked=None)
     turn.changed(d.clear(turn.draft))
-    slots.ask_next(turn)
+    questions.ask_next(turn)
 
 
 # --- looking ----------------------------------------------------------------------------------------------------------
 
 
-def _show(turn: Turning, command: Command) -> None:
+def _show(turn: TurnBuilder, command: Command) -> None:
     if turn.session.run is not None:
         turn.wish(Look())
     elif turn.draft.entries:
         turn.show(playback(turn.draft))
     else:
-        explaining.draft_status(turn)
+        explanations.draft_status(turn)
 
 
-def _status(turn: Turning, command: Command) -> None:
+def _status(turn: TurnBuilder, command: Command) -> None:
     if turn.session.run is not None:
         turn.wish(Look())
     else:
-        explaining.draft_status(turn)
+        explanations.draft_status(turn)
 
 
-def _program(turn: Turning, command: Command) -> None:
+def _program(turn: TurnBuilder, command: Command) -> None:
     turn.show(Code(write_draft(turn.draft)))
 
 
-def _readiness(turn: Turning, command: Command) -> None:
-    explaining.show_readiness(turn)
+def _readiness(turn: TurnBuilder, command: Command) -> None:
+    explanations.show_readiness(turn)
 
 
-def _packs(turn: Turning, command: Command) -> None:
+def _packs(turn: TurnBuilder, command: Command) -> None:
     rows = tuple((each.id, each.description or each.name) for each in turn.knowledge.shelf)
     turn.show(Rows("Packs", ("pack", "what it is for"), rows, "There are no packs here."))
 
@@ -172,17 +172,17 @@ def _packs(turn: Turning, command: Command) -> None:
 # --- going elsewhere --------------------------------------------------------------------------------------------------
 
 
-def _switch(turn: Turning, command: Command) -> None:
+def _switch(turn: TurnBuilder, command: Command) -> None:
     if not command.get("pack"):
         _packs(turn, command)
         return
     pack = turn.knowledge.shelf.get(command.get("pack"))
     if turn.draft.entries and turn.session.run is None:
         turn.say(f"{len(turn.draft.entries)} planned steps stay in runbook {turn.session.runbook}.", "warning")
-    slots.enter_pack(turn, pack)
+    questions.enter_pack(turn, pack)
 
 
-def _handoff(turn: Turning, command: Command) -> None:
+def _handoff(turn: TurnBuilder, command: Command) -> None:
     """Go on in another pack: what is known goes along."""
     pack, run = turn.pack, turn.session.run
     target = command.get("pack") or (pack.handoff_target if pack is not None else None)
@@ -201,10 +201,10 @@ def _handoff(turn: Turning, command: Command) -> None:
     turn.kept(d.Change(draft, f"Handed over from {before or 'another plan'}"))
     if not pending(chosen, draft):
         turn.say("Nothing new has to be asked.", "quiet")
-    slots.ask_next(turn)
+    questions.ask_next(turn)
 
 
-def _resume(turn: Turning, command: Command) -> None:
+def _resume(turn: TurnBuilder, command: Command) -> None:
     word = command.get("id")
     if not word:
         turn.wish(ListOpen())
@@ -214,14 +214,14 @@ def _resume(turn: Turning, command: Command) -> None:
     turn.wish(Load(listed[number - 1] if 1 <= number <= len(listed) else word))
 
 
-def _new(turn: Turning, command: Command) -> None:
+def _new(turn: TurnBuilder, command: Command) -> None:
     if turn.session.runbook:
         turn.say(f"Runbook {turn.session.runbook} stays as it is.", "quiet")
     turn.session = Session(open=turn.session.open)
     turn.say("What do you want to do?")
 
 
-def _cancel(turn: Turning, command: Command) -> None:
+def _cancel(turn: TurnBuilder, command: Command) -> None:
     """A question is withdrawn; without one, a run is stopped, after asking."""
     run = turn.session.run
     if turn.session.asked is not None:
@@ -237,7 +237,7 @@ def _cancel(turn: Turning, command: Command) -> None:
         turn.say("There is nothing to cancel.", "quiet")
 
 
-def _run_step(turn: Turning, command: Command) -> None:
+def _run_step(turn: TurnBuilder, command: Command) -> None:
     """One step and what it needs; the others stay in the plan, disabled."""
     wanted = turn.draft.entry(command.get("step"))
     needed, waiting = {wanted.name}, list(wanted.needs())
@@ -249,11 +249,11 @@ def _run_step(turn: Turning, command: Command) -> None:
     for entry in turn.draft.active():
         if entry.name not in needed:
             turn.changed(d.disable(turn.draft, entry.name), "quiet")
-    running.run(turn)
+    runs.run(turn)
 
 
-def _steer(act: str) -> Callable[[Turning, Command], None]:
-    def steer(turn: Turning, command: Command) -> None:
+def _steer(act: str) -> Callable[[TurnBuilder, Command], None]:
+    def steer(turn: TurnBuilder, command: Command) -> None:
         if turn.session.run is None:
             turn.say("Nothing runs here.", "warning")
             return
@@ -263,7 +263,7 @@ def _steer(act: str) -> Callable[[Turning, Command], None]:
     return steer
 
 
-def _watch(turn: Turning, command: Command) -> None:
+def _watch(turn: TurnBuilder, command: Command) -> None:
     if turn.session.run is None:
         turn.say("Nothing runs here.", "warning")
     elif turn.session.run.is_ended:
@@ -273,15 +273,15 @@ def _watch(turn: Turning, command: Command) -> None:
         turn.wish(Follow(waits=True))
 
 
-def _quit(turn: Turning, command: Command) -> None:
+def _quit(turn: TurnBuilder, command: Command) -> None:
     if turn.session.runbook:
         turn.say(f"Everything is kept. Come back with: perdure repl --resume {turn.session.runbook}", "quiet")
     turn.put(has_ended=True)
     turn.wish(Leave())
 
 
-_ACTS: dict[str, Callable[[Turning, Command], None]] = {
-    "run": lambda turn, command: running.run(turn),
+_ACTS: dict[str, Callable[[TurnBuilder, Command], None]] = {
+    "run": lambda turn, command: runs.run(turn),
     "run_step": _run_step,
     "undo": _undo,
     "redo": _redo,
@@ -296,20 +296,20 @@ _ACTS: dict[str, Callable[[Turning, Command], None]] = {
     "clear": _clear,
     "show": _show,
     "program": _program,
-    "why": lambda turn, command: explaining.why(turn, command.get("what")),
+    "why": lambda turn, command: explanations.why(turn, command.get("what")),
     "status": _status,
-    "options": lambda turn, command: explaining.options(turn),
+    "options": lambda turn, command: explanations.options(turn),
     "readiness": _readiness,
-    "dry_run": lambda turn, command: running.show_dry_run(turn),
+    "dry_run": lambda turn, command: runs.show_dry_run(turn),
     "packs": _packs,
     "switch": _switch,
-    "verbs": lambda turn, command: explaining.find_verbs(turn, command.get("text")),
+    "verbs": lambda turn, command: explanations.find_verbs(turn, command.get("text")),
     "handoff": _handoff,
     "tasks": lambda turn, command: turn.wish(ListTasks()),
-    "claim": lambda turn, command: running.claim(turn, command.get("task")),
-    "answer": lambda turn, command: running.answer(turn, command.get("task"), command.get("data")),
-    "approve": lambda turn, command: running.decide(turn, command.get("task"), True, command.get("reason")),
-    "reject": lambda turn, command: running.decide(turn, command.get("task"), False, command.get("reason")),
+    "claim": lambda turn, command: runs.claim(turn, command.get("task")),
+    "answer": lambda turn, command: runs.answer(turn, command.get("task"), command.get("data")),
+    "approve": lambda turn, command: runs.decide(turn, command.get("task"), True, command.get("reason")),
+    "reject": lambda turn, command: runs.decide(turn, command.get("task"), False, command.get("reason")),
     "incidents": lambda turn, command: turn.wish(ListIncidents()),
     "letters": lambda turn, command: turn.wish(ListLetters()),
     "retry": _steer("retry"),
@@ -319,6 +319,6 @@ _ACTS: dict[str, Callable[[Turning, Command], None]] = {
     "runbooks": lambda turn, command: turn.wish(ListOpen()),
     "new": _new,
     "cancel": _cancel,
-    "help": lambda turn, command: explaining.help_(turn),
+    "help": lambda turn, command: explanations.help_(turn),
     "quit": _quit,
 }

@@ -11,25 +11,12 @@ from perdure.errors import PerdureError, ProgramError
 from perdure.packs import Pack, pending, select_pack, select_verb
 from perdure.packs.questions import NO, YES, choose, options_of, plain
 from perdure.packs.selection import owners
-from perdure.runbooks import draft as d
-from perdure.runbooks.drafting import read_entries
-from perdure.surfaces.repl import running, slots
+from perdure.runbooks.drafts import draft as d
+from perdure.runbooks.drafts.compilation import read_entries
+from perdure.surfaces.repl import questions, runs
+from perdure.surfaces.repl.command_words import is_program, parse_command
 from perdure.surfaces.repl.commands import obey
-from perdure.surfaces.repl.session import (
-    AskArgument,
-    AskCancel,
-    AskContext,
-    AskEntity,
-    AskField,
-    AskPack,
-    AskRun,
-    AskSentence,
-    AskSwitch,
-    AskTask,
-    AskVerb,
-    Session,
-)
-from perdure.surfaces.repl.talk import (
+from perdure.surfaces.repl.dialogue import (
     Follow,
     Found,
     Listed,
@@ -48,15 +35,28 @@ from perdure.surfaces.repl.talk import (
     TasksListed,
     Told,
 )
-from perdure.surfaces.repl.turning import Knowledge, Turn, Turning
-from perdure.surfaces.repl.words import is_program, parse_command
+from perdure.surfaces.repl.session import (
+    AskArgument,
+    AskCancel,
+    AskContext,
+    AskEntity,
+    AskField,
+    AskPack,
+    AskRun,
+    AskSentence,
+    AskSwitch,
+    AskTask,
+    AskVerb,
+    Session,
+)
+from perdure.surfaces.repl.turn import Knowledge, Turn, TurnBuilder
 
 SHORTHAND = re.compile(r"([\w-]+)\s*[=:]\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 
 
 def open_conversation(knowledge: Knowledge, resume: str = "") -> Turn:
     """The first turn: what one may come back to, or the runbook named."""
-    turn = Turning(Session(), knowledge)
+    turn = TurnBuilder(Session(), knowledge)
     if resume:
         turn.wish(Load(resume))
     else:
@@ -67,7 +67,7 @@ def open_conversation(knowledge: Knowledge, resume: str = "") -> Turn:
 
 def hear(session: Session, text: str, knowledge: Knowledge) -> Turn:
     """One line from the person."""
-    turn = Turning(_next_turn(session), knowledge)
+    turn = TurnBuilder(_next_turn(session), knowledge)
     try:
         _hear(turn, text)
     except PerdureError as error:
@@ -77,7 +77,7 @@ def hear(session: Session, text: str, knowledge: Knowledge) -> Turn:
 
 def learn(session: Session, news: News, knowledge: Knowledge) -> Turn:  # noqa: PLR0912  one case per kind of news
     """What came back from the desk."""
-    turn = Turning(session, knowledge)
+    turn = TurnBuilder(session, knowledge)
     match news:
         case Saved(id):
             turn.put(runbook=id)
@@ -85,20 +85,20 @@ def learn(session: Session, news: News, knowledge: Knowledge) -> Turn:  # noqa: 
             _redrawn(turn, news)
         case Found(matches):
             if isinstance(session.asked, AskEntity):
-                slots.found(turn, session.asked, matches)
+                questions.found(turn, session.asked, matches)
         case Moved(run):
-            running.moved(turn, run)
+            runs.moved(turn, run)
         case Rested(run, tasks, draft):
             if draft is not None:
                 turn.put(draft=draft, runbook=run.id)
-            running.rested(turn, run, tasks)
+            runs.rested(turn, run, tasks)
         case Looked(run):
-            running.show_run(turn, run)
+            runs.show_run(turn, run)
         case OpenListed():
             _open_listed(turn, news)
         case TasksListed(tasks):
             turn.put(tasks=tasks)
-            running.show_tasks(turn)
+            runs.show_tasks(turn)
         case Listed(table):
             turn.show(table)
         case Told(text, follow):
@@ -117,14 +117,14 @@ def learn(session: Session, news: News, knowledge: Knowledge) -> Turn:  # noqa: 
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-def _hear(turn: Turning, text: str) -> None:
+def _hear(turn: TurnBuilder, text: str) -> None:
     asked = turn.session.asked
     if isinstance(asked, AskRun):
         command = parse_command(text) if not asked.phrase or text.strip() != asked.phrase else None
         if command is not None and command.name in ("why", "show", "dry_run", "options", "readiness", "help", "quit"):
             obey(turn, command)
         else:
-            running.give_run(turn, asked, text)
+            runs.give_run(turn, asked, text)
         return
     command = parse_command(text)
     if command is not None and not _is_answer(turn, text) and obey(turn, command):
@@ -137,7 +137,7 @@ def _hear(turn: Turning, text: str) -> None:
         _meant(turn, text)
 
 
-def _is_answer(turn: Turning, text: str) -> bool:
+def _is_answer(turn: TurnBuilder, text: str) -> bool:
     """Words in quotes, and words that are one of the options on the table, are never a command."""
     asked, pack = turn.session.asked, turn.pack
     if asked is None or text.strip().startswith('"'):
@@ -149,19 +149,19 @@ def _is_answer(turn: Turning, text: str) -> bool:
     return False
 
 
-def _answered(turn: Turning, text: str) -> None:  # noqa: PLR0912  one case per kind of question
+def _answered(turn: TurnBuilder, text: str) -> None:  # noqa: PLR0912  one case per kind of question
     asked = turn.session.asked
     match asked:
         case None:
             _meant(turn, text)
         case AskField():
-            slots.give_field(turn, asked, text)
+            questions.give_field(turn, asked, text)
         case AskContext():
-            slots.give_context(turn, asked, text)
+            questions.give_context(turn, asked, text)
         case AskArgument():
-            slots.give_argument(turn, asked, text)
+            questions.give_argument(turn, asked, text)
         case AskEntity():
-            slots.give_entity(turn, asked, text)
+            questions.give_entity(turn, asked, text)
         case AskPack():
             _give_pack(turn, asked, text)
         case AskVerb():
@@ -171,17 +171,17 @@ def _answered(turn: Turning, text: str) -> None:  # noqa: PLR0912  one case per 
         case AskSentence():
             _give_sentence(turn, asked, text)
         case AskTask():
-            running.give_task(turn, asked, text)
+            runs.give_task(turn, asked, text)
         case AskCancel():
-            if running.give_cancel(turn, asked, text):
+            if runs.give_cancel(turn, asked, text):
                 turn.wish(Steer("cancel", reason=asked.reason))
         case AskRun():
-            running.give_run(turn, asked, text)
+            runs.give_run(turn, asked, text)
         case _:
             assert_never(asked)
 
 
-def _give_sentence(turn: Turning, asked: AskSentence, text: str) -> None:
+def _give_sentence(turn: TurnBuilder, asked: AskSentence, text: str) -> None:
     """Yes adds or confirms; no leaves out, or leaves proposed; anything else is a new wish."""
     said = text.strip().lower()
     if not said or said in YES:
@@ -206,7 +206,7 @@ def _give_sentence(turn: Turning, asked: AskSentence, text: str) -> None:
     _meant(turn, text)
 
 
-def _give_pack(turn: Turning, asked: AskPack, text: str) -> None:
+def _give_pack(turn: TurnBuilder, asked: AskPack, text: str) -> None:
     said = text.strip().lower()
     if len(asked.packs) == 1 and said in NO:
         turn.settle()
@@ -221,10 +221,10 @@ def _give_pack(turn: Turning, asked: AskPack, text: str) -> None:
     chosen = turn.knowledge.shelf.get(understood.value)
     ranking = select_pack(asked.said, turn.knowledge.shelf, turn.knowledge.scoring)
     captured = next((each.captured for each in ranking.candidates if each.thing.id == chosen.id), {})
-    slots.enter_pack(turn, chosen, captured)
+    questions.enter_pack(turn, chosen, captured)
 
 
-def _give_verb(turn: Turning, asked: AskVerb, text: str) -> None:
+def _give_verb(turn: TurnBuilder, asked: AskVerb, text: str) -> None:
     said = text.strip().lower()
     if len(asked.verbs) == 1 and (not said or said in YES | NO):
         turn.settle()
@@ -243,19 +243,19 @@ def _give_verb(turn: Turning, asked: AskVerb, text: str) -> None:
     _begin_verb(turn, understood.value, asked.said)
 
 
-def _begin_verb(turn: Turning, name: str, said: str) -> None:
+def _begin_verb(turn: TurnBuilder, name: str, said: str) -> None:
     ranking = select_verb(said, turn.catalogue, turn.pack, scoring=turn.knowledge.scoring)
     captured = next((each.captured for each in ranking.candidates if each.thing.name == name), {})
-    slots.begin_entry(turn, turn.catalogue.get(name), captured)
+    questions.begin_entry(turn, turn.catalogue.get(name), captured)
 
 
-def _give_switch(turn: Turning, asked: AskSwitch, text: str) -> None:
+def _give_switch(turn: TurnBuilder, asked: AskSwitch, text: str) -> None:
     turn.settle()
     if text.strip().lower() in YES:
         pack = turn.knowledge.shelf.get(asked.pack)
         ranking = select_pack(asked.said, turn.knowledge.shelf, turn.knowledge.scoring)
         said = next((each.captured for each in ranking.candidates if each.thing.id == pack.id), {})
-        slots.enter_pack(turn, pack, said)
+        questions.enter_pack(turn, pack, said)
         return
     turn.say("Staying here.", "quiet")
 
@@ -263,7 +263,7 @@ def _give_switch(turn: Turning, asked: AskSwitch, text: str) -> None:
 # --- free words -------------------------------------------------------------------------------------------------------
 
 
-def _meant(turn: Turning, text: str) -> None:
+def _meant(turn: TurnBuilder, text: str) -> None:
     """A pack where none is chosen, a step where one is; what cannot be told apart is asked."""
     run = turn.session.run
     if run is not None and not run.is_ended:
@@ -276,11 +276,11 @@ def _meant(turn: Turning, text: str) -> None:
     _meant_verb(turn, text)
 
 
-def _meant_pack(turn: Turning, text: str) -> bool:
+def _meant_pack(turn: TurnBuilder, text: str) -> bool:
     word, _, rest = text.strip().partition(" ")
     outright = turn.knowledge.shelf.find(word.lower())
     if outright is not None:
-        slots.enter_pack(turn, outright, shorthand(rest))
+        questions.enter_pack(turn, outright, shorthand(rest))
         return True
     scoring = turn.knowledge.scoring
     ranking = select_pack(text, turn.knowledge.shelf, scoring)
@@ -292,7 +292,7 @@ def _meant_pack(turn: Turning, text: str) -> bool:
             return False
         case "strong":
             best = ranking.candidates[0]
-            slots.enter_pack(turn, best.thing, best.captured)
+            questions.enter_pack(turn, best.thing, best.captured)
         case "weak" | "ambiguous":
             ids = tuple(each.thing.id for each in ranking.candidates)
             if len(ids) == 1:
@@ -310,7 +310,7 @@ def shorthand(text: str) -> dict[str, str]:
     return {name.replace("-", "_"): one or two or three for name, one, two, three in found}
 
 
-def _meant_verb(turn: Turning, text: str) -> None:
+def _meant_verb(turn: TurnBuilder, text: str) -> None:
     pack, scoring = turn.pack, turn.knowledge.scoring
     ranking = select_verb(text, turn.catalogue, pack, turn.draft, rejected=turn.session.rejected, scoring=scoring)
     best = ranking.best
@@ -328,7 +328,7 @@ def _meant_verb(turn: Turning, text: str) -> None:
         if pack is not None and not pack.allows(best.thing.name):
             turn.say(f"{pack.name} does not allow '{best.thing.name}'.", "warning")
             return
-        slots.begin_entry(turn, best.thing, best.captured)
+        questions.begin_entry(turn, best.thing, best.captured)
         return
     names = tuple(each.thing.name for each in ranking.candidates if pack is None or pack.allows(each.thing.name))
     if ranking.verdict == "weak":
@@ -343,7 +343,7 @@ def _meant_verb(turn: Turning, text: str) -> None:
         turn.ask(AskVerb(names, text), "clarifying", "Which do you mean?", names)
 
 
-def _other_pack(turn: Turning, text: str, verb: str) -> Pack | None:
+def _other_pack(turn: TurnBuilder, text: str, verb: str) -> Pack | None:
     """The one other pack that what was said belongs to, when this one has no place for it."""
     pack = turn.pack
     if pack is None:
@@ -357,7 +357,7 @@ def _other_pack(turn: Turning, text: str, verb: str) -> Pack | None:
     return best.thing if best is not None and is_other else None
 
 
-def _program(turn: Turning, text: str) -> None:
+def _program(turn: TurnBuilder, text: str) -> None:
     """A typed program is no bypass: it is read, said in sentences and asked about like anything else."""
     run = turn.session.run
     if run is not None and not run.is_ended:
@@ -377,13 +377,13 @@ def _program(turn: Turning, text: str) -> None:
         entries = tuple(
             msgspec.structs.replace(each, section=pack.section_of(each.verb)) if each.verb else each for each in entries
         )
-    slots.propose(turn, entries)
+    questions.propose(turn, entries)
 
 
 # --- news -------------------------------------------------------------------------------------------------------------
 
 
-def _redrawn(turn: Turning, news: Redrawn) -> None:
+def _redrawn(turn: TurnBuilder, news: Redrawn) -> None:
     is_loaded = bool(news.id)
     turn.put(draft=news.draft, asked=None, run=None, **({"runbook": news.id} if is_loaded else {}))
     turn.say(news.text, "good")
@@ -391,14 +391,14 @@ def _redrawn(turn: Turning, news: Redrawn) -> None:
     if is_loaded and pin is not None and (pack is None or pack.hash != pin.hash):
         turn.say(f"The pack '{pin.id}' is not what it was when this was planned; the plan stays as it is.", "warning")
     if not news.draft.entries and pack is not None and (is_loaded or pending(pack, news.draft)):
-        slots.ask_next(turn)
+        questions.ask_next(turn)
     elif news.draft.entries:
-        slots.play_back(turn)
+        questions.play_back(turn)
     else:
         turn.settle()
 
 
-def _open_listed(turn: Turning, news: OpenListed) -> None:
+def _open_listed(turn: TurnBuilder, news: OpenListed) -> None:
     turn.put(open=tuple(each.id for each in news.runbooks))
     if not news.runbooks:
         return

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import msgspec
 
 from perdure.contracts import ConsequenceTier
-from perdure.runbooks.draft import Draft, Entry
+from perdure.runbooks.drafts.draft import Draft, Entry
 from perdure.runbooks.plan import Plan
-from perdure.surfaces.repl.talk import Match, RunSeen, TaskSeen
+from perdure.surfaces.repl.dialogue import Match, RunSeen, TaskSeen
 
 Mode = Literal["choosing", "in_pack", "clarifying", "playback", "editing", "executing"]
 

@@ -14,7 +14,7 @@ from perdure.kernel.kernel import Aggregate
 from perdure.sources import id_text
 from perdure.testing.conformance import order as o
 from perdure.testing.conformance.case import Case, EngineWorld
-from perdure.testing.scenarios.values import Scenario
+from perdure.testing.scenarios.scenario import Scenario
 
 Promise = Callable[[EngineWorld], Awaitable[list[str]]]
 

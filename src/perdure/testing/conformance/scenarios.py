@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from perdure.testing.conformance.case import Case, EngineWorld
-from perdure.testing.scenarios import values as v
-from perdure.testing.scenarios.loading import load_scenario
-from perdure.testing.scenarios.playing import play
+from perdure.testing.scenarios import scenario as v
+from perdure.testing.scenarios.scenario_loader import load_scenario
+from perdure.testing.scenarios.scenario_player import play
 
 
 def scenario_cases(files: Iterable[Path]) -> list[Case]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from perdure.testing.scenarios.values import Crash, Message, Scenario, Signal, Start, Step
+from perdure.testing.scenarios.scenario import Crash, Message, Scenario, Signal, Start, Step
 
 
 def with_crashes(scenario: Scenario) -> Scenario:

@@ -1,4 +1,4 @@
-"""What a scenario is played in: a process engine with its store, its clock and its outside world."""
+"""The world of a scenario: a process engine with its store, its clock and its outside."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import msgspec
 
 from perdure.bpmn.machine.state import Instance
 from perdure.bpmn.model import Model
-from perdure.testing.scenarios import values as v
-from perdure.testing.scenarios.trail import Trail
+from perdure.testing.scenarios import scenario as v
+from perdure.testing.scenarios.execution_trail import Trail
 
 
 class Refusal(msgspec.Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from perdure.verbs.sexpr.check import ArgumentShape, VerbShape, check
 from perdure.verbs.sexpr.forms import (
     Argument,
     CallForm,
@@ -17,9 +16,10 @@ from perdure.verbs.sexpr.forms import (
     calls,
     walk,
 )
-from perdure.verbs.sexpr.plain import arguments
+from perdure.verbs.sexpr.json_arguments import arguments
+from perdure.verbs.sexpr.mistakes import Mistake, render
+from perdure.verbs.sexpr.program_check import ArgumentShape, VerbShape, check
 from perdure.verbs.sexpr.reader import read
-from perdure.verbs.sexpr.report import Mistake, render
 from perdure.verbs.sexpr.writer import write
 
 __all__ = [

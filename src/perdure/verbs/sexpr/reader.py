@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from perdure.verbs.sexpr.bracket_outline import Outline
 from perdure.verbs.sexpr.forms import NOWHERE, CallForm, Program, Symbol, walk
-from perdure.verbs.sexpr.outline import Outline
-from perdure.verbs.sexpr.report import Mistake, Report, nearest, refuse, shown
+from perdure.verbs.sexpr.mistakes import Mistake, Report, nearest, refuse, shown
 from perdure.verbs.sexpr.statement import StatementReader
 from perdure.verbs.sexpr.tokens import tokens
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from perdure.verbs.sexpr.bracket_outline import Statement
 from perdure.verbs.sexpr.forms import (
     Argument,
     CallForm,
@@ -15,9 +16,8 @@ from perdure.verbs.sexpr.forms import (
     snake,
 )
 from perdure.verbs.sexpr.literals import is_exact, looks_like_number, number, number_advice, string
-from perdure.verbs.sexpr.names import FIELD, NAME, ON_FAILURE, VERB, WORDS
-from perdure.verbs.sexpr.outline import Statement
-from perdure.verbs.sexpr.report import Mistake, Report, shown
+from perdure.verbs.sexpr.mistakes import Mistake, Report, shown
+from perdure.verbs.sexpr.name_syntax import FIELD, NAME, ON_FAILURE, VERB, WORDS
 from perdure.verbs.sexpr.tokens import Kind, Token
 
 _NO_VALUE = frozenset({Kind.CLOSE, Kind.KEYWORD, Kind.COMMA})

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from perdure.verbs.sexpr.forms import Span
-from perdure.verbs.sexpr.names import VARIABLE
-from perdure.verbs.sexpr.report import Mistake, Report, shown
+from perdure.verbs.sexpr.mistakes import Mistake, Report, shown
+from perdure.verbs.sexpr.name_syntax import VARIABLE
 
 
 class Kind(enum.Enum):

@@ -7,6 +7,7 @@ import re
 from typing import assert_never
 
 from perdure.errors import DefinitionError
+from perdure.verbs.sexpr.bracket_outline import DEEPEST
 from perdure.verbs.sexpr.forms import (
     Argument,
     CallForm,
@@ -21,9 +22,8 @@ from perdure.verbs.sexpr.forms import (
     snake,
 )
 from perdure.verbs.sexpr.literals import LARGEST_INTEGER, written_number, written_string
-from perdure.verbs.sexpr.names import FIELD, NAME, ON_FAILURE, RESERVED, VERB
-from perdure.verbs.sexpr.outline import DEEPEST
-from perdure.verbs.sexpr.report import Mistake, refuse, shown
+from perdure.verbs.sexpr.mistakes import Mistake, refuse, shown
+from perdure.verbs.sexpr.name_syntax import FIELD, NAME, ON_FAILURE, RESERVED, VERB
 
 _WIDTH = 100
 

@@ -1,4 +1,4 @@
-"""What an agent gave back, read as data: the result of its verb or a decision, and how sure it is."""
+"""Answers of agents, read as data: the result of a verb or a decision, and its confidence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 from perdure.errors import PerdureError, SchemaViolationError
 from perdure.payload import parse
-from perdure.verbs.compiled import Verb
+from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.handlers import Decide
 
 PARTS = ("add", "skip", "finish", "reason", "confidence")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from perdure.agent_usage import OVER_BUDGET, Meter, ModelUse, Prices, Spent, excess, money, priced
 from perdure.errors import BusinessError
-from perdure.usage import OVER_BUDGET, Meter, ModelUse, Prices, Spent, excess, money, priced
 from perdure.verbs.agents import AgentContract
 
 UNSURE = "agent.unsure"

@@ -1,4 +1,4 @@
-"""What an agent is told: the task in words, and everything else as data that cannot pass for words."""
+"""Prompts: the task in words, and everything else as data that cannot pass for words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from perdure.verbs.compiled import Verb
+from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.handlers import Call
 
 DATA = "data"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.graph import knots
-from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.flow_graph import knots
+from perdure.bpmn.lint.model_index import Index
 from perdure.bpmn.model import (
     Gateway,
     Node,

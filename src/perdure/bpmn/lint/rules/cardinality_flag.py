@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.reads import uses
+from perdure.bpmn.lint.flag_access import uses
+from perdure.bpmn.lint.model_index import Index
 
 CODE = "CON110"
 NAME = "cardinality-flag"

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.machine.values import MAX_AT_ONCE, MAX_ITERATIONS
+from perdure.bpmn.lint.model_index import Index
+from perdure.bpmn.machine.expression_values import MAX_AT_ONCE, MAX_ITERATIONS
 from perdure.bpmn.model import (
     MultiInstance,
 )

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.model_index import Index
 from perdure.bpmn.model import (
     Event,
     Gateway,
 )
-from perdure.bpmn.xml.names import with_article
+from perdure.bpmn.xml.namespaces import with_article
 
 CODE = "BPM115"
 NAME = "condition-ignored"

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.texts import all_extensions
+from perdure.bpmn.lint.model_index import Index
+from perdure.bpmn.lint.model_queries import all_extensions
 
 CODE = "CON006"
 NAME = "contract-mapping"

@@ -13,8 +13,8 @@ from perdure.bpmn.lint.dataflow import (
     reached_without,
 )
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.reads import Use, uses
+from perdure.bpmn.lint.flag_access import Use, uses
+from perdure.bpmn.lint.model_index import Index
 
 CODE = "CON105"
 NAME = "correlation-not-set"

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from perdure.bpmn.cycles import Cycle, read_cycle
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.model_index import Index
 from perdure.bpmn.model import Event, TimerTrigger
+from perdure.bpmn.timer_cycles import Cycle, read_cycle
 
 CODE = "BPM192"
 NAME = "cycle-that-ends"

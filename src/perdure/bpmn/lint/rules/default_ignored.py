@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.xml.names import with_article
+from perdure.bpmn.lint.model_index import Index
+from perdure.bpmn.xml.namespaces import with_article
 
 CODE = "BPM116"
 NAME = "default-ignored"

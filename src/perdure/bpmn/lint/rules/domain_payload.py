@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.texts import all_texts
+from perdure.bpmn.lint.model_index import Index
+from perdure.bpmn.lint.model_queries import all_texts
 
 CODE = "HOL012"
 NAME = "domain-payload"

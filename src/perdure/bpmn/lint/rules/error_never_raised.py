@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from perdure.bpmn.lint.contract import same_name
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index, triggers_of
-from perdure.bpmn.lint.texts import nearest
+from perdure.bpmn.lint.model_index import Index, triggers_of
+from perdure.bpmn.lint.model_queries import nearest
 from perdure.bpmn.model import (
     CallActivity,
     ErrorTrigger,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from perdure.bpmn.lint.contract import same_name
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index, Room, triggers_of
+from perdure.bpmn.lint.model_index import Index, Room, triggers_of
 from perdure.bpmn.model import (
     ErrorTrigger,
     Event,

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.texts import trigger_kind
+from perdure.bpmn.lint.model_index import Index
+from perdure.bpmn.lint.model_queries import trigger_kind
 from perdure.bpmn.model import (
     Event,
 )

@@ -12,8 +12,8 @@ from perdure.bpmn.conditions import (
     condition_faults,
 )
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.reads import conditions
+from perdure.bpmn.lint.flag_access import conditions
+from perdure.bpmn.lint.model_index import Index
 
 CODE = "HOL007"
 NAME = "flag-compared-wrongly"

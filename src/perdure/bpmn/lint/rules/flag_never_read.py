@@ -11,7 +11,7 @@ from perdure.bpmn.lint.dataflow import (
     reads_of,
 )
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.model_index import Index
 
 CODE = "CON106"
 NAME = "flag-never-read"

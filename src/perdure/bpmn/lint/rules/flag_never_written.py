@@ -13,7 +13,7 @@ from perdure.bpmn.lint.dataflow import (
     reads_of,
 )
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.model_index import Index
 
 CODE = "CON101"
 NAME = "flag-never-written"

@@ -12,7 +12,7 @@ from perdure.bpmn.lint.dataflow import (
     surely_write,
 )
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.model_index import Index
 from perdure.bpmn.model import (
     Event,
     Gateway,

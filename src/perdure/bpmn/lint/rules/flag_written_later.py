@@ -14,8 +14,8 @@ from perdure.bpmn.lint.dataflow import (
     written_before,
 )
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.reads import uses
+from perdure.bpmn.lint.flag_access import uses
+from perdure.bpmn.lint.model_index import Index
 
 CODE = "CON102"
 NAME = "flag-written-later"

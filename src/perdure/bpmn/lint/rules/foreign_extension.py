@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from perdure.bpmn.lint import zeebe
+from perdure.bpmn.lint import zeebe_extensions
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.texts import all_attributes, misspelt, nested_extensions
+from perdure.bpmn.lint.model_index import Index
+from perdure.bpmn.lint.model_queries import all_attributes, misspelt, nested_extensions
 from perdure.bpmn.model import Extension
-from perdure.bpmn.xml.extras import PLACES, WITHOUT_EFFECT
+from perdure.bpmn.xml.extension_schema import PLACES, WITHOUT_EFFECT
 
 CODE = "HOL010"
 NAME = "foreign-extension"
@@ -57,8 +57,8 @@ def check(index: Index) -> Iterator[Note]:
     for element, name, _ in all_attributes(index):
         if name.startswith(_ENGINES) and _local(name) not in _HARMLESS:
             yield _foreign(element, name)
-        yield from zeebe.unknown_attribute(element, name)
-    yield from zeebe.nameless(index)
+        yield from zeebe_extensions.unknown_attribute(element, name)
+    yield from zeebe_extensions.nameless(index)
     for remark in index.model.remarks:
         if remark.code == CODE:
             yield Note(remark.element, remark.fact, remark.hint, remark.place)
@@ -77,7 +77,7 @@ def _whole(index: Index, element: str, around: str, extension: Extension) -> Not
         return _foreign(element, name)
     if meant := misspelt(name):
         return Note(element, f"its {name[:80]} is not known and would be ignored", f"Write {meant}.")
-    if zeebe.is_misplaced(index, element, around, name):
+    if zeebe_extensions.is_misplaced(index, element, around, name):
         return Note(element, f"its {name} has no effect where it stands", PLACES[name])
     return None
 
@@ -90,7 +90,7 @@ def _partly(element: str, extension: Extension) -> Iterator[Note]:
     if _gathers(extension):
         fact = "it gathers results of iterations by expression, which is not done here"
         yield Note(element, fact, "Remove it: what iterations write is kept under their number.")
-    yield from zeebe.unknown(element, extension)
+    yield from zeebe_extensions.unknown(element, extension)
 
 
 def _binding(extension: Extension) -> str:

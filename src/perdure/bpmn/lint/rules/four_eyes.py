@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.task_rules import FOUR_EYES
+from perdure.bpmn.lint.model_index import Index
+from perdure.bpmn.task_properties import FOUR_EYES
 
 CODE = "BPM167"
 NAME = "four-eyes"

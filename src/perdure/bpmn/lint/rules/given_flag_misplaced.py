@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.reads import reads
+from perdure.bpmn.lint.flag_access import reads
+from perdure.bpmn.lint.model_index import Index
 from perdure.bpmn.model import (
     GIVEN_FLAGS,
 )

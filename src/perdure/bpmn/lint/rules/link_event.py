@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index, is_named, triggers_of
+from perdure.bpmn.lint.model_index import Index, is_named, triggers_of
 from perdure.bpmn.model import (
     Event,
     LinkTrigger,

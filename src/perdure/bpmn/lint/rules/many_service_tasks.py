@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.model_index import Index
 
 CODE = "HOL015"
 NAME = "many-service-tasks"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from perdure.bpmn.lint.coverage import covers
+from perdure.bpmn.lint.condition_coverage import covers
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.model_index import Index
 
 CODE = "BPM113"
 NAME = "no-way-out"

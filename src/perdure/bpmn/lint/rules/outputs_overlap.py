@@ -14,7 +14,7 @@ from perdure.bpmn.lint.dataflow import (
     concurrent_pairs,
 )
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.model_index import Index
 
 CODE = "CON108"
 NAME = "outputs-overlap"

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.model_index import Index
 from perdure.bpmn.model import (
     Bounds,
     Diagram,

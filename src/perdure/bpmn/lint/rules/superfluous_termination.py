@@ -11,7 +11,7 @@ from perdure.bpmn.lint.dataflow import (
     is_fork,
 )
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index, Room, triggers_of
+from perdure.bpmn.lint.model_index import Index, Room, triggers_of
 from perdure.bpmn.model import (
     Event,
     Node,

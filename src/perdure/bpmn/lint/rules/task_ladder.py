@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.task_rules import ladder_faults
+from perdure.bpmn.lint.model_index import Index
+from perdure.bpmn.task_properties import ladder_faults
 
 CODE = "BPM166"
 NAME = "task-ladder"

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.reads import uses
-from perdure.bpmn.lint.timers import timer_fault
+from perdure.bpmn.lint.flag_access import uses
+from perdure.bpmn.lint.model_index import Index
+from perdure.bpmn.lint.timer_literals import timer_fault
 from perdure.contracts import is_date_time
 
 CODE = "BPM158"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.texts import nearest
+from perdure.bpmn.lint.model_index import Index
+from perdure.bpmn.lint.model_queries import nearest
 from perdure.bpmn.model import Task
-from perdure.bpmn.task_rules import KNOWN, PREFIX
+from perdure.bpmn.task_properties import KNOWN, PREFIX
 
 CODE = "BPM168"
 NAME = "task-property"

@@ -12,8 +12,8 @@ from perdure.bpmn.conditions import (
     undeclared,
 )
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.reads import reads
+from perdure.bpmn.lint.flag_access import reads
+from perdure.bpmn.lint.model_index import Index
 from perdure.bpmn.model import (
     GIVEN_FLAGS,
 )

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.texts import all_extensions, misspelt
-from perdure.bpmn.xml.extras import ZEEBE
+from perdure.bpmn.lint.model_index import Index
+from perdure.bpmn.lint.model_queries import all_extensions, misspelt
+from perdure.bpmn.xml.extension_schema import ZEEBE
 
 CODE = "HOL021"
 NAME = "unknown-extension"

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index, is_named
-from perdure.bpmn.lint.texts import nearest
+from perdure.bpmn.lint.model_index import Index, is_named
+from perdure.bpmn.lint.model_queries import nearest
 from perdure.bpmn.model import (
     CallActivity,
     Event,
     Process,
 )
-from perdure.bpmn.xml.names import with_article
+from perdure.bpmn.xml.namespaces import with_article
 
 CODE = "BPM151"
 NAME = "unknown-process"

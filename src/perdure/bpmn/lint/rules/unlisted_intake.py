@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from perdure.bpmn.lint.contract import same_name
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.texts import nearest
+from perdure.bpmn.lint.model_index import Index
+from perdure.bpmn.lint.model_queries import nearest
 
 CODE = "HOL017"
 NAME = "unlisted-intake"

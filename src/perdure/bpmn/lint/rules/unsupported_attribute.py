@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.texts import all_attributes
+from perdure.bpmn.lint.model_index import Index
+from perdure.bpmn.lint.model_queries import all_attributes
 
 CODE = "BPM165"
 NAME = "unsupported-attribute"

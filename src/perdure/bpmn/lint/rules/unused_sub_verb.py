@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from perdure.bpmn.lint.contract import same_name
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
+from perdure.bpmn.lint.model_index import Index
 
 CODE = "HOL018"
 NAME = "unused-sub-verb"

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from perdure.bpmn.lint.contract import same_name, same_names
 from perdure.bpmn.lint.findings import Note, Severities
-from perdure.bpmn.lint.index import Index
-from perdure.bpmn.lint.reads import writing_nodes
+from perdure.bpmn.lint.flag_access import writing_nodes
+from perdure.bpmn.lint.model_index import Index
 
 CODE = "CON114"
 NAME = "writer-left-out"

@@ -6,7 +6,7 @@ from typing import Any
 
 from perdure.app.operations.table import TABLE
 from perdure.surfaces.http.operation_routes import route_handlers
-from perdure.surfaces.http.routes import dashboard, hooks, probes, sessions
+from perdure.surfaces.http.routes import dashboard, probes, sessions, webhooks
 
 API: tuple[Any, ...] = (*route_handlers(TABLE), *sessions.ROUTES)
-ROOT: tuple[Any, ...] = (*probes.ROUTES, *hooks.ROUTES, *dashboard.ROUTES)
+ROOT: tuple[Any, ...] = (*probes.ROUTES, *webhooks.ROUTES, *dashboard.ROUTES)

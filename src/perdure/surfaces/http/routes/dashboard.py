@@ -12,7 +12,7 @@ import msgspec
 from litestar import MediaType, Request, Response, get
 from litestar.exceptions import NotFoundException
 
-from perdure.surfaces.http.making import public
+from perdure.surfaces.http.route_decorators import public
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
 HASHED = "assets/"

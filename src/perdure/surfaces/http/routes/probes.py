@@ -11,11 +11,11 @@ from litestar import Request, Response, get
 
 from perdure.access.principal import Principal
 from perdure.access.roles import check
-from perdure.app.server_config import is_loopback
-from perdure.surfaces.http.describing import described
-from perdure.surfaces.http.guarding import CHALLENGE
-from perdure.surfaces.http.making import public
-from perdure.surfaces.http.problems import RefusedRequest
+from perdure.app.configuration.server import is_loopback
+from perdure.surfaces.http.authorization import CHALLENGE
+from perdure.surfaces.http.openapi import described
+from perdure.surfaces.http.problem_details import RefusedRequest
+from perdure.surfaces.http.route_decorators import public
 
 
 class Health(msgspec.Struct, frozen=True):

@@ -8,10 +8,10 @@ import msgspec
 from litestar import Request, Response, delete, get, post
 from litestar.datastructures import Cookie
 
-from perdure.access.keytexts import read_key
+from perdure.access.key_text import read_key
 from perdure.access.principal import Principal
 from perdure.access.roles import may
-from perdure.access.tokens import (
+from perdure.access.signed_tokens import (
     LOGIN_SECONDS,
     SESSION_SECONDS,
     Session,
@@ -21,15 +21,15 @@ from perdure.access.tokens import (
     read_login,
     session_token,
 )
-from perdure.app.server_config import ServerConfig
+from perdure.app.configuration.server import ServerConfig
 from perdure.app.session_views import SessionView
 from perdure.sources import Sources, fresh_secret
+from perdure.surfaces.http.authorization import CHALLENGE
 from perdure.surfaces.http.credentials import COOKIE, LOGIN, cookie_in, cookie_name
-from perdure.surfaces.http.guarding import CHALLENGE
-from perdure.surfaces.http.making import public
 from perdure.surfaces.http.oidc import Provider
-from perdure.surfaces.http.parameters import Long, Word
-from perdure.surfaces.http.problems import RefusedRequest
+from perdure.surfaces.http.problem_details import RefusedRequest
+from perdure.surfaces.http.route_decorators import public
+from perdure.surfaces.http.route_parameters import Long, Word
 
 TAGS = ("session",)
 AnyRequest = Request[Any, Any, Any]

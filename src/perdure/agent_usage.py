@@ -1,0 +1,193 @@
+"""Agent usage: values and sums of the tokens, money and time that agents of a runbook or a process used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+
+import msgspec
+
+MICRO = 1_000_000
+MAX_MODEL = 200
+
+
+class Price(msgspec.Struct, frozen=True):
+    """What a million tokens cost, in millionths of the unit money is counted in."""
+
+    input: int
+    output: int
+
+
+Prices = Mapping[str, Price]
+
+
+class ModelUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What was asked of one model. A cost that cannot be told is None, never 0."""
+
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    requests: int = 0
+    cost: int | None = None
+    """In millionths of the unit that prices are given in."""
+    untold: int = 0
+    """Requests whose answer did not say what they used."""
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+class Used(msgspec.Struct, frozen=True, gc=False):
+    """What one attempt used."""
+
+    uses: tuple[ModelUse, ...] = ()
+    duration: int = 0
+    """In microseconds."""
+    agent: str = ""
+
+
+class Spent(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The sum over attempts, failed ones included."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    requests: int = 0
+    cost: int = 0
+    """Of those whose cost is known."""
+    unknown: int = 0
+    """How many attempts there were whose cost, or part of it, is not known: it comes on top."""
+    duration: int = 0
+    attempts: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+class Budget(msgspec.Struct, frozen=True, gc=False):
+    """What the agents of a runbook, or of a process, may use in all. Cost in millionths."""
+
+    max_tokens: int | None = None
+    max_cost: int | None = None
+
+
+NOTHING = Spent()
+OVER_BUDGET = "agent.budget"
+
+
+class Meter:
+    """What one attempt has used so far, as it is told."""
+
+    __slots__ = ("_uses", "agent")
+
+    def __init__(self) -> None:
+        self._uses: list[ModelUse] = []
+        self.agent = ""
+
+    def add(self, use: ModelUse) -> None:
+        self._uses.append(use)
+
+    @property
+    def uses(self) -> tuple[ModelUse, ...]:
+        return summed(self._uses)
+
+    @property
+    def tokens(self) -> int:
+        return sum(use.tokens for use in self._uses)
+
+    @property
+    def requests(self) -> int:
+        return sum(use.requests for use in self._uses)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether every model said what it used."""
+        return not any(use.untold for use in self._uses)
+
+
+def priced(use: ModelUse, prices: Prices) -> ModelUse:
+    """The use with its cost, which is unknown without a price or when a model did not say what it used."""
+    price = prices.get(use.model)
+    if price is None or use.untold:
+        return msgspec.structs.replace(use, cost=None)
+    exact = use.input_tokens * price.input + use.output_tokens * price.output
+    return msgspec.structs.replace(use, cost=-(-exact // MICRO))
+
+
+def cost_of(uses: Iterable[ModelUse]) -> int | None:
+    """What all of it cost; None when a part is unknown."""
+    total = 0
+    for use in uses:
+        if use.cost is None:
+            return None
+        total += use.cost
+    return total
+
+
+def summed(uses: Iterable[ModelUse]) -> tuple[ModelUse, ...]:
+    """One line for each model."""
+    found: dict[str, ModelUse] = {}
+    for use in uses:
+        before = found.get(use.model)
+        found[use.model] = use if before is None else _added(before, use)
+    return tuple(found.values())
+
+
+def _added(one: ModelUse, other: ModelUse) -> ModelUse:
+    cost = None if one.cost is None or other.cost is None else one.cost + other.cost
+    return ModelUse(
+        one.model, one.input_tokens + other.input_tokens, one.output_tokens + other.output_tokens,
+        one.requests + other.requests, cost, one.untold + other.untold,
+    )  # fmt: skip
+
+
+def after(spent: Spent | None, uses: tuple[ModelUse, ...], duration: int, is_cut: bool = False) -> Spent:
+    """The sum with one more attempt; `is_cut` when a run of it was cut off and nobody knows what that used."""
+    spent = spent or NOTHING
+    known = [use.cost for use in uses if use.cost is not None]
+    is_unknown = is_cut or len(known) < len(uses)
+    return Spent(
+        spent.input_tokens + sum(use.input_tokens for use in uses),
+        spent.output_tokens + sum(use.output_tokens for use in uses),
+        spent.requests + sum(use.requests for use in uses), spent.cost + sum(known), spent.unknown + is_unknown,
+        spent.duration + duration, spent.attempts + 1,
+    )  # fmt: skip
+
+
+def excess(budget: Budget, spent: Spent | None, uses: tuple[ModelUse, ...]) -> str:
+    """Why an answer cannot count: what was used is not told, or is more than the budget. Empty when it can."""
+    spent = spent or NOTHING
+    if budget.max_tokens is not None:
+        tokens = spent.tokens + sum(use.tokens for use in uses)
+        if any(use.untold for use in uses):
+            return "The model did not say how many tokens it used, so max_tokens cannot be kept."
+        if tokens > budget.max_tokens:
+            return (
+                f"The agents may use {budget.max_tokens:,} tokens in all and have used {tokens:,} with this attempt. "
+                "What it said was not taken."
+            )
+    if budget.max_cost is None:
+        return ""
+    cost = cost_of(uses)
+    if cost is None:
+        models = ", ".join(sorted({use.model or "a model without a name" for use in uses if use.cost is None}))
+        return f"What {models} cost is not known, so max_cost cannot be kept. Add its price to the verb or the agent."
+    if spent.cost + cost > budget.max_cost:
+        return (
+            f"The agents may cost {money(budget.max_cost)} in all and have cost {money(spent.cost + cost)} with this "
+            "attempt. What it said was not taken."
+        )
+    return ""
+
+
+def micros(amount: Decimal) -> int:
+    """An amount of money in millionths."""
+    return int((amount * MICRO).to_integral_value())
+
+
+def money(amount: int) -> str:
+    """Millionths as people write them: at least two decimals, no more than are needed."""
+    whole, part = divmod(amount, MICRO)
+    decimals = f"{part:06d}".rstrip("0").ljust(2, "0")
+    return f"{whole}.{decimals}"

@@ -1,0 +1,1 @@
+"""Access as an operation sees it: API keys, the verbs a key reaches, and redaction of everything else."""

@@ -1,0 +1,1 @@
+"""The audit of a store and the key that seals it."""

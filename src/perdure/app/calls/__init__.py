@@ -1,0 +1,1 @@
+"""Calls: the views that surfaces show, corrections of data, and the wait for an outcome."""

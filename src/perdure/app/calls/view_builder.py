@@ -1,0 +1,88 @@
+"""Call views: a call as every surface shows it, made from its aggregate and the payloads beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from perdure.app.calls.views import CallView, CarrierView, call_view, quarantined_view
+from perdure.app.runbooks.proposals import proposal_of
+from perdure.errors import QuarantinedError, RejectedError, Rejection
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate, Kernel
+from perdure.runbooks.machine.runbook_machine import RunbookMachine, is_asked
+from perdure.runbooks.machine.state import Pin, Runbook
+from perdure.sources import Id, id_text
+from perdure.store.store import Store
+
+CarrierOf = Callable[[Aggregate, int, Pin], Awaitable[CarrierView]]
+"""Shows the process that carries a step of a call."""
+SentenceOf = Callable[[str, int, Any], str]
+"""Renders the sentence of a call from its verb, the verb's version and its arguments."""
+
+
+class CallViews:
+    """Makes views of calls, for one origin."""
+
+    def __init__(self, kernel: Kernel, store: Store, origin: Origin, carrier: CarrierOf, sentence: SentenceOf) -> None:
+        self._kernel = kernel
+        self._store = store
+        self._origin = origin
+        self._carrier = carrier
+        self._sentence = sentence
+
+    async def parked(self, after: int, limit: int) -> list[dict[str, Any]]:
+        """Waiting calls, oldest first; `number` of the last is the `after` of the next page."""
+        listed = []
+        for row in await self._store.parked(self._origin.tenant, after, limit):
+            view = await self.listed(row.aggregate, row.step)
+            listed.append({"number": row.number, **msgspec.to_builtins(view)})
+        return listed
+
+    async def listed(self, id: Id, step: int = 0) -> CallView:
+        """A call, or a step of a runbook, in a list; one that is set aside says so and hides none of the others."""
+        try:
+            return await self.view(await self.read(id), step=step)
+        except QuarantinedError as error:
+            return quarantined_view(id_text(id), self._origin.tenant, error)
+
+    async def read(self, id: Id) -> Aggregate:
+        """A call or a runbook as it is now."""
+        aggregate = await self._kernel.read(id, self._origin)
+        if aggregate.kind != RunbookMachine.kind:
+            fact, hint = f"that is the id of an {aggregate.kind}", "Look among the instances."
+            raise RejectedError(Rejection("not_found", "find", "call", id_text(id), fact, hint))
+        return aggregate
+
+    async def view(self, aggregate: Aggregate, has_args: bool = True, step: int = 0) -> CallView:
+        """A call; of a runbook the step that is named, or the one that is meant."""
+        number = step or spoken_of(aggregate.state)
+        if not number:
+            return CallView(id_text(aggregate.id), "", 0, aggregate.state.status, tenant=aggregate.tenant)
+        return await self._step(aggregate, has_args, number)
+
+    async def _step(self, aggregate: Aggregate, has_args: bool, number: int) -> CallView:
+        step = aggregate.state.steps[number - 1]
+        args, result = await self.payloads(aggregate, (step.input or None) if has_args else None, step.result)
+        carrier = await self._carrier(aggregate, number, step.carrier) if step.carrier is not None else None
+        proposal = await proposal_of(self._store, aggregate, step)
+        sentence = self._sentence(step.verb, step.version, args) if args is not None else ""
+        return call_view(aggregate, args, result, sentence, carrier, number, proposal)
+
+    async def payloads(self, aggregate: Aggregate, *hashes: bytes | None) -> list[Any]:
+        """The values behind hashes; None where there is none, or it was erased."""
+        if aggregate.state.erased_at:
+            return [None] * len(hashes)
+        found = await self._store.payloads(aggregate.id, hashes)
+        return [None if data is None else msgspec.json.decode(data) for data in found]
+
+
+def spoken_of(state: Runbook) -> int:
+    """The step that is meant when none is named: the one that is stuck, else the one that waits; 0 of none."""
+    if len(state.steps) < 2:
+        return len(state.steps)
+    stuck = (number for number, step in enumerate(state.steps, 1) if step.incident is not None or is_asked(step))
+    parked = (number for number, step in enumerate(state.steps, 1) if step.status == "parked")
+    return next(stuck, 0) or next(parked, 1)

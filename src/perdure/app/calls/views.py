@@ -1,0 +1,265 @@
+"""Call views: plain values, the same in Python and in JSON."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from perdure.app.runbooks.usage_views import UsageView, usage_view
+from perdure.errors import QuarantinedError
+from perdure.journal import Record
+from perdure.kernel.kernel import Aggregate
+from perdure.runbooks.executor.proposals import Proposal
+from perdure.runbooks.machine.entries import Entry, entry_fields, entry_name
+from perdure.runbooks.machine.runbook_machine import GATE, token_key
+from perdure.runbooks.machine.state import WAITING, Amendment, Failure, Runbook, Step, Token, step_id
+from perdure.sources import id_text, iso
+
+
+class ErrorView(msgspec.Struct, frozen=True):
+    """Why a call failed."""
+
+    failure_class: str
+    code: str
+    message: str
+
+
+class WaitingFor(msgspec.Struct, frozen=True):
+    """What a parked call waits for: `kind` is completion, process, escalation, gate, retry or incident."""
+
+    kind: str
+    key: str = ""
+    verb: str = ""
+    since: str | None = None
+    due_at: str | None = None
+    escalation: str = ""
+    code: str = ""
+    text: str = ""
+
+
+class AttemptView(msgspec.Struct, frozen=True):
+    """The latest execution of a handler."""
+
+    attempt: int
+    status: str
+    started_at: str | None
+    ended_at: str | None = None
+    error: ErrorView | None = None
+
+
+class AmendmentView(msgspec.Struct, frozen=True):
+    """A correction of data and who agreed to it."""
+
+    number: int
+    target: str
+    reason: str
+    by: str
+    at: str | None
+    approved_by: str
+
+
+class IncidentView(msgspec.Struct, frozen=True):
+    """What is stuck in a process and needs a person; `token` is its number."""
+
+    token: int
+    element: str
+    code: str
+    text: str
+    since: str | None
+
+
+class CarrierView(msgspec.Struct, frozen=True):
+    """The process that carries a call, as far as it has come. `completed` lists the sub-verbs that did, in order."""
+
+    process: str
+    version: int
+    definition: str
+    instance: str
+    state: str
+    progress: str
+    completed: list[str] = []
+    incidents: list[IncidentView] = []
+
+
+class CallView(msgspec.Struct, frozen=True):
+    """A call as everyone sees it, sync or durable alike."""
+
+    id: str
+    verb: str
+    version: int
+    state: str
+    result: Any = None
+    error: ErrorView | None = None
+    waiting_for: WaitingFor | None = None
+    args: Any = None
+    progress: str = ""
+    attempt: AttemptView | None = None
+    tenant: str = ""
+    principal: str = ""
+    started_at: str | None = None
+    ended_at: str | None = None
+    definition: str = ""
+    flags: dict[str, str | bool | int] = {}
+    amendments: list[AmendmentView] = []
+    parent: str = ""
+    erased_at: str | None = None
+    sequence: int = 0
+    sentence: str = ""
+    carrier: CarrierView | None = None
+    usage: UsageView | None = None
+    proposal: Proposal | None = None
+    """What an agent proposes and nobody has decided upon."""
+
+    @property
+    def is_ended(self) -> bool:
+        return self.state in ("completed", "failed", "cancelled")
+
+    @property
+    def outcome(self) -> Complete | Parked | None:
+        """`Complete(value)`, `Parked(invocation)`, or None when it failed or still runs."""
+        if self.state == "completed":
+            return Complete(self.result)
+        return Parked(self.waiting_for) if self.waiting_for is not None else None
+
+
+class Complete(NamedTuple):
+    """The verb is done."""
+
+    value: Any
+
+
+class Parked(NamedTuple):
+    """The verb waits."""
+
+    invocation: WaitingFor
+
+
+class EventView(msgspec.Struct, frozen=True):
+    """One entry of a call's journal."""
+
+    sequence: int
+    at: str | None
+    entry: str
+    command: str
+    principal: str
+    data: dict[str, Any]
+    trace: str = ""
+
+
+class ReceiptView(msgspec.Struct, frozen=True):
+    """What became of something that arrived: applied, duplicate, late or dead_letter.
+
+    The call is shown without its arguments: who answers is told what came of it, not what was asked.
+    """
+
+    answer: str
+    message_id: str = ""
+    reason: str = ""
+    call: CallView | None = None
+
+
+def call_view(
+    aggregate: Aggregate,
+    args: Any,
+    result: Any,
+    sentence: str = "",
+    carrier: CarrierView | None = None,
+    number: int = 1,
+    proposal: Proposal | None = None,
+) -> CallView:
+    """A call; of a runbook, one of its steps."""
+    state: Runbook = aggregate.state
+    step = state.steps[number - 1]
+    started_at, ended_at = iso(state.started_at), iso(state.ended_at) if state.ended_at else None
+    letters = id_text(aggregate.id)
+    return CallView(
+        id=letters,
+        verb=step.verb,
+        version=step.version,
+        state=state.status,
+        result=result,
+        error=error_view(step.error),
+        waiting_for=waiting_view(letters, step, carrier, number),
+        args=args,
+        progress=step.progress or (carrier.progress if carrier is not None else ""),
+        attempt=attempt_view(step),
+        tenant=aggregate.tenant,
+        principal=state.principal,
+        definition="sha256:" + step.definition.hex(),
+        flags=step.flags,
+        amendments=[amendment_view(each) for each in state.amendments],
+        parent=state.parent,
+        sequence=aggregate.version,
+        sentence=sentence,
+        carrier=carrier,
+        usage=usage_view(state.spent) if state.spent is not None else None,
+        proposal=proposal,
+        started_at=started_at,
+        ended_at=ended_at,
+        erased_at=iso(state.erased_at) if state.erased_at else None,
+    )
+
+
+def quarantined_view(id: str, tenant: str, error: QuarantinedError) -> CallView:
+    """What is shown of a call whose rows failed their check."""
+    shown = ErrorView("permanent_contract", error.code, str(error))
+    return CallView(id=id, verb="", version=0, state="quarantined", error=shown, tenant=tenant)
+
+
+def event_views(sequence: int, record: Record[Entry]) -> list[EventView]:
+    return [
+        EventView(
+            sequence, iso(record.at), entry_name(entry), record.command, record.principal,
+            msgspec.to_builtins(entry_fields(entry)), record.trace,
+        )
+        for entry in record.entries
+    ]  # fmt: skip
+
+
+def error_view(failure: Failure | None) -> ErrorView | None:
+    return ErrorView(failure.kind, failure.code, failure.message) if failure is not None else None
+
+
+def attempt_view(step: Step) -> AttemptView | None:
+    frame = step.frame
+    if frame is None:
+        return None
+    return AttemptView(
+        frame.attempt, frame.status, iso(frame.started_at), iso(frame.ended_at or None), error_view(frame.failure)
+    )
+
+
+def amendment_view(each: Amendment) -> AmendmentView:
+    return AmendmentView(each.number, each.target, each.reason, each.by, iso(each.at), each.approved_by)
+
+
+def waiting_view(letters: str, step: Step, carrier: CarrierView | None, number: int = 1) -> WaitingFor | None:
+    token = next((each for each in step.tokens if each.status == WAITING), None)
+    key = token_key(letters, number, token) if token is not None else ""
+    if step.incident is not None:
+        incident = step.incident
+        return WaitingFor("incident", key, step.verb, iso(incident.opened_at), code=incident.code, text=incident.text)
+    if token is not None and carrier is not None and not token.escalates:
+        return _carried(key, step, token, carrier)
+    if token is not None and token.task is not None and step.proposal:
+        groups = ", ".join(token.task.groups)
+        return WaitingFor("task", key, groups, iso(token.parked_at), text=token.task.title)
+    if token is not None:
+        kind = "escalation" if token.escalates else "completion"
+        return WaitingFor(kind, key, token.name, iso(token.parked_at), iso(token.due or None), token.escalation)
+    if step.links is not None and step.links.gated_at:
+        gate = step.links.gate
+        return WaitingFor("gate", f"{step_id(letters, number)}/{GATE}", gate, iso(step.links.gated_at))
+    if step.retry_at:
+        return WaitingFor("retry", "", step.verb, None, iso(step.retry_at))
+    return None
+
+
+def _carried(key: str, step: Step, token: Token, carrier: CarrierView) -> WaitingFor:
+    """A call waits for its process; what is stuck there is stuck here."""
+    if carrier.incidents:
+        stuck = carrier.incidents[0]
+        return WaitingFor("incident", key, step.verb, stuck.since, code=stuck.code, text=stuck.text)
+    due = iso(token.due or None)
+    return WaitingFor("process", key, token.name, iso(token.parked_at), due, token.escalation, text=carrier.progress)

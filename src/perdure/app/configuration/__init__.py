@@ -1,0 +1,1 @@
+"""The project's configuration, section by section, and the definitions it names."""

@@ -1,0 +1,32 @@
+"""Definitions of a platform: verbs and models from files, or given as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from perdure.app.processes.project_models import ProjectModels, default_places
+from perdure.verbs import Catalogue, load_catalogue
+
+
+def load_models(
+    definitions: Sequence[str | Path] | str | Path | Catalogue, models: Sequence[str | Path] | None
+) -> ProjectModels:
+    """The model files named, or those beside the definitions."""
+    if models is not None:
+        return ProjectModels.load(models)
+    if isinstance(definitions, Catalogue):
+        return ProjectModels([])
+    places = [definitions] if isinstance(definitions, str | Path) else definitions
+    return ProjectModels.load(default_places(places))
+
+
+def load_definitions(
+    definitions: Sequence[str | Path] | str | Path | Catalogue, environment: str | Path | Mapping[str, Any] | None
+) -> Catalogue:
+    if isinstance(definitions, Catalogue):
+        return definitions
+    places = [definitions] if isinstance(definitions, str | Path) else list(definitions)
+    overrides = Path(environment) if isinstance(environment, str) else environment
+    return load_catalogue([Path(place) for place in places], overrides)

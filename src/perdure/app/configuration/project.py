@@ -1,0 +1,137 @@
+"""`perdure.yaml`: what a project is made of. Unknown keys are errors with file, line and the nearest known key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from perdure.app.configuration.server import SECRET_FILE, SERVER_KEYS, ServerConfig, read_server
+from perdure.app.configuration.telemetry import read_telemetry
+from perdure.channels.webhook_settings import Hooks, read_hooks
+from perdure.errors import DefinitionError, StoreSettingError
+from perdure.telemetry import TelemetrySettings
+from perdure.verbs.field_reader import Fields
+from perdure.verbs.yaml_nodes import Report
+
+CONFIG_NAME = "perdure.yaml"
+DEFAULT_STORE = "sqlite:///perdure.db"
+KEEP_SECONDS = 1826 * 86_400.0
+"""Data of ended calls is erased after five years unless the configuration says otherwise."""
+SEAL_SECONDS = 10.0
+
+CONFIG_KEYS = frozenset(
+    {
+        "store", "engine", "definitions", "models", "packs", "handlers", "environment", "retention", "seal", "server",
+        "hooks", "telemetry",
+    }
+)  # fmt: skip
+RETENTION_KEYS = frozenset({"payloads"})
+SEAL_KEYS = frozenset({"key_file", "every"})
+
+
+class Config(msgspec.Struct, frozen=True):
+    """A project's settings; paths are absolute. `keep_seconds` of None keeps data for ever.
+
+    Without `models`, those in folders of that name beside the definitions are deployed; so with `packs`.
+    """
+
+    store: str = DEFAULT_STORE
+    engine: str = "embedded"
+    definitions: tuple[Path, ...] = ()
+    models: tuple[Path, ...] | None = None
+    packs: tuple[Path, ...] | None = None
+    handlers: tuple[str, ...] = ()
+    environment: Path | Mapping[str, Any] | None = None
+    keep_seconds: float | None = KEEP_SECONDS
+    seal_key_file: Path | None = None
+    seal_every_seconds: float = SEAL_SECONDS
+    server: ServerConfig = ServerConfig()
+    hooks: Hooks = Hooks()
+    telemetry: TelemetrySettings = TelemetrySettings()
+    folder: Path = Path()
+
+
+def load_config(path: Path) -> Config:
+    """Read a configuration file, or raise DefinitionError with every problem in it."""
+    report = Report()
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreSettingError("read", "configuration", str(path), str(error)) from error
+    from perdure.verbs.yaml_reader import parse_text  # noqa: PLC0415  a project without a file reads no YAML
+
+    documents = parse_text(text, str(path), report)
+    folder = path.resolve().parent
+    config = Config(folder=folder, server=ServerConfig(secret_file=folder / SECRET_FILE))
+    if documents and documents[0].value is not None:
+        config = _read(Fields(documents[0], "config", str(path), report, accepted=CONFIG_KEYS), folder)
+    if report.problems:
+        raise DefinitionError(report.problems)
+    return config
+
+
+def _read(fields: Fields, folder: Path) -> Config:
+    node = fields.get("environment")
+    environment: Path | Mapping[str, Any] | None = None
+    if node is not None:
+        environment = folder / node.value if isinstance(node.value, str) else node.plain()
+    keep, key_file, every = _policies(fields, folder)
+    return Config(
+        store=absolute_store(fields.text("store", DEFAULT_STORE), folder),
+        engine=fields.word("engine", ("embedded",), "embedded"),
+        definitions=tuple(folder / each for each in fields.texts("definitions")),
+        models=tuple(folder / each for each in fields.texts("models")) if "models" in fields else None,
+        packs=tuple(folder / each for each in fields.texts("packs")) if "packs" in fields else None,
+        handlers=fields.texts("handlers"),
+        environment=environment,
+        keep_seconds=keep,
+        seal_key_file=key_file,
+        seal_every_seconds=every,
+        server=_server(fields, folder),
+        hooks=_hooks(fields, folder),
+        telemetry=read_telemetry(fields),
+        folder=folder,
+    )
+
+
+def _server(fields: Fields, folder: Path) -> ServerConfig:
+    node = fields.get("server")
+    if node is None:
+        return ServerConfig(secret_file=folder / SECRET_FILE)
+    return read_server(Fields(node, "server", fields.file, fields.report, accepted=SERVER_KEYS), folder)
+
+
+def _hooks(fields: Fields, folder: Path) -> Hooks:
+    node = fields.get("hooks")
+    return read_hooks(node, fields.file, fields.report, folder) if node is not None else Hooks()
+
+
+def _policies(fields: Fields, folder: Path) -> tuple[float | None, Path | None, float]:
+    keep: float | None = KEEP_SECONDS
+    key_file: Path | None = None
+    every = SEAL_SECONDS
+    if (node := fields.get("retention")) is not None:
+        retention = Fields(node, "retention", fields.file, fields.report, accepted=RETENTION_KEYS)
+        payloads = retention.get("payloads")
+        if payloads is not None:
+            keep = None if payloads.value == "forever" else retention.duration("payloads")
+    if (node := fields.get("seal")) is not None:
+        seal = Fields(node, "seal", fields.file, fields.report, accepted=SEAL_KEYS)
+        if name := seal.text("key_file"):
+            key_file = folder / name
+        every = seal.duration("every") or SEAL_SECONDS
+    return keep, key_file, every
+
+
+def absolute_store(url: str, folder: Path) -> str:
+    """A relative SQLite path is relative to the configuration, wherever the command runs."""
+    if "://" not in url and url.endswith(".db"):
+        url = f"sqlite:///{url}"
+    prefix = "sqlite:///"
+    path = url.removeprefix(prefix)
+    if url.startswith(prefix) and path and not path.startswith("/"):
+        return prefix + str(folder / path)
+    return url

@@ -1,0 +1,1 @@
+"""The feed of a tenant, read from one tail of the journal."""

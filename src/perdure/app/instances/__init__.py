@@ -1,0 +1,1 @@
+"""Instances: views, history and replay to any record of the journal."""

@@ -1,0 +1,1 @@
+"""Lists of calls, runbooks, instances and tasks, a page at a time."""

@@ -1,0 +1,373 @@
+"""Lists of everything, a page at a time: by keys alone, so that the last page costs as much as the first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from copy import copy
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
+
+from perdure.access.principal import EVERY_VERB
+from perdure.app.access.redaction import hidden_incident, hidden_row, hidden_wait, may_read
+from perdure.app.calls.views import waiting_view
+from perdure.app.lists.cursors import DEFAULT_LIMIT, Page, check_state, checked_limit, cursor_of, place_of
+from perdure.app.lists.rows import QUARANTINED, Rows, quarantined_instance, quarantined_row
+from perdure.app.lists.search import Search, Stand
+from perdure.app.lists.views import DeadLetterItem, IncidentItem, InstanceRow, ParkedItem, RunbookRow, dead_letter
+from perdure.app.processes.processes import Views
+from perdure.app.runtime import Runtime
+from perdure.app.tasks.tasks import TaskOperations, Wanted
+from perdure.app.tasks.views import TaskView
+from perdure.bpmn.machine.identity import INDEX, INSTANCE
+from perdure.bpmn.machine.state import Status
+from perdure.contracts import check_key
+from perdure.errors import QuarantinedError, RejectedError, Rejection
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate
+from perdure.kernel.ports import WaitFound
+from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
+from perdure.runbooks.executor.call_executor import index_text
+from perdure.runbooks.executor.plan_executor import CASES
+from perdure.runbooks.machine.state import RunbookState
+from perdure.runbooks.ports import ParkedFound
+from perdure.sources import Id, id_text, iso, parse_id
+from perdure.store.lists import AFTER_IDS, LAST, NEWEST, IncidentFound, Listed
+
+RunbookKind = Literal["runbooks", "calls", "all"]
+RUNBOOK_STATES = get_args(RunbookState)
+INSTANCE_STATES = get_args(Status)
+TASK_STATES = ("open", "claimed")
+MOST_LOOKED_AT = 1000
+"""How many one page looks at to find those that are wanted; the next one goes on from there."""
+LATER_LOOKS = 100
+"""How many at a time, once it shows that many are not wanted."""
+MAX_DEPTH = 100
+"""How deep processes may call processes before lists stop looking for who began it."""
+
+T = TypeVar("T")
+P = TypeVar("P")
+P_contra = TypeVar("P_contra", contravariant=True)
+
+
+class Candidate(NamedTuple):
+    """Something that may belong to a page, and its place in the list."""
+
+    place: Any
+    what: Any
+
+
+class Fetch(Protocol[P_contra]):
+    """Reads candidates after a place, or from the beginning."""
+
+    async def __call__(self, place: P_contra | None, most: int, /) -> list[Candidate]: ...
+
+
+class Listing:
+    """Reached as `perdure.listing`. Newest first, except where it says otherwise."""
+
+    def __init__(self, runtime: Runtime, origin: Origin, tasks: TaskOperations, views: Views) -> None:
+        self._runtime = runtime
+        self._lists = runtime.store.lists
+        self._origin = origin
+        self._tenant = origin.tenant
+        self._tasks = tasks
+        self._rows = Rows(runtime, views)
+        self._verbs: tuple[str, ...] = EVERY_VERB
+
+    def seen_by(self, verbs: tuple[str, ...]) -> Listing:
+        """The same for whose key reaches some verbs only: of what others do they see that it is there, not what it is
+        about, and find nothing by its values."""
+        made = copy(self)
+        made._verbs = verbs
+        return made
+
+    async def runbooks(
+        self, *, state: str = "", case: str = "", q: str = "", kind: RunbookKind = "runbooks",
+        limit: int = DEFAULT_LIMIT, after: str | None = None,
+    ) -> Page[RunbookRow]:  # fmt: skip
+        """Runbooks and drafts, calls, or both.
+
+        `q` is the beginning of a case, of an indexed value, or of an id (ten letters or more of it); what it finds
+        comes field by field, and within one value the newest first.
+        """
+        check_state(state, RUNBOOK_STATES)
+        scope = ("runbooks", self._tenant, kind, state, case, q)
+
+        async def row(candidate: Candidate) -> RunbookRow | None:
+            found = await self._runbook(candidate.what, is_found=bool(q))
+            if found is None or found.state == QUARANTINED:
+                return found
+            is_wanted = _is_of(found, kind) and state in ("", found.state) and case in ("", found.case)
+            return found if is_wanted else None
+
+        if q:
+            check_key("search for", "text", q)
+            search = Search(self._lists, self._tenant, q)
+
+            async def matches(place: Stand | None, most: int) -> list[Candidate]:
+                return [Candidate(each.stand, each.id) for each in await search.page(place or Stand(), most)]
+
+            return await self._page(scope, after, Stand, limit, matches, row)
+        if case:
+            check_key("list runbooks of", "case", case)
+            return await self._page(scope, after, tuple[str, bytes], limit, self._of_case(case), row)
+        return await self._page(scope, after, int, limit, self._by_number(kind, state), row)
+
+    async def calls(
+        self, *, verb: str = "", where: Mapping[str, Any] | None = None, state: str = "", limit: int = DEFAULT_LIMIT,
+        after: str | None = None,
+    ) -> Page[RunbookRow]:  # fmt: skip
+        """Calls of a verb, those with these values of its declared `index`; without values, or a verb, all of them.
+
+        With values, runbooks that hold such a call are found as well.
+        """
+        check_state(state, RUNBOOK_STATES)
+        wanted = self._wanted(verb, where or {})
+        scope = ("calls", self._tenant, verb, state, *(f"{name}={value}" for _, name, value in wanted))
+
+        async def row(candidate: Candidate) -> RunbookRow | None:
+            id: Id | None = candidate.what
+            if id and len(wanted) > 1 and not set(wanted) <= set(await self._lists.index_of(id)):
+                return None
+            found = await self._runbook(id, is_found=bool(wanted))
+            if found is None or found.state == QUARANTINED:
+                return found
+            is_wanted = state in ("", found.state) and (bool(wanted) or verb in ("", found.verb))
+            return found if is_wanted else None
+
+        if not wanted:
+            return await self._page(scope, after, int, limit, self._by_number("calls", state), row)
+        _, field, value = wanted[0]
+
+        async def fetch(place: bytes | None, most: int) -> list[Candidate]:
+            before = place or AFTER_IDS
+            rows = await self._lists.with_value(self._tenant, wanted[0][0], field, value, before, most)
+            return [Candidate(each.id, each.id if state in ("", each.status) else None) for each in rows]
+
+        return await self._page(scope, after, bytes, limit, fetch, row)
+
+    def _wanted(self, verb: str, where: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+        if not where:
+            return []
+        found = self._runtime.catalogue.get(verb)
+        unknown = [name for name in where if name not in found.definition.index]
+        if unknown:
+            fact, known = f"'{unknown[0]}' is not in its index", ", ".join(found.definition.index) or "none"
+            raise RejectedError(Rejection("invalid", "find calls of", "verb", verb, fact, f"Indexed: {known}."))
+        for value in where.values():
+            check_key("search for", "value", index_text(value) or " ")
+        return [(found.name, name, index_text(value)) for name, value in sorted(where.items())]
+
+    def _of_case(self, case: str) -> Fetch[tuple[str, bytes]]:
+        async def fetch(place: tuple[str, bytes] | None, most: int) -> list[Candidate]:
+            rows = await self._lists.indexed(self._tenant, CASES, case, "", place or (LAST, AFTER_IDS), most)
+            return [Candidate((each.value, each.id), each.id) for each in rows]
+
+        return fetch
+
+    def _by_number(self, kind: RunbookKind, state: str) -> Fetch[int]:
+        sides = {"runbooks": (True,), "calls": (False,), "all": (True, False)}[kind]
+
+        async def fetch(place: int | None, most: int) -> list[Candidate]:
+            found: list[Listed] = []
+            for is_plan in sides:
+                found += await self._lists.runbooks(self._tenant, is_plan, state, place or NEWEST, most)
+            found.sort(reverse=True)
+            # What is known not to be wanted need not be read.
+            return [Candidate(each.number, each.id if state in ("", each.status) else None) for each in found[:most]]
+
+        return fetch
+
+    async def _runbook(self, id: Id | None, is_found: bool = False) -> RunbookRow | None:
+        """`is_found`: by its values, which only those may look for who may see them."""
+        try:
+            if not id:
+                return None
+            aggregate = await self._runtime.kernel.read(id, self._origin)
+            if aggregate.kind != RUNBOOK or may_read(self._verbs, (step.verb for step in aggregate.state.steps)):
+                return await self._rows.runbook(aggregate)
+            return None if is_found else hidden_row(await self._rows.runbook(aggregate))
+        except QuarantinedError:
+            return quarantined_row(id) if id else None
+        except RejectedError:
+            return None  # gone, or never there: an index row of something else
+
+    async def instances(
+        self, *, process: str = "", state: str = "", business_key: str = "", limit: int = DEFAULT_LIMIT,
+        after: str | None = None,
+    ) -> Page[InstanceRow]:  # fmt: skip
+        """Instances of one process, in one state, of one business key, or all of them."""
+        check_state(state, INSTANCE_STATES)
+        for name, text in (("process", process), ("business key", business_key)):
+            if text:
+                check_key("list instances of", name, text)
+        field, value = ("business_key", business_key) if business_key else ("process", process)
+
+        async def fetch(place: bytes | None, most: int) -> list[Candidate]:
+            before = place or AFTER_IDS
+            if value:
+                rows = await self._lists.with_value(self._tenant, INDEX, field, value, before, most)
+            else:
+                rows = await self._lists.instances(self._tenant, INSTANCE, state, before, most)
+            return [Candidate(each.id, each.id if state in ("", each.status) else None) for each in rows]
+
+        async def row(candidate: Candidate) -> InstanceRow | None:
+            found = await self._instance(candidate.what)
+            if found is None or found.state == QUARANTINED:
+                return found
+            return found if process in ("", found.process) and state in ("", found.state) else None
+
+        scope = ("instances", self._tenant, process, state, business_key)
+        return await self._page(scope, after, bytes, limit, fetch, row)
+
+    async def _instance(self, id: Id | None) -> InstanceRow | None:
+        try:
+            return await self._rows.instance(await self._runtime.kernel.read(id, self._origin)) if id else None
+        except QuarantinedError:
+            return quarantined_instance(id) if id else None
+        except RejectedError:
+            return None
+
+    async def parked(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[ParkedItem]:
+        """What calls and runbooks wait for, oldest first."""
+
+        async def fetch(place: int | None, most: int) -> list[Candidate]:
+            rows = await self._runtime.store.parked(self._tenant, place or 0, most)
+            return [Candidate(each.number, each) for each in rows]
+
+        return await self._page(("parked", self._tenant), after, int, limit, fetch, self._parked)
+
+    async def _parked(self, candidate: Candidate) -> ParkedItem | None:
+        row: ParkedFound = candidate.what
+        letters = id_text(row.aggregate)
+        try:
+            aggregate = await self._runtime.kernel.read(row.aggregate, self._origin)
+        except QuarantinedError:
+            return ParkedItem(row.key, letters, row.step, row.name, QUARANTINED)
+        except RejectedError:
+            return None
+        shown = await self._rows.runbook(aggregate)
+        step = aggregate.state.steps[row.step - 1]
+        waiting = waiting_view(letters, step, await self._rows.carrier(aggregate, row.step), row.step)
+        item = ParkedItem(row.key, letters, row.step, step.verb, shown.state, shown.title, shown.case, waiting)
+        return item if may_read(self._verbs, [step.verb]) else hidden_wait(item)
+
+    async def incidents(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[IncidentItem]:
+        """What is stuck, oldest first."""
+
+        async def fetch(place: tuple[int, bytes, int] | None, most: int) -> list[Candidate]:
+            rows = await self._lists.incidents(self._tenant, place or (-(2**62), b"", 0), most)
+            return [Candidate((each.opened_at, each.aggregate, each.step), each) for each in rows]
+
+        scope = ("incidents", self._tenant)
+        return await self._page(scope, after, tuple[int, bytes, int], limit, fetch, self._incident)
+
+    async def _incident(self, candidate: Candidate) -> IncidentItem | None:
+        row: IncidentFound = candidate.what
+        letters, since = id_text(row.aggregate), iso(row.opened_at)
+        try:
+            aggregate = await self._runtime.kernel.read(row.aggregate, self._origin)
+        except QuarantinedError as error:
+            return IncidentItem(letters, "", row.step, row.code, since, error.fact, state=QUARANTINED)
+        except RejectedError:
+            return None
+        state = aggregate.state
+        if aggregate.kind == RUNBOOK:
+            step = state.steps[row.step - 1]
+            cause = step.incident.text if step.incident is not None else step.error.message if step.error else ""
+            title = await self._rows.title(aggregate)
+            name = step.links.name if step.links is not None else step.verb
+            item = IncidentItem(
+                letters, RUNBOOK, row.step, row.code, since, cause, name, title, letters, state.status
+            )  # fmt: skip
+            return item if may_read(self._verbs, [step.verb]) else hidden_incident(item)
+        node = state.nodes.get(row.step)
+        text = node.incident.text if node is not None and node.incident is not None else ""
+        stopped = id_text(await concerned(self._runtime, self._origin, row.aggregate))
+        element = node.element if node is not None else ""
+        item = IncidentItem(
+            letters, aggregate.kind, row.step, row.code, since, text, element, state.process, stopped, state.status
+        )  # fmt: skip
+        if self._verbs == EVERY_VERB:
+            return item
+        carried = (await self._runtime.instances.loaded(aggregate)).deployed.verb
+        return item if may_read(self._verbs, [carried]) else hidden_incident(item)
+
+    async def dead_letters(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[DeadLetterItem]:
+        """What could not be delivered, oldest first."""
+
+        async def fetch(place: tuple[int, int] | None, most: int) -> list[Candidate]:
+            rows = await self._lists.dead_letters(self._tenant, place or (-(2**62), 0), most)
+            return [Candidate((letter.received_at, number), letter) for number, letter in rows]
+
+        async def row(candidate: Candidate) -> DeadLetterItem:
+            return dead_letter(candidate.what)
+
+        return await self._page(("dead letters", self._tenant), after, tuple[int, int], limit, fetch, row)
+
+    async def tasks(
+        self, *, mine: bool = False, assignee: str = "", group: str = "", unclaimed: bool = False,
+        overdue: bool = False, state: str = "", limit: int = DEFAULT_LIMIT, after: str | None = None,
+    ) -> Page[TaskView]:  # fmt: skip
+        """Open human tasks, oldest first; `state` is open or claimed, the rest as for `perdure.tasks.list`."""
+        check_state(state, TASK_STATES)
+        wanted = Wanted(assignee, group, mine, unclaimed, overdue, state)
+
+        async def fetch(place: int | None, most: int) -> list[Candidate]:
+            rows = await self._runtime.store.tasks(self._tenant, place or 0, most)
+            return [Candidate(each.number, each) for each in rows]
+
+        async def row(candidate: Candidate) -> TaskView | None:
+            found: WaitFound = candidate.what
+            return await self._tasks.open_at(found, wanted)
+
+        who = (self._origin.principal, *self._origin.groups) if mine else ()
+        scope = ("tasks", self._tenant, assignee, group, f"{mine}{unclaimed}{overdue}", state, *who)
+        return await self._page(scope, after, int, limit, fetch, row)
+
+    # --- inside --------------------------------------------------------------------------------------------------
+
+    async def _page(
+        self, scope: tuple[str, ...], after: str | None, shape: Any, limit: int, fetch: Fetch[P],
+        make: Callable[[Candidate], Awaitable[T | None]],
+    ) -> Page[T]:  # fmt: skip
+        """Candidates in their order, until a page is full, none is left, or enough have been looked at."""
+        checked_limit(limit)
+        place: P | None = place_of(scope, after, shape) if after is not None else None
+        found: list[T] = []
+        looked_at, most = 0, limit
+        while looked_at < MOST_LOOKED_AT:
+            candidates = await fetch(place, most + 1)
+            rows = await asyncio.gather(*(make(each) for each in candidates[:most]))
+            for candidate, row in zip(candidates, rows, strict=False):
+                place, looked_at = candidate.place, looked_at + 1
+                found.extend([row] if row is not None else [])
+                if len(found) == limit:
+                    has_more = candidate is not candidates[-1] or await _goes_on(fetch, candidate.place)
+                    return Page(found, cursor_of(scope, candidate.place) if has_more else None)
+            if len(candidates) <= most and (not candidates or not await _goes_on(fetch, candidates[-1].place)):
+                return Page(found, None)
+            most = max(most, LATER_LOOKS)
+        return Page(found, cursor_of(scope, place))
+
+
+async def _goes_on(fetch: Fetch[Any], place: Any) -> bool:
+    """A search gives what it finds in one field at a time; other lists have given all they have."""
+    return isinstance(place, Stand) and bool(await fetch(place, 1))
+
+
+async def concerned(runtime: Runtime, origin: Origin, id: Id) -> Id:
+    """Whom an incident concerns: the call that an instance carries, through however many called processes."""
+    for _ in range(MAX_DEPTH):
+        try:
+            aggregate: Aggregate = await runtime.kernel.read(id, origin)
+        except QuarantinedError:
+            return id
+        if aggregate.kind == RUNBOOK or not aggregate.state.parent:
+            return id
+        id = parse_id(aggregate.state.parent.split(":")[1])
+    return id
+
+
+def _is_of(row: RunbookRow, kind: RunbookKind) -> bool:
+    return kind == "all" or (kind == "calls") == bool(row.verb)

@@ -1,0 +1,1 @@
+"""The overview of a tenant and its bounded counts."""

@@ -1,0 +1,162 @@
+"""How things stand, at a glance: what needs me, what is stuck, what runs, how much goes through."""
+
+from __future__ import annotations
+
+import msgspec
+
+from perdure.app.lists.lists import Listing
+from perdure.app.lists.rows import waits_since
+from perdure.app.overview.counts import MOST_PER_HOUR
+from perdure.app.runtime import Runtime
+from perdure.app.tasks.views import TaskView
+from perdure.bpmn.machine.identity import INSTANCE
+from perdure.bpmn.machine.state import Instance
+from perdure.errors import QuarantinedError, RejectedError
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate
+from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
+from perdure.sources import iso
+
+COUNTED_TO = 1000
+TASKS_LOOKED_AT = 200
+FIRST_TASKS = 5
+RUNNING = ("draft", "ready", "executing", "parked", "escalated")
+ACTIVE = ("active", "suspended", "compensating")
+WAITS = {"call": "completion", "shared": "shared", "task": "task", "message": "message", "signal": "signal"}
+"""The kinds of rows that wait, and what people call them."""
+
+
+class NeedsMe(msgspec.Struct, frozen=True):
+    """Open tasks that the principal may answer, and the first of them.
+
+    Where there are very many tasks only the oldest are looked at, and `is_all` says so.
+    """
+
+    tasks: int
+    first: list[TaskView]
+    is_all: bool = True
+
+
+class Stuck(msgspec.Struct, frozen=True):
+    """What needs somebody; overdue tasks are counted among those looked at for `needs_me`."""
+
+    incidents: int
+    dead_letters: int
+    overdue_tasks: int
+
+
+class Running(msgspec.Struct, frozen=True):
+    """What has not ended, by state."""
+
+    runbooks: dict[str, int]
+    instances: dict[str, int]
+
+
+class Hour(msgspec.Struct, frozen=True):
+    """Runbooks and calls of one hour that begins `at`; `failed` ones are among those `ended`."""
+
+    at: str
+    started: int
+    ended: int
+    failed: int
+
+
+class Waits(msgspec.Struct, frozen=True):
+    """Waits of one kind, and since when the oldest of them waits."""
+
+    kind: str
+    count: int
+    oldest: str | None
+
+
+class Overview(msgspec.Struct, frozen=True):
+    """Counts go up to `counted_to` (hours to `counted_to_hourly`): one that is as large means that many or more."""
+
+    needs_me: NeedsMe
+    stuck: Stuck
+    running: Running
+    throughput: list[Hour]
+    waits: list[Waits]
+    at: str
+    counted_to: int = COUNTED_TO
+    counted_to_hourly: int = MOST_PER_HOUR
+
+
+class Glance:
+    """Makes overviews; what they count is remembered for a second."""
+
+    def __init__(self, runtime: Runtime, origin: Origin, listing: Listing) -> None:
+        self._runtime = runtime
+        self._lists = runtime.store.lists
+        self._counts = runtime.counts
+        self._origin = origin
+        self._tenant = origin.tenant
+        self._listing = listing
+
+    async def overview(self) -> Overview:
+        who, tenant = ("me", *msgspec.structs.astuple(self._origin)), self._tenant
+        needs_me, overdue = await self._counts.remembered(who, self._needs_me)
+        incidents, dead = await self._counts.remembered(("stuck", tenant), self._stuck)
+        running = await self._counts.remembered(("running", tenant), self._running)
+        hours = await self._counts.remembered(("hours", tenant), self._hours)
+        waits = await self._counts.remembered(("waits", tenant), self._waits)
+        now = iso(self._runtime.sources.now()) or ""
+        return Overview(needs_me, Stuck(incidents, dead, overdue), running, hours, waits, now)
+
+    async def _needs_me(self) -> tuple[NeedsMe, int]:
+        page = await self._listing.tasks(limit=TASKS_LOOKED_AT)
+        mine = await self._listing.tasks(limit=TASKS_LOOKED_AT, mine=True)
+        overdue = sum(each.is_overdue for each in page.items)
+        return NeedsMe(len(mine.items), mine.items[:FIRST_TASKS], mine.next is None), overdue
+
+    async def _stuck(self) -> tuple[int, int]:
+        return (
+            await self._lists.count_incidents(self._tenant, COUNTED_TO),
+            await self._lists.count_dead(self._tenant, COUNTED_TO),
+        )
+
+    async def _running(self) -> Running:
+        runbooks = {state: await self._runbooks(state) for state in RUNNING}
+        instances = {
+            state: await self._lists.count_aggregates(self._tenant, INSTANCE, state, COUNTED_TO) for state in ACTIVE
+        }
+        return Running(_some(runbooks), _some(instances))
+
+    async def _runbooks(self, state: str) -> int:
+        plans = await self._lists.count_runbooks(self._tenant, True, state, COUNTED_TO)
+        return min(COUNTED_TO, plans + await self._lists.count_runbooks(self._tenant, False, state, COUNTED_TO))
+
+    async def _hours(self) -> list[Hour]:
+        found = await self._counts.hours(self._tenant)
+        return [Hour(iso(each.at) or "", each.started, each.ended, each.failed) for each in found]
+
+    async def _waits(self) -> list[Waits]:
+        found = []
+        for kind, name in WAITS.items():
+            count = await self._lists.count_waits(self._tenant, kind, COUNTED_TO)
+            if count:
+                found.append(Waits(name, count, await self._oldest(kind)))
+        return found
+
+    async def _oldest(self, kind: str) -> str | None:
+        """Since when the oldest of a kind waits; None when it has ended meanwhile, or cannot be read."""
+        place = await self._lists.oldest_wait(self._tenant, kind)
+        if place is None:
+            return None
+        id, step, _ = place
+        try:
+            aggregate = await self._runtime.kernel.read(id, self._origin)
+        except (QuarantinedError, RejectedError):
+            return None
+        since = waits_since(aggregate, step) if aggregate.kind == RUNBOOK else _instance_since(aggregate, step)
+        return iso(since or None)
+
+
+def _instance_since(aggregate: Aggregate, number: int) -> int:
+    state: Instance = aggregate.state
+    node = state.nodes.get(number) if aggregate.kind == INSTANCE else None
+    return node.at if node is not None else 0
+
+
+def _some(counts: dict[str, int]) -> dict[str, int]:
+    return {state: count for state, count in counts.items() if count}

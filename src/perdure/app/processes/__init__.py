@@ -1,0 +1,1 @@
+"""Processes: models of a project, contracts, lint, proof, review and deployment."""

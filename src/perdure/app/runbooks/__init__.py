@@ -1,0 +1,1 @@
+"""Runbooks: composition, drafts, confirmation, views and the operations on them."""

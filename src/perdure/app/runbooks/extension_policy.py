@@ -1,0 +1,76 @@
+"""The extension policy: people decide upon proposals of agents; an answer extends a plan by the same rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from perdure.access.principal import EVERY_VERB, Principal
+from perdure.access.roles import check
+from perdure.contracts import is_grave
+from perdure.errors import RejectedError, Rejection
+from perdure.runbooks.executor.decisions import decision_in
+from perdure.verbs import Catalogue
+
+if TYPE_CHECKING:
+    from perdure.app.perdure import Perdure
+
+HINT = "Leave it out, or ask a person to answer."
+
+
+async def check_answer(
+    perdure: Perdure, principal: Principal, key: str, verb: str, result: Any, wait: str = ""
+) -> None:
+    """Nothing when they may end the waits under a key so; else a rejection, and the waits go on."""
+    if not principal.is_person and await perdure.waits.is_proposed(key, wait):
+        raise for_people(key)
+    if adds(result):
+        check_added(perdure.catalogue, principal, await perdure.waits.verbs_under(key, verb), result)
+
+
+def for_people(key: str) -> RejectedError:
+    """What an agent proposes is for people to decide, whatever an agent calls itself."""
+    fact, hint = "an agent proposed it and only a person decides upon that", "Ask a person to answer it."
+    return RejectedError(Rejection("forbidden", "answer", "task", key[:200], fact, hint))
+
+
+def adds(result: Any) -> bool:
+    """Whether a result would add steps, were it that of a decision: nearly none does, and then nobody looks further."""
+    return isinstance(result, dict) and bool(result.get("add"))
+
+
+def check_added(catalogue: Catalogue, principal: Principal, verbs: Iterable[str], result: Any) -> None:
+    """Nothing when the answer adds no steps, or only such as the asker may add without a person's agreement.
+
+    `verbs` are those that may get the answer; without any it may still come to be a decision's.
+    """
+    names = list(verbs)
+    if names and not any(_decides(catalogue, each) for each in names):
+        return
+    _, decision = decision_in(result)
+    if not decision.add or (principal.is_person and EVERY_VERB[0] in principal.verbs):
+        return
+    if not isinstance(decision.add, list):
+        raise _refused("a program", "it cannot be looked through before it counts", "Give the steps as calls.")
+    for call in decision.add:
+        for name in ("verb", "alternative"):
+            _check_verb(catalogue, principal, str(call.get(name) or "") if isinstance(call, dict) else "")
+
+
+def _decides(catalogue: Catalogue, name: str) -> bool:
+    """In any version: what waits may be older than the newest."""
+    found = [catalogue.find(name, version) for version in catalogue.versions(name)]
+    return any(verb is not None and verb.execution.decision for verb in found)
+
+
+def _check_verb(catalogue: Catalogue, principal: Principal, name: str) -> None:
+    if not name:
+        return
+    verb = catalogue.get(name)  # by its whole name: a short one would be looked up only later
+    check(principal, "runbook.extend", verb=verb.name)
+    if is_grave(verb.definition.consequence) and not principal.is_person:
+        raise _refused(verb.name, f"it is {verb.definition.consequence} and only a person adds that", HINT)
+
+
+def _refused(what: str, fact: str, hint: str) -> RejectedError:
+    return RejectedError(Rejection("blocked", "add", "step", what, fact, hint))

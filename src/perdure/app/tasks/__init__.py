@@ -1,0 +1,1 @@
+"""Human tasks and the views that surfaces show of them."""

@@ -1,0 +1,338 @@
+"""Human tasks as every surface uses them: found, taken, handed on and answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from perdure.app.calls.views import CallView, call_view
+from perdure.app.instances.views import InstanceView, task_view
+from perdure.app.processes.processes import Views
+from perdure.app.runbooks.proposals import proposal_of
+from perdure.app.runbooks.runbooks import RunbookOperations
+from perdure.app.runbooks.views import RunbookView
+from perdure.app.runtime import Runtime
+from perdure.app.tasks.views import TaskView, of_task
+from perdure.bpmn.machine.identity import INSTANCE
+from perdure.bpmn.machine.state import Node
+from perdure.engine import Until
+from perdure.errors import QuarantinedError, RejectedError, Rejection
+from perdure.human_tasks import HumanTask, Person, gate, is_for, open_task, over
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate, Prepared
+from perdure.kernel.ports import WaitFound
+from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
+from perdure.runbooks.executor.inbox import Completion
+from perdure.runbooks.executor.proposals import Proposal
+from perdure.runbooks.machine.commands import ActOnTask, AnswerGate
+from perdure.runbooks.machine.human_tasks import waiting_task
+from perdure.runbooks.machine.runbook_machine import token_key
+from perdure.runbooks.machine.state import Step
+from perdure.sources import Id, Micros, id_text, iso, parse_id
+from perdure.verbs import CompiledSchema
+
+GATE_FORM: dict[str, Any] = {
+    "type": "object", "required": ["agree"], "additionalProperties": False,
+    "properties": {"agree": {"type": "boolean"}, "reason": {"type": "string"}},
+}  # fmt: skip
+Act = Literal["claim", "unclaim", "delegate", "reassign"]
+
+
+class TaskOperations:
+    """Human tasks. Reached as `perdure.tasks`; a task's key is `<instance>:<token>`.
+
+    Who acts is the principal and the groups of `acting`. With `override`, a reason, an administrator (a member of the
+    group `administrators`) acts for others; that is recorded.
+    """
+
+    def __init__(self, runtime: Runtime, origin: Origin, views: Views) -> None:
+        self._runtime = runtime
+        self._engine = runtime.engine
+        self._origin = origin
+        self._views = views
+
+    async def list(
+        self,
+        *,
+        assignee: str = "",
+        group: str = "",
+        mine: bool = False,
+        unclaimed: bool = False,
+        overdue: bool = False,
+        after: int = 0,
+        limit: int = 100,
+    ) -> Sequence[TaskView]:
+        """Open tasks, oldest first: of one person (claimed, assigned or a candidate) or one group, or all.
+
+        `mine` are those the principal may answer, by their name or their groups; `unclaimed` nobody has taken, of
+        `overdue` ones the due date has passed.
+        """
+        wanted = Wanted(assignee, group, mine, unclaimed, overdue)
+        found: list[TaskView] = []
+        while len(found) < limit and (page := await self._runtime.store.tasks(self._origin.tenant, after, limit)):
+            for row in page:
+                after = row.number
+                view = await self.open_at(row, wanted)
+                found.extend([view] if view is not None else [])
+        return found[:limit]
+
+    async def open_at(self, row: WaitFound, wanted: Wanted) -> TaskView | None:
+        """The task behind a row of a list, when it is still open and one of those wanted."""
+        seen = await self._seen(row.aggregate, row.step)
+        if seen is None or (wanted.mine and not is_for(seen.task, self._origin.principal, self._origin.groups)):
+            return None
+        if not _is_of(seen.task, wanted.assignee, wanted.group) or (wanted.unclaimed and seen.task.claimed_by):
+            return None
+        if wanted.state and seen.task.state != wanted.state:
+            return None
+        view = await self._view(seen, number=row.number)
+        return view if view.is_overdue or not wanted.overdue else None
+
+    async def get(self, key: str) -> TaskView:
+        """A task with the form of its answer."""
+        seen = await self._seen(*task_place(key))
+        if seen is None:
+            raise RejectedError(_unknown(key))
+        return await self._view(seen, has_form=True)
+
+    async def proposal(self, key: str) -> Proposal | None:
+        """What an agent proposes as the answer; None when nothing is proposed there (any more)."""
+        id, number = task_place(key)
+        seen = await self._seen(id, number)
+        if seen is None or not seen.token:
+            return None
+        return await proposal_of(self._runtime.store, seen.aggregate, seen.aggregate.state.steps[number - 1])
+
+    async def verb(self, key: str) -> str:
+        """The verb that a task, open or ended, is part of; empty of none."""
+        id, number = task_place(key)
+        try:
+            aggregate = await self._runtime.kernel.read(id, self._origin)
+        except RejectedError:
+            raise RejectedError(_unknown(key)) from None
+        if aggregate.kind == RUNBOOK and 1 <= number <= len(aggregate.state.steps):
+            verb: str = aggregate.state.steps[number - 1].verb
+            return verb
+        if aggregate.kind != INSTANCE:
+            raise RejectedError(_unknown(key))
+        return (await self._runtime.instances.loaded(aggregate)).deployed.verb
+
+    async def claim(self, key: str, *, override: str = "") -> TaskView:
+        """Take a task; nobody else can complete it then."""
+        instance, token = task_place(key)
+        if await self._is_call(instance, key):
+            return await self._act(key, "claim", override)
+        await self._engine.claim_task(instance, token, self._origin, override=override)
+        return await self.get(key)
+
+    async def unclaim(self, key: str, *, override: str = "") -> TaskView:
+        """Give a claimed task back."""
+        instance, token = task_place(key)
+        if await self._is_call(instance, key):
+            return await self._act(key, "unclaim", override)
+        await self._engine.claim_task(instance, token, self._origin, release=True, override=override)
+        return await self.get(key)
+
+    async def delegate(self, key: str, to: str, *, override: str = "") -> TaskView:
+        """Hand a task to another person; who did is remembered."""
+        instance, token = task_place(key)
+        if await self._is_call(instance, key):
+            return await self._act(key, "delegate", override, to)
+        await self._engine.delegate_task(instance, token, self._origin, to=to, override=override)
+        return await self.get(key)
+
+    async def reassign(self, key: str, to: str = "", *, groups: str = "", override: str = "") -> TaskView:
+        """Give a task to another person, or to groups (comma separated) instead of those that had it."""
+        instance, token = task_place(key)
+        if await self._is_call(instance, key):
+            return await self._act(key, "reassign", override, to, groups)
+        await self._engine.reassign_task(instance, token, self._origin, to=to, groups=groups, override=override)
+        return await self.get(key)
+
+    async def complete(
+        self, key: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", override: str = "",
+        until: Until = "committed", timeout_seconds: float | None = None,
+    ) -> InstanceView | CallView | RunbookView:  # fmt: skip
+        """End a task with what it brings. The first answer counts; under one message id it may be sent again.
+
+        `until` says how far the instance is to come before this returns, as for `instances.start`. The task of a call
+        gives back the call or the runbook; at a gate, `{"agree": true}` or false is the answer.
+        """
+        instance, token = task_place(key)
+        if not self._is_at_hand(instance) and await self._is_call(instance, key):
+            return await self._answer(key, data, message_id, override)
+        aggregate = await self._engine.complete_task(
+            instance, token, self._origin, data=data, message_id=message_id, override=override,
+            until=until if timeout_seconds is None else "committed",
+        )  # fmt: skip
+        if timeout_seconds is not None:
+            aggregate = await self._runtime.instances.followers.follow(aggregate, until, timeout_seconds)
+        return self._views.at_hand(aggregate) or await self._views.instance(aggregate)
+
+    async def accept(self, key: str, *, override: str = "") -> CallView | RunbookView:
+        """Answer with what an agent proposes. No agent can, whatever it calls itself."""
+        id, number = task_place(key)
+        seen, proposal = await self._seen(id, number), await self.proposal(key)
+        if seen is None or proposal is None:
+            fact, hint = "nothing is proposed there (any more)", "See `perdure tasks list` for open ones."
+            raise RejectedError(Rejection("wrong_state", "accept", "task", key, fact, hint))
+        step: Step = seen.aggregate.state.steps[number - 1]
+        verb = self._runtime.catalogue.find(step.verb, step.version)
+        is_decision = verb is not None and verb.execution.decision and seen.aggregate.state.course is not None
+        result = proposal.result if is_decision else proposal.data
+        place = token_key(id_text(id), number, step.tokens[seen.token - 1])
+        completion = Completion(place, result=result, override=override, accepts=True)
+        receipt = await self._runtime.intake.complete(completion, self._origin)
+        if receipt.answer != "applied" or receipt.aggregate is None:
+            raise RejectedError(over("accept", key))  # somebody answered first
+        return await self._call(receipt.aggregate)
+
+    def _is_at_hand(self, id: Id) -> bool:
+        """Whether it is an instance of the tenant that is in memory."""
+        known = self._runtime.kernel.remembered(id)
+        return known is not None and known.kind == INSTANCE and known.tenant == self._origin.tenant
+
+    async def _is_call(self, id: Id, key: str) -> bool:
+        """Whether a task is the wait of a call or a runbook; else it is a token of an instance."""
+        try:
+            return (await self._runtime.kernel.recall(id, self._origin)).kind == RUNBOOK
+        except RejectedError:
+            raise RejectedError(_unknown(key)) from None
+
+    async def _act(self, key: str, act: Act, override: str, to: str = "", groups: str = "") -> TaskView:
+        id, step = task_place(key)
+        seen = await self._seen(id, step)
+        if seen is not None and not seen.token:
+            fact, hint = "a gate is agreed to or refused and nothing else", 'Complete it with {"agree": true} or false.'
+            raise RejectedError(Rejection("wrong_state", act, "task", key, fact, hint))
+        who = Person(self._origin.principal, self._origin.groups, override)
+        command = ActOnTask(step, act, who, to, groups)
+        await self._runtime.kernel.ask(RUNBOOK, id, self._origin, Prepared(command))
+        return await self.get(key)
+
+    async def _answer(
+        self, key: str, data: Mapping[str, Any] | None, message_id: str, override: str
+    ) -> CallView | RunbookView:
+        id, number = task_place(key)
+        seen = await self._seen(id, number)
+        if seen is None:
+            return await self._answered(key, message_id)
+        if not seen.token:
+            return await self._agreed(key, data or {})
+        place = token_key(id_text(id), number, seen.aggregate.state.steps[number - 1].tokens[seen.token - 1])
+        completion = Completion(place, result={} if data is None else dict(data), override=override)
+        receipt = await self._runtime.intake.complete(completion, self._origin, message_id)
+        return await self._call(receipt.aggregate or await self._runtime.kernel.read(id, self._origin))
+
+    async def _agreed(self, key: str, data: Mapping[str, Any]) -> CallView | RunbookView:
+        id, number = task_place(key)
+        given = CompiledSchema(GATE_FORM, "complete", "task", key).check(dict(data))
+        command = AnswerGate(number, given["agree"], given.get("reason", ""))
+        answer = await self._runtime.kernel.ask(RUNBOOK, id, self._origin, Prepared(command))
+        return await self._call(answer.aggregate or await self._runtime.kernel.read(id, self._origin))
+
+    async def _answered(self, key: str, message_id: str) -> CallView | RunbookView:
+        """The same answer again is told what came of it; another one is refused."""
+        id, number = task_place(key)
+        aggregate = await self._runtime.kernel.read(id, self._origin)
+        known = await self._runtime.store.message(self._origin.tenant, message_id) if message_id else None
+        if known is not None:
+            return await self._call(aggregate)
+        steps = aggregate.state.steps
+        tasks = [each.task for each in steps[number - 1].tokens if each.task] if 1 <= number <= len(steps) else []
+        raise RejectedError(over("complete", key, *((tasks[-1].state, tasks[-1].answered_by) if tasks else ())))
+
+    async def _call(self, aggregate: Aggregate) -> CallView | RunbookView:
+        if aggregate.state.course is not None:
+            return await RunbookOperations(self._runtime, self._origin, self._views).show(id_text(aggregate.id))
+        result = aggregate.state.steps[0].result
+        data = await self._runtime.store.payload(aggregate.id, result) if result is not None else None
+        return call_view(aggregate, None, msgspec.json.decode(data) if data is not None else None)
+
+    async def _seen(self, id: Id, number: int) -> Seen | None:
+        try:
+            aggregate = await self._runtime.kernel.read(id, self._origin)
+        except (QuarantinedError, RejectedError):
+            return None
+        if aggregate.kind == RUNBOOK:
+            steps = aggregate.state.steps
+            return _seen_step(aggregate, steps[number - 1], number) if 1 <= number <= len(steps) else None
+        node = aggregate.state.nodes.get(number) if aggregate.kind == INSTANCE else None
+        if node is None or node.task is None or node.kind != "task":
+            return None
+        return Seen(aggregate, node.task, node, number)
+
+    async def _view(self, seen: Seen, *, number: int = 0, has_form: bool = False) -> TaskView:
+        now = self._runtime.sources.now()
+        if seen.node is None:
+            view = self._call_task(seen, now, number, has_form)
+            step = seen.aggregate.state.steps[seen.number - 1]
+            return msgspec.structs.replace(view, proposal=await proposal_of(self._runtime.store, seen.aggregate, step))
+        definition = await self._runtime.instances.loaded(seen.aggregate)
+        form = await self._runtime.forms.of(seen.aggregate, seen.node) if has_form else None
+        return task_view(seen.aggregate, seen.node, definition, now, number, form)
+
+    def _call_task(self, seen: Seen, now: Micros, number: int, has_form: bool) -> TaskView:
+        letters, step = id_text(seen.aggregate.id), seen.aggregate.state.steps[seen.number - 1]
+        verb = self._runtime.catalogue.find(step.verb, step.version)
+        description = verb.definition.description if verb is not None else ""
+        form = verb.definition.output_schema if verb is not None and has_form else None
+        if has_form and not seen.token:
+            form = GATE_FORM
+        return TaskView(
+            f"{letters}:{seen.number}", letters, seen.number, step.verb, step.links.name if step.links else "",
+            seen.task.title or description or step.verb, since=iso(seen.task.opened_at), number=number, form=form,
+            verb=step.verb, **of_task(seen.task, now),
+        )  # fmt: skip
+
+
+class Wanted(NamedTuple):
+    """Which tasks of a list are asked for."""
+
+    assignee: str = ""
+    group: str = ""
+    mine: bool = False
+    unclaimed: bool = False
+    overdue: bool = False
+    state: str = ""
+
+
+class Seen(NamedTuple):
+    """An open task where it was found: a node of an instance, or the `token` of a step of a call."""
+
+    aggregate: Aggregate
+    task: HumanTask
+    node: Node | None
+    number: int
+    token: int = 0
+
+
+def _seen_step(aggregate: Aggregate, step: Step, number: int) -> Seen | None:
+    """The task a step is while it waits, or before it may run: a gate is one for somebody of its group."""
+    if (found := waiting_task(step)) is not None:
+        return Seen(aggregate, found[2], None, number, found[0])
+    if step.links is None or not step.links.gated_at:
+        return None
+    title = f"Agree to {step.links.name or step.verb}"
+    task = open_task(gate(step.links.gate, title), step.links.gated_at, aggregate.state.principal)
+    return Seen(aggregate, task, None, number)
+
+
+def task_place(key: str) -> tuple[Id, int]:
+    """Instance and token of a task's key."""
+    letters, _, number = key.partition(":")
+    if not (number.isascii() and number.isdigit()):
+        hint = "A task's key is `<instance>:<token>`."
+        raise RejectedError(Rejection("not_found", "find", "task", key[:80], "that is no task's key", hint))
+    return parse_id(letters, "task"), int(number)
+
+
+def _unknown(key: str) -> Rejection:
+    return Rejection("not_found", "find", "task", key, "it is not open (any more)")
+
+
+def _is_of(task: HumanTask, assignee: str, group: str) -> bool:
+    people = {task.claimed_by, task.assignee, *task.users}
+    return (not assignee or assignee in people) and (not group or group in task.groups)

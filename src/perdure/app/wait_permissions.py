@@ -1,0 +1,109 @@
+"""Whose waits a key stands for: what somebody has to be allowed before they end one."""
+
+from __future__ import annotations
+
+from perdure.app.lists.views import DeadLetterItem, dead_letter
+from perdure.app.runtime import Runtime
+from perdure.bpmn.machine.identity import INSTANCE
+from perdure.contracts import check_key
+from perdure.errors import QuarantinedError, RejectedError, Rejection
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate
+from perdure.kernel.ports import DEAD
+from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
+from perdure.runbooks.executor.inbox import own_tokens
+from perdure.runbooks.executor.wait_names import read_name
+from perdure.runbooks.machine.human_tasks import waiting_task
+from perdure.runbooks.machine.state import WAITING
+from perdure.runbooks.ports import DeadLetter
+from perdure.sources import ID_LENGTH, Id, parse_id
+from perdure.verbs.definition import same_verb_name
+
+
+class WaitPermissions:
+    """Of one tenant. Reached as `perdure.waits`."""
+
+    def __init__(self, runtime: Runtime, origin: Origin) -> None:
+        self._runtime = runtime
+        self._origin = origin
+
+    async def name_under(self, key: str) -> str:
+        """The name of what waits under a key now: what waits there later has another. Empty for a human task of a
+        process, whose key is never used again."""
+        return "" if await self.is_task(key) else await self._runtime.intake.name(key, self._origin)
+
+    async def is_task(self, key: str) -> bool:
+        """Whether a key is that of a human task of a process, open or ended."""
+        letters, _, number = key.partition(":")
+        if len(letters) != ID_LENGTH or not number.isdigit():
+            return False
+        try:
+            return (await self._runtime.kernel.recall(parse_id(letters), self._origin)).kind == INSTANCE
+        except RejectedError:
+            return False
+
+    async def verbs_under(self, key: str, verb: str = "") -> list[str]:
+        """The verbs of what waits or waited under a key of the tenant; of one verb's waits alone where one is named."""
+        check_key("wait under", "key", key)
+        aggregate = await self._named(key)
+        if aggregate is not None and aggregate.kind == INSTANCE:
+            carried = (await self._runtime.instances.loaded(aggregate)).deployed.verb
+            return [carried] if carried else []
+        found: dict[str, None] = {}
+        if aggregate is not None and aggregate.kind == RUNBOOK:
+            found.update({aggregate.state.steps[each.step - 1].verb: None for each in own_tokens(aggregate, key)})
+        for token in await self._runtime.store.find_tokens(self._origin.tenant, key):
+            if verb and same_verb_name(token.name) != same_verb_name(verb):
+                continue  # named ones end no other waits
+            if (owner := await self._read(Id(token.aggregate))) is not None:
+                found[owner.state.steps[token.step - 1].verb] = None
+        for shared in self._runtime.intake.fan_out.verbs(verb):
+            if await self._runtime.intake.fan_out.upto([shared.name], key, self._origin.tenant):
+                found[shared.name] = None
+        return [name for name in found if name]
+
+    async def is_proposed(self, key: str, wait: str = "") -> bool:
+        """Whether a person is to decide there upon what an agent proposes; such a wait has no key but its own."""
+        aggregate = await self._named(key)
+        if aggregate is None or aggregate.kind != RUNBOOK:
+            return False
+        tokens = own_tokens(aggregate, key)
+        if wait:
+            places = {(each.step, each.token) for each in read_name(wait).places}
+            tokens = [each for each in tokens if (each.step, each.token) in places and each.status == WAITING]
+        steps = [aggregate.state.steps[each.step - 1] for each in tokens]
+        return any(step.proposal and waiting_task(step) is not None for step in steps)
+
+    async def verbs_of(self, id: str) -> list[str]:
+        """The verbs of a call, of every step of a runbook, or the one an instance carries."""
+        aggregate = await self._runtime.kernel.read(parse_id(id), self._origin)
+        if aggregate.kind == INSTANCE:
+            carried = (await self._runtime.instances.loaded(aggregate)).deployed.verb
+            return [carried] if carried else []
+        steps = aggregate.state.steps if aggregate.kind == RUNBOOK else ()
+        return list(dict.fromkeys(step.verb for step in steps))
+
+    async def _named(self, key: str) -> Aggregate | None:
+        """The call, runbook or instance whose own id a key begins with."""
+        letters = key.partition(":")[0]
+        if len(letters) != ID_LENGTH:
+            return None
+        try:
+            return await self._read(parse_id(letters))
+        except RejectedError:
+            return None
+
+    async def _read(self, id: Id) -> Aggregate | None:
+        try:
+            return await self._runtime.kernel.read(id, self._origin)
+        except (QuarantinedError, RejectedError):
+            return None
+
+
+async def letter_of(runtime: Runtime, origin: Origin, message_id: str) -> DeadLetterItem:
+    """A dead letter; one that was dealt with, or never was one, is not found."""
+    check_key("find", "dead letter", message_id)
+    letter = await runtime.store.message(origin.tenant, message_id)
+    if letter is None or letter.status != DEAD:
+        raise RejectedError(Rejection("not_found", "find", "dead letter", message_id[:200], "there is none"))
+    return dead_letter(DeadLetter(*letter[:4], letter.answer, letter.body))

@@ -1,0 +1,1 @@
+"""Webhooks: receipt of signed messages and dispatch to subscribers."""

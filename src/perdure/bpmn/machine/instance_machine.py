@@ -1,0 +1,176 @@
+"""The instance machine: decisions, application and rows behind the contract of the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec.structs import replace
+
+from perdure.bpmn.machine.apply import apply
+from perdure.bpmn.machine.commands import Command
+from perdure.bpmn.machine.decide import decide
+from perdure.bpmn.machine.entries import (
+    ENTRY_VERSION,
+    Entry,
+    IncidentRaised,
+    IncidentResolved,
+    InstanceEnded,
+    Thrown,
+)
+from perdure.bpmn.machine.execution_plan import Plan
+from perdure.bpmn.machine.human_tasks import LADDER
+from perdure.bpmn.machine.identity import INSTANCE
+from perdure.bpmn.machine.state import ENDED, STATE_VERSION, Instance, Job, Node, Watch
+from perdure.bpmn.machine.token_game import Cron, no_cron
+from perdure.bpmn.machine.transition_cache import TransitionCache
+from perdure.bpmn.machine.upcasters import ENTRY_UPCASTERS, STATE_UPCASTERS
+from perdure.errors import Rejection
+from perdure.human_tasks import next_rung
+from perdure.identifiers import id_text
+from perdure.journal import (
+    NO_ROWS,
+    Decision,
+    IncidentRow,
+    JobRow,
+    Notice,
+    Origin,
+    ParkedRow,
+    RecordCodec,
+    Rows,
+    TimerRow,
+    read_form,
+)
+from perdure.journal.routes import IncidentRoute, Route, ThrownRoute
+
+NOTICE = "perdure:"
+THROWN = "thrown"
+THROWN_TTL_SECONDS = 3600.0
+"""How long a message that an instance throws is kept until someone waits for it."""
+INSTANCE_ENDED = "instance_ended"
+INSTANCE_TOLD = "instance_told"
+RAISED, RESOLVED = "incident", "resolved"
+
+
+class InstanceMachine:
+    """Pure: the same plans, state, command, time and chance always give the same entries.
+
+    Only decisions need the plan of the instance's definition; the journal is replayed without any.
+    """
+
+    kind: ClassVar[str] = INSTANCE
+    semantics: ClassVar[int] = 1
+
+    def __init__(self, plans: Mapping[bytes, Plan], cron: Cron = no_cron, *, remembers: bool = False) -> None:
+        """One that `remembers` moves decides the same, sooner."""
+        self.plans = plans
+        self._known = TransitionCache(self) if remembers else None
+        self._cron = cron
+        self.records: RecordCodec[Entry] = RecordCodec(Entry, ENTRY_VERSION, ENTRY_UPCASTERS)
+        self._encoder = msgspec.msgpack.Encoder()
+        self._decoder = msgspec.msgpack.Decoder(Instance)
+
+    def decide(
+        self, id: bytes, state: Instance | None, command: Command, origin: Origin, now: int, chance: float
+    ) -> Decision | Rejection:
+        known = self._known.decide(state, command, origin, now) if self._known is not None else None
+        return known or self.play(id, state, command, origin, now, chance)
+
+    def play(
+        self, id: bytes, state: Instance | None, command: Command, origin: Origin, now: int, chance: float
+    ) -> Decision | Rejection:
+        """The token game, whatever is known of it."""
+        decision = decide(self.plans, state, command, origin, now, chance, self._cron)
+        if isinstance(decision, Decision) or not decision.id.startswith("?"):
+            return decision
+        return replace(decision, id=id_text(id) + decision.id[1:])
+
+    def apply(self, state: Instance | None, entry: Entry) -> Instance:
+        return apply(state, entry)
+
+    def status(self, state: Instance) -> tuple[str, int]:
+        return state.status, 0 if state.erased_at else state.ended_at
+
+    def encode(self, state: Instance) -> bytes:
+        return self._encoder.encode(state)
+
+    def decode(self, data: bytes) -> Instance:
+        return read_form(data, self._decoder, STATE_VERSION, STATE_UPCASTERS)
+
+    def rows(self, id: bytes, state: Instance) -> Rows:
+        if state.status in ENDED:
+            return NO_ROWS
+        is_open = state.status != "suspended"
+        parked = [*_waits(state.watches.values())] if is_open and state.watches else []
+        timers = [*_timers(state)] if is_open else []
+        jobs: list[JobRow] = []
+        incidents: list[IncidentRow] = []
+        for node in state.nodes.values():
+            if node.kind == "task":
+                parked.append(_task_row(id_text(id), node))
+            elif node.job is not None and (row := _job_row(node, node.job, is_open)) is not None:
+                jobs.append(row)
+            if node.incident is not None:
+                incidents.append(IncidentRow(node.number, node.incident.code, node.incident.opened_at))
+        return Rows(tuple(parked), tuple(timers), tuple(jobs), tuple(incidents))
+
+    def notices(self, id: bytes, state: Instance, entries: tuple[Any, ...]) -> tuple[Notice, ...]:
+        found: list[Notice] = []
+        for entry in entries:
+            if type(entry) not in _NOTABLE:
+                continue
+            if type(entry) is Thrown:
+                route: Route = ThrownRoute(entry.kind, entry.number)
+                found.append(Notice(f"{NOTICE}{id_text(id)}/{entry.kind}/{entry.number}", THROWN, route))
+            elif type(entry) in (IncidentRaised, IncidentResolved) and state.parent.startswith("step:"):
+                what = RAISED if type(entry) is IncidentRaised else RESOLVED
+                route = IncidentRoute(what, entry.number, entry.at)
+                found.append(Notice(f"{NOTICE}{id_text(id)}/{what}/{entry.number}/{entry.at}", INSTANCE_TOLD, route))
+            elif type(entry) is InstanceEnded and state.parent:
+                found.append(Notice(f"{NOTICE}{id_text(id)}/ended", INSTANCE_ENDED))
+        return tuple(found)
+
+    def payloads(self, state: Instance) -> tuple[tuple[bytes, ...], bool]:
+        """The payloads the state refers to, and whether they were erased."""
+        hashes = [state.head] if state.head else []
+        for node in state.nodes.values():
+            if node.job is not None:
+                hashes.extend(hash for hash in (node.job.base, node.job.message) if hash)
+            if node.task is not None and node.task.base:
+                hashes.append(node.task.base)
+        hashes.extend(watch.message for watch in state.watches.values() if watch.message)
+        return tuple(dict.fromkeys(hashes)), bool(state.erased_at)
+
+
+_NOTABLE = frozenset({Thrown, IncidentRaised, IncidentResolved, InstanceEnded})
+
+
+def _waits(watches: Any) -> Iterator[ParkedRow]:
+    watch: Watch
+    for watch in watches:
+        if watch.kind in ("message", "signal") and not watch.has_come:
+            yield ParkedRow(watch.node, watch.number, watch.name, watch.key, 0, 0, watch.kind)
+
+
+def _task_row(letters: str, node: Node) -> ParkedRow:
+    return ParkedRow(node.number, 0, node.element, f"{letters}:{node.number}", 0, 0, "task")
+
+
+def _timers(state: Instance) -> Iterator[TimerRow]:
+    for watch in state.watches.values():
+        if watch.due and not watch.has_come:
+            yield TimerRow(watch.number, "watch", watch.due)
+    for node in state.nodes.values():
+        if node.job is not None and node.job.retry_at and node.job.status == "pending":
+            yield TimerRow(node.number, "retry", node.job.retry_at)
+        if node.kind == "task" and node.task is not None and (rung := next_rung(node.task)) is not None:
+            yield TimerRow(node.number, LADDER, rung[0])
+
+
+def _job_row(node: Node, job: Job, is_open: bool) -> JobRow | None:
+    if node.kind != "job" or node.incident is not None:
+        return None
+    if job.status == "leased":
+        return JobRow(node.number, job.worker, job.definition)
+    return JobRow(node.number, 0, job.definition) if job.status == "ready" and is_open else None

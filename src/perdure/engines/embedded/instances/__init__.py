@@ -1,0 +1,1 @@
+"""Instances of the embedded engine: state, payloads, followers and everything that changes them."""

@@ -1,0 +1,1 @@
+"""Jobs of the embedded engine: leases, bindings, arguments and attempts."""

@@ -1,0 +1,316 @@
+"""Attempts: a sub-verb runs with the data it declares, and what it returns is merged onto the head in one commit.
+
+| what goes wrong | what becomes of the job |
+|---|---|
+| the payload's bytes, hash or envelope do not agree | incident at once, naming what differs |
+| the data does not fit the sub-verb's schema | incident at once |
+| the sub-verb is durable, or not one the verb lists | incident at once: a process composes sync verbs |
+| two branches changed one path | incident at once, naming both verbs |
+| the handler fails | as its class and the pinned policy say |
+| the job was interrupted meanwhile | the result is recorded as discarded, nothing of it is kept |
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Coroutine
+from contextlib import suppress
+from typing import Any, NoReturn
+
+import msgspec
+
+from perdure.agent_usage import Spent
+from perdure.bpmn.machine.commands import JobDone, JobFault, RaiseIncident, RecordJob
+from perdure.bpmn.machine.result_paths import iteration_of, place_of
+from perdure.bpmn.machine.state import ROOT, Failure, Instance, Job, Node, Place
+from perdure.engines.embedded.instances.instances import Instances
+from perdure.engines.embedded.jobs.arguments import checked_args, taken
+from perdure.engines.embedded.jobs.job_bindings import JobBinding, JobBindings
+from perdure.engines.embedded.jobs.missing_handlers import PLATFORM, raise_missing
+from perdure.errors import (
+    FencedError,
+    MergeConflictError,
+    PayloadIntegrityError,
+    PayloadTooLargeError,
+    QuarantinedError,
+    RejectedError,
+    SchemaViolationError,
+)
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate, Answer, Prepared
+from perdure.kernel.ports import Attachments
+from perdure.payload import Held
+from perdure.processes.forms import declared
+from perdure.processes.payload_merge import Change, seen_from
+from perdure.runbooks.executor.call_executor import MAX_ENTITY_CONFLICTS
+from perdure.sources import id_text, iso
+from perdure.verbs import Verb
+from perdure.verbs.handlers import Call, LateCall
+from perdure.work.agents.budgets import UNSURE
+from perdure.work.background_tasks import BackgroundTasks, JobName
+from perdure.work.keyed_lock import KeyedLock
+from perdure.work.lease import Lease
+from perdure.work.router import MAX_MESSAGE, Failed, Produced, Router, classify
+from perdure.work.store_retry import retry_until_stored
+
+Made = Produced | Failed
+
+UNKNOWN = JobBinding(None)
+NOTHING = Failed("transient_infrastructure", "handler.error", "it has not been run")
+
+
+class Workshop(msgspec.Struct, frozen=True, eq=False):
+    """What all attempts of a process need."""
+
+    instances: Instances
+    crew: BackgroundTasks
+    lease: Lease
+    router: Router
+    works: JobBindings
+    turns: KeyedLock
+
+
+class Attempt(msgspec.Struct, eq=False):
+    """A job this process holds, as of the commit that leased it, until what became of it is recorded."""
+
+    shop: Workshop
+    name: JobName
+    aggregate: Aggregate
+    node: Node
+    job: Job
+    origin: Origin
+    key: str
+    work: JobBinding = UNKNOWN
+    made: Made = NOTHING
+
+    # --- executing -----------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Run the job and hand its result over. The job goes on until that is settled."""
+        try:
+            work = self.shop.works.find(self.aggregate.state.definition, self.job) or await self._looked_up()
+            self.work, verb = work, work.verb
+            if verb is None:
+                await self._insist_on_missing()
+            else:
+                self._hand_over(await self._attempt(work, verb))
+        except Exception as error:
+            await self._give_up(error)
+
+    def _attempt(self, work: JobBinding, verb: Verb) -> Coroutine[Any, Any, Made]:
+        """At once where the arguments can be taken as they are from a payload in memory, as they nearly always can."""
+        shop, job, names = self.shop, self.job, work.names
+        if names is not None and not job.message and (self.node.parent == ROOT or not self._place):
+            head = shop.instances.payloads.find(self.aggregate.id, job.base or self.aggregate.state.head)
+            args = taken(names, head.data) if head is not None else None
+            if args is not None and (not names or verb.input.fits(args)):
+                return shop.router.run(verb, LateCall(args, self.handed), work.flags, work.is_loose)
+        return self._attempt_step_by_step(work, verb)
+
+    async def _attempt_step_by_step(self, work: JobBinding, verb: Verb) -> Made:
+        """The same for whatever comes: what is not in memory, does not fit, is refused, or an agent does."""
+        if work.refusal is not None:
+            return work.refusal
+        router, is_ample = self.shop.router, work.is_ample
+        try:
+            data = self._seen()
+            if data is None:
+                data, is_ample = await self._gathered(), is_ample and not self.job.message
+            args = checked_args(router, verb, declared(verb, data), is_ample=is_ample)
+        except (SchemaViolationError, PayloadTooLargeError, PayloadIntegrityError) as error:
+            return classify(verb, error)
+        spent = await self._spent() if work.is_agent else None
+        return await router.run(verb, self.handed(args), work.flags, work.is_loose, spent)
+
+    async def _looked_up(self) -> JobBinding:
+        instances, aggregate = self.shop.instances, self.aggregate
+        definition = instances.known_definition(aggregate)
+        if definition is None:
+            definition = await retry_until_stored(lambda: instances.loaded(aggregate), instances.sources)
+        return self.shop.works.look_up(definition, self.job)
+
+    async def _insist_on_missing(self) -> None:
+        instances, aggregate = self.shop.instances, self.aggregate
+
+        async def raise_it() -> None:
+            definition = await instances.loaded(aggregate)
+            await raise_missing(instances, aggregate.id, self.node, self.origin, definition)
+
+        await retry_until_stored(raise_it, instances.sources)
+
+    async def _spent(self) -> Spent | None:
+        """What the agents of the process have used so far."""
+        instances, id = self.shop.instances, self.aggregate.id
+        state: Instance = (await retry_until_stored(lambda: instances.read(id, self.origin), instances.sources)).state
+        return state.spent
+
+    @property
+    def _place(self) -> Place:
+        return place_of(self.aggregate.state, self.node)
+
+    def _seen(self) -> dict[str, Any] | None:
+        """The data as the job sees it, where that is one payload in memory."""
+        job, state = self.job, self.aggregate.state
+        if job.message and job.purpose == "intake":
+            return None
+        head = self.shop.instances.payloads.find(self.aggregate.id, job.base or state.head)
+        return None if head is None else seen_from(head.data, self._place)
+
+    async def _gathered(self) -> dict[str, Any]:
+        """The same from the store; an intake sees what arrived lie over it."""
+        job, state = self.job, self.aggregate.state
+        data = seen_from((await self._payload(job.base or state.head)).data, self._place)
+        if job.purpose == "intake" and job.message:
+            return {**data, **(await self._payload(job.message)).data}
+        return data
+
+    async def _payload(self, hash: bytes) -> Held:
+        instances, id = self.shop.instances, self.aggregate.id
+        return await retry_until_stored(lambda: instances.payloads.open(id, hash), instances.sources)
+
+    def handed(self, args: dict[str, Any]) -> Call:
+        """What its handler is given."""
+        verb, origin, parent, key = self.work.verb, self.origin, self.aggregate.state.parent, self.key
+        assert verb is not None
+        call, step = id_text(self.aggregate.id), key
+        if parent and parent.startswith("step:"):
+            step = parent.removeprefix("step:")
+            call = step.partition(":")[0]
+        return Call(
+            verb=verb.name, version=verb.version, args=args, call_id=call, step_id=step, tenant=origin.tenant,
+            principal=origin.principal, trace={"traceparent": origin.trace} if origin.trace else None,
+            idempotency_key=key, attempt=self.job.attempt, iteration=iteration_of(self.aggregate.state, self.node),
+        )  # fmt: skip
+
+    # --- recording -----------------------------------------------------------------------------------------------
+
+    def _hand_over(self, made: Made) -> None:
+        """Ask for the result to be recorded, and wait for it without a task: nearly always that is all."""
+        shop, self.made = self.shop, made
+        if self.job.worker != shop.lease.number:
+            self._refuse_lease()
+        shop.instances.put(self.aggregate.id, self.origin, self.recording, self.told)
+        shop.crew.hand_over(self.name)
+
+    def told(self, answer: Answer | BaseException) -> None:
+        """What the instance answered to the record."""
+        if (type(answer) is Answer and answer.conflict is None) or isinstance(answer, asyncio.CancelledError):
+            self.shop.crew.release(self.name)
+        else:
+            self.shop.crew.go_on(self.name, lambda: self._go_on(answer))
+
+    async def _go_on(self, answer: Answer | BaseException) -> None:
+        """The record met something unusual: what was asked is asked again, or the job is done again."""
+        try:
+            await self._record_in_turn(await self._record(answer))
+        except Exception as error:
+            await self._give_up(error)
+
+    async def _record_in_turn(self, answer: Answer) -> None:
+        work, verb, turns = self.work, self.work.verb, self.shop.turns
+        assert verb is not None
+        for _ in range(MAX_ENTITY_CONFLICTS - 1):
+            if answer.conflict is None:
+                return
+            async with turns.at(f"{self.origin.tenant}/{answer.conflict.key}"):
+                self.made = await self._attempt(work, verb)
+                answer = await self._record()
+        if answer.conflict is not None:
+            self.made = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
+            await self._record()
+
+    async def _record(self, told: Answer | BaseException | None = None) -> Answer:
+        instances = self.shop.instances
+
+        def record() -> Awaitable[Answer]:
+            nonlocal told
+            first, told = told, None
+            if first is None and self.job.worker != self.shop.lease.number:
+                self._refuse_lease()
+            return instances.ask(self.aggregate.id, self.origin, self.recording, first)
+
+        # The handler has run: forgetting that because the store is out of reach would leave the job leased for ever.
+        return await retry_until_stored(record, instances.sources)
+
+    def _refuse_lease(self) -> NoReturn:
+        fact = "this process has another one now"
+        raise FencedError("record a job under", "lease", str(self.job.worker), fact)
+
+    def recording(self, aggregate: Aggregate) -> Prepared:
+        """The command that records what was made, for the instance as it is then; asked for as often as it takes."""
+        made, job, number, instances = self.made, self.job, self.node.number, self.shop.instances
+        state: Instance = aggregate.state
+        node = state.nodes.get(number)
+        outcome: JobDone | JobFault
+        if type(made) is not Produced or made.doubt:
+            outcome, brought = JobFault(*_fault(made)), Attachments()
+        elif node is None or node.job is None or node.job.attempt != job.attempt:
+            outcome, brought = JobDone(state.head), Attachments()  # interrupted meanwhile: the machine discards it
+        else:
+            try:
+                head = instances.payloads.seal_change(
+                    aggregate.id, state.head, self._change(state, node, made.cargo.value), self.work.budget
+                )
+                outcome, brought = JobDone(head[0], made.flags), Attachments([head])
+                if made.entities:
+                    brought.entities.extend(made.entities)
+            except (MergeConflictError, PayloadTooLargeError, SchemaViolationError) as error:
+                failure = Failure("permanent_contract", error.code, str(error)[:MAX_MESSAGE])
+                outcome, brought = JobFault(failure), Attachments()
+        used = made.used
+        command = RecordJob(
+            node=number, attempt=job.attempt, job_worker=job.worker, outcome=outcome,
+            worker=instances.worker_of(aggregate), used=used,
+            budget=self.work.agent_budget if used is not None else None,
+        )  # fmt: skip
+        return Prepared(command, brought)
+
+    def _change(self, state: Instance, node: Node, patch: Any) -> Change:
+        job, verb, instances = self.job, self.work.name, self.shop.instances
+        if not isinstance(patch, dict):
+            fact = f"it returned a {type(patch).__name__}, and a process merges objects"
+            raise SchemaViolationError("merge the result of", "verb", verb, fact, violations=[])
+        base = job.base
+        before = instances.payloads.held(self.aggregate.id, base) if base and base != state.head else None
+        place = () if node.parent == ROOT else place_of(state, node)
+        at = iso(instances.sources.now()) or ""
+        return Change(patch, verb, self.key, at, job.by or state.principal, place, before)
+
+    # --- giving up -----------------------------------------------------------------------------------------------
+
+    async def _give_up(self, error: Exception) -> None:
+        """See to what a job ended with, unless nothing is left to do for this process."""
+        if isinstance(error, FencedError | QuarantinedError) or is_gone(error):
+            return  # another worker has taken over, or the instance is set aside: recorded where it is found
+        with suppress(FencedError, QuarantinedError):
+            await self._raise_unrecorded(error)
+
+    async def _raise_unrecorded(self, error: Exception) -> None:
+        """What cannot be done or recorded must not leave the job leased to a process that has given up on it."""
+        job, instances, id = self.job, self.shop.instances, self.aggregate.id
+        text = (
+            f"Attempt {job.attempt} of '{job.type}' could not begin, or what it led to could not be recorded "
+            f"({type(error).__name__}: {error}). Mend the cause, then `perdure incidents retry`."
+        )
+        command = RaiseIncident(
+            node=self.node.number, code="attempt.unrecorded", text=text[:MAX_MESSAGE], attempt=job.attempt,
+            job_worker=job.worker,
+        )  # fmt: skip
+        origin = Origin(self.aggregate.tenant, PLATFORM)
+        await retry_until_stored(lambda: instances.ask(id, origin, Prepared(command)), instances.sources)
+
+
+def is_gone(error: Exception) -> bool:
+    """Whether the instance itself is not there: the one rejection that leaves nothing to do for a job of it."""
+    return isinstance(error, RejectedError) and (error.rejection.code, error.rejection.thing) == (
+        "not_found",
+        "instance",
+    )
+
+
+def _fault(made: Made) -> tuple[Failure, float | None]:
+    """Why it failed. What an agent is not sure of is a business error of its job: the model says who is asked then."""
+    if isinstance(made, Failed):
+        return Failure(made.kind, made.code, made.message), made.after_seconds
+    text = f"What was said does not count by itself: {made.doubt}. Model a boundary error event for '{UNSURE}'."
+    return Failure("permanent_business", UNSURE, text), None

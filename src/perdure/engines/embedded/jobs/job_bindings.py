@@ -1,0 +1,88 @@
+"""Job bindings: a job type resolves to its verb under a definition, once."""
+
+from __future__ import annotations
+
+import msgspec
+
+from perdure.agent_usage import Budget
+from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.state import Job
+from perdure.contracts import FlagContract
+from perdure.processes.payloads import budget_of
+from perdure.processes.plan_cache import Definition
+from perdure.runbooks.executor.call_executor import CallExecutor
+from perdure.verbs import Verb
+from perdure.verbs.definition import same_verb_name
+from perdure.work.router import Failed
+
+MAX_WORKS = 10_000
+
+
+class JobBinding(msgspec.Struct, frozen=True, gc=False):
+    """The verb of a type of job, why that is refused, what the payload may weigh, which flags the process has.
+
+    `is_ample`: arguments taken from a payload within its budget are within the verb's. `names` are those it declares,
+    where they, or all when it declares none, can be taken as they are from a payload in memory; else None.
+    """
+
+    verb: Verb | None
+    refusal: Failed | None = None
+    budget: int = 0
+    is_ample: bool = False
+    is_agent: bool = False
+    flags: tuple[FlagContract, ...] = ()
+    is_loose: bool = False
+    names: tuple[str, ...] | None = None
+    name: str = ""
+    """Of the verb."""
+    agent_budget: Budget | None = None
+    """What the agents of the process may use, as the verb of this one says."""
+
+
+class JobBindings:
+    """Of one process. What a definition binds, and the verbs a process knows, never change."""
+
+    def __init__(self, conductor: CallExecutor) -> None:
+        self._conductor = conductor
+        self._found: dict[tuple[bytes, str, str], JobBinding] = {}
+
+    def find(self, definition: bytes, job: Job) -> JobBinding | None:
+        """What is known already."""
+        return self._found.get((definition, job.type, job.purpose))
+
+    def look_up(self, definition: Definition, job: Job) -> JobBinding:
+        if len(self._found) >= MAX_WORKS:
+            self._found.clear()
+        work = self._found[definition.hash, job.type, job.purpose] = self._looked_up(definition, job)
+        return work
+
+    def _looked_up(self, definition: Definition, job: Job) -> JobBinding:
+        binding, deployed, conductor = definition.binding(job.type), definition.deployed, self._conductor
+        verb = conductor.serves(binding.verb, binding.version) if binding is not None else None
+        if verb is None:
+            return JobBinding(None)
+        carrier = conductor.catalogue.find(deployed.verb) if deployed.verb else None
+        budget, refusal = budget_of(carrier), _refused(deployed, job, verb, carrier)
+        is_ample = verb.execution.max_bytes >= budget and not verb.input.has_defaults
+        is_agent, properties = conductor.router.is_agent(verb), verb.input.properties
+        is_plain = refusal is None and not is_agent and (is_ample or not properties)
+        contract = verb.execution.agent
+        return JobBinding(
+            verb, refusal, budget, is_ample, is_agent, deployed.flags, deployed.is_loose,
+            names=tuple(properties) if is_plain else None, name=verb.name,
+            agent_budget=contract.budget if contract is not None else None,
+        )  # fmt: skip
+
+
+def _refused(deployed: Deployed, job: Job, verb: Verb, carrier: Verb | None) -> Failed | None:
+    """What the worker refuses to run, whatever was deployed."""
+    if verb.is_durable:
+        text = f"'{verb.name}' is durable, and a process composes sync verbs only. Hand over by a message instead."
+        return Failed("permanent_contract", "job.nested", text)
+    allowed = carrier.execution.sub_verbs if carrier is not None else ()
+    if allowed and job.purpose == "work":
+        names = {same_verb_name(name) for name in (*allowed, *deployed.compensation.values())}
+        if same_verb_name(verb.name) not in names:
+            text = f"'{verb.name}' is not a sub-verb of '{deployed.verb}'. List it under `sub_verbs`."
+            return Failed("permanent_contract", "job.forbidden", text)
+    return None

@@ -1,0 +1,1 @@
+"""Messages and signals of the embedded engine: envelope, correlation, delivery and intake."""

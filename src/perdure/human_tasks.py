@@ -1,0 +1,358 @@
+"""Human tasks: who may take one, hand it on and answer it, and what happens when nobody does. Pure values and rules."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from perdure.contracts import DurationError, parse_date_time, parse_span
+from perdure.durations import later
+from perdure.errors import Rejection
+
+TaskState = Literal["open", "claimed", "completed", "expired", "cancelled"]
+RungAct = Literal["remind", "reassign", "escalate"]
+ADMINISTRATORS = "administrators"
+"""The group whose members may act for others, with a reason that is recorded."""
+USER = "user:"
+"""Before the name of a person where a group is expected."""
+AGENT = "agent:"
+"""How the names of agents begin: what one of them proposes is for people to decide."""
+SOMEONE = "someone"
+MAX_RUNGS = 50
+SECOND = 1_000_000
+
+
+class Rung(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One step of a ladder: what happens once `after` microseconds have gone by since the task opened."""
+
+    after: int
+    act: RungAct
+    group: str = ""
+    user: str = ""
+
+    @property
+    def to(self) -> str:
+        return f"{USER}{self.user}" if self.user else self.group
+
+
+class RungRule(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A rung as it is declared: `after` is the text where it counts months, whose length is known once a task opens."""
+
+    after: int | str
+    act: RungAct
+    group: str = ""
+    user: str = ""
+
+    def opened(self, now: int) -> Rung:
+        after = moment(self.after, now) - now if isinstance(self.after, str) else self.after
+        return Rung(after, self.act, self.group, self.user)
+
+
+class TaskContract(msgspec.Struct, frozen=True):
+    """What is declared about a human task. Texts may be templates: whoever opens the task fills them in first."""
+
+    title: str = ""
+    assignee: str = ""
+    groups: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    due: str = ""
+    four_eyes: bool = False
+    ladder: tuple[RungRule, ...] = ()
+
+
+class HumanTask(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A task as it stands. Everything that was declared by a flag or an argument was frozen when it opened."""
+
+    state: TaskState = "open"
+    assignee: str = ""
+    groups: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    claimed_by: str = ""
+    opened_at: int = 0
+    due: str = ""
+    """As declared; `due_at` is the moment it means, 0 when it means none."""
+    due_at: int = 0
+    requester: str = ""
+    """Who asked for what it decides, when four eyes are needed: everyone but them may answer."""
+    ladder: tuple[Rung, ...] = ()
+    rung: int = 0
+    """How many rungs have been climbed."""
+    delegated_by: tuple[str, ...] = ()
+    answered_by: str = ""
+    ended_at: int = 0
+    title: str = ""
+    base: bytes = b""
+    """The payload it opened upon, by its hash: what others change meanwhile is not undone by the answer."""
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in ("open", "claimed")
+
+
+class Person(NamedTuple):
+    """Who acts. Name and groups are what the surface vouches for; `override` is an administrator's reason."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    override: str = ""
+
+
+Answer = HumanTask | Rejection
+
+
+def gate(group: str, title: str = "") -> TaskContract:
+    """Somebody of a group has to agree, and not the one who asked."""
+    return TaskContract(title=title, groups=names_of(group), four_eyes=True)
+
+
+def open_task(contract: TaskContract, now: int, requester: str = "", base: bytes = b"") -> HumanTask:
+    """A task nobody has claimed; `requester` is whoever asked for the work it belongs to."""
+    return HumanTask(
+        assignee=contract.assignee, groups=contract.groups, users=contract.users, opened_at=now, due=contract.due,
+        due_at=moment(contract.due, now), requester=requester if contract.four_eyes else "",
+        ladder=ladder_from(contract.ladder, now), title=contract.title, base=base,
+    )  # fmt: skip
+
+
+# --- what people do ---------------------------------------------------------------------------------------------------
+
+
+def claim(task: HumanTask, who: Person, key: str) -> Answer:
+    """Take it: nobody else can answer it then. Claimed by the same person already, it stays as it is."""
+    if task.is_open and task.claimed_by and task.claimed_by == who.name:
+        return task
+    return _refusal(task, who, "claim", key) or replace(task, state="claimed", claimed_by=who.name)
+
+
+def unclaim(task: HumanTask, who: Person, key: str) -> Answer:
+    """Give it back to everyone it was for. Given back already, it stays as it is."""
+    if refused := _over(task, "give back", key) or _pretence(who, "give back", key):
+        return refused
+    if not task.claimed_by:
+        return task
+    if task.claimed_by != who.name and not who.override:
+        return Rejection("blocked", "give back", "task", key, f"'{task.claimed_by}' has claimed it", ASK)
+    return replace(task, state="open", claimed_by="")
+
+
+def delegate(task: HumanTask, who: Person, to: str, key: str) -> Answer:
+    """Hand it to another person, who may answer it from now on; who handed it on is remembered."""
+    if refused := _refusal(task, who, "delegate", key) or _target(task, to, "", "delegate", key):
+        return refused
+    return replace(handed(task, to), delegated_by=(*task.delegated_by, who.name))
+
+
+def reassign(task: HumanTask, who: Person, to: str, groups: tuple[str, ...], key: str) -> Answer:
+    """Give it to another person, or to groups instead of those that had it."""
+    if refused := _refusal(task, who, "reassign", key) or _target(task, to, ", ".join(groups), "reassign", key):
+        return refused
+    return handed(task, to, groups)
+
+
+def answer(task: HumanTask, who: Person, now: int, key: str) -> Answer:
+    """The first answer counts; a second one is refused, whichever way it comes."""
+    return unanswerable(task, who, key) or ended(task, "completed", now, who.name)
+
+
+def unanswerable(task: HumanTask, who: Person, key: str) -> Rejection | None:
+    """Why somebody cannot answer it; None when they can."""
+    is_anyones = not (task.claimed_by or task.requester or task.assignee or task.groups or task.users)
+    if is_anyones and task.state == "open" and who.name and not who.override:
+        return None  # what `_refusal` says too, after more questions
+    return _refusal(task, who, "complete", key)
+
+
+# --- what time and others do ------------------------------------------------------------------------------------------
+
+
+def expire(task: HumanTask, now: int, key: str) -> Answer:
+    """Nobody answered in time."""
+    return _over(task, "expire", key) or ended(task, "expired", now)
+
+
+def cancel(task: HumanTask, now: int, key: str) -> Answer:
+    """What it belonged to was stopped."""
+    return _over(task, "cancel", key) or ended(task, "cancelled", now)
+
+
+def next_rung(task: HumanTask) -> tuple[int, Rung] | None:
+    """When the next rung is due, and what it does; None when there is none."""
+    if not task.is_open or task.rung >= len(task.ladder):
+        return None
+    rung = task.ladder[task.rung]
+    return task.opened_at + rung.after, rung
+
+
+def climbed(task: HumanTask, rung: Rung) -> HumanTask:
+    """After the next rung: reminded, with others instead, or with a group beside those that had it."""
+    task = replace(task, rung=task.rung + 1)
+    match rung.act:
+        case "remind":
+            return task
+        case "reassign":
+            return handed(task, rung.user, (rung.group,) if rung.group else ())
+        case "escalate":
+            # Whoever has claimed it has not answered: those it was escalated to must be able to.
+            groups, users = _with(task.groups, rung.group), _with(task.users, rung.user)
+            return replace(task, state="open", claimed_by="", groups=groups, users=users)
+
+
+def handed(task: HumanTask, to: str, groups: tuple[str, ...] = ()) -> HumanTask:
+    """In other hands, claimed by nobody; without groups those it was for stay as they were."""
+    return replace(task, state="open", assignee=to, groups=groups or task.groups, claimed_by="")
+
+
+def ended(task: HumanTask, state: Literal["completed", "expired", "cancelled"], now: int, by: str = "") -> HumanTask:
+    return replace(task, state=state, answered_by=by, ended_at=now)
+
+
+def shifted(task: HumanTask, by: int) -> HumanTask:
+    """Later by so many microseconds: its ladder, and its due date where that is a duration."""
+    due_at = task.due_at + by if task.due_at and task.due.startswith("P") else task.due_at
+    return replace(task, opened_at=task.opened_at + by, due_at=due_at)
+
+
+# --- who may ----------------------------------------------------------------------------------------------------------
+
+ASK = "Ask them, or let an administrator act with a reason."
+
+
+def is_for(task: HumanTask, name: str, groups: tuple[str, ...] = ()) -> bool:
+    """Whether it is in somebody's list: theirs, their group's, or anyone's."""
+    return bool(name) and task.requester != name and not is_among_agents(task, name) and _has(task, name, groups)
+
+
+def _has(task: HumanTask, name: str, groups: tuple[str, ...]) -> bool:
+    """Whether somebody has it: by their claim, else by their name, by a group, or because anyone may."""
+    if task.claimed_by:
+        return task.claimed_by == name
+    if not (task.assignee or task.groups or task.users):
+        return True
+    return task.assignee == name or name in task.users or any(group in task.groups for group in groups)
+
+
+def is_among_agents(task: HumanTask, name: str) -> bool:
+    """Whether an agent would decide upon what an agent proposed."""
+    return task.requester.startswith(AGENT) and name.startswith(AGENT)
+
+
+def entitled(task: HumanTask) -> Person:
+    """Somebody who may answer it, for those who play all parts: proofs and scenarios."""
+    named = (task.claimed_by, task.assignee, *task.users, SOMEONE)
+    return Person(next((name for name in named if name and name != task.requester), SOMEONE), task.groups)
+
+
+def _refusal(task: HumanTask, who: Person, do: str, key: str) -> Rejection | None:
+    if refused := _over(task, do, key) or _pretence(who, do, key):
+        return refused
+    if not who.name:
+        return Rejection("forbidden", do, "task", key, "nothing says who does", "Name a principal.")
+    if task.requester == who.name:
+        fact = f"it needs four eyes and '{who.name}' is who asked for it"
+        return Rejection("forbidden", do, "task", key, fact, "Somebody else has to look at it.")
+    if is_among_agents(task, who.name):
+        fact = f"'{task.requester}' proposed it and '{who.name}' is an agent as well"
+        return Rejection("forbidden", do, "task", key, fact, "A person has to decide.")
+    if who.override or _has(task, who.name, who.groups):
+        return None
+    if task.claimed_by:
+        return Rejection("blocked", do, "task", key, f"'{task.claimed_by}' has claimed it", ASK)
+    fact = f"it is for {whom(task)} and '{who.name}' is not one of them"
+    return Rejection("forbidden", do, "task", key, fact, ASK)
+
+
+def _over(task: HumanTask, do: str, key: str) -> Rejection | None:
+    if task.is_open:
+        return None
+    return over(do, key, task.state, task.answered_by)
+
+
+def over(do: str, key: str, state: str = "", by: str = "") -> Rejection:
+    """The task has ended: as far as that is known, how."""
+    how = f"'{by}' has completed it" if by else f"it is {state}" if state else "it is not open (any more)"
+    return Rejection("wrong_state", do, "task", key, how, "See `perdure tasks list` for open ones.")
+
+
+def _pretence(who: Person, do: str, key: str) -> Rejection | None:
+    if not who.override or ADMINISTRATORS in who.groups:
+        return None
+    fact = f"only {ADMINISTRATORS} may act for others and '{who.name}' is none of them"
+    return Rejection("forbidden", do, "task", key, fact)
+
+
+def _target(task: HumanTask, to: str, groups: str, do: str, key: str) -> Rejection | None:
+    if not (to or groups):
+        return Rejection("invalid", do, "task", key, "nothing says to whom")
+    if task.requester and task.requester == to:
+        return Rejection("forbidden", do, "task", key, f"it needs four eyes and '{to}' is who asked for it")
+    if is_among_agents(task, to):
+        return Rejection("forbidden", do, "task", key, f"an agent proposed it and '{to}' is one as well")
+    return None
+
+
+def whom(task: HumanTask) -> str:
+    """Whom it is for, in words."""
+    names = [task.assignee, *task.users, *(f"group {group}" for group in task.groups)]
+    return ", ".join(dict.fromkeys(name for name in names if name)) or "anyone"
+
+
+def _with(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    return names if not name or name in names else (*names, name)
+
+
+# --- as it is written -------------------------------------------------------------------------------------------------
+
+
+def names_of(text: str) -> tuple[str, ...]:
+    """`a, b` as names, each once."""
+    return tuple(dict.fromkeys(name for each in text.split(",") if (name := each.strip())))
+
+
+def moment(text: str, now: int) -> int:
+    """When a date, or a duration from now, is due; 0 for what is neither."""
+    text = text.strip()
+    if due := parse_date_time(text):
+        return due
+    try:
+        return later(now, parse_span(text))
+    except DurationError:
+        return 0
+
+
+def read_rungs(act: RungAct, text: str) -> tuple[list[RungRule], str]:
+    """`P1D, P2D` for reminders, `P2D seniors, P4D user:ana` for the rest; and what is wrong with it."""
+    found: list[RungRule] = []
+    for part in text.split(","):
+        after, _, to = part.strip().partition(" ")
+        rung, fault = make_rung(after, act, to.strip())
+        if rung is None:
+            return [], fault
+        found.append(rung)
+    return found, ""
+
+
+def make_rung(after: str, act: RungAct, to: str = "") -> tuple[RungRule | None, str]:
+    """One rung, or what is wrong with it."""
+    try:
+        span = parse_span(after)
+    except DurationError as error:
+        return None, f"'{after[:40]}' is not a duration: {error.fact}"
+    if act == "remind" and to:
+        return None, f"a reminder goes to whoever has the task, not to '{to[:40]}'"
+    if act != "remind" and not to.removeprefix(USER).strip():
+        return None, f"nothing says to whom after {after}"
+    is_user = to.startswith(USER)
+    name = to.removeprefix(USER).strip()
+    return RungRule(after if span.months else span.micros, act, "" if is_user else name, name if is_user else ""), ""
+
+
+def ladder_of(rules: list[RungRule]) -> tuple[RungRule, ...]:
+    """In the order in which they are climbed, as far as that is known before a task opens."""
+    return tuple(sorted(rules, key=lambda rule: rule.opened(0).after))
+
+
+def ladder_from(rules: tuple[RungRule, ...], now: int) -> tuple[Rung, ...]:
+    """The ladder of a task that opens now, in the order in which it is climbed."""
+    return tuple(sorted((rule.opened(now) for rule in rules), key=lambda rung: rung.after))

@@ -1,0 +1,283 @@
+"""The decider: commands become entries, and the unit that commits them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from perdure.errors import PerdureError, RejectedError, Rejection
+from perdure.journal import Decision, Machine, Notice, Origin, PartedMachine, Parts, Rows, Written, genesis, link
+from perdure.kernel.ports import Attachments, Conflict, RecordRow, Unit
+from perdure.sources import Id, Micros, Sources
+
+_NO_PARTS: list[tuple[int, bytes]] = []
+NO_HEAD = b""
+"""The head of an aggregate that has no record yet: its first unit begins the chain."""
+
+
+class Aggregate(msgspec.Struct, frozen=True, gc=False):
+    """An aggregate in memory, as of its last commit.
+
+    `rows` are those its state stands for; of one whose parts are rows by themselves, those the last commit changed.
+    """
+
+    id: Id
+    tenant: str
+    kind: str
+    version: int
+    state: Any
+    head: bytes
+    rows: Rows
+
+
+class Prepared(msgspec.Struct, frozen=True, gc=False):
+    """A command together with what it brings along."""
+
+    command: Any
+    attachments: Attachments | None = None
+    decision: Decision | Rejection | None = None
+    """What the command leads to, where whoever prepared it for this very state has decided it already."""
+
+
+Preparation = Callable[[Aggregate], Prepared | Rejection]
+
+
+class Answer(msgspec.Struct, frozen=True, gc=False):
+    """What the caller is told once it is durable. `conflict` is set when a key was taken."""
+
+    aggregate: Aggregate | None
+    answer: str
+    entries: Any = ()
+    conflict: Conflict | None = None
+
+
+Settled = Callable[[Answer | BaseException], None]
+
+
+class Submission(msgspec.Struct):
+    """A command, and who is told what became of it: by a future, or by a call."""
+
+    origin: Origin
+    prepare: Preparation | Prepared
+    kind: str
+    future: asyncio.Future[Answer] | None
+    told: Settled | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        return self.told is None if self.future is None else self.future.done()
+
+    def settle(self, answer: Answer | BaseException) -> None:
+        """Tell whoever waits, once, unless they have given up."""
+        future = self.future
+        if future is None:
+            told, self.told = self.told, None
+            if told is not None:
+                _call_back(told, answer)
+        elif future.done():
+            return
+        elif not isinstance(answer, BaseException):
+            future.set_result(answer)
+        elif isinstance(answer, asyncio.CancelledError):
+            future.cancel()
+        else:
+            future.set_exception(answer)
+
+
+def _call_back(told: Settled, answer: Answer | BaseException) -> None:
+    """One who cannot bear it is reported: others wait for their answers too."""
+    try:
+        told(answer)
+    except Exception as error:
+        message = f"{told!r} failed when it was told what became of a command"
+        asyncio.get_running_loop().call_exception_handler({"message": message, "exception": error})
+
+
+class Decided(msgspec.Struct, frozen=True, gc=False):
+    """A command as it was decided, when, and what it brings."""
+
+    submission: Submission
+    at: Micros
+    command: Any
+    brought: Attachments | None
+    decision: Decision
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it changes nothing."""
+        return self.brought is None and self.decision.written is None and not self.decision.entries
+
+
+class Decisions(msgspec.Struct, frozen=True, gc=False):
+    """What became of the commands of one unit before it is committed."""
+
+    decided: list[Decided]
+    quiet: list[Decided]
+    refused: list[tuple[Submission, Exception]]
+
+
+class Committing(msgspec.Struct, frozen=True, gc=False):
+    """A unit on its way to the store, what it makes of the aggregate, and whose commands it holds."""
+
+    unit: Unit
+    after: Aggregate
+    decided: list[Decided]
+
+
+class Decider:
+    """Synchronous: an aggregate and commands in, a unit out."""
+
+    def __init__(self, machines: Mapping[str, Machine[Any, Any, Any]], sources: Sources) -> None:
+        self.parted = {kind: each for kind, each in machines.items() if isinstance(each, PartedMachine)}
+        self._now, self._chance = sources.now, sources.random
+
+    def decisions(
+        self, machine: Machine[Any, Any, Any], current: Aggregate, submissions: list[Submission]
+    ) -> Decisions:
+        decisions = Decisions([], [], [])
+        for submission in submissions:
+            result: Decided | Exception
+            try:
+                result = self.decide(machine, current, submission)
+            except Exception as error:
+                result = error  # a command that cannot be decided fails alone: the others are not to blame
+            if isinstance(result, Exception):
+                decisions.refused.append((submission, result))
+            elif result.is_quiet:
+                decisions.quiet.append(result)
+            else:
+                decisions.decided.append(result)
+                if len(submissions) > 1:
+                    current = replace(current, state=_after(machine, current.state, result.decision))
+        return decisions
+
+    def decide(
+        self, machine: Machine[Any, Any, Any], aggregate: Aggregate, submission: Submission
+    ) -> Decided | PerdureError:
+        prepared = submission.prepare
+        if type(prepared) is not Prepared:
+            try:
+                made = prepared(aggregate)  # type: ignore[operator]
+            except PerdureError as error:
+                return error  # what it brings does not fit; those it is folded with are not to blame
+            if not isinstance(made, Prepared):
+                return RejectedError(made)
+            prepared = made
+        command, brought, decision = prepared.command, prepared.attachments, prepared.decision
+        now = self._now()
+        if decision is None:
+            decision = machine.decide(aggregate.id, aggregate.state, command, submission.origin, now, self._chance())
+        if type(decision) is not Decision:
+            assert isinstance(decision, Rejection)
+            return RejectedError(decision)
+        if not decision.keeps and brought is not None:
+            brought = brought.arrival()
+        return Decided(submission, now, command, brought, decision)
+
+    def unit(self, machine: Machine[Any, Any, Any], current: Aggregate, decided: list[Decided]) -> Committing:
+        if len(decided) == 1:
+            written = decided[0].decision.written
+            if written is not None and written.rows is not None and not written.is_notable:
+                return _filled(machine, current, decided, written, written.rows)
+        id, state = current.id, current.state
+        changing: list[Decided] = []
+        attachments: list[Attachments] = []
+        notices: list[Notice] = []
+        written = None
+        for each in decided:
+            if each.brought is not None:
+                attachments.append(each.brought)
+            decision = each.decision
+            if decision.written is None and not decision.entries:
+                continue
+            changing.append(each)
+            state, written = _after(machine, state, decision), decision.written
+            if written is None or written.is_notable:
+                notices.extend(machine.notices(id, state, tuple(decision.entries)))
+        parted = self.parted.get(current.kind)
+        if written is not None and written.rows is not None:
+            before, rows, parts = current.rows, written.rows, _NO_PARTS
+        elif parted is None or (held := parted.parts(state)) is None:
+            before, rows, parts = current.rows, machine.rows(id, state), _NO_PARTS
+        else:
+            before, rows, parts = _changed(machine, parted, current, state, held)
+        status, ended_at = machine.status(state)
+        encoded = written.state if written is not None else machine.encode(state)
+        records = _records(machine, current, changing)
+        head, version = (records[-1].hash, records[-1].sequence) if records else (current.head, current.version)
+        unit = Unit(
+            current.tenant, id, current.kind, current.version, version, status, ended_at, encoded, head, records,
+            before, rows, notices, attachments, decided[-1].at, parts,
+        )  # fmt: skip
+        return Committing(unit, Aggregate(id, current.tenant, current.kind, version, state, head, rows), decided)
+
+
+def _changed(
+    machine: Machine[Any, Any, Any], parted: PartedMachine, current: Aggregate, state: Any, parts: Parts[Any]
+) -> tuple[Rows, Rows, list[tuple[int, bytes]]]:
+    """The rows before and after, and the parts to write: only what concerns the parts that changed."""
+    known = parted.parts(current.state) if current.state is not None else None
+    changed = parts.changed_since(known)
+    changes = [(at, parts.written(at, parted.encode_part)) for at in changed]
+    if known is None:
+        return current.rows, machine.rows(current.id, state), changes
+    before = parted.rows_among(current.id, current.state, [at for at in changed if at < len(known)])
+    return before, parted.rows_among(current.id, state, changed), changes
+
+
+def twin(decided: list[Decided]) -> str:
+    """A message id that more than one of the commands brings; empty when there is none."""
+    seen: set[str] = set()
+    for each in decided:
+        inbox = each.brought.inbox if each.brought is not None else None
+        if inbox is not None and inbox.message_id in seen:
+            return inbox.message_id
+        if inbox is not None:
+            seen.add(inbox.message_id)
+    return ""
+
+
+def _filled(
+    machine: Machine[Any, Any, Any], current: Aggregate, decided: list[Decided], written: Written, rows: Rows
+) -> Committing:
+    """The unit of one command that is written already: as `Decider.unit` would make it, with less ado."""
+    alone, id, tenant, kind, version = decided[0], current.id, current.tenant, current.kind, current.version
+    state, body = alone.decision.state, written.record
+    head = link(current.head or genesis(tenant, kind, id), body)
+    status, ended_at = machine.status(state)
+    unit = Unit(
+        tenant, id, kind, version, version + 1, status, ended_at, written.state, head,
+        [RecordRow(version + 1, body, head)], current.rows, rows, [],
+        [] if alone.brought is None else [alone.brought], alone.at,
+    )  # fmt: skip
+    return Committing(unit, Aggregate(id, tenant, kind, version + 1, state, head, rows), decided)
+
+
+def _records(machine: Machine[Any, Any, Any], current: Aggregate, decided: list[Decided]) -> list[RecordRow]:
+    """A record for each command, chained to those before it."""
+    head, version = current.head or genesis(current.tenant, current.kind, current.id), current.version
+    records: list[RecordRow] = []
+    for each in decided:
+        written = each.decision.written
+        if written is not None:
+            body = written.record
+        else:
+            by, command = each.submission.origin, type(each.command).__name__
+            body = machine.records.encode(each.at, command, by, each.decision.entries)
+        head = link(head, body)
+        version += 1
+        records.append(RecordRow(version, body, head))
+    return records
+
+
+def _after(machine: Machine[Any, Any, Any], state: Any, decision: Decision) -> Any:
+    """The state a decision leads to."""
+    if decision.state is not None:
+        return decision.state
+    for entry in decision.entries:
+        state = machine.apply(state, entry)
+    return state

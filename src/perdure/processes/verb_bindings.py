@@ -1,0 +1,167 @@
+"""Binding: a process of a file with every verb it names pinned to a version, a hash and a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from perdure.bpmn.machine.definition import Binding, Deployed, Profile
+from perdure.bpmn.machine.process_machine import Start, StartKind
+from perdure.bpmn.model import (
+    Definitions,
+    Event,
+    Gateway,
+    Message,
+    MessageTrigger,
+    Process,
+    Signal,
+    SignalTrigger,
+    Task,
+    TimerTrigger,
+    nodes,
+)
+from perdure.contracts import FlagContract
+from perdure.errors import RejectedError, Rejection
+from perdure.verbs import Catalogue, Verb
+from perdure.verbs.definition import same_verb_name
+
+JOB_TASKS = frozenset({"service", "send", "script", "business_rule"})
+INTAKE = "intake"
+
+
+class Carried(msgspec.Struct, frozen=True, kw_only=True):
+    """What the verb behind a process declares about it."""
+
+    verb: str = ""
+    flags: tuple[FlagContract, ...] = ()
+    compensation: dict[str, str] = {}
+
+
+def choose_process(definitions: Definitions, wanted: str) -> Process:
+    """The process meant: the one named, or the only executable one."""
+    executable = definitions.executable()
+    found = [process for process in executable if not wanted or process.id == wanted]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(process.id for process in executable) or "none"
+    fact = f"the file has no executable process '{wanted}'" if wanted else "the file does not have exactly one"
+    raise RejectedError(
+        Rejection("invalid", "deploy", "process", wanted or "?", fact, f"Executable processes: {names}.")
+    )
+
+
+def carrier_of(process: str, catalogue: Catalogue) -> Verb | None:
+    """The newest verb that this process carries."""
+    return next((verb for verb in catalogue if verb.execution.process == process), None)
+
+
+def carried_by(verb: Verb) -> Carried:
+    execution = verb.execution
+    return Carried(verb=verb.name, flags=execution.flags, compensation=dict(execution.compensation))
+
+
+def bind(
+    definitions: Definitions, process: Process, profile: Profile, carried: Carried | None, catalogue: Catalogue
+) -> Deployed:
+    """The process as it is stored; every verb must be there, or all that are not are named in the refusal."""
+    own = carried or Carried()
+    return Deployed(
+        process=process,
+        messages=definitions.messages,
+        signals=definitions.signals,
+        errors=definitions.errors,
+        escalations=definitions.escalations,
+        profile=profile,
+        verb=own.verb,
+        flags=spelled(own.flags, _types(process)),
+        is_loose=carried is None,
+        compensation=own.compensation,
+        bindings=_bindings(process, own, catalogue),
+    )
+
+
+def spelled(flags: Iterable[FlagContract], types: Iterable[str]) -> tuple[FlagContract, ...]:
+    """Writers by the types of the model: `kyc.open-case` and `kyc.open_case` are one verb."""
+    known: dict[str, list[str]] = {}
+    for type in dict.fromkeys(types):
+        known.setdefault(same_verb_name(type), []).append(type)
+    return tuple(
+        msgspec.structs.replace(
+            flag, writers=tuple(name for each in flag.writers for name in known.get(same_verb_name(each), [each]))
+        )
+        for flag in flags
+    )
+
+
+def _bindings(process: Process, carried: Carried, catalogue: Catalogue) -> dict[str, Binding]:
+    types = list(dict.fromkeys(_types(process)))
+    wanted = [*types, *_undoing(types, carried)]
+    missing = [type for type in wanted if catalogue.find(type) is None]
+    if missing:
+        fact = f"no such verb is declared: {', '.join(sorted(missing))}"
+        hint = "A task's type is the name of a verb; see `perdure verbs list`."
+        raise RejectedError(Rejection("invalid", "deploy", "process", process.id, fact, hint))
+    return {type: _binding(catalogue.get(type)) for type in sorted(set(wanted))}
+
+
+def _undoing(types: Iterable[str], carried: Carried) -> Iterator[str]:
+    known = {same_verb_name(type) for type in types}
+    for done, undone in carried.compensation.items():
+        if same_verb_name(done) in known and undone not in types:
+            yield undone
+
+
+def _binding(verb: Verb) -> Binding:
+    execution = verb.execution
+    return Binding(
+        verb=verb.name, version=verb.version, hash=verb.content_hash, retry=execution.retry,
+        effects=execution.effects, redelivery=execution.redelivery,
+    )  # fmt: skip
+
+
+def _types(process: Process) -> Iterator[str]:
+    """The task types of a process, intakes included. A task's own retries are read from the model when it fails."""
+    for node in nodes(process.body):
+        if isinstance(node, Task) and node.type and node.kind in JOB_TASKS:
+            yield node.type
+        if isinstance(node, Event) and node.type:
+            yield node.type
+        if intake := node.properties.get(INTAKE):
+            yield intake
+
+
+def starts_of(deployed: Deployed) -> tuple[Start, ...]:
+    """What outside makes an instance begin: message, signal and timer start events, instantiating tasks and races."""
+    messages = {each.id: each for each in deployed.messages}
+    signals = {each.id: each for each in deployed.signals}
+    body = deployed.process.body
+    races = {node.id for node in body.nodes if isinstance(node, Gateway) and node.is_instantiating}
+    arms = {flow.target for flow in body.flows if flow.source in races}
+    found: list[Start] = []
+    for node in body.nodes:
+        if isinstance(node, Task) and node.kind == "receive" and (node.is_instantiating or node.id in arms):
+            found.append(Start(node.id, "message", _message_name(messages, node.message)))
+        if isinstance(node, Event) and (node.position == "start" or node.id in arms):
+            found.extend(_event_starts(node, messages, signals))
+    return tuple(found)
+
+
+def _event_starts(event: Event, messages: dict[str, Message], signals: dict[str, Signal]) -> Iterator[Start]:
+    for trigger in event.triggers:
+        match trigger:
+            case MessageTrigger(message):
+                yield Start(event.id, "message", _message_name(messages, message))
+            case SignalTrigger(signal):
+                known = signals.get(signal)
+                yield Start(event.id, "signal", (known.name if known is not None else "") or signal)
+            case TimerTrigger(kind, value):
+                timer: StartKind = kind
+                yield Start(event.id, timer, value.text)
+            case _:
+                continue
+
+
+def _message_name(messages: dict[str, Message], id: str) -> str:
+    known = messages.get(id)
+    return (known.name if known is not None else "") or id

@@ -1,0 +1,1 @@
+"""Drafts: edits, readiness and compilation to a plan."""

@@ -1,0 +1,1 @@
+"""The executor: calls, plans and steps driven by the kernel, recovered after a crash."""

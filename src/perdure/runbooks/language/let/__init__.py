@@ -1,0 +1,1 @@
+"""The LET form of a program: tokens, statements, values and the writer."""

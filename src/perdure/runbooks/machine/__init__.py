@@ -1,0 +1,1 @@
+"""The runbook machine: commands, entries, state, decisions and their application."""

@@ -1,0 +1,120 @@
+"""The audit of a whole store: walks everything page by page, names all it finds, sets damaged calls aside."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import NamedTuple
+
+from perdure.store.audit.aggregate_audit import AggregateAudit, Machines
+from perdure.store.audit.audit_reader import PAGE, Reader, UnreadableError, plain
+from perdure.store.audit.derived_rows import check_timers
+from perdure.store.audit.findings import Report, found
+from perdure.store.audit.orphan_checks import check_loose, check_stretch
+from perdure.store.audit.read_ahead import read_ahead
+from perdure.store.audit.seal_audit import SealAudit
+from perdure.store.checksums import damaged
+from perdure.store.signing_keys import PublicKeys
+from perdure.store.store import Store
+
+Progress = Callable[[str, int, int], None]
+"""Told the stage, how much of it is done and how much there is (0: not known)."""
+
+CHECKED_TOGETHER = 8
+
+
+class Anchor(NamedTuple):
+    """A seal noted outside the database (`Report.last_seal`): the chain must still hold it."""
+
+    number: int
+    hash: str
+
+
+async def verify(
+    store: Store,
+    machines: Machines,
+    public_keys: PublicKeys,
+    *,
+    progress: Progress | None = None,
+    full: bool = True,
+    require_sealed: bool = False,
+    anchor: Anchor | None = None,
+    dry: bool = False,
+) -> Report:
+    """Check everything stored against everything else; never stops at a finding.
+
+    Runs beside workers: what changes while it is looked at is looked at again. Not `full`: rows, heads and the
+    chain of seals only. Unless `dry`, aggregates with findings are entered in the quarantine.
+    """
+    reader, report = Reader(store.driver), Report(findings=[])
+    tell = progress or (lambda stage, done, total: None)
+    seals = SealAudit(reader, public_keys, report, full)
+    await _check_seals(seals, report, require_sealed, anchor)
+    tell("seals", report.seals, report.seals)
+    await _check_aggregates(reader, machines, report, full, tell)
+    if full:
+        await _check_the_rest(reader, machines, report)
+        tell("rows", report.timers + report.entities, 0)
+    if not dry:
+        await _quarantine(store, report)
+    return report
+
+
+async def check_heads(store: Store) -> Report:
+    """The quickest audit there is: every row fits its checksum and the last record of its chain."""
+    report = Report(findings=[])
+    await _check_aggregates(Reader(store.driver), {}, report, False, lambda stage, done, total: None)
+    return report
+
+
+async def _check_seals(audit: SealAudit, report: Report, require_sealed: bool, anchor: Anchor | None) -> None:
+    try:
+        noted = await audit.check(anchor.number if anchor else 0)
+    except UnreadableError as error:
+        report.add([found("AUD025", "seal", str(error))])
+        return
+    if anchor is not None and (noted is None or noted.hex() != anchor.hash):
+        report.add([found("AUD063", f"seal {anchor.number}", f"its hash was {anchor.hash}")])
+    if require_sealed and report.unsealed:
+        report.add([found("AUD062", "journal", f"{report.unsealed} records after position {audit.cursor}")])
+
+
+async def _check_aggregates(reader: Reader, machines: Machines, report: Report, full: bool, tell: Progress) -> None:
+    total = await reader.number("count_aggregates")
+    audit = AggregateAudit(reader, machines, report, full)
+    async for after, ids, until in _stretches(reader):
+        ahead = await read_ahead(reader, after, until) if full else reader
+        for start in range(0, len(ids), CHECKED_TOGETHER):
+            await asyncio.gather(*[audit.check(id, ahead) for id in ids[start : start + CHECKED_TOGETHER]])
+        if full:
+            await check_stretch(reader, report, after, until)
+        tell("aggregates", report.aggregates, total)
+        await asyncio.sleep(0)  # a worker in the same process goes on meanwhile
+
+
+async def _stretches(reader: Reader) -> AsyncIterator[tuple[bytes, list[bytes], bytes]]:
+    """All ids a page at a time, each with the bounds it stands for; together they leave nothing out."""
+    after, is_last = b"", False
+    while not is_last:
+        rows = await reader.fetch("scan_ids", after=after, most=PAGE)
+        ids = [plain(row)[0] for row in rows]
+        is_last = len(ids) < PAGE
+        until = b"\xff" * 17 if is_last else ids[-1]
+        yield after, ids, until
+        after = until
+
+
+async def _check_the_rest(reader: Reader, machines: Machines, report: Report) -> None:
+    try:
+        await check_timers(reader, machines, report)
+    except UnreadableError as error:
+        report.add([found("AUD025", "timer", str(error))])
+    await check_loose(reader, report)
+
+
+async def _quarantine(store: Store, report: Report) -> None:
+    places: Iterable[tuple[bytes, str, str]] = {
+        (each.id, each.place, each.sentence) for each in report.findings if each.id
+    }
+    for id, place, sentence in sorted(places):
+        await store.quarantine(damaged(id, place, sentence.rstrip(".")))

@@ -1,0 +1,1 @@
+"""Commands: one module per group, each registered by the application."""

@@ -1,0 +1,125 @@
+"""Commands for people: incidents that need one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from perdure.surfaces.cli import output
+from perdure.surfaces.cli.argument_values import json_option
+from perdure.surfaces.cli.commands.calls import REST_SECONDS, IdWord, Reason, show_call
+from perdure.surfaces.cli.error_output import usage
+from perdure.surfaces.cli.exit_codes import FAILED
+from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.project_context import open_store
+
+if TYPE_CHECKING:
+    from perdure.app import CallView
+    from perdure.app.instances.views import InstanceView
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    incidents = group("Look after calls and processes that are stuck and need a person.")
+    command(incidents, "list")(list_incidents)
+    command(incidents, "retry")(retry)
+    command(incidents, "resolve")(resolve)
+    app.add_typer(incidents, name="incidents", rich_help_panel="People")
+
+
+async def list_incidents(
+    settings: Settings, limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 1000
+) -> None:
+    """List calls, and processes that carry none, that need a person, and why."""
+    async with open_store(settings, "reader") as perdure:
+        found = await perdure.incidents(limit)
+        output.show(settings, found, lambda: _picture(found))
+
+
+def _picture(found: list[CallView | InstanceView]) -> object:
+    from rich.text import Text
+
+    from perdure.surfaces.cli.renderers.call_tables import table
+    from perdure.surfaces.cli.time_text import relative
+
+    rows = []
+    for view in found:
+        code, text, since = _why(view)
+        rows.append((
+            Text(view.id, style="bold"), Text(_what(view)), Text.assemble((code, "red"), f"\n{text}"),
+            Text(relative(since)),
+        ))  # fmt: skip
+    columns = ("id", "what", "why", "since")
+    return table("Incidents", columns, rows, "Nothing needs a person.", lesser=("since",))
+
+
+def _why(view: CallView | InstanceView) -> tuple[str, str, str | None]:
+    from perdure.app.instances.views import InstanceView
+
+    if isinstance(view, InstanceView):
+        first = view.incidents[0] if view.incidents else None
+        return (first.code, first.text, first.since) if first is not None else ("", "", None)
+    waiting = view.waiting_for
+    return (waiting.code, waiting.text, waiting.since) if waiting is not None else ("", "", None)
+
+
+def _what(view: CallView | InstanceView) -> str:
+    """A call by its verb, an instance that carries none by its process."""
+    from perdure.app.instances.views import InstanceView
+
+    return f"{view.process} v{view.version}" if isinstance(view, InstanceView) else view.verb
+
+
+async def retry(settings: Settings, id: IdWord) -> None:
+    """Try again what an incident stopped."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        await perdure.retry(id)
+        view = await _settled(perdure, id)
+        await _show(settings, perdure, view)
+    if view.state == "failed" or _why(view)[0]:
+        raise typer.Exit(FAILED)
+
+
+async def resolve(
+    settings: Settings,
+    id: IdWord,
+    result: Annotated[str | None, typer.Option("--result", metavar="JSON", help="The result, by hand.")] = None,
+    error: Annotated[str | None, typer.Option("--error", metavar="TEXT", help="Or the failure, by hand.")] = None,
+    reason: Reason = "",
+) -> None:
+    """End by hand what an incident stopped, with a result or an error."""
+    if (result is None) == (error is None):
+        raise usage("resolve", "call", id, "it needs either --result or --error", "A result is JSON, an error is text.")
+    value = json_option("--result", result) if result is not None else None
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        await perdure.resolve(id, value, error=error, reason=reason)
+        await _show(settings, perdure, await _settled(perdure, id))
+
+
+async def _settled(perdure: Any, id: str) -> CallView | InstanceView:
+    """The call or instance when what was set going in its process has been done, or soon after it began."""
+    from perdure.errors import RejectedError
+
+    try:
+        view: CallView = await perdure.status(id)
+    except RejectedError:
+        alone: InstanceView = await perdure.instances.wait(id, "rest", REST_SECONDS)
+        return alone
+    if view.carrier is None or not view.carrier.instance:
+        return view
+    carried = await perdure.instances.wait(view.carrier.instance, "rest", REST_SECONDS)
+    # The end of a process reaches its call a moment later.
+    settled: CallView = await (perdure.wait(id, REST_SECONDS) if carried.ended_at else perdure.status(id))
+    return settled
+
+
+async def _show(settings: Settings, perdure: Any, view: CallView | InstanceView) -> None:
+    from perdure.app.instances.views import InstanceView
+
+    if not isinstance(view, InstanceView):
+        await show_call(settings, perdure, view)
+        return
+    from perdure.surfaces.cli.renderers.process_tables import instance_picture
+
+    output.show(settings, view, lambda: instance_picture(view))

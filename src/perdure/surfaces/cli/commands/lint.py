@@ -1,0 +1,80 @@
+"""The command that checks process models: lint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from perdure.surfaces.cli import output
+from perdure.surfaces.cli.error_output import usage
+from perdure.surfaces.cli.exit_codes import FAILED
+from perdure.surfaces.cli.options import Settings, command
+from perdure.surfaces.cli.project_context import load_project, load_verbs
+
+if TYPE_CHECKING:
+    from perdure.app.processes.lint import LintReport
+    from perdure.bpmn.lint import Profile, Target
+    from perdure.verbs import Catalogue
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "lint", "Project")(lint)
+
+
+def lint(
+    settings: Settings,
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH…", help="Models, folders of them, verb files.", show_default=False)
+    ],
+    profile: Annotated[str, typer.Option("--profile", help="hollow, contract or open.")] = "hollow",
+    target: Annotated[
+        str, typer.Option("--target", help="Check for the embedded engine, or for a later move: camunda or temporal.")
+    ] = "embedded",
+    sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0 for code hosts and editors.")] = False,
+) -> None:
+    """Check process models: hollow, correct, true to the contract of their verb, portable. Exits 1 on errors."""
+    from perdure.app.processes.lint import lint_paths
+
+    report = lint_paths(paths, _catalogue(settings), _profile(profile), _target(target))
+    if sarif:
+        from importlib.metadata import version
+
+        from perdure.bpmn.lint import sarif as as_sarif
+
+        output.line(as_sarif(report.findings, version("perdure")))
+    else:
+        output.show(settings, report, lambda: _picture(report))
+    if report.has_errors():
+        raise typer.Exit(FAILED)
+
+
+def _catalogue(settings: Settings) -> Catalogue | None:
+    """The verbs the options name; without any, lint looks around each model."""
+    return load_verbs(load_project(settings)) if settings.definitions or settings.config else None
+
+
+def _profile(word: str) -> Profile:
+    from perdure.bpmn.lint import PROFILES
+
+    for profile in PROFILES:
+        if profile == word:
+            return profile
+    raise usage("lint with", "profile", word, "there is no such profile", f"Profiles: {', '.join(PROFILES)}.")
+
+
+def _target(word: str) -> Target:
+    from perdure.bpmn.lint import TARGETS
+
+    for target in TARGETS:
+        if target == word:
+            return target
+    raise usage("lint for", "target", word, "there is no such target", f"Targets: {', '.join(TARGETS)}.")
+
+
+def _picture(report: LintReport) -> object:
+    from perdure.surfaces.cli.renderers.lint_tables import lint_picture
+
+    return lint_picture(report)

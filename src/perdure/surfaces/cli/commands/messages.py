@@ -1,0 +1,99 @@
+"""Commands that send messages and signals to processes."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+import typer
+
+from perdure.surfaces.cli import output
+from perdure.surfaces.cli.argument_values import duration, json_object
+from perdure.surfaces.cli.commands.calls import Confirm, Phrase, agreed
+from perdure.surfaces.cli.commands.processes import PANEL
+from perdure.surfaces.cli.exit_codes import FAILED
+from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.project_context import open_store
+
+NameWord = Annotated[str, typer.Argument(metavar="NAME", help="Of the message or signal.", show_default=False)]
+KeyWord = Annotated[str, typer.Argument(metavar="KEY", help="The correlation key.", show_default=False)]
+DataWord = Annotated[str | None, typer.Option("--data", metavar="JSON", help="What it brings: an object.")]
+IdWord = Annotated[str, typer.Option("--id", metavar="MESSAGE_ID", help="The same one twice counts once.")]
+TOLD = {
+    "correlated": ("✓ correlated", "green"),
+    "started": ("✓ started an instance", "green"),
+    "buffered": ("… nobody waits yet, kept for its time to live", "yellow"),
+    "accepted": ("… handed to the engine, which does not say who takes it", "yellow"),
+    "duplicate": ("= already there, counted once", "yellow"),
+    "ambiguous": ("✗ several instances wait for it, taken by none; kept as a dead letter", "red"),
+    "no_subscription": ("✗ nobody waits for it", "red"),
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    messages = group("Send messages to processes that wait for them.")
+    command(messages, "publish")(publish)
+    command(messages, "correlate")(correlate)
+    app.add_typer(messages, name="message", rich_help_panel=PANEL)
+    command(app, "signal", PANEL)(signal)
+
+
+async def publish(
+    settings: Settings,
+    name: NameWord,
+    key: KeyWord,
+    data: DataWord = None,
+    message_id: IdWord = "",
+    ttl: Annotated[str | None, typer.Option("--ttl", metavar="DURATION", help="Keep it so long, e.g. PT1H.")] = None,
+    confirm: Confirm = "",
+    phrase: Phrase = "",
+) -> None:
+    """Send a message; with --ttl it waits for someone who will want it."""
+    brought, seconds = json_object("--data", data), duration("--ttl", ttl) or 0
+    async with open_store(settings, "caller") as perdure:
+        send = partial(perdure.publish, name, key, brought, message_id=message_id, ttl_seconds=seconds)
+        told = await agreed(settings, perdure, send, confirm, phrase)
+    _show(settings, name, key, told)
+
+
+async def correlate(
+    settings: Settings, name: NameWord, key: KeyWord, data: DataWord = None, message_id: IdWord = "",
+    confirm: Confirm = "", phrase: Phrase = "",
+) -> None:  # fmt: skip
+    """Send a message to who waits for it now, or to nobody."""
+    brought = json_object("--data", data)
+    async with open_store(settings, "caller") as perdure:
+        send = partial(perdure.correlate, name, key, brought, message_id=message_id)
+        told = await agreed(settings, perdure, send, confirm, phrase)
+    _show(settings, name, key, told)
+
+
+async def signal(
+    settings: Settings, name: NameWord, data: DataWord = None, message_id: IdWord = "", confirm: Confirm = "",
+    phrase: Phrase = "",
+) -> None:  # fmt: skip
+    """Tell everyone who waits for a signal, and begin the processes that start by it."""
+    brought = json_object("--data", data)
+    async with open_store(settings, "caller") as perdure:
+        send = partial(perdure.signal, name, brought, message_id=message_id)
+        reached = await agreed(settings, perdure, send, confirm, phrase)
+    told = {"name": name, "reached": reached}
+    heard = f"✓ {output.counted(reached, 'instance')} heard '{name}'" if reached else f"… nobody waits for '{name}'"
+    if reached is None:
+        heard = f"✓ sent '{name}'; the engine does not say who heard it"
+    output.show(settings, told, lambda: heard)
+
+
+def _show(settings: Settings, name: str, key: str, outcome: str) -> None:
+    told = {"name": name, "key": key, "outcome": outcome}
+    output.show(settings, told, lambda: _picture(outcome))
+    if outcome in ("ambiguous", "no_subscription"):
+        raise typer.Exit(FAILED)
+
+
+def _picture(outcome: str) -> Any:
+    from rich.text import Text
+
+    words, colour = TOLD.get(outcome, (outcome, "white"))
+    return Text(words, style=f"bold {colour}")

@@ -1,0 +1,64 @@
+"""The command that begins a project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from perdure.surfaces.cli import output
+from perdure.surfaces.cli.error_output import usage
+from perdure.surfaces.cli.options import Settings, command
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+NEXT = (
+    "perdure verbs list",
+    """perdure call '(kyc.check-name :name "Ana Lund")'""",
+    """perdure call '(kyc.request-document :case "C-7" :document "passport")'""",
+    """perdure complete C-7/passport --result '{"accepted": true}'""",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this command."""
+    command(app, "init", "Project")(init)
+
+
+def init(
+    settings: Settings,
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="Where; made if need be.", show_default=False)
+    ] = Path(),
+) -> None:
+    """Begin a small working project: two verbs, their handlers, a perdure.yaml. Overwrites nothing."""
+    files = {
+        path.relative_to(TEMPLATES).as_posix(): path for path in sorted(TEMPLATES.rglob("*")) if _is_template(path)
+    }
+    taken = [name for name in files if (folder / name).exists()]
+    if taken:
+        hint = "Nothing was written. Choose another folder, or move it away."
+        raise usage("begin", "project", str(folder), f"'{taken[0]}' is already there", hint)
+    for name, template in files.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(template.read_bytes())
+    told = {"folder": str(folder.resolve()), "files": list(files), "next": list(NEXT)}
+    output.show(settings, told, lambda: _picture(folder, list(files)))
+
+
+def _is_template(path: Path) -> bool:
+    return path.is_file() and path.suffix != ".pyc"
+
+
+def _picture(folder: Path, files: list[str]) -> object:
+    from rich.console import Group
+    from rich.text import Text
+
+    inside = [] if folder.resolve() == Path.cwd() else [f"cd {folder}"]
+    return Group(
+        Text(f"✓ A project begins in {folder.resolve()}", style="bold green"),
+        *[Text(f"  {name}", style="dim") for name in files],
+        Text("\nTry this next:", style="bold"),
+        *[Text(f"  {line}", style="cyan") for line in (*inside, *NEXT)],
+    )

@@ -1,0 +1,114 @@
+"""The project of a command: its configuration, its verbs and its store."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import sys
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perdure.surfaces.cli.options import Settings
+from perdure.surfaces.cli.remote_server import open_server, server_of
+from perdure.surfaces.cli.time_text import clock
+
+if TYPE_CHECKING:
+    from perdure.app import Config, Perdure
+    from perdure.app.runtime import Role
+    from perdure.verbs import Catalogue
+
+STORE = "PERDURE_STORE"
+PRINCIPAL = "PERDURE_PRINCIPAL"
+GROUPS = "PERDURE_GROUPS"
+
+
+def load_project(settings: Settings) -> Config:
+    """`perdure.yaml` here or where `--config` says, changed by the options; works without one, too."""
+    import msgspec
+
+    from perdure.app.configuration.project import CONFIG_NAME, DEFAULT_STORE, Config, absolute_store, load_config
+
+    here = Path.cwd()
+    file = Path(settings.config) if settings.config else here / CONFIG_NAME
+    if settings.config or file.exists():
+        config = load_config(file)
+    else:
+        config = Config(store=absolute_store(DEFAULT_STORE, here), folder=here)
+    changes: dict[str, Any] = {}
+    if url := settings.store or os.environ.get(STORE):
+        changes["store"] = absolute_store(url, here)
+    if settings.definitions:
+        changes["definitions"] = tuple(here / each for each in settings.definitions)
+    if settings.handlers:
+        changes["handlers"] = settings.handlers
+    return msgspec.structs.replace(config, **changes)
+
+
+def load_verbs(config: Config) -> Catalogue:
+    """The project's verbs; no store is needed."""
+    from perdure.verbs import load_catalogue
+
+    return load_catalogue(list(config.definitions), config.environment)
+
+
+def principal_of(settings: Settings) -> str:
+    """Who asks: as said, else as the environment says, else the user of the system."""
+    named = settings.principal or os.environ.get(PRINCIPAL)
+    if named:
+        return named
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "local"
+
+
+def groups_of(settings: Settings) -> tuple[str, ...]:
+    """The groups of who asks: as said, else as the environment says, separated by commas."""
+    if settings.groups:
+        return settings.groups
+    return tuple(name for each in os.environ.get(GROUPS, "").split(",") if (name := each.strip()))
+
+
+def open_store(
+    settings: Settings,
+    role: Role,
+    config: Config | None = None,
+    catalogue: Catalogue | None = None,
+    *,
+    must_exist: bool = False,
+) -> AbstractAsyncContextManager[Perdure]:
+    """The open platform for one command, or the server that `--server` names, which answers alike.
+
+    A `reader` runs no handler and imports none.
+    """
+    if server_of(settings):
+        asked: Any = open_server(settings)
+        return asked  # type: ignore[no-any-return]
+    from perdure.app import Perdure
+
+    config = config or load_project(settings)
+    if must_exist:
+        require_store(config.store)
+    if str(config.folder.resolve()) not in sys.path:
+        sys.path.insert(0, str(config.folder.resolve()))
+    opened: AbstractAsyncContextManager[Perdure] = Perdure.from_config(
+        config,
+        definitions=catalogue if catalogue is not None else load_verbs(config),
+        tenant=settings.tenant,
+        principal=principal_of(settings),
+        groups=groups_of(settings),
+        role=role,
+        sources=clock(),
+    )
+    return opened
+
+
+def require_store(url: str) -> None:
+    """Looking at a store must not make one: a wrong path would seem to be an empty store."""
+    from perdure.errors import RejectedError, Rejection
+
+    path = url.removeprefix("sqlite:///")
+    if url.startswith("sqlite:///") and not Path(path).exists():
+        hint = "The first call makes it; is --store or the folder right?"
+        raise RejectedError(Rejection("not_found", "open", "store", url, "there is no such file", hint))

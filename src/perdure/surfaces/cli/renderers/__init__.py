@@ -1,0 +1,1 @@
+"""Renderers: views as tables and trees for a terminal."""

@@ -1,0 +1,58 @@
+"""`/mcp`: where agents come in, when the package for their protocol is installed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+from litestar import asgi
+from litestar.handlers import ASGIRouteHandler
+from litestar.types import Receive, Scope, Send
+
+from perdure.access.principal import Principal
+from perdure.app import Perdure
+
+PATH = "/mcp"
+
+
+def agent_routes(perdure: Perdure, hosts: frozenset[str] | None, max_body_bytes: int) -> list[ASGIRouteHandler]:
+    """The route for agents; none without the extra `mcp`."""
+    if find_spec("mcp") is None:
+        return []
+    app = _WhenAsked(lambda: _make(perdure, hosts, max_body_bytes))
+
+    @asgi(PATH, copy_scope=True, operation="session.read")
+    async def agents(scope: Scope, receive: Receive, send: Send) -> None:
+        await app(scope, receive, send)
+
+    return [agents]
+
+
+class _WhenAsked:
+    """An application that is made when somebody asks for it: its package takes as long to load as all the others."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._app: Any = None
+        self._making = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._making:  # several may come first: all of them meet in one
+            if self._app is None:
+                self._app = await asyncio.to_thread(self._make)  # others are answered meanwhile
+        await self._app(scope, receive, send)
+
+
+def _make(perdure: Perdure, hosts: frozenset[str] | None, max_body_bytes: int) -> Any:
+    from perdure.surfaces.mcp.http_transport import make_mcp_app  # noqa: PLC0415  an extra that need not be installed
+
+    return make_mcp_app(perdure, _principal, hosts=hosts, max_body_bytes=max_body_bytes)
+
+
+def _principal(scope: Any) -> Principal | None:
+    """Who asks by a key or a token of their own; neither a page's session nor the token of one wait opens this."""
+    state = scope["state"]
+    found: Principal | None = state.get("principal")
+    return None if state.get("session") is not None or state.get("wait") is not None else found

@@ -1,0 +1,100 @@
+"""Sources of a plan: a program, calls as JSON, or a kept draft."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from perdure.app.runbooks.composition import Composition
+from perdure.app.runbooks.composition import plan_of as compose
+from perdure.errors import RejectedError, Rejection
+from perdure.runbooks.drafts.compilation import compile_draft
+from perdure.runbooks.drafts.draft import Draft
+from perdure.runbooks.plan import Plan, StepPlan
+from perdure.surfaces.mcp.tool import ToolSession
+
+Program = Annotated[
+    str,
+    Meta(
+        description=(
+            "A runbook program: calls such as (kyc.open-case :entity \"Allianz GmbH\" :as @case), where a later call "
+            "takes a result as @case.case_id and a variable as $client."
+        ),
+        max_length=200_000,
+    ),
+]  # fmt: skip
+Variables = Annotated[dict[str, Any], Meta(description="Values of the variables that are referred to, by name.")]
+DraftId = Annotated[str, Meta(description="The id of a draft.", max_length=80)]
+Case = Annotated[str, Meta(description="The case it belongs to: your own key for what it is about.", max_length=200)]
+
+
+class Call(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One call of a plan. In its args {"@": "case.case_id"} stands for a result and {"$": "client"} for a variable."""
+
+    verb: str
+    args: dict[str, Any] = {}
+    name: Annotated[str, Meta(description="How later calls refer to it.")] = ""
+    after: Annotated[list[str], Meta(description="Calls it comes after though it needs nothing of them.")] = []
+    on_failure: Literal["stop", "continue", "ask", "decide"] = "stop"
+    alternative: Annotated[str, Meta(description="The decision verb that is asked with on_failure 'decide'.")] = ""
+    gate: Annotated[str, Meta(description="A group of which someone must agree before it runs.")] = ""
+    section: str = ""
+
+
+Calls = Annotated[list[Call], Meta(description="The calls as JSON, instead of a program.", max_length=1000)]
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Exactly one of program and calls; or a draft where one can be."""
+
+    program: str = ""
+    calls: list[Call] = []
+    variables: dict[str, Any] = {}
+    draft: str = ""
+
+    def composition(self) -> Composition:
+        """The program or the calls, as operations take them."""
+        _require_one(self)
+        return Composition(self.program, msgspec.to_builtins(self.calls) or None, self.variables)
+
+
+async def plan_of(desk: ToolSession, source: Source) -> Plan:
+    """The plan of whatever was given; ProgramError tells everything that is wrong with it."""
+    _require_one(source)
+    if source.draft:
+        plan = compile_draft(await draft_of(desk, source.draft), desk.perdure.catalogue)
+        check_verbs(desk, "draft.read", plan.steps)
+        return plan
+    return compiled(desk, source)
+
+
+def compiled(desk: ToolSession, source: Source) -> Plan:
+    """The plan of a program or of calls."""
+    return compose(desk.perdure.catalogue, source.composition())
+
+
+async def draft_of(desk: ToolSession, id: str) -> Draft:
+    """A draft as it reads now."""
+    document = await desk.perdure.runbooks.draft(id)
+    try:
+        return msgspec.convert(document, Draft)
+    except msgspec.ValidationError as error:
+        fact = f"its document is not a plan ({error})"
+        raise RejectedError(Rejection("wrong_state", "read", "draft", id, fact)) from error
+
+
+def check_verbs(desk: ToolSession, operation: str, steps: tuple[StepPlan, ...]) -> None:
+    """Every verb of a plan is authorised by itself."""
+    desk.check(operation)
+    for name in {each for step in steps for each in (step.verb, step.alternative) if each}:
+        desk.check(operation, name)
+
+
+def _require_one(source: Source) -> None:
+    given = [name for name in ("program", "calls", "draft") if getattr(source, name)]
+    if len(given) != 1:
+        fact = f"it got {' and '.join(given)}" if given else "it got none of them"
+        hint = "Give exactly one of program, calls and, where it can be given, draft."
+        raise RejectedError(Rejection("invalid", "plan", "runbook", ",".join(given) or "nothing", fact, hint))

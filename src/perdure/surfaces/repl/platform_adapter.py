@@ -1,0 +1,257 @@
+"""The platform adapter of a conversation: kept drafts, runs, tasks, records."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from perdure.errors import RejectedError, Rejection
+from perdure.runbooks.drafts.draft import Draft, number_in
+from perdure.runbooks.plan import Plan
+from perdure.surfaces.repl.dialogue import Match, OpenSeen, Rows, RunSeen, StepSeen, TaskSeen
+from perdure.surfaces.repl.ports import Kept
+
+if TYPE_CHECKING:
+    from perdure.app.perdure import Perdure
+    from perdure.app.runbooks.views import RunbookView, StepView
+    from perdure.app.tasks.views import TaskView
+
+MAX_OPEN = 20
+REST_SECONDS = 30.0
+Labels = dict[str, dict[str, str]]
+"""Names that are said instead of keys: by step, by argument."""
+OVER = ("completed", "cancelled")
+MOVING = ("ready", "running")
+
+
+class PlatformAdapter:
+    """What a conversation asks of an open platform."""
+
+    def __init__(self, perdure: Perdure, principal: str) -> None:
+        self._perdure = perdure
+        self._runbooks = perdure.runbooks
+        self._principal = principal
+        self._labels: dict[str, Labels] = {}
+
+    # --- drafts --------------------------------------------------------------------------------------------------
+
+    async def save(self, id: str, draft: Draft, text: str) -> str:
+        if not id:
+            return await self._runbooks.open_draft(draft)
+        await self._runbooks.revise(id, draft, text)
+        return id
+
+    async def undo(self, id: str) -> Kept:
+        return Kept(id, _draft(await self._runbooks.undo(id)))
+
+    async def redo(self, id: str) -> Kept:
+        return Kept(id, _draft(await self._runbooks.redo(id)))
+
+    async def load(self, id: str) -> Kept:
+        view = await self._runbooks.show(id)
+        draft = await self._drafted(id)
+        return Kept(view.id, draft, "", None if view.state == "draft" else await self._seen(view))
+
+    async def open(self) -> Sequence[OpenSeen]:
+        found: list[OpenSeen] = []
+        for view in await self._runbooks.list(limit=MAX_OPEN * 5):
+            if view.state not in OVER and view.principal == self._principal and len(found) < MAX_OPEN:
+                draft = await self._drafted(view.id)
+                title = draft.title or _planned(draft) or view.progress
+                found.append(OpenSeen(view.id, view.state, title, (view.started_at or "")[:16].replace("T", " ")))
+        return found
+
+    async def _drafted(self, id: str) -> Draft:
+        """A runbook that was started from a program never was a draft."""
+        try:
+            return _draft(await self._runbooks.draft(id))
+        except RejectedError as error:
+            if error.rejection.code != "wrong_state":
+                raise
+            return Draft()
+
+    # --- runs ----------------------------------------------------------------------------------------------------
+
+    async def start(self, id: str, plan: Plan) -> RunSeen:
+        return await self._seen(await self._runbooks.start_draft(id, plan))
+
+    async def look(self, id: str) -> RunSeen:
+        return await self._seen(await self._runbooks.show(id))
+
+    async def follow(self, id: str, waits: bool) -> AsyncIterator[RunSeen]:
+        view = await self._runbooks.show(id)
+        while True:
+            if not waits and await self._rests(view):
+                yield await self.look(id)
+                return
+            yield await self._seen(view)
+            waits = False
+            await anext(self._runbooks.events(id, after=view.sequence, follow=True), None)
+            view = await self._runbooks.show(id)
+
+    async def _seen(self, view: RunbookView) -> RunSeen:
+        """The run in sentences, with names where the arguments hold keys."""
+        if view.id not in self._labels:
+            draft = await self._drafted(view.id)
+            self._labels = {view.id: {entry.name: entry.labels for entry in draft.entries if entry.labels}}
+        labels = self._labels[view.id]
+        steps = tuple(
+            StepSeen(
+                step.name, step.number, step.verb, step.state, self._sentence(step, labels.get(step.name, {})),
+                _note(step, view.id), step.section, step.result,
+            )
+            for step in view.steps
+        )  # fmt: skip
+        return RunSeen(view.id, view.state, view.progress, steps)
+
+    def _sentence(self, step: StepView, labels: dict[str, str]) -> str:
+        verb = self._perdure.catalogue.find(step.verb) if step.verb and labels else None
+        if verb is None or not isinstance(step.args, dict):
+            return step.sentence or step.name
+        return verb.sentence({**step.args, **labels})
+
+    async def _rests(self, view: RunbookView) -> bool:
+        """Nothing goes on by itself; a process gets a while to come to rest, because it is carried elsewhere."""
+        if view.is_ended:
+            return True
+        if view.state not in ("parked", "escalated") or any(step.state in MOVING for step in view.steps):
+            return False
+        for step in view.steps:
+            if step.state == "parked" and step.carrier is not None and step.carrier.instance:
+                await self._perdure.instances.wait(step.carrier.instance, "rest", REST_SECONDS)
+        return (await self._runbooks.show(view.id)).sequence == view.sequence
+
+    async def cancel(self, id: str, reason: str) -> None:
+        await self._runbooks.cancel(id, reason)
+
+    async def retry(self, id: str, step: str) -> None:
+        await self._runbooks.retry(id, _step(step))
+
+    async def skip(self, id: str, step: str, reason: str) -> None:
+        await self._runbooks.skip(id, _step(step), reason)
+
+    # --- people --------------------------------------------------------------------------------------------------
+
+    async def tasks(self, runbook: str = "") -> Sequence[TaskSeen]:
+        if not runbook:
+            mine = await self._perdure.tasks.list(mine=True)
+            return [_task(await self._perdure.tasks.get(each.key)) for each in mine]
+        view = await self._runbooks.show(runbook)
+        carriers = {step.carrier.instance for step in view.steps if step.carrier is not None} | {view.id}
+        listed = [each for each in await self._perdure.tasks.list() if each.instance in carriers]
+        run = await self._seen(view)
+        found = [_task(await self._perdure.tasks.get(each.key), view, run) for each in listed]
+        known = {task.key for task in found}
+        waits = [
+            _wait(step, seen.sentence, self._form(step))
+            for step, seen in zip(view.steps, run.steps, strict=True)
+            if f"{view.id}:{step.number}" not in known
+        ]
+        return found + [each for each in waits if each is not None]
+
+    def _form(self, step: StepView) -> dict[str, Any]:
+        verb = self._perdure.catalogue.find(step.verb)
+        return dict(verb.definition.output_schema or {}) if verb is not None else {}
+
+    async def claim(self, key: str) -> TaskSeen:
+        return _task(await self._perdure.tasks.claim(key))
+
+    async def answer(self, key: str, data: dict[str, Any]) -> None:
+        """A person's task, or a wait that ends with a result."""
+        if await self._is_task(key):
+            await self._perdure.tasks.complete(key, data, until="rest", timeout_seconds=REST_SECONDS)
+            return
+        receipt = await self._perdure.complete(key, data)
+        if receipt.answer not in ("applied", "duplicate"):
+            fact = receipt.reason or f"it was {receipt.answer.replace('_', ' ')}"
+            raise RejectedError(Rejection("wrong_state", "complete", "wait", key, fact))
+
+    async def _is_task(self, key: str) -> bool:
+        try:
+            await self._perdure.tasks.get(key)
+        except RejectedError:
+            return False
+        return True
+
+    async def incidents(self) -> Rows:
+        found = await self._perdure.incidents()
+        rows = tuple((view.id, getattr(view, "verb", "") or getattr(view, "process", ""), _why(view)) for view in found)
+        return Rows("Incidents", ("id", "what", "why"), rows, "Nothing needs a person.")
+
+    async def letters(self) -> Rows:
+        found = await self._perdure.dead_letters()
+        rows = tuple(
+            (str(each.get("message_id", "")), str(each.get("key", "")), str(each.get("reason", ""))) for each in found
+        )
+        return Rows("Dead letters", ("message", "key", "why"), rows, "No dead letters.")
+
+    # --- records -------------------------------------------------------------------------------------------------
+
+    async def look_up(self, entity: str, text: str) -> Sequence[Match]:
+        return [Match(each.key, each.label, each.note) for each in await self._perdure.look_up(entity, text)]
+
+
+def _draft(document: Any) -> Draft:
+    return msgspec.convert(document, Draft)
+
+
+def _planned(draft: Draft) -> str:
+    """What a draft without a title is about."""
+    if draft.entries:
+        return draft.entries[0].sentence
+    return draft.pack.id if draft.pack is not None else ""
+
+
+def _step(word: str) -> str | int:
+    return number_in(word) or word
+
+
+def _note(step: StepView, runbook: str) -> str:
+    if step.error is not None:
+        return f"{step.error.code}: {step.error.message}"
+    if step.state not in ("parked", "pending") or step.waiting_for is None:
+        return step.progress if step.state == "running" else ""
+    waiting = step.waiting_for
+    match waiting.kind:
+        case "gate":
+            return f"waits for {waiting.verb} to agree"
+        case "incident":
+            return f"stuck: {waiting.text or waiting.code}"
+        case "process":
+            return step.progress
+        case _:
+            is_own = not waiting.key or waiting.key.startswith(runbook)
+            return step.progress or ("waits for an answer" if is_own else f"waits under the key {waiting.key}")
+
+
+def _task(view: TaskView, runbook: RunbookView | None = None, run: RunSeen | None = None) -> TaskSeen:
+    """A task; that of a step of the run is called by the step's sentence."""
+    is_step = run is not None and view.instance == run.id
+    step = runbook.step(view.token) if runbook is not None and is_step else None
+    is_gate = step is not None and step.waiting_for is not None and step.waiting_for.kind == "gate"
+    sentence = run.steps[view.token - 1].sentence if run is not None and is_step else ""
+    title = f"Agree to: {sentence}" if is_gate else sentence
+    return TaskSeen(
+        view.key, title or view.name, view.state, view.claimed_by or view.assignee, view.groups or view.users,
+        (view.due_at or view.due or "")[:16].replace("T", " "), view.form or {}, run.id if run is not None else "",
+        is_gate,
+    )  # fmt: skip
+
+
+def _wait(step: StepView, sentence: str, form: dict[str, Any]) -> TaskSeen | None:
+    """What a step waits for that is nobody's task: a result under a key."""
+    waiting = step.waiting_for
+    if waiting is None or step.state != "parked" or waiting.kind != "completion":
+        return None
+    due = (waiting.due_at or "")[:16].replace("T", " ")
+    return TaskSeen(waiting.key, sentence, "waiting", "whoever has it", "", due, form)
+
+
+def _why(view: Any) -> str:
+    waiting = getattr(view, "waiting_for", None)
+    if waiting is not None:
+        return str(waiting.text or waiting.code)
+    stuck = getattr(view, "incidents", [])
+    return str(stuck[0].text) if stuck else ""

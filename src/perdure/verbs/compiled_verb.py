@@ -1,0 +1,92 @@
+"""One version of one verb, ready to be called: its definition and its schemas compiled once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from perdure.contracts import key_fault
+from perdure.errors import SchemaViolationError
+from perdure.verbs import sentences
+from perdure.verbs.definition import Execution, VerbDefinition
+from perdure.verbs.schema import CompiledSchema
+from perdure.verbs.schema_shorthand import argument_name
+from perdure.verbs.templates import correlation_names, substitute_correlation
+
+
+class Verb:
+    """What callers, surfaces and the kernel hold of a verb."""
+
+    __slots__ = (
+        "check_output",
+        "content_hash",
+        "definition",
+        "execution",
+        "input",
+        "is_durable",
+        "name",
+        "output",
+        "version",
+    )
+
+    def __init__(self, definition: VerbDefinition) -> None:
+        self.definition = definition
+        self.execution: Execution = definition.execution
+        self.is_durable = definition.execution.kind == "durable"
+        self.name = definition.name
+        self.version = definition.version
+        self.content_hash = definition.content_hash
+        self.input = CompiledSchema(definition.input_schema, "call", "verb", definition.name)
+        output = definition.output_schema
+        self.output = None if output is None else CompiledSchema(output, "accept the result of", "verb", self.name)
+        self.check_output: Callable[[Any], Any] = _anything if self.output is None else self.output.check
+        """The result as it may be recorded, or SchemaViolationError; any JSON when no schema is declared."""
+
+    def normalise_args(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments under their declared names: `:case-type` and `case-type` become `case_type`."""
+        known = self.input.properties
+        named: dict[str, Any] = {}
+        for written, value in args.items():
+            name = written if written in known else argument_name(written) if isinstance(written, str) else written
+            if name in named:
+                violation = {"path": f"$.{name}", "reason": "it is given twice", "hint": ""}
+                fact = f"the argument '{name}' is given twice in different spellings"
+                raise SchemaViolationError("call", "verb", self.name, fact, "Keep one.", violations=[violation])
+            named[name] = value
+        return named
+
+    def check_input(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments normalised and with defaults, or SchemaViolationError."""
+        checked: dict[str, Any] = self.input.check(self.normalise_args(args))
+        return checked
+
+    def sentence(self, args: Mapping[str, Any], kind: sentences.SentenceKind = "step") -> str:
+        return sentences.render(self.definition, self.normalise_args(args), kind)
+
+    def clarify(self, argument: str) -> str:
+        return sentences.clarify(self.definition, argument)
+
+    def correlation_key(self, values: Mapping[str, Any]) -> str:
+        """The key a wait opens with; `values` holds the arguments and `step_id`/`call_id`."""
+        template = self.definition.execution.correlation_key
+        for name in correlation_names(template):
+            value = values.get(argument_name(name))
+            if value is None or isinstance(value, dict | list):
+                fact = f"its correlation key '{template}' needs a single value for '{name}'"
+                violation = {"path": f"$.{argument_name(name)}", "reason": "a single value is needed", "hint": ""}
+                raise SchemaViolationError("correlate", "verb", self.name, fact, violations=[violation])
+        key = substitute_correlation(template, lambda name: _key_part(values[argument_name(name)]))
+        if fault := key_fault(key):
+            fact = f"no wait can open under its correlation key '{template}': {fault}"
+            raise SchemaViolationError("correlate", "verb", self.name, fact, violations=[])
+        return key
+
+
+def _anything(value: Any) -> Any:
+    return value
+
+
+def _key_part(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
