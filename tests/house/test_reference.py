@@ -18,6 +18,7 @@ from perdure.app.configuration import telemetry as telemetry_config
 from perdure.bpmn.machine.entries import Entry as InstanceEntry
 from perdure.bpmn.machine.process_machine import ProcessEntry as ProcessEntry
 from perdure.channels import webhook_settings as hooks_settings
+from perdure.contracts import FAILURE_CLASSES
 from perdure.runbooks.machine import state
 from perdure.runbooks.machine.entries import Entry
 from perdure.store.migrations import migrate_sqlite
@@ -106,8 +107,9 @@ def test_every_setting_is_on_the_page() -> None:
         ("Step", get_args(state.StepState)),
         ("Parked token", state.TOKEN_STATES),
         ("Frame", get_args(get_type_hints(state.Frame)["status"])),
+        ("Failure class", FAILURE_CLASSES),
     ],
-    ids=["call", "step", "token", "frame"],
+    ids=["call", "step", "token", "frame", "failure"],
 )
 def test_every_state_is_on_the_page(title: str, known: tuple[str, ...]) -> None:
     assert sorted(words(section(page("states.md"), title))) == sorted(known)

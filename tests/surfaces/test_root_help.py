@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.main import get_command
 
+from perdure.surfaces.cli import commands
 from perdure.surfaces.cli.application import application, outline
 from perdure.surfaces.cli.command_table import COMMANDS
 from perdure.surfaces.cli.root_help import OWN_OPTIONS, Style, print_root_help, root_help
@@ -27,6 +29,11 @@ def test_a_command_is_found_in_the_module_that_the_table_names() -> None:
     for each in COMMANDS:
         alone: Any = get_command(application([each.name]))
         assert list(alone.commands) == [each.name]
+
+
+def test_every_module_of_commands_is_in_the_table() -> None:
+    modules = {f"commands.{path.stem}" for path in Path(commands.__path__[0]).glob("*.py")} - {"commands.__init__"}
+    assert {each.module for each in COMMANDS} == modules
 
 
 def test_the_page_names_every_option_of_the_application() -> None:

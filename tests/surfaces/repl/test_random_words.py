@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.runbooks.drafts.draft import Draft
-from perdure.surfaces.repl.command_words import FORMS
+from perdure.surfaces.repl.command_words import FORMS, parse_command
 from perdure.surfaces.repl.word_completion import complete
 from tests.surfaces.repl.driver import Talk
 from tests.surfaces.repl.pages import MARK, PAGE, reference
@@ -42,6 +42,11 @@ def test_every_command_has_words_that_say_it() -> None:
     from perdure.surfaces.repl.commands import _ACTS  # noqa: PLC0415
 
     assert {form.name for form in FORMS} == set(_ACTS)
+
+
+def test_the_random_words_say_every_command() -> None:
+    said = {command.name for line in WORDS if (command := parse_command(line)) is not None}
+    assert said == {form.name for form in FORMS}
 
 
 def test_every_command_is_on_the_reference_page() -> None:
