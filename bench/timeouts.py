@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from bench.load import Sample, latencies
-from perdure.runbooks.machine.entries import TimedOut
+from perdure.runbooks.machine.journal_entries import TimedOut
 from perdure.sources import id_text
 
 PATIENCE_SECONDS = 30.0

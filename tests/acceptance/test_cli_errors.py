@@ -175,9 +175,9 @@ def test_an_error_of_perdure_itself_says_how_to_see_more(project: Shell) -> None
     """A stand-in for a defect: a module of the command line that does not load."""
     broken = project.folder / "sitecustomize.py"
     broken.write_text(
-        "import perdure.app.calls.view_builder as home\n"
-        "async def parked(self, *args, **kwargs):\n    raise ZeroDivisionError('no reason')\n"
-        "home.CallViews.parked = parked\n"
+        "import perdure.app.lists.parked_calls as home\n"
+        "async def parked_calls(*args, **kwargs):\n    raise ZeroDivisionError('no reason')\n"
+        "home.parked_calls = parked_calls\n"
     )
     project.environment["PYTHONPATH"] = str(project.folder)
     project.run("db", "upgrade")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from perdure import BusinessError, Call
-from perdure.bpmn.machine.entries import JobStarted
+from perdure.bpmn.machine.journal_entries import JobStarted
 from perdure.errors import RejectedError, SchemaViolationError
 from perdure.payload import data_hash
 from tests.examples.casebook import ENTITY, Case, sandbox_of

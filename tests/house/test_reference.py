@@ -15,12 +15,12 @@ from perdure.access.machine import AccessEntry
 from perdure.app.configuration import project
 from perdure.app.configuration import server as server_config
 from perdure.app.configuration import telemetry as telemetry_config
-from perdure.bpmn.machine.entries import Entry as InstanceEntry
+from perdure.bpmn.machine.journal_entries import Entry as InstanceEntry
 from perdure.bpmn.machine.process_machine import ProcessEntry as ProcessEntry
 from perdure.channels import webhook_settings as hooks_settings
 from perdure.contracts import FAILURE_CLASSES
 from perdure.runbooks.machine import state
-from perdure.runbooks.machine.entries import Entry
+from perdure.runbooks.machine.journal_entries import Entry
 from perdure.store.migrations import migrate_sqlite
 from perdure.verbs.handlers import Call
 from tests.house import api

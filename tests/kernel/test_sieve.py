@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure.bpmn.machine.entries import JobCompleted
+from perdure.bpmn.machine.journal_entries import JobCompleted
 from perdure.journal import Entries, Sieve
 from perdure.journal import record as module
 from tests.engines.embedded.engine_world import opened

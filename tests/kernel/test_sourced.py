@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from perdure.app.audit.store_audit import verify_store
-from perdure.bpmn.machine.entries import Left
 from perdure.bpmn.machine.identity import INDEX, INSTANCE
+from perdure.bpmn.machine.journal_entries import Left
 from perdure.errors import RejectedError
 from perdure.journal import SourcePosition
 from perdure.kernel.kernel import Answer

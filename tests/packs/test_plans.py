@@ -20,7 +20,7 @@ from perdure.packs import (
     select_pack,
     select_verb,
 )
-from perdure.packs.consequence_tiers import Called
+from perdure.packs.plan_tier import Called
 from perdure.packs.questions import Understood, offered, options_of, understand
 from perdure.packs.similarity import Scoring
 from perdure.runbooks.drafts.draft import Answer, Draft, Handoff

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.model import Task
 from perdure.bpmn.xml import read_model

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from perdure.app.configuration import server
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.xml import read_model
 from perdure.errors import QuarantinedError, RejectedError
 from perdure.journal import Origin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from perdure.agent_usage import ModelUse
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.state import Failure
 
 USES = (ModelUse("judge-1", 1200, 80, 2, 3200), ModelUse("judge-2", 10, 0, 1, None, 1))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from perdure.journal import Origin
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.runbooks.machine.state import Failure
 from perdure.sources import Id

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from perdure.runbooks.machine.entries import ENTRY_VERSION
+from perdure.runbooks.machine.journal_entries import ENTRY_VERSION
 from tests.replay.histories import HISTORIES, Moment, play
 from tests.replay.process_histories import SHELVES, play_on
 

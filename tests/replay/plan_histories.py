@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.state import Failure, VerbPin
 
 START = 1_700_000_000_000_000

@@ -11,7 +11,7 @@ import msgspec
 from perdure.access import machine as a
 from perdure.access.state import Grant
 from perdure.agent_usage import ModelUse
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine import process_machine as p
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.process_machine import ProcessMachine

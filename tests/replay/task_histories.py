@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from perdure.human_tasks import Rung
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 
 SECOND = 1_000_000
 LADDER = (Rung(60 * SECOND, "remind"), Rung(120 * SECOND, "escalate", "board"))

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from perdure.journal import Record
-from perdure.runbooks.machine.entries import ENTRY_VERSION, Entry
+from perdure.runbooks.machine.journal_entries import ENTRY_VERSION, Entry
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.runbooks.machine.state import STATE_VERSION
 from tests.replay.histories import HISTORIES, ORIGIN, play, rows_of

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from perdure.payload import parse
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.runbooks.machine.state import ENDED, WAITING, Runbook
 from perdure.sources import Id, id_text, parse_id

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perdure.kernel.ports import Unit
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.sources import id_text
 

@@ -14,7 +14,7 @@ from typing import get_args
 
 import pytest
 
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from tests.simulation.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parent.parent.parent

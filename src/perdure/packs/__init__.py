@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from perdure.packs.consequence_tiers import composed_tier as composed_tier
 from perdure.packs.definition import Pack as Pack
 from perdure.packs.definition import Question as Question
 from perdure.packs.definition import Template as Template
@@ -15,6 +14,7 @@ from perdure.packs.lint import lint_packs as lint_packs
 from perdure.packs.loader import Shelf as Shelf
 from perdure.packs.loader import load_pack_text as load_pack_text
 from perdure.packs.loader import load_packs as load_packs
+from perdure.packs.plan_tier import composed_tier as composed_tier
 from perdure.packs.questions import pending as pending
 from perdure.packs.selection import select_pack as select_pack
 from perdure.packs.selection import select_verb as select_verb

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from perdure.bpmn import model as m
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.journal import Rows

@@ -6,9 +6,9 @@ import random
 
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.machine.entries import Entry
 from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.instance_machine import InstanceMachine
+from perdure.bpmn.machine.journal_entries import Entry
 from perdure.bpmn.machine.state import CONTAINERS, ENDED, ROOT, Failure, Instance
 from perdure.errors import Rejection
 from perdure.human_tasks import Person

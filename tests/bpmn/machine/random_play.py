@@ -5,7 +5,7 @@ from __future__ import annotations
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions import flags_of
 from perdure.bpmn.machine import commands as c
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.state import ENDED, ROOT, Failure

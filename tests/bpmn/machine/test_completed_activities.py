@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions import parse_condition
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.completed_activities import backwards, chosen, compact, first, listed
 from perdure.bpmn.machine.state import Done
 from tests.bpmn.machine.play import Player

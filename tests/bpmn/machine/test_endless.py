@@ -7,7 +7,7 @@ import pytest
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions import parse_condition
 from perdure.bpmn.machine import commands as c
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.event_subscriptions import INVALID
 from perdure.bpmn.machine.state import Node
 from perdure.bpmn.machine.token_moves import ENDLESS

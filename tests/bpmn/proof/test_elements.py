@@ -9,8 +9,8 @@ import pytest
 
 from perdure.bpmn import model as m
 from perdure.bpmn.proof import Proof, prove
-from perdure.bpmn.proof.environment import Environment
 from perdure.bpmn.proof.proof_subject import deployed_of
+from perdure.bpmn.proof.verb_effects import Environment
 from perdure.bpmn.xml import read_model
 from perdure.contracts import FlagContract
 from perdure.testing.scenarios import Scenario, find_scenarios, load_scenario, run_scenario

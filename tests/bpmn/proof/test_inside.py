@@ -6,12 +6,12 @@ import pytest
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.machine.entries import Entered, Passed
 from perdure.bpmn.machine.execution_plan import plan_of
+from perdure.bpmn.machine.journal_entries import Entered, Passed
 from perdure.bpmn.machine.state import ENDED
 from perdure.bpmn.proof import Bounds, Proof
-from perdure.bpmn.proof.environment import Environment
 from perdure.bpmn.proof.state_keys import Keys
+from perdure.bpmn.proof.verb_effects import Environment
 from tests.bpmn.machine.generator import ERRORS
 from tests.bpmn.machine.play import HASH, Player
 from tests.bpmn.proof.random_models import random_process, with_handlers

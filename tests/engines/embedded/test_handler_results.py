@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from perdure.app.perdure import Perdure
-from perdure.bpmn.machine.entries import JobCompleted
+from perdure.bpmn.machine.journal_entries import JobCompleted
 from perdure.journal import Origin
 from perdure.verbs import Call, Result, load_text
 from tests.engines.embedded.process_models import END, START, flow, fork, line, model, service, user

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from perdure.engines.embedded.jobs.attempts import Attempt
+from perdure.engines.embedded.jobs.attempt_execution import Attempt
 from perdure.testing.virtual_clock import VirtualSources
 from perdure.verbs import Call, Result
 from perdure.verbs.handlers import LateCall

@@ -9,7 +9,7 @@ from perdure.contracts import RetryPolicy
 from perdure.errors import Rejection
 from perdure.journal import Origin
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.runbooks.machine.state import Failure, Runbook, Step, VerbPin, links_of
 from perdure.sources import Id

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from perdure.errors import Rejection
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.dag_progress import base_of, hangs_on
 from perdure.runbooks.machine.state import ENDED, STEP_STATES, links_of
 from tests.runbooks.machine.replayed_runbook import ID, Board, choice, hash_of, pin, step

@@ -7,7 +7,7 @@ import pytest
 from perdure.errors import Rejection
 from perdure.journal import Origin
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.dag_progress import base_of
 from perdure.runbooks.machine.runbook_machine import LOCK, PROCESS_OVER
 from perdure.runbooks.machine.state import Failure, Pin

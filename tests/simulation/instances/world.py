@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from perdure.bpmn import model as m
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.definition import Binding, Deployed
 from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.instance_machine import InstanceMachine

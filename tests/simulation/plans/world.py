@@ -11,7 +11,7 @@ from typing import Any
 
 from perdure.errors import BusinessError, Transient
 from perdure.kernel.ports import Unit
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.dag_progress import hangs_on, is_over
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.runbooks.machine.state import ENDED, Runbook, links_of

@@ -11,7 +11,7 @@ from perdure.errors import QuarantinedError
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.executor.proposals import Proposal
-from perdure.runbooks.machine.entries import Entry, entry_fields, entry_name
+from perdure.runbooks.machine.journal_entries import Entry, entry_fields, entry_name
 from perdure.runbooks.machine.runbook_machine import GATE, token_key
 from perdure.runbooks.machine.state import WAITING, Amendment, Failure, Runbook, Step, Token, step_id
 from perdure.sources import id_text, iso

@@ -9,7 +9,7 @@ from perdure.app.compliance_export.chain_replay import ChainReplay, Moment, hash
 from perdure.app.compliance_export.chain_report import ChainReport, failure_text
 from perdure.app.compliance_export.document import StepTold
 from perdure.bpmn.machine.identity import child_id
-from perdure.runbooks.machine.entries import CompletionIgnored, CompletionReceived, PayloadErased
+from perdure.runbooks.machine.journal_entries import CompletionIgnored, CompletionReceived, PayloadErased
 from perdure.runbooks.machine.runbook_machine import token_key
 from perdure.runbooks.machine.state import step_id
 from perdure.sources import id_text, iso

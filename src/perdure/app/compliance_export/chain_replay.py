@@ -10,13 +10,13 @@ import msgspec
 
 from perdure.app.compliance_export.document import Chain, Event, RecordTold
 from perdure.bpmn.machine.apply import TABLE, started
-from perdure.bpmn.machine.entries import InstanceStarted
 from perdure.bpmn.machine.instance_machine import InstanceMachine
+from perdure.bpmn.machine.journal_entries import InstanceStarted
 from perdure.errors import InvariantBroken
 from perdure.journal import Machine, Record
 from perdure.payload import MAX_DEPTH, digest_text, parse
 from perdure.payload.json_numbers import MAX_INTEGER
-from perdure.runbooks.machine.entries import TIMES
+from perdure.runbooks.machine.journal_entries import TIMES
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.sources import iso
 from perdure.store.audit.payload_references import hashes_in

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from perdure.app.compliance_export.chain_replay import ChainReplay, Moment
-from perdure.bpmn.machine.entries import IncidentResolved, Left, Thrown
 from perdure.bpmn.machine.identity import child_id
+from perdure.bpmn.machine.journal_entries import IncidentResolved, Left, Thrown
 from perdure.runbooks.executor.recovery import escalation_id
-from perdure.runbooks.machine.entries import CompletionReceived, Escalated, ProcessAsked
+from perdure.runbooks.machine.journal_entries import CompletionReceived, Escalated, ProcessAsked
 from perdure.runbooks.machine.runbook_machine import CHILD_ENDED, ESCALATION, INSTANCE_ENDED, NOTICE
 from perdure.runbooks.machine.state import step_id
 from perdure.sources import id_text

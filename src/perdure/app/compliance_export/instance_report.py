@@ -9,7 +9,7 @@ import msgspec
 from perdure.app.compliance_export.chain_replay import ChainReplay, Moment, hash_text
 from perdure.app.compliance_export.chain_report import ChainReport, failure_text
 from perdure.app.compliance_export.document import Passage, Visit
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 
 
 class _Stay(msgspec.Struct):

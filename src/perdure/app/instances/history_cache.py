@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from perdure.bpmn.machine.entries import Entered, InstanceStarted, JobCompleted, JobMade, Left
 from perdure.bpmn.machine.identity import INSTANCE
+from perdure.bpmn.machine.journal_entries import Entered, InstanceStarted, JobCompleted, JobMade, Left
 from perdure.journal import Entries, Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.processes.instances import InstanceReader

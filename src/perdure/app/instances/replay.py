@@ -10,7 +10,7 @@ import msgspec
 from perdure.app.calls.views import IncidentView
 from perdure.app.instances.history_cache import InstanceHistory, empty_history
 from perdure.app.runtime import Runtime
-from perdure.bpmn.machine.entries import Entered, Left, Passed
+from perdure.bpmn.machine.journal_entries import Entered, Left, Passed
 from perdure.errors import RejectedError, Rejection
 from perdure.journal import genesis
 from perdure.kernel.kernel import Aggregate

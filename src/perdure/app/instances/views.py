@@ -18,7 +18,7 @@ from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import copied, digest_text
 from perdure.processes.plan_cache import Definition
-from perdure.runbooks.machine.entries import TIMES
+from perdure.runbooks.machine.journal_entries import TIMES
 from perdure.sources import Micros, id_text, iso
 
 

@@ -12,10 +12,10 @@ from perdure.bpmn.lint import Contract
 from perdure.bpmn.machine.definition import Deployed, Profile
 from perdure.bpmn.model import Model
 from perdure.bpmn.proof import Bounds, Finding, Verdict
-from perdure.bpmn.proof.contract_environment import environment_of, subject_of
+from perdure.bpmn.proof.certain_findings import is_certain
+from perdure.bpmn.proof.contract_verb_effects import environment_of, subject_of
 from perdure.bpmn.proof.counterexample_scenario import scenario_of
 from perdure.bpmn.proof.finding_diagram import picture_of
-from perdure.bpmn.proof.findings_without_contract import is_certain
 from perdure.bpmn.proof.prover import BOUNDS, Question, chosen_process
 from perdure.bpmn.proof.state_search import Told
 from perdure.errors import Problem

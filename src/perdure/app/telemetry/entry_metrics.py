@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from perdure.app.telemetry.observed_commit import ObservedCommit
-from perdure.bpmn.machine import entries as process_entries
+from perdure.bpmn.machine import journal_entries as process_entries
 from perdure.bpmn.machine.identity import child_id
 from perdure.errors import PerdureError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.runbook_machine import RunbookMachine, carried_as
 from perdure.runbooks.machine.state import Runbook, Step
 from perdure.sources import SECOND, id_text

@@ -9,7 +9,7 @@ import msgspec
 
 from perdure.app.telemetry.trace_positions import TracePosition, attempt_span, attributes, carried_span, runbook_span
 from perdure.kernel.kernel import Aggregate
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.runbook_machine import carried_as
 from perdure.runbooks.machine.state import CANCELLED, TOKEN_STATES, Failure, Runbook, Step, Token, step_id
 from perdure.sources import id_text

@@ -13,7 +13,7 @@ from perdure.app.telemetry.trace_positions import TracePosition, TracePositions
 from perdure.bpmn.machine.identity import INSTANCE
 from perdure.journal import Machine, Record
 from perdure.kernel.kernel import Aggregate
-from perdure.runbooks.machine.entries import CompletionReceived
+from perdure.runbooks.machine.journal_entries import CompletionReceived
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.runbooks.machine.state import Runbook
 from perdure.sources import Id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perdure.bpmn import model as m
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.event_subscriptions import arm_boundaries, arm_message
 from perdure.bpmn.machine.expression_values import text_of
 from perdure.bpmn.machine.human_tasks import open_task

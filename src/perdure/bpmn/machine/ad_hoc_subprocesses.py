@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions import holds
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.state import Node
 from perdure.bpmn.machine.token_game import TokenGame
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from perdure.agent_usage import after
 from perdure.bpmn import timer_cycles
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.completed_activities import appended
 from perdure.bpmn.machine.state import (
     CONTAINERS,

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from perdure.bpmn import model as m
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.activities import make_job
 from perdure.bpmn.machine.apply import inside
 from perdure.bpmn.machine.completed_activities import backwards, chosen, first, placed

@@ -7,8 +7,8 @@ from typing import Any
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
-from perdure.bpmn.machine import entries as e
 from perdure.bpmn.machine import external_triggers, human_tasks, jobs, operator_commands
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.apply import started
 from perdure.bpmn.machine.event_subscriptions import arm_subs
 from perdure.bpmn.machine.event_triggers import pass_event

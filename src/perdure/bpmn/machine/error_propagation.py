@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from perdure.bpmn import model as m
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.scopes import begin_sub, interrupt_scope
 from perdure.bpmn.machine.sequence_flows import leave
 from perdure.bpmn.machine.state import Node

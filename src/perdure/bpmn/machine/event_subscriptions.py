@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from perdure.bpmn import model as m
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.expression_values import moment_of, text_of
 from perdure.bpmn.machine.state import Node

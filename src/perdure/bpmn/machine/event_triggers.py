@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions import Condition, holds
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.activities import make_job
 from perdure.bpmn.machine.expression_values import next_due
 from perdure.bpmn.machine.scopes import begin_sub, interrupt_scope

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from perdure.bpmn import model as m
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.activities import make_job, throw_message
 from perdure.bpmn.machine.compensation import cancel_transaction, failed_undo, undo
 from perdure.bpmn.machine.error_propagation import throw

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perdure import human_tasks
 from perdure.bpmn.machine import commands as c
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.activities import make_job, offer_again
 from perdure.bpmn.machine.compensation import failed_undo
 from perdure.bpmn.machine.error_propagation import throw

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions import flags_of, holds
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.event_subscriptions import arm, arm_message
 from perdure.bpmn.machine.execution_plan import Spot
 from perdure.bpmn.machine.sequence_flows import no_way_out, send

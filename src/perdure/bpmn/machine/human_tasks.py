@@ -5,7 +5,7 @@ from __future__ import annotations
 from perdure import human_tasks
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.expression_values import text_of
 from perdure.bpmn.machine.state import Node
 from perdure.bpmn.machine.token_game import TokenGame

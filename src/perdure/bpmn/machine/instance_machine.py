@@ -11,7 +11,10 @@ from msgspec.structs import replace
 from perdure.bpmn.machine.apply import apply
 from perdure.bpmn.machine.commands import Command
 from perdure.bpmn.machine.decide import decide
-from perdure.bpmn.machine.entries import (
+from perdure.bpmn.machine.execution_plan import Plan
+from perdure.bpmn.machine.human_tasks import LADDER
+from perdure.bpmn.machine.identity import INSTANCE
+from perdure.bpmn.machine.journal_entries import (
     ENTRY_VERSION,
     Entry,
     IncidentRaised,
@@ -19,9 +22,6 @@ from perdure.bpmn.machine.entries import (
     InstanceEnded,
     Thrown,
 )
-from perdure.bpmn.machine.execution_plan import Plan
-from perdure.bpmn.machine.human_tasks import LADDER
-from perdure.bpmn.machine.identity import INSTANCE
 from perdure.bpmn.machine.state import ENDED, STATE_VERSION, Instance, Job, Node, Watch
 from perdure.bpmn.machine.token_game import Cron, no_cron
 from perdure.bpmn.machine.transition_cache import TransitionCache

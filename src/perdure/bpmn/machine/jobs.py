@@ -7,7 +7,7 @@ from typing import assert_never
 from perdure.agent_usage import OVER_BUDGET, excess
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.activities import rebind
 from perdure.bpmn.machine.compensation import compensate_instance, failed_undo
 from perdure.bpmn.machine.error_propagation import throw

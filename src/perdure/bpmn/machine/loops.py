@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions import holds
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.event_subscriptions import arm_boundaries
 from perdure.bpmn.machine.expression_values import count_of
 from perdure.bpmn.machine.sequence_flows import complete

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.activities import rebind
 from perdure.bpmn.machine.ad_hoc_subprocesses import is_ad_hoc, is_over
 from perdure.bpmn.machine.completed_activities import listed

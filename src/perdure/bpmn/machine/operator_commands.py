@@ -6,7 +6,7 @@ from collections import Counter
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.activities import offer_again
 from perdure.bpmn.machine.ad_hoc_subprocesses import is_over
 from perdure.bpmn.machine.compensation import FAILED, compensate_instance, finish

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perdure.bpmn import model as m
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.ad_hoc_subprocesses import begin_next, open_ad_hoc
 from perdure.bpmn.machine.event_subscriptions import arm_subs
 from perdure.bpmn.machine.sequence_flows import complete, leave

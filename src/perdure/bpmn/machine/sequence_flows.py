@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perdure.bpmn import model as m
 from perdure.bpmn.conditions import flags_of, holds
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.ad_hoc_subprocesses import goes_on, is_ad_hoc
 from perdure.bpmn.machine.state import Done, Node
 from perdure.bpmn.machine.token_game import TokenGame

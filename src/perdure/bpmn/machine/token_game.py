@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.apply import TABLE, inside
 from perdure.bpmn.machine.execution_plan import Plan, Spot
 from perdure.bpmn.machine.state import Flags, Instance, Node, NodeKind

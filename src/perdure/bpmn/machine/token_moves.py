@@ -7,7 +7,7 @@ from typing import Any
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import activities, compensation, event_triggers, events, gateways, loops, scopes
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.ad_hoc_subprocesses import is_over
 from perdure.bpmn.machine.token_game import TokenGame
 

@@ -9,15 +9,15 @@ from msgspec.structs import replace
 
 from perdure.bpmn.conditions.tree import Scalar
 from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.machine.entries import ErrorThrown, Left
+from perdure.bpmn.machine.journal_entries import ErrorThrown, Left
 from perdure.bpmn.machine.state import Instance
 from perdure.bpmn.model import CallActivity, Node, Process, Scope, SubProcess, nodes
 from perdure.bpmn.proof.counterexample_replay import occurrence
 from perdure.bpmn.proof.enabled_moves import Move, step_of
-from perdure.bpmn.proof.environment import Environment
 from perdure.bpmn.proof.prover import Proof
 from perdure.bpmn.proof.state_keys import Keys
 from perdure.bpmn.proof.state_transitions import After
+from perdure.bpmn.proof.verb_effects import Environment
 from perdure.bpmn.proof.verdict import Finding, Step
 from perdure.contracts import FlagContract
 

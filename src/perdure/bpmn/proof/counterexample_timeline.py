@@ -11,15 +11,15 @@ from msgspec.structs import replace
 from perdure.bpmn.conditions.tree import Scalar
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.definition import Deployed
-from perdure.bpmn.machine.entries import Entered, Entry, Passed
 from perdure.bpmn.machine.execution_plan import Plan, plan_of
 from perdure.bpmn.machine.instance_machine import InstanceMachine
+from perdure.bpmn.machine.journal_entries import Entered, Entry, Passed
 from perdure.bpmn.machine.state import ROOT, Instance
 from perdure.bpmn.model import nodes
 from perdure.bpmn.proof.counterexample_replay import occurrence
 from perdure.bpmn.proof.enabled_moves import Move, command_of
-from perdure.bpmn.proof.environment import intake_of
 from perdure.bpmn.proof.state_transitions import ID, ORIGIN, start_command
+from perdure.bpmn.proof.verb_effects import intake_of
 from perdure.bpmn.proof.verdict import Step
 from perdure.errors import Rejection
 

@@ -11,9 +11,9 @@ from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.call_activity_flags import Names, returned
 from perdure.bpmn.machine.state import Failure, Instance, Node, Watch
 from perdure.bpmn.model import CallActivity, Event
-from perdure.bpmn.proof.environment import Environment, intake_of
 from perdure.bpmn.proof.flag_values import Domain, Open
 from perdure.bpmn.proof.process_graph import Outline
+from perdure.bpmn.proof.verb_effects import Environment, intake_of
 from perdure.bpmn.proof.verdict import Step, StepKind
 from perdure.human_tasks import SOMEONE, Person, entitled
 

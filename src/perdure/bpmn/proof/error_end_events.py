@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perdure.bpmn.machine.entries import ErrorThrown
+from perdure.bpmn.machine.journal_entries import ErrorThrown
 from perdure.bpmn.model import ErrorTrigger, Event, SubProcess
 from perdure.bpmn.proof.finding_texts import FAILS, UNDONE
 from perdure.bpmn.proof.process_graph import Outline

@@ -32,7 +32,7 @@ from perdure.bpmn.model import (
     TimerTrigger,
     Trigger,
 )
-from perdure.bpmn.proof.environment import ANY_CODE, Environment, intake_of, verb_of
+from perdure.bpmn.proof.verb_effects import ANY_CODE, Environment, intake_of, verb_of
 
 WORK = ("service", "send", "script", "business_rule")
 UNDOES = (CompensationTrigger, CancelTrigger)

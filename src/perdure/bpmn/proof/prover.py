@@ -14,7 +14,6 @@ from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.model import Definitions, Event, Gateway, Process, Task
 from perdure.bpmn.proof.counterexample_replay import Replay
 from perdure.bpmn.proof.enabled_moves import Move, Moves
-from perdure.bpmn.proof.environment import Environment
 from perdure.bpmn.proof.findings import Judge
 from perdure.bpmn.proof.flag_values import Domain, Open
 from perdure.bpmn.proof.process_graph import Outline
@@ -23,6 +22,7 @@ from perdure.bpmn.proof.state_checks import Inspector
 from perdure.bpmn.proof.state_search import SECOND, Explorer, Now, Reductions, Told
 from perdure.bpmn.proof.state_transitions import After, Stepper, start_command
 from perdure.bpmn.proof.undeclared_flags import unset_findings
+from perdure.bpmn.proof.verb_effects import Environment
 from perdure.bpmn.proof.verdict import Bounds, Finding, Statistics, Verdict, Word
 from perdure.contracts import FlagContract
 from perdure.errors import RejectedError, Rejection

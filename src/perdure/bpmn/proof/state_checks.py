@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from perdure.bpmn.machine.entries import ErrorThrown
+from perdure.bpmn.machine.journal_entries import ErrorThrown
 from perdure.bpmn.machine.sequence_flows import NO_WAY_OUT
 from perdure.bpmn.machine.state import Instance, Node
 from perdure.bpmn.machine.token_moves import ENDLESS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 
-from perdure.bpmn.machine.entries import Entered, Passed
+from perdure.bpmn.machine.journal_entries import Entered, Passed
 from perdure.bpmn.machine.state import Instance
 from perdure.bpmn.proof.ample_sets import Ample
 from perdure.bpmn.proof.enabled_moves import Move, Moves

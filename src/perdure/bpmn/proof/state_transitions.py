@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from perdure.bpmn.conditions.tree import Scalar
 from perdure.bpmn.machine import commands as c
-from perdure.bpmn.machine.entries import Entry
 from perdure.bpmn.machine.instance_machine import InstanceMachine
+from perdure.bpmn.machine.journal_entries import Entry
 from perdure.bpmn.machine.state import Instance
 from perdure.bpmn.proof.enabled_moves import WORKER, Move, command_of
 from perdure.bpmn.proof.flag_values import Domain, Open, OpenValueError

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 
-from perdure.bpmn.machine.entries import Entered, Passed
+from perdure.bpmn.machine.journal_entries import Entered, Passed
 from perdure.bpmn.machine.state import Instance
 from perdure.bpmn.machine.token_moves import ENDLESS
 from perdure.bpmn.proof.enabled_moves import Move, Moves

@@ -15,7 +15,7 @@ from perdure.bpmn.machine.commands import (
     RetryIncident,
     UnclaimTask,
 )
-from perdure.bpmn.machine.entries import TaskCompleted
+from perdure.bpmn.machine.journal_entries import TaskCompleted
 from perdure.contracts import check_key
 from perdure.engine import Flags, InstanceName, Until
 from perdure.engines.embedded.instances.instances import Instances

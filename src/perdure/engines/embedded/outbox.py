@@ -20,8 +20,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
-from perdure.bpmn.machine.entries import Thrown
 from perdure.bpmn.machine.instance_machine import INSTANCE_ENDED, INSTANCE_TOLD, THROWN, THROWN_TTL_SECONDS
+from perdure.bpmn.machine.journal_entries import Thrown
 from perdure.bpmn.machine.process_machine import START_FIRED, ProcessState
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import StartRequest

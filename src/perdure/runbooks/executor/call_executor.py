@@ -21,7 +21,7 @@ from perdure.runbooks.executor.plan_cache import PlanCache
 from perdure.runbooks.executor.plan_executor import PlanExecutor
 from perdure.runbooks.executor.step_launcher import Launcher
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.runbooks.machine.state import SETTLED as SETTLED
 from perdure.runbooks.machine.state import WAITING, Failure, Pin, Runbook, Step, step_id

@@ -11,7 +11,7 @@ import msgspec
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import canonical, digest
-from perdure.runbooks.machine.entries import Added
+from perdure.runbooks.machine.journal_entries import Added
 from perdure.runbooks.machine.state import Course, Runbook, VerbPin, links_of
 from perdure.runbooks.plan import Plan, StepPlan
 from perdure.runbooks.ports import RunbookStore

@@ -26,7 +26,7 @@ from perdure.runbooks.executor.plan_cache import (
 from perdure.runbooks.executor.step_launcher import KIND, Known, Launcher
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine.dag_progress import base_of
-from perdure.runbooks.machine.entries import Added
+from perdure.runbooks.machine.journal_entries import Added
 from perdure.runbooks.machine.state import Failure, Pin, VerbPin, has_step
 from perdure.runbooks.plan import Plan
 from perdure.runbooks.ports import RunbookStore

@@ -24,7 +24,7 @@ from perdure.kernel.ports import PENDING, Attachments, Unit
 from perdure.payload import Cargo, digest, parse
 from perdure.runbooks.executor.call_executor import KIND, CallExecutor, index_rows
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.decide import ESCALATION_STUCK
 from perdure.runbooks.machine.runbook_machine import CHILD_ENDED, ESCALATION, ESCALATION_OVER, token_key
 from perdure.runbooks.machine.state import WAITING, Failure, Runbook, has_step, short

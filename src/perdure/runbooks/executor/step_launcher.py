@@ -22,7 +22,7 @@ from perdure.payload import Cargo
 from perdure.runbooks.executor.plan_cache import AbsentError, PlanCache, course_of
 from perdure.runbooks.executor.step_arguments import UnresolvedError, arguments, holds, locks
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.dag_progress import needed_by
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.runbooks.machine.state import Links, Pin, Runbook, Step, links_of

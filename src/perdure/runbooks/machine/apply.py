@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from perdure.agent_usage import after
 from perdure.errors import InvariantBroken
 from perdure.human_tasks import HumanTask, ended
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.apply_plan import PLAN_TABLE, cancelled_all, draft_opened, runbook_started, stamped
 from perdure.runbooks.machine.dag_progress import put
 from perdure.runbooks.machine.human_tasks import task_acted, task_chased, task_opened, with_task

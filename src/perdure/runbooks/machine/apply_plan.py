@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.dag_progress import INDEX, course_of, hangs_on, is_over, put, status_of
 from perdure.runbooks.machine.state import (
     CANCELLED,

@@ -9,7 +9,7 @@ import msgspec
 from perdure.agent_usage import Budget, Used
 from perdure.contracts import RetryPolicy
 from perdure.human_tasks import Person, TaskContract
-from perdure.runbooks.machine.entries import Added
+from perdure.runbooks.machine.journal_entries import Added
 from perdure.runbooks.machine.state import Failure, Pin, VerbPin
 
 NOBODY = Person("")

@@ -10,7 +10,7 @@ from perdure.contracts import RetryPolicy
 from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.decide_plan import STEERING, cancel, changed_meanwhile, follow, steer
 from perdure.runbooks.machine.flow import Begin
 from perdure.runbooks.machine.human_tasks import LADDER, act, answered, chased

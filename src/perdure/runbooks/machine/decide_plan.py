@@ -8,7 +8,7 @@ from typing import Any
 from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.apply_plan import runbook_started
 from perdure.runbooks.machine.dag_progress import base_of, course_of, hangs_on, is_untouched
 from perdure.runbooks.machine.flow import Begin, Flow

@@ -9,7 +9,7 @@ from typing import Any
 from perdure.errors import InvariantBroken
 from perdure.journal import Decision
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.apply import apply
 from perdure.runbooks.machine.dag_progress import course_of, is_active, is_over, is_untouched, lost, needed_by
 from perdure.runbooks.machine.outcomes import attempt_number, outcome_entries

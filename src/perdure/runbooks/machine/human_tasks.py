@@ -9,7 +9,7 @@ from perdure.errors import Rejection
 from perdure.human_tasks import HumanTask, Person, Rung
 from perdure.journal import Decision
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.state import WAITING, Runbook, Step, Token
 
 LADDER = "ladder"

@@ -6,7 +6,7 @@ from perdure.agent_usage import Used
 from perdure.contracts import nature_of
 from perdure.human_tasks import TaskContract
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine import entries as e
+from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.human_tasks import opened
 from perdure.runbooks.machine.state import Pin, Step
 

@@ -31,7 +31,9 @@ from perdure.journal.routes import OVER_SUFFIX, PROCESS_SUFFIX, OverRoute, StepR
 from perdure.runbooks.machine.apply import apply
 from perdure.runbooks.machine.commands import Command
 from perdure.runbooks.machine.decide import decide
-from perdure.runbooks.machine.entries import (
+from perdure.runbooks.machine.flow import Begin
+from perdure.runbooks.machine.human_tasks import LADDER, PLACE
+from perdure.runbooks.machine.journal_entries import (
     ENTRY_VERSION,
     CallCancelled,
     CompletionReceived,
@@ -43,8 +45,6 @@ from perdure.runbooks.machine.entries import (
     StepFailed,
     StepSkipped,
 )
-from perdure.runbooks.machine.flow import Begin
-from perdure.runbooks.machine.human_tasks import LADDER, PLACE
 from perdure.runbooks.machine.state import ENDED, STATE_VERSION, WAITING, Links, Runbook, Step, Token, short, step_id
 
 ESCALATION = "escalation"

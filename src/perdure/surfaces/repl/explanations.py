@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perdure.packs import composed_tier, journey, pending
-from perdure.packs.consequence_tiers import Called, Composed
+from perdure.packs.plan_tier import Called, Composed
 from perdure.packs.questions import offered, options_of
 from perdure.packs.selection import select_verb
 from perdure.runbooks.drafts.draft import Draft, Entry

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from perdure.bpmn.machine.entries import InstanceEnded, InstanceStarted
+from perdure.bpmn.machine.journal_entries import InstanceEnded, InstanceStarted
 from perdure.bpmn.xml import write_model
 from perdure.engine import Job, LifecycleEvent
 from perdure.errors import RejectedError

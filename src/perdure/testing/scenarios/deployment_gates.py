@@ -13,7 +13,7 @@ from perdure.bpmn.lint.findings import Finding as LintFinding
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.model import Model
 from perdure.bpmn.proof import Bounds, Finding, prove
-from perdure.bpmn.proof.findings_without_contract import is_certain
+from perdure.bpmn.proof.certain_findings import is_certain
 from perdure.bpmn.proof.prover import BOUNDS
 from perdure.testing.scenarios.scenario import Scenario
 from perdure.testing.scenarios.stub_deployment import coming, contracts_of, deployed_from

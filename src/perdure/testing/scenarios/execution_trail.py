@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.state import ROOT, job_key
 from perdure.sources import id_text, parse_id
 from perdure.testing.scenarios.livelock import Unrest

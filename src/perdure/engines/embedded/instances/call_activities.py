@@ -14,8 +14,8 @@ from perdure.bpmn.machine.call_activity_flags import (
     shared_flags,
 )
 from perdure.bpmn.machine.commands import EndCall, Escalate, RaiseIncident
-from perdure.bpmn.machine.entries import InstanceResumed, InstanceStarted, Thrown
 from perdure.bpmn.machine.identity import child_id
+from perdure.bpmn.machine.journal_entries import InstanceResumed, InstanceStarted, Thrown
 from perdure.bpmn.machine.result_paths import place_of
 from perdure.bpmn.machine.state import Flags, Instance, Node
 from perdure.bpmn.model import CallActivity

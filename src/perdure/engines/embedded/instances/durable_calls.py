@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure.bpmn.machine.entries import Entered, IncidentRaised, IncidentResolved
 from perdure.bpmn.machine.identity import child_id
 from perdure.bpmn.machine.instance_machine import INSTANCE_TOLD, RAISED, RESOLVED
+from perdure.bpmn.machine.journal_entries import Entered, IncidentRaised, IncidentResolved
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import StartRequest
 from perdure.engines.embedded.instances.instance_changes import InstanceChanges

@@ -6,10 +6,10 @@ import logging
 
 from perdure.bpmn.machine.commands import LeaseJob
 from perdure.bpmn.machine.definition import Binding
-from perdure.bpmn.machine.entries import JobStarted
+from perdure.bpmn.machine.journal_entries import JobStarted
 from perdure.bpmn.machine.state import Instance, Job, job_key
 from perdure.engines.embedded.instances.instances import Instances
-from perdure.engines.embedded.jobs.attempts import Attempt, Workshop, is_gone
+from perdure.engines.embedded.jobs.attempt_execution import Attempt, Workshop, is_gone
 from perdure.engines.embedded.jobs.job_bindings import JobBindings
 from perdure.engines.embedded.jobs.missing_handlers import PLATFORM, raise_missing
 from perdure.errors import QuarantinedError, RejectedError

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from perdure.bpmn.machine import entries as e
+from perdure.bpmn.machine import journal_entries as e
 from perdure.engine import MESSAGE, SIGNAL, Broadcast, Receipt, Vet, sent_id
 from perdure.engines.embedded.messages.delivery import Ask, Delivery, Failed, Merge, Start, TooLate, WaitOver
 from perdure.engines.embedded.messages.envelope import (

@@ -223,7 +223,7 @@ async def parked(
 async def _parked(settings: Settings, after: int, limit: int) -> list[dict[str, Any]]:
     """Waiting calls; for people, who see no sentences here, from the store alone where no process carries one."""
     if not settings.json and not server_of(settings):
-        from perdure.app.lists.wait_list import CarriedCallError, parked_calls
+        from perdure.app.lists.parked_calls import CarriedCallError, parked_calls
         from perdure.journal import Origin
 
         origin = Origin(settings.tenant, principal_of(settings))

@@ -8,8 +8,8 @@ from perdure.bpmn.lint import Contract, VerbContract
 from perdure.bpmn.lint.contract import same_name
 from perdure.bpmn.machine.definition import Deployed
 from perdure.bpmn.model import Definitions, Event, Process, Task, nodes
-from perdure.bpmn.proof.environment import Environment, intake_of
 from perdure.bpmn.proof.proof_subject import deployed_of
+from perdure.bpmn.proof.verb_effects import Environment, intake_of
 from perdure.contracts import FlagContract
 
 

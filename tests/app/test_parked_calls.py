@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from perdure.app import Perdure
-from perdure.app.lists.wait_list import parked_calls
+from perdure.app.lists.parked_calls import parked_calls
 from perdure.errors import RejectedError
 from perdure.journal import Origin
 from perdure.sources import SystemSources

@@ -1,19 +1,13 @@
-"""The list of waiting calls without their sentences, read from a store alone: no verb is loaded."""
+"""Parked calls without their sentences, read from a store alone: no verb is loaded, no machine when none waits."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from perdure.app.calls.view_builder import CallViews
-from perdure.app.calls.views import CarrierView
 from perdure.contracts import check_key
 from perdure.journal import Origin
-from perdure.kernel.kernel import Aggregate, Kernel
-from perdure.runbooks.machine.runbook_machine import RunbookMachine
-from perdure.runbooks.machine.state import Pin
 from perdure.sources import SystemSources
 from perdure.store.driver_selection import open_driver
-from perdure.store.store import Store
 
 
 class CarriedCallError(Exception):
@@ -28,17 +22,11 @@ async def parked_calls(
     driver = open_driver(url)
     await driver.open()
     try:
+        if not await driver.fetch("list_parked", tenant=origin.tenant, after=after, most=1):
+            return []
         sources.offset = await driver.clock_offset()
-        store = Store(driver, sources)
-        kernel = Kernel(store, {RunbookMachine.kind: RunbookMachine()}, sources)
-        return await CallViews(kernel, store, origin, _carrier, _no_sentence).parked(after, limit)
+        from perdure.app.lists.stored_calls import views_from_store  # noqa: PLC0415  machines are worth loading now
+
+        return await views_from_store(driver, sources, origin).parked(after, limit)
     finally:
         await driver.close()
-
-
-async def _carrier(call: Aggregate, step: int, pin: Pin) -> CarrierView:
-    raise CarriedCallError(pin.process)
-
-
-def _no_sentence(verb: str, version: int, args: Any) -> str:
-    return ""
