@@ -18,6 +18,7 @@ from perdure.app.operations.scopes import NO_VERB
 from perdure.app.operations.table import OF_SURFACES, TABLE
 from perdure.app.operations.verbs import CallVerb
 from perdure.errors import InvariantBroken, RejectedError, StaleError
+from perdure.surfaces.http.operation_routes import seen_versions
 from tests.surfaces.http.in_process_server import HANDLERS, catalogue
 
 pytestmark = pytest.mark.req("P3")
@@ -112,3 +113,19 @@ def test_requests_refuse_fields_they_do_not_know() -> None:
         assert issubclass(row.request, Request)
         with pytest.raises(msgspec.ValidationError):
             msgspec.convert({"misspelt": 1}, row.request)
+
+
+@pytest.mark.parametrize(
+    ("header", "versions"),
+    [
+        (None, None),
+        ("*", None),
+        ('"7"', frozenset({7})),
+        ('"7", "8"', frozenset({7, 8})),
+        ('W/"7"', frozenset()),
+        ('"007"', frozenset()),
+        (f'"{"9" * 5000}"', frozenset()),
+    ],
+)
+def test_if_match_names_versions_and_nothing_else(header: str | None, versions: frozenset[int] | None) -> None:
+    assert seen_versions(header) == versions

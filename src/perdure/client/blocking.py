@@ -168,8 +168,7 @@ class Client(Blocking):
 
     def close(self) -> None:
         """Give the connections back, and end the portal."""
-        self._portal.run(self._behind.close())
-        self._portal.close()
+        self._portal.close(self._behind.close)
 
     session = called(AsyncClient.session)
     call = called(AsyncClient.call)

@@ -477,6 +477,9 @@ class Kernel:
 
     def _tell(self, committing: Committing) -> None:
         after, hearing = committing.after, self._hearing
+        if after.rows.timers:
+            for arms in self._arming:
+                arms(after)
         listening = self._listening.get(after.kind) or self._listening_to(after.kind)
         for each in committing.decided:
             entries = each.decision.entries
@@ -485,9 +488,6 @@ class Kernel:
             for entry in self._heard.sifted(entries) if type(entries) is Entries else entries:
                 for hears in hearing.get(type(entry), ()):
                     hears(after, entry)
-        if after.rows.timers:
-            for arms in self._arming:
-                arms(after)
         if committing.unit.notices:
             for notices in self._noticing:
                 notices(after, committing.unit.notices)

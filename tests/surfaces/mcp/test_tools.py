@@ -126,6 +126,23 @@ async def test_a_key_for_some_verbs_calls_and_plans_no_others(tmp_path: Path) ->
         assert place.done == ["letter"]
 
 
+async def test_a_key_for_some_verbs_cancels_no_step_of_a_runbook_with_others(tmp_path: Path) -> None:
+    calls = [
+        {"verb": "desk.letter", "args": {"client": "A"}, "name": "a"},
+        {"verb": "vault.open", "after": ["a"], "name": "v"},
+    ]
+    async with office(tmp_path) as place:
+        async with place.agent() as agent:
+            run = await agent("run_runbook", calls=calls, wait_seconds=1)
+        async with place.agent(principal(verbs=("vault.*",))) as other:
+            for step in ({}, {"step": "v"}):
+                with pytest.raises(Refused, match=r"desk\.letter") as refused:
+                    await other("cancel_runbook", id=run["id"], reason="why not", **step)
+                assert refused.value.code == "command.forbidden"
+        async with place.agent() as agent:
+            assert (await agent("runbook_status", id=run["id"]))["state"] == "parked"
+
+
 # --- what is malformed ------------------------------------------------------------------------------------------------
 
 

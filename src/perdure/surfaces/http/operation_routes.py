@@ -39,6 +39,7 @@ RESERVED = {"state": "in_state"}
 """Names that the framework keeps for itself, and ours for them."""
 _PLACES = re.compile(r"\{(\w+)\}")
 _TAGS = re.compile(r'(W/)?"([^"]*)"')
+_VERSION = re.compile(r"0|[1-9][0-9]{0,18}")
 
 
 class Parts(NamedTuple):
@@ -118,7 +119,7 @@ def seen_versions(wanted: str | None) -> frozenset[int] | None:
     """The versions that `If-Match` names; a weak tag names none, and a star any."""
     if wanted is None or wanted.strip() == "*":
         return None
-    return frozenset(int(tag) for weak, tag in _TAGS.findall(wanted) if not weak and tag.isascii() and tag.isdigit())
+    return frozenset(int(tag) for weak, tag in _TAGS.findall(wanted) if not weak and _VERSION.fullmatch(tag))
 
 
 def _answer(place: Route, answer: Any) -> Answer[Any]:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from perdure.access.roles import check
 from perdure.app.access.redaction import redact
 from perdure.app.operations import runbooks as operations
 from perdure.app.operations.drafts import StartDraft, start_draft
@@ -198,7 +199,7 @@ async def run_runbook(desk: ToolSession, asked: RunRunbook) -> RunAnswer:
         )
         return RunAnswer("needs_confirmation", ASK_A_PERSON, confirmation=told)
     view = await _started(desk, asked)
-    return run_answer(await desk.perdure.runbooks.rest(view.id, asked.wait_seconds))
+    return run_answer(redact(desk.principal, await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
 
 
 async def _started(desk: ToolSession, asked: RunRunbook) -> RunbookView:
@@ -238,11 +239,13 @@ async def cancel_runbook(desk: ToolSession, asked: CancelRunbook) -> RunAnswer:
     It cannot be undone: be sure that the person wants it. The reason is kept.
     """
     if asked.step:
+        for verb in await desk.perdure.waits.verbs_of(asked.id):
+            check(desk.principal, "runbook.cancel", verb=verb)
         await desk.perform(operations.cancel_step, StepReason(asked.id, asked.step, asked.reason))
     else:
         request = operations.CancelRunbook(asked.id, asked.reason, asked.is_compensating)
         await desk.perform(operations.cancel_runbook, request)
-    return run_answer(await desk.perdure.runbooks.rest(asked.id, REST_SECONDS))
+    return run_answer(redact(desk.principal, await desk.perdure.runbooks.rest(asked.id, REST_SECONDS)))
 
 
 _NEXT: dict[RunOutcome, str] = {
