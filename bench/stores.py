@@ -12,7 +12,7 @@ from typing import Protocol
 
 import psycopg
 
-from perdure.testing.services import PostgresService
+from perdure.testing.postgres_service import PostgresService
 
 
 class FreshStores(Protocol):

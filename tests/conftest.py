@@ -18,7 +18,7 @@ import pytest
 from hypothesis import settings
 
 from perdure.testing.memory_folder import memory_folder
-from perdure.testing.services import PostgresService, ServiceUnavailable, is_required
+from perdure.testing.postgres_service import PostgresService, ServiceUnavailable, is_required
 from tests.depth import add_depth_option, depth_of, run_long_tests_first, select_by_depth
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -25,7 +25,9 @@ from hypothesis import settings
 Depth = Literal["normal", "deep", "all"]
 
 TESTS = Path(__file__).resolve().parent
-PAIRED_SUITES = frozenset({"conformance", "crash", "durability", "kernel", "replay", "services", "store", "work"})
+PAIRED_SUITES = frozenset(
+    {"clocks", "conformance", "crash", "durability", "kernel", "replay", "services", "store", "upgrade", "work"}
+)
 """The folders of tests whose subject is the store: both stores belong to their normal depth.
 
 Elsewhere the mark `both_stores` says so of a module or a test.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure.testing.services import PostgresService
+from perdure.testing.postgres_service import PostgresService
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from perdure.sources import SECOND
 from perdure.testing.sandbox import quiet_driver
 from perdure.testing.virtual_clock import VirtualSources
 from perdure.verbs import Catalogue, HandlerRegistry
-from perdure.work.process_identity import ProcessIdentity
+from perdure.work.worker_identity import ProcessIdentity
 
 LEASE_AND_MORE = 60 * SECOND
 

@@ -5,12 +5,12 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type Problem, session } from "./api/client";
 import { restore } from "./api/session";
 import { asProblem } from "./live/resource";
-import { Bar, isMenuOpen, Side } from "./frame";
-import { Help } from "./help";
-import { Blank, Loading, ProblemBox } from "./parts/states";
+import { Bar, isMenuOpen, Side } from "./navigation";
+import { Help } from "./shortcut-list";
+import { Blank, Loading, ProblemBox } from "./parts/load-states";
 import { Toasts } from "./parts/toasts";
 import { routes } from "./routes";
-import { Link, match, navigate, type PageProps, path } from "./routing";
+import { Link, match, navigate, type PageProps, path } from "./router";
 
 const start = signal<"asking" | "known" | Problem>("asking");
 

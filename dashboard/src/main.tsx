@@ -5,7 +5,7 @@ import "./styles/shell.css";
 import "./styles/parts.css";
 import { render } from "preact";
 import { App } from "./app";
-import { listen } from "./live/live";
+import { listen } from "./live/event-stream";
 import { listenForKeys } from "./shortcuts";
 
 listen();

@@ -1,5 +1,5 @@
 // Every page, its address and its title. A page is one module with a default export; it is loaded when first opened.
-import type { Route } from "./routing";
+import type { Route } from "./router";
 
 export const routes: Route[] = [
   { path: "/", title: "Home", load: () => import("./pages/home/page") },

@@ -1,7 +1,7 @@
 // Keys: g then a letter goes somewhere, / searches, ? lists them all. Never while somebody types.
 import { signal } from "@preact/signals";
 import { places } from "./routes";
-import { navigate } from "./routing";
+import { navigate } from "./router";
 
 export const isHelpOpen = signal(false);
 export interface Shortcut { keys: string; label: string }

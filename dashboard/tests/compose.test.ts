@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { argsOf, asJson, type Call, freshName, fromDocument, moved, nameFault, pathsOf, renamed, stepOf } from "../src/pages/compose/model";
-import { programOf } from "../src/pages/compose/program";
-import { Reference } from "../src/forms/references";
-import { shapeOf } from "../src/forms/shape";
+import { argsOf, asJson, type Call, freshName, fromDocument, moved, nameFault, pathsOf, renamed, stepOf } from "../src/pages/compose/composed-calls";
+import { programOf } from "../src/pages/compose/program-text";
+import { Reference } from "../src/forms/result-references";
+import { shapeOf } from "../src/forms/schema-shape";
 
 const call = (name: string, args: Call["args"], more: Partial<Call> = {}): Call => ({ key: 1, verb: `kyc.${name}`, name, args, draft: null, after: [], on_failure: "stop", gate: "", section: "", ...more });
 const calls = [call("company", { name: "A", note: "" }), call("case", { company: new Reference("company.id"), tags: [new Reference("company.name"), "x"] }, { after: ["company"], gate: "compliance", on_failure: "ask" })];

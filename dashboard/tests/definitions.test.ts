@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { shapeOf } from "../src/forms/shape";
-import { factsOf } from "../src/pages/verb/facts";
-import { kindText } from "../src/pages/verb/kinds";
+import { shapeOf } from "../src/forms/schema-shape";
+import { factsOf } from "../src/pages/verb/execution-facts";
+import { kindText } from "../src/pages/verb/field-types";
 
 test.each([
   [{ type: "string", format: "uuid" }, "uuid"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { advanced, begun, redone, undone } from "../src/pages/compose/history";
+import { advanced, begun, redone, undone } from "../src/pages/compose/undo-history";
 
 test("what was done is undone and done again, in order", () => {
   let history = advanced(advanced(begun("a"), "b", "", 0), "c", "", 0);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bodyOf, EMPTY, listOf } from "../src/pages/keys/request";
+import { bodyOf, EMPTY, listOf } from "../src/pages/keys/key-request";
 
 const NOW = Date.parse("2026-05-01T00:00:00Z");
 

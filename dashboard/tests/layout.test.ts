@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fit, type Linked, linksOf, NODE, pathOf, shapeOf, zoomed } from "../src/pages/runbook/layout";
-import { place } from "../src/pages/runbook/placing";
+import { fit, type Linked, linksOf, NODE, pathOf, shapeOf, zoomed } from "../src/pages/runbook/graph-geometry";
+import { place } from "../src/pages/runbook/graph-layout";
 
 const steps: Linked[] = [
   { name: "a" }, { name: "b", needs: ["a"] }, { name: "c", needs: ["a"], after: ["b", "a"] }, { name: "choice", needs: ["c"] }, { name: "d", branch: { choice: false } }, { name: "e", needs: ["gone"] },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { scaleOf, suitable } from "../src/pages/runbook/scale";
+import { scaleOf, suitable } from "../src/pages/runbook/time-scale";
 import { agoText, dueText, durationText } from "../src/parts/time-text";
 
 const DAY = 86_400;

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from perdure.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from perdure.app import CallView as CallView
@@ -27,37 +28,19 @@ if TYPE_CHECKING:
     from perdure.verbs import agent as agent
     from perdure.verbs import verb as verb
 
+# Names are loaded when first used, so that a machine can be imported without a database driver.
 _HOMES = {
-    "Agent": "perdure.verbs",
-    "BusinessError": "perdure.errors",
-    "Call": "perdure.verbs",
-    "CallFailedError": "perdure.errors",
-    "CallView": "perdure.app",
-    "Config": "perdure.app",
-    "Decide": "perdure.verbs",
-    "DefinitionError": "perdure.errors",
-    "Perdure": "perdure.app",
-    "PerdureError": "perdure.errors",
-    "RejectedError": "perdure.errors",
-    "Result": "perdure.verbs",
-    "ResumptionContext": "perdure.verbs",
-    "SchemaViolationError": "perdure.errors",
-    "StoreUnavailableError": "perdure.errors",
-    "Transient": "perdure.errors",
-    "WaitingFor": "perdure.app",
-    "load_config": "perdure.app",
-    "agent": "perdure.verbs",
-    "verb": "perdure.verbs",
+    "app": ("CallView", "Config", "Perdure", "WaitingFor", "load_config"),
+    "errors": (
+        "BusinessError",
+        "CallFailedError",
+        "DefinitionError",
+        "PerdureError",
+        "RejectedError",
+        "SchemaViolationError",
+        "StoreUnavailableError",
+        "Transient",
+    ),
+    "verbs": ("Agent", "Call", "Decide", "Result", "ResumptionContext", "agent", "verb"),
 }
-
-
-def __getattr__(name: str) -> Any:
-    """Names are loaded when first used, so that a machine can be imported without a database driver."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'perdure' has no attribute '{name}'")
-    return getattr(import_module(home), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(_HOMES)
+__getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -7,7 +7,7 @@ invariant (`InvariantBroken`, never caught below the process edge).
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, assert_never, get_args
 
 import msgspec
 
@@ -20,16 +20,29 @@ class EdgeCodes(NamedTuple):
     http_status: int
     exit_code: int
     mcp_error: int
+    meaning: str
 
 
-EDGE_CODES: dict[str, EdgeCodes] = {
-    "invalid": EdgeCodes(422, 2, -32602),
-    "not_found": EdgeCodes(404, 3, -32001),
-    "already_exists": EdgeCodes(409, 4, -32002),
-    "wrong_state": EdgeCodes(409, 5, -32003),
-    "blocked": EdgeCodes(423, 6, -32004),
-    "forbidden": EdgeCodes(403, 7, -32005),
-}
+def edge_codes(code: RejectionCode) -> EdgeCodes:
+    match code:
+        case "invalid":
+            meaning = "the command, its data, the definitions or a setting are wrong; nothing was done"
+            return EdgeCodes(422, 2, -32602, meaning)
+        case "not_found":
+            return EdgeCodes(404, 3, -32001, "there is no such thing, or it belongs to another tenant")
+        case "already_exists":
+            return EdgeCodes(409, 4, -32002, "something else has that name or key")
+        case "wrong_state":
+            return EdgeCodes(409, 5, -32003, "it exists, but not in a state that allows this")
+        case "blocked":
+            return EdgeCodes(423, 6, -32004, "a guard is closed; the hint says what opens it")
+        case "forbidden":
+            return EdgeCodes(403, 7, -32005, "you may not")
+        case _:
+            assert_never(code)
+
+
+EDGE_CODES: dict[RejectionCode, EdgeCodes] = {code: edge_codes(code) for code in get_args(RejectionCode)}
 
 
 class Rejection(msgspec.Struct, frozen=True):
@@ -197,6 +210,18 @@ class StoreFullError(PerdureError):
     code = "store.full"
 
 
+class TenantBusyError(PerdureError):
+    """A tenant has as much under way here as it may have; others of the process are not touched by it."""
+
+    code = "tenant.busy"
+
+
+class EffortError(PerdureError):
+    """A computation that takes more work than one may; it was ended."""
+
+    code = "effort.exceeded"
+
+
 class FencedError(PerdureError):
     """This process lost its lease: it may write nothing more under that epoch."""
 
@@ -207,6 +232,12 @@ class QuarantinedError(PerdureError):
     """A stored row failed its check; the aggregate is set aside until a person looks at it."""
 
     code = "store.quarantined"
+
+
+class DamagedPayloadError(QuarantinedError, PayloadIntegrityError):
+    """A stored payload is changed, cut off or missing: `differs` names what, and its aggregate is set aside."""
+
+    code = "payload.damaged"
 
 
 class UnreadableFormError(PerdureError):

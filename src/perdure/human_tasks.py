@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, assert_never
 
 import msgspec
 from msgspec.structs import replace
 
-from perdure.contracts import DurationError, parse_date_time, parse_span
-from perdure.durations import later
+from perdure.durations import DurationError, later, parse_span
 from perdure.errors import Rejection
+from perdure.moments import parse_date_time
 
 TaskState = Literal["open", "claimed", "completed", "expired", "cancelled"]
 RungAct = Literal["remind", "reassign", "escalate"]
@@ -60,6 +60,8 @@ class TaskContract(msgspec.Struct, frozen=True):
     due: str = ""
     four_eyes: bool = False
     ladder: tuple[RungRule, ...] = ()
+    agents: Literal[True] | msgspec.UnsetType = msgspec.UNSET
+    """Whether agents may have it, too. Definitions that do not say so keep the hash they had before one could."""
 
 
 class HumanTask(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -85,10 +87,20 @@ class HumanTask(msgspec.Struct, frozen=True, array_like=True, gc=False):
     title: str = ""
     base: bytes = b""
     """The payload it opened upon, by its hash: what others change meanwhile is not undone by the answer."""
+    behind: tuple[str, ...] = ()
+    """Others who asked, when four eyes are needed: who drafted, changed or extended it, and who made their keys."""
+    agents: bool = False
+    """Whether agents may have it: it says so, or names one of them."""
 
     @property
     def is_open(self) -> bool:
-        return self.state in ("open", "claimed")
+        match self.state:
+            case "open" | "claimed":
+                return True
+            case "completed" | "expired" | "cancelled":
+                return False
+            case _:
+                assert_never(self.state)
 
 
 class Person(NamedTuple):
@@ -97,23 +109,39 @@ class Person(NamedTuple):
     name: str
     groups: tuple[str, ...] = ()
     override: str = ""
+    behind: tuple[str, ...] = ()
+    """Who made the key they act by."""
 
 
 Answer = HumanTask | Rejection
 
 
-def gate(group: str, title: str = "") -> TaskContract:
-    """Somebody of a group has to agree, and not the one who asked."""
-    return TaskContract(title=title, groups=names_of(group), four_eyes=True)
+def gate_groups(text: str) -> tuple[str, ...]:
+    """The groups of a gate: `compliance + risk` asks for somebody of each."""
+    return tuple(dict.fromkeys(name for each in text.split("+") if (name := each.strip()))) or (text,)
 
 
-def open_task(contract: TaskContract, now: int, requester: str = "", base: bytes = b"") -> HumanTask:
-    """A task nobody has claimed; `requester` is whoever asked for the work it belongs to."""
+def gate(groups: tuple[str, ...], title: str = "") -> TaskContract:
+    """Somebody of each group has to agree, and not the one who asked."""
+    return TaskContract(title=title, groups=groups, four_eyes=True)
+
+
+def open_task(
+    contract: TaskContract, now: int, requester: str = "", base: bytes = b"", behind: tuple[str, ...] = ()
+) -> HumanTask:
+    """A task nobody has claimed; `requester` asked for the work it belongs to, with those `behind`."""
     return HumanTask(
         assignee=contract.assignee, groups=contract.groups, users=contract.users, opened_at=now, due=contract.due,
         due_at=moment(contract.due, now), requester=requester if contract.four_eyes else "",
         ladder=ladder_from(contract.ladder, now), title=contract.title, base=base,
+        behind=behind if contract.four_eyes else (),
+        agents=admits_agents(contract.agents is True, contract.assignee, contract.users),
     )  # fmt: skip
+
+
+def admits_agents(is_said: bool, assignee: str, users: tuple[str, ...]) -> bool:
+    """Whether a task is declared for agents, too."""
+    return is_said or any(name.startswith(AGENT) for name in (assignee, *users))
 
 
 # --- what people do ---------------------------------------------------------------------------------------------------
@@ -159,17 +187,41 @@ def answer(task: HumanTask, who: Person, now: int, key: str) -> Answer:
 def unanswerable(task: HumanTask, who: Person, key: str) -> Rejection | None:
     """Why somebody cannot answer it; None when they can."""
     is_anyones = not (task.claimed_by or task.requester or task.assignee or task.groups or task.users)
-    if is_anyones and task.state == "open" and who.name and not who.override:
+    if is_anyones and task.state == "open" and who.name and not who.override and not who.name.startswith(AGENT):
         return None  # what `_refusal` says too, after more questions
     return _refusal(task, who, "complete", key)
 
 
+# --- what was seen ----------------------------------------------------------------------------------------------------
+
+OF_TASK = ("payload", "process")
+OF_CALL = ("arguments", "proposal")
+OF_GATE = ("plan", "arguments")
+
+
+def seen_of(*hashes: bytes) -> str:
+    """What somebody sees who looks at a task, by the hashes of its parts."""
+    return ".".join(each.hex() for each in hashes)
+
+
+def changed_parts(seen: str, now: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The parts of a task that are not what somebody saw; all of them where that cannot be read."""
+    before, after = seen.split("."), now.split(".")
+    if len(before) != len(after):
+        return names
+    return tuple(name for name, one, other in zip(names, before, after, strict=True) if one != other)
+
+
+def outdated(seen: str, now: str, names: tuple[str, ...], do: str, thing: str, key: str) -> Rejection | None:
+    """Why a decision does not hold for what is there; None when it does, or nothing says what was seen."""
+    changed = changed_parts(seen, now, names) if seen else ()
+    if not changed:
+        return None
+    fact = f"it has changed since it was looked at: {', '.join(changed)}"
+    return Rejection("wrong_state", do, thing, key, fact, "Look at it again, then decide.")
+
+
 # --- what time and others do ------------------------------------------------------------------------------------------
-
-
-def expire(task: HumanTask, now: int, key: str) -> Answer:
-    """Nobody answered in time."""
-    return _over(task, "expire", key) or ended(task, "expired", now)
 
 
 def cancel(task: HumanTask, now: int, key: str) -> Answer:
@@ -221,7 +273,14 @@ ASK = "Ask them, or let an administrator act with a reason."
 
 def is_for(task: HumanTask, name: str, groups: tuple[str, ...] = ()) -> bool:
     """Whether it is in somebody's list: theirs, their group's, or anyone's."""
-    return bool(name) and task.requester != name and not is_among_agents(task, name) and _has(task, name, groups)
+    return bool(name) and not asked(task, name) and not is_withheld(task, name) and _has(task, name, groups)
+
+
+def asked(task: HumanTask, name: str, behind: tuple[str, ...] = ()) -> str:
+    """Who of those who asked for it somebody is, or acts for; empty where four eyes are not needed."""
+    if not task.requester and not task.behind:
+        return ""
+    return next((each for each in (name, *behind) if each == task.requester or each in task.behind), "")
 
 
 def _has(task: HumanTask, name: str, groups: tuple[str, ...]) -> bool:
@@ -233,15 +292,15 @@ def _has(task: HumanTask, name: str, groups: tuple[str, ...]) -> bool:
     return task.assignee == name or name in task.users or any(group in task.groups for group in groups)
 
 
-def is_among_agents(task: HumanTask, name: str) -> bool:
-    """Whether an agent would decide upon what an agent proposed."""
-    return task.requester.startswith(AGENT) and name.startswith(AGENT)
+def is_withheld(task: HumanTask, name: str) -> bool:
+    """Whether an agent would do what is for people: nothing says otherwise, or an agent asked for the decision."""
+    return name.startswith(AGENT) and (not task.agents or task.requester.startswith(AGENT))
 
 
 def entitled(task: HumanTask) -> Person:
     """Somebody who may answer it, for those who play all parts: proofs and scenarios."""
     named = (task.claimed_by, task.assignee, *task.users, SOMEONE)
-    return Person(next((name for name in named if name and name != task.requester), SOMEONE), task.groups)
+    return Person(next((name for name in named if name and not asked(task, name)), SOMEONE), task.groups)
 
 
 def _refusal(task: HumanTask, who: Person, do: str, key: str) -> Rejection | None:
@@ -249,11 +308,15 @@ def _refusal(task: HumanTask, who: Person, do: str, key: str) -> Rejection | Non
         return refused
     if not who.name:
         return Rejection("forbidden", do, "task", key, "nothing says who does", "Name a principal.")
-    if task.requester == who.name:
-        fact = f"it needs four eyes and '{who.name}' is who asked for it"
+    if same := asked(task, who.name, who.behind):
+        fact = f"it needs four eyes and '{same}' is who asked for it"
+        if same != who.name:
+            fact = f"it needs four eyes: '{same}' asked for it and made the key of '{who.name}'"
         return Rejection("forbidden", do, "task", key, fact, "Somebody else has to look at it.")
-    if is_among_agents(task, who.name):
+    if is_withheld(task, who.name):
         fact = f"'{task.requester}' proposed it and '{who.name}' is an agent as well"
+        if not task.requester.startswith(AGENT):
+            fact = f"'{who.name}' is an agent and the task does not say that agents may"
         return Rejection("forbidden", do, "task", key, fact, "A person has to decide.")
     if who.override or _has(task, who.name, who.groups):
         return None
@@ -285,10 +348,10 @@ def _pretence(who: Person, do: str, key: str) -> Rejection | None:
 def _target(task: HumanTask, to: str, groups: str, do: str, key: str) -> Rejection | None:
     if not (to or groups):
         return Rejection("invalid", do, "task", key, "nothing says to whom")
-    if task.requester and task.requester == to:
+    if asked(task, to):
         return Rejection("forbidden", do, "task", key, f"it needs four eyes and '{to}' is who asked for it")
-    if is_among_agents(task, to):
-        return Rejection("forbidden", do, "task", key, f"an agent proposed it and '{to}' is one as well")
+    if is_withheld(task, to):
+        return Rejection("forbidden", do, "task", key, f"'{to}' is an agent and it is for people")
     return None
 
 

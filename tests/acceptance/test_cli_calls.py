@@ -123,6 +123,8 @@ def test_the_store_is_found_by_option_then_environment_then_configuration(projec
 def test_without_a_project_the_store_is_a_file_in_the_working_folder(tmp_path: Path) -> None:
     shell = Shell(tmp_path)
     assert shell.json("parked") == []
+    assert not (shell.folder / "perdure.db").exists()
+    shell.run("db", "upgrade")
     assert (shell.folder / "perdure.db").exists()
     assert "perdure init" in shell.run("verbs", "list").out
 

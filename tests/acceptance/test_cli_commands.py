@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sqlite3
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from typer import Typer
 from typer.main import get_command
 
+from perdure.store.migrations import newest
 from perdure.surfaces.cli.application import application
 from tests.acceptance.commands import Shell
 
@@ -185,7 +187,41 @@ def test_the_store_is_upgraded_and_checked(project: Shell) -> None:
     assert "newest" in project.run("db", "upgrade").out
     assert project.json("db", "upgrade")["dialect"] == "sqlite"
     assert "quarantined" in project.run("db", "check").out
-    assert project.json("db", "check")["quarantined"] == 0
+    told = project.json("db", "check")
+    assert (told["quarantined"], told["method"], told["findings"]) == (0, "integrity_check", [])
+
+
+@pytest.mark.req("P7", "P8")
+def test_a_check_finds_what_an_index_hides_and_never_changes_the_schema(project: Shell) -> None:
+    project.run("db", "upgrade")
+    file = project.folder / "perdure.db"
+    with sqlite3.connect(file) as connection:
+        connection.execute("DROP INDEX inbox_dead")
+    told = project.json("db", "check", code=9)
+    assert told["findings"] == ["the schema lacks 'inbox_dead'"]
+    assert "inbox_dead" in project.run("db", "check", code=9).out
+    with sqlite3.connect(file) as connection:
+        connection.execute("PRAGMA user_version = 6")
+    told = project.json("db", "check", code=9)
+    assert (told["schema"], told["newest_schema"]) == (6, newest("sqlite")) and "rows" not in told
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (6,)
+
+
+@pytest.mark.req("P7")
+def test_a_lost_seal_key_is_replaced_by_a_command_and_never_in_silence(project: Shell) -> None:
+    project.run("call", "(desk.wait)")
+    project.run("audit", "seal")
+    (key,) = project.folder.glob("*.seal.key")
+    key.unlink()
+    project.run("call", "(desk.wait)")
+    assert "rotate-key" in project.run("audit", "seal", code=6).error
+    assert not key.exists()
+    assert not project.json("audit", "rotate-key", "--reason", "lost")["signed_by_previous"]
+    assert project.json("audit", "seal")["seals"] == 1
+    assert project.json("audit", "verify", "--require-sealed")["ok"]
+    assert project.json("audit", "rotate-key", "--reason", "yearly")["signed_by_previous"]
+    assert "is in force, signed by the key before it" in project.run("audit", "rotate-key", "--reason", "again").out
 
 
 @pytest.mark.req("P7")
@@ -193,7 +229,7 @@ def test_audits_speak_to_people_too(project: Shell) -> None:
     id = project.json("call", "(desk.wait)")["id"]
     assert "1 new seal" in project.run("audit", "seal").out
     shown = project.run("audit", "verify").out
-    assert "All is as it was written." in shown
+    assert "All is as it was written" in shown
     anchor = next(word for word in shown.split() if word.startswith("1:"))
     assert project.json("audit", "verify", "--anchor", anchor, "--quick")["ok"]
     assert not project.json("audit", "verify", "--anchor", "1:" + "0" * 64, code=9)["ok"]
@@ -214,8 +250,11 @@ def test_one_changed_byte_is_found_and_named(project: Shell) -> None:
     told = project.json("audit", "verify", code=9)
     assert [(each["code"], each["call"]) for each in told["findings"]] == [("AUD010", id)]
     assert f"payload of call {id}" in project.run("audit", "verify", code=9).out
-    refused = project.run("status", id, "--json", code=9)
-    assert refused.told["code"] == "store.quarantined"
+    shown = project.json("status", id, code=9)
+    assert (shown["state"], shown["args"], shown["error"]["code"]) == ("quarantined", None, "payload.damaged")
+    assert "the payload hash differs: expected sha256:" in shown["error"]["message"]
+    assert "quarantined" in project.run("status", id, code=9).out
+    assert [each["state"] for each in project.json("incidents", "list")] == ["quarantined"]
     project.run("call", "(desk.wait)")
 
 

@@ -110,7 +110,7 @@ def test_wrong_lines_wrote_nothing(started: Shell) -> None:
     for name in ("schema violation", "oversize payload", "unknown argument", "missing handlers"):
         started.run(*LINES[name].words, code=LINES[name].code)
     rows = started.json("db", "check")["rows"]
-    assert (rows["aggregates"], rows["records"], rows["messages"]) == (0, 0, 0)
+    assert (rows["aggregates"], rows["payloads"], rows["messages"]) == (0, 0, 0)
 
 
 FILES = {

@@ -130,6 +130,7 @@ def test_a_wrong_program_is_shown_with_its_file_and_runs_nothing(club: Shell) ->
 
 @pytest.mark.req("X11")
 def test_a_plan_is_told_grown_compared_and_exported(club: Shell) -> None:
+    club.run("db", "upgrade")  # looking makes no store
     plan = club.json("runbook", "plan", "join.runbook", "--var", "who=Cy")
     assert (plan["tier"], plan["waves"][0]) == ("requires_confirmation", ["hello"])
     waiting = club.json("run", "join.runbook", "--var", "who=Cy", "--confirm", plan["plan_hash"])

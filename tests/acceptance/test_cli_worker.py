@@ -81,6 +81,7 @@ def test_a_worker_times_out_what_waits_too_long(project: Shell) -> None:
 
 
 def test_a_caller_that_waits_sees_a_completion_from_elsewhere(project_on_store: Shell) -> None:
+    project_on_store.run("db", "upgrade")  # looking makes no store
     waiting = project_on_store.start(
         "call", '(kyc.request-document :case "C-7" :document "passport")', "--wait", "--json"
     )

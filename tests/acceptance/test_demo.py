@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure.demo import example_project, tamper_check
+from perdure.demo import example_project, tamper_scene
 from perdure.demo.command_runner import BrokenPromise, Stage
 from perdure.demo.script import tell
 from tests.acceptance.in_process import run_here
@@ -82,7 +82,7 @@ def test_a_promise_that_does_not_hold_ends_the_story(tmp_path: Path) -> None:
         stage.promise(False, "the moon is cheese")
     (tmp_path / "empty.db").write_bytes(b"nothing")
     with pytest.raises(BrokenPromise, match=r"not found in empty\.db"):
-        tamper_check.flip(tmp_path / "empty.db", b"Ingrid")
+        tamper_scene.flip(tmp_path / "empty.db", b"Ingrid")
     stage.close()
 
 

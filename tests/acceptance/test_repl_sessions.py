@@ -106,3 +106,15 @@ def test_a_parked_task_is_claimed_and_answered_by_the_person_it_is_for(firm: Pat
         assert "neither yes nor no" in terminal.tell("perhaps")
         assert "Comment?" in terminal.tell("yes")
         assert "1 of 1 step complete" in terminal.tell("all in order")
+
+
+@pytest.mark.req("V20", "V28")
+def test_a_wait_for_the_world_outside_is_not_ended_by_approving_or_rejecting(firm: Path) -> None:
+    with talking(firm) as terminal:
+        terminal.opened()
+        terminal.tell("kyc-case", "Nordlys", "", "yes", "run")
+        shown = terminal.tell("y")
+        assert "Waiting for people" in shown and "'approve" not in shown
+        for word in ("approve 1", "reject 1 because so"):
+            assert "'answer 1' answers it" in " ".join(terminal.tell(word).split())
+    assert "doc-C-1-passport" in str(Shell(firm).json("parked"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure.testing.services import PostgresService
+from perdure.testing.postgres_service import PostgresService
 from tests.acceptance.aftermath import Aftermath
 from tests.acceptance.lives import Lives, Target, each_once, targets
 from tests.acceptance.load import KINDS

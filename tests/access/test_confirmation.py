@@ -40,9 +40,10 @@ def somebody(kind: Kind = "person") -> Principal:
 
 async def plans() -> dict[str, PlanView]:
     async with Perdure.open("sqlite://", definitions=load_text(VERBS), role="reader") as perdure:
-        return {verb: plan_of_call(perdure, verb) for verb in ("desk.look", "desk.note", "desk.pay", "desk.wipe")} | {
-            "7": plan_of_call(perdure, "desk.pay", {"amount": 7}),
-            "8": plan_of_call(perdure, "desk.pay", {"amount": 8}),
+        verbs = ("desk.look", "desk.note", "desk.pay", "desk.wipe")
+        return {verb: await plan_of_call(perdure, verb) for verb in verbs} | {
+            "7": await plan_of_call(perdure, "desk.pay", {"amount": 7}),
+            "8": await plan_of_call(perdure, "desk.pay", {"amount": 8}),
             "program": perdure.runbooks.plan("(desk.look :as @a)\n(desk.wipe)"),
         }  # fmt: skip
 

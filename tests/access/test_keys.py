@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure import Perdure, PerdureError, RejectedError
-from perdure.access.key_ring import FRESH, JUST_NOW, TENANTS
-from perdure.access.key_text import from_letters, key_digest, key_text, read_key, to_letters
+from perdure.access.api_key_cache import FRESH, JUST_NOW, TENANTS
+from perdure.access.api_key_text import from_letters, key_digest, key_text, read_key, to_letters
 from perdure.access.machine import access_id
 from perdure.access.principal import Principal
 from perdure.app.audit.store_audit import export_calls, verify_store
@@ -382,8 +382,10 @@ def documents_in(folder: Path) -> list[bytes]:
 async def test_a_record_of_keys_that_was_changed_is_found_by_the_audit(sqlite_url: str) -> None:
     async with opened(sqlite_url) as perdure:
         await perdure.access.create_key("ci", principal="ci", roles=["viewer"])
+        id = bytes(access_id("default"))
         with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection, connection:
-            [(body,)] = connection.execute("SELECT body FROM journal").fetchall()
-            connection.execute("UPDATE journal SET body = ?", (bytes(body).replace(b"\xa6viewer", b"\xa5admin"),))
+            [(body,)] = connection.execute("SELECT body FROM journal WHERE aggregate = ?", (id,)).fetchall()
+            changed = bytes(body).replace(b"\xa6viewer", b"\xa5admin")
+            connection.execute("UPDATE journal SET body = ? WHERE aggregate = ?", (changed, id))
         report = await verify_store(perdure, {}, is_dry=True)
         assert report.findings

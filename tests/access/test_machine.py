@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.access import machine as m
-from perdure.access.machine import AccessMachine, CreateKey, KeyCreated, RevokeKey, access_id
-from perdure.access.state import AccessState, Grant
+from perdure.access.api_key_state import AccessState, EndedSession, Grant
+from perdure.access.machine import AccessMachine, CreateKey, EndSession, KeyCreated, RevokeKey, access_id
 from perdure.errors import InvariantBroken, Rejection
 from perdure.journal import Decision, Origin
 
@@ -26,7 +26,7 @@ class Keys:
         self.machine = AccessMachine()
         self.state: AccessState | None = None
 
-    def ask(self, command: CreateKey | RevokeKey, now: int = 10) -> str | Rejection:
+    def ask(self, command: m.AccessCommand, now: int = 10) -> str | Rejection:
         decision = self.machine.decide(ID, self.state, command, ORIGIN, now, 0.5)
         if isinstance(decision, Rejection):
             return decision
@@ -144,3 +144,31 @@ def test_a_key_s_entry_holds_the_digest_and_never_the_text() -> None:
     fields = KeyCreated.__struct_fields__
     assert "digest" in fields
     assert not {"text", "secret"} & {*fields, *Grant.__struct_fields__}
+
+
+def test_an_ended_session_is_remembered_until_it_would_have_expired() -> None:
+    keys = Keys()
+    end = EndSession(session=EndedSession("a", 1, 100))
+    assert [keys.ask(end, 10), keys.ask(end, 11)] == ["ended", "replayed"]
+    assert keys.ask(EndSession(session=EndedSession("b", 2, 200)), 101) == "ended"
+    assert keys.state is not None
+    assert [each.id for each in keys.state.ended] == ["b"]
+
+
+def test_more_ended_sessions_than_are_remembered_end_all_that_began_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(m, "MAX_ENDED", 2)
+    keys = Keys()
+    for number, name in enumerate("cab", start=1):
+        keys.ask(EndSession(session=EndedSession(name, number, 1000)), 10)
+    assert keys.state is not None
+    assert ([each.id for each in keys.state.ended], keys.state.ended_before) == (["a", "b"], 1)
+    assert keys.ask(EndSession(session=EndedSession("older", 1, 1000)), 10) == "replayed"
+
+
+def test_keys_for_two_names_that_are_read_as_one_are_refused() -> None:
+    keys = Keys()
+    assert keys.make("one", principal="ada") == "created"
+    refused = keys.make("two", principal="Ada")
+    assert isinstance(refused, Rejection)
+    assert "could be mistaken for 'ada'" in refused.fact
+    assert keys.make("three", principal="ada") == "created"

@@ -205,7 +205,7 @@ def test_a_token_too_long_is_not_even_read() -> None:
         ({"tenant": ""}, "names no tenant"),
         ({"tenant": ["acme"]}, "names no tenant"),
         ({"sub": None}, "names nobody"),
-        ({"sub": "perdure"}, "what the platform calls itself"),
+        ({"sub": "perdure"}, "is the name of the platform"),
         ({"sub": "agent:judge"}, "is the name of an agent"),
         ({"sub": "a\nb"}, "names nobody"),
         ({"groups": [f"g{n}" for n in range(600)]}, "600 groups"),

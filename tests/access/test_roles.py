@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from perdure.access.grants import check_grant, grant_fault
+from perdure.access.api_key_state import Grant
+from perdure.access.grant_checks import check_grant, grant_fault
 from perdure.access.principal import ROLES, Principal, Role, local
-from perdure.access.roles import OPERATIONS, check, is_pattern, may, reaches, refusal
-from perdure.access.state import Grant
+from perdure.access.roles import OPERATIONS, check, may, refusal
 from perdure.errors import InvariantBroken, RejectedError
+from perdure.verbs.verb_patterns import is_pattern, reaches
 
 pytestmark = pytest.mark.req("P3")
 
@@ -126,7 +127,7 @@ NOW = 1_000
         ({"name": "x" * 201}, "its name has 201 letters"),
         ({"name": "a\x1b[31m"}, "cannot be shown"),
         ({"principal": " "}, "its principal is empty"),
-        ({"principal": "perdure"}, "what the platform calls itself"),
+        ({"principal": "perdure"}, "is the name of the platform"),
         ({"principal": "agent:judge"}, "is the name of an agent"),
         ({"kind": "agent"}, "does not begin with 'agent:'"),
         ({"kind": "robot"}, "no kind of principal"),
@@ -159,6 +160,14 @@ def test_a_key_that_makes_no_sense_is_refused_by_name(change: dict[str, Any], fa
         (somebody("admin", verbs=("kyc.*",)), replace(GOOD, verbs=("kyc.a", "desk.b")), "the verbs 'desk.b'"),
         (somebody("admin", kind="service"), replace(GOOD, kind="person"), "is no person and it would speak as one"),
         (somebody("admin", kind="agent"), replace(GOOD, kind="person"), "is no person"),
+        (somebody("admin", via="oidc"), replace(GOOD, groups=("compliance",)), "the group 'compliance'"),
+        (
+            somebody("admin", via="key:k", groups=("night",)),
+            replace(GOOD, groups=("night", "risk")),
+            "the group 'risk'",
+        ),
+        (somebody("admin", expires_at=NOW + 9), GOOD, "would last longer"),
+        (somebody("admin", expires_at=NOW + 9), replace(GOOD, expires_at=NOW + 10), "would last longer"),
     ],
 )
 def test_nobody_makes_a_key_that_may_do_more_than_they(giver: Principal, grant: Grant, fact: str) -> None:
@@ -171,4 +180,7 @@ def test_nobody_makes_a_key_that_may_do_more_than_they(giver: Principal, grant: 
 def test_a_key_may_be_made_for_as_much_as_its_maker_may_do() -> None:
     check_grant(somebody("admin"), replace(GOOD, roles=("admin",), kind="person"))
     check_grant(somebody("admin", verbs=("kyc.*",)), replace(GOOD, verbs=("kyc.*", "kyc.open-case")))
+    check_grant(somebody("admin", via="oidc", groups=("night", "risk")), replace(GOOD, groups=("risk",)))
+    check_grant(somebody("admin", via="key:k", expires_at=NOW + 9), replace(GOOD, expires_at=NOW + 9))
+    check_grant(local(), replace(GOOD, groups=("compliance",)))
     check_grant(somebody("admin", operations=("key.list",)), replace(GOOD, roles=("admin",), operations=("key.list",)))

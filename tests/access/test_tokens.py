@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.access import signed_tokens as t
-from perdure.access.key_text import to_letters
+from perdure.access.api_key_text import to_letters
 from perdure.access.principal import Principal
 from perdure.access.roles import may
-from perdure.access.secret_file import load_or_create_secret, load_secret
+from perdure.access.server_secret import load_or_create_secret, load_secret
 from perdure.errors import RejectedError
 from perdure.sources import SECOND
 
@@ -25,6 +25,9 @@ NOW = 1_800_000_000 * SECOND
 ANA = Principal("acme", "ana", "person", frozenset({"operator", "reviewer"}), ("night",), via="key:k1")
 
 
+MAKERS = st.lists(st.text(min_size=1, max_size=20), max_size=2).map(tuple)
+
+
 def session(**words: object) -> t.Session:
     return msgspec.structs.replace(t.make_session(ANA, NOW, "session-1", "k1"), **words)
 
@@ -32,18 +35,20 @@ def session(**words: object) -> t.Session:
 # --- waits ------------------------------------------------------------------------------------------------------------
 
 
-@given(st.text(min_size=1, max_size=50), st.text(min_size=1, max_size=50), st.text(max_size=50))
-def test_a_wait_token_names_its_wait_and_only_the_same_secret_reads_it(tenant: str, key: str, wait: str) -> None:
+@given(st.text(min_size=1, max_size=50), st.text(min_size=1, max_size=50), st.text(max_size=50), MAKERS)
+def test_a_wait_token_names_its_wait_and_only_the_same_secret_reads_it(
+    tenant: str, key: str, wait: str, makers: tuple[str, ...]
+) -> None:
     try:
-        token = t.wait_token(SECRET, tenant, key, wait)
+        token = t.wait_token(SECRET, t.WaitName(tenant, key, wait, makers))
     except UnicodeEncodeError:
         return
-    assert t.read_wait_token(SECRET, token) == t.WaitName(tenant, key, wait)
+    assert t.read_wait_token(SECRET, token) == t.WaitName(tenant, key, wait, makers)
     assert t.read_wait_token(OTHER, token) is None
 
 
 def test_a_wait_token_cannot_be_turned_into_that_of_another_wait() -> None:
-    token = t.wait_token(SECRET, "acme", "case-7", "w")
+    token = t.wait_token(SECRET, t.WaitName("acme", "case-7", "w"))
     *_, signature = token.rpartition(".")
     for names in (("acme", "case-8", "w"), ("globex", "case-7", "w"), ("acme", "", "w"), ("acme", "case-7", "v")):
         forged = f"wait_{'.'.join(to_letters(each.encode()) for each in names)}.{signature}"
@@ -51,7 +56,7 @@ def test_a_wait_token_cannot_be_turned_into_that_of_another_wait() -> None:
 
 
 def test_a_wait_token_that_differs_in_any_letter_is_nothing() -> None:
-    token = t.wait_token(SECRET, "acme", "case-7", "w")
+    token = t.wait_token(SECRET, t.WaitName("acme", "case-7", "w"))
     for place in range(len(token)):
         for other in {"A", "B", ".", "é"} - {token[place]}:
             assert t.read_wait_token(SECRET, token[:place] + other + token[place + 1 :]) is None

@@ -12,10 +12,11 @@ from perdure.access.roles import OPERATIONS, may
 from perdure.app import Perdure
 from perdure.app.operations import calls, verbs
 from perdure.app.operations.calls import CancelCall, ShowCall
-from perdure.app.operations.execution import perform
-from perdure.app.operations.operation import Context, Request, Route, operation
-from perdure.app.operations.scopes import NO_VERB
-from perdure.app.operations.table import OF_SURFACES, TABLE
+from perdure.app.operations.operation import ANY_VERSION, Context, Request, Route, operation
+from perdure.app.operations.operation_execution import perform
+from perdure.app.operations.operation_table import OF_SURFACES, TABLE
+from perdure.app.operations.request_fields import ById
+from perdure.app.operations.verb_scopes import NO_VERB
 from perdure.app.operations.verbs import CallVerb
 from perdure.errors import InvariantBroken, RejectedError, StaleError
 from perdure.surfaces.http.operation_routes import seen_versions
@@ -119,7 +120,7 @@ def test_requests_refuse_fields_they_do_not_know() -> None:
     ("header", "versions"),
     [
         (None, None),
-        ("*", None),
+        ("*", frozenset({ANY_VERSION})),
         ('"7"', frozenset({7})),
         ('"7", "8"', frozenset({7, 8})),
         ('W/"7"', frozenset()),
@@ -129,3 +130,16 @@ def test_requests_refuse_fields_they_do_not_know() -> None:
 )
 def test_if_match_names_versions_and_nothing_else(header: str | None, versions: frozenset[int] | None) -> None:
     assert seen_versions(header) == versions
+
+
+async def test_a_star_compares_no_version_and_still_keeps_others_off() -> None:
+    async with opened() as perdure:
+        call = await perdure.call("desk.wait")
+
+        @operation("call.cancel", tag="calls", scope=NO_VERB, guard=True)
+        async def held(context: Context, request: ById) -> int | None:
+            assert call.id in perdure.runtime.guards._locks
+            return context.sequence
+
+        star = Context(perdure, who("operator"), seen_versions("*"))
+        assert await perform(star, held, ById(call.id)) == call.sequence

@@ -63,16 +63,3 @@ async def test_stopping_begins_nothing_while_the_last_attempts_end(sqlite_url: s
         sign.set()
         assert (await calling).state == "completed"
         await stopping
-
-
-async def test_the_stores_clock_is_followed_while_a_process_runs(sqlite_url: str) -> None:
-    async with Perdure.open(sqlite_url, definitions=catalogue(SLOW), role="caller") as perdure:
-        driver: Any = perdure.runtime.driver
-        sources: Any = perdure.runtime.sources
-
-        async def ahead() -> int:
-            return 7
-
-        driver.clock_offset = ahead
-        await perdure.runtime.check()
-        assert sources.offset == 7

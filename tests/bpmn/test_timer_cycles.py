@@ -6,9 +6,9 @@ import pytest
 
 from perdure.bpmn.machine.expression_values import cycle_start, next_due
 from perdure.bpmn.timer_cycles import Cycle, put_off, read_cycle
-from perdure.contracts import parse_date_time
 from perdure.cron import next_cron
 from perdure.durations import DAY
+from perdure.moments import parse_date_time
 from perdure.sources import iso
 
 LAST_OF_JANUARY = parse_date_time("2026-01-31T10:00:00Z")

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from perdure.channels.egress import Egress
+from perdure.channels.egress_policy import Egress
 from perdure.channels.http_sender import Sender
-from perdure.channels.signatures import Signed, verify
 from perdure.channels.webhook_delivery import DEFINITION, MAX_ATTEMPTS, VERB, Delivery
 from perdure.channels.webhook_settings import HookOut, Hooks, Secret
+from perdure.channels.webhook_signatures import Signed, verify
 from perdure.errors import BusinessError, Transient
 from perdure.sources import SystemSources
 from perdure.verbs.handlers import Call

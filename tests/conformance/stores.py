@@ -50,6 +50,13 @@ def unit_of(
     )  # fmt: skip
 
 
+def tombstone(label: object, expected: int) -> Unit:
+    """The unit that erases the data of an aggregate which has ended."""
+    unit = unit_of(label, expected, erases=True)
+    unit.status = "completed"
+    return unit
+
+
 def message(message_id: str, label: object | None = None, at: int = 1, status: int = 1) -> InboxRow:
     aggregate = None if label is None else id_of(label)
     return InboxRow(TENANT, message_id, "completion", "key", at, status, "applied", aggregate, None)
@@ -72,6 +79,13 @@ async def opened(url: str, count: int = 1) -> AsyncIterator[list[Driver]]:
 
 def store_over(driver: Driver) -> Store:
     return Store(driver, SystemSources())
+
+
+def given_clock(driver: Driver, now: int) -> list[int]:
+    """Let a store judge by a clock of the test's; the first of the list is what time it is."""
+    moments = [now]
+    driver.clock = lambda: moments[0]
+    return moments
 
 
 class Raw:

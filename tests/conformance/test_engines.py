@@ -14,8 +14,8 @@ from perdure.errors import RejectedError
 from perdure.sources import id_text
 from perdure.testing.conformance import Case, contract_cases, exercise, scenario_cases
 from perdure.testing.conformance.case import EngineWorld
-from perdure.testing.conformance.contract import PROMISES
-from perdure.testing.conformance.order import PROCESS, order
+from perdure.testing.conformance.contract_cases import PROMISES
+from perdure.testing.conformance.order_process import PROCESS, order
 from perdure.testing.scenarios.embedded_world import EmbeddedWorld
 from perdure.testing.scenarios.scenario import Scenario
 from tests.scenarios.cases import FILES, name_of

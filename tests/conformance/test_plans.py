@@ -30,7 +30,7 @@ HOT = (
     "read_message", "read_idempotency", "find_index", "ended_aggregates", "check_fence", "beat", "read_records",
     "parked_by_definition", "read_entity", "list_entities", "journal_since", "find_waits", "newest_wait", "list_tasks",
     "buffered_messages", "buffered_page", "expired_messages", "bury_message", "early_letters", "list_aggregates",
-    "list_aggregates_in", "list_indexed", "count_indexed", *LISTS,
+    "list_aggregates_in", "list_indexed", *LISTS,
 )  # fmt: skip
 
 

@@ -100,5 +100,5 @@ async def test_bytes_are_kept_as_bytes_even_when_there_are_none(tmp_path: Path) 
     assert connection.execute("SELECT state, tenant FROM aggregate WHERE id = ?", (id,)).fetchone() == (b"", TENANT)
     assert connection.execute("SELECT slot FROM parked WHERE aggregate = ?", (id,)).fetchone() == (b"",)
     assert connection.execute("SELECT stored FROM payload ORDER BY number").fetchall() == [(b"",), (b"data",)]
-    assert connection.execute("SELECT count(*) FROM journal WHERE typeof(body) = 'blob'").fetchone() == (3,)
+    assert connection.execute("SELECT count(*) FROM journal WHERE typeof(body) = 'blob'").fetchone() == (4,)
     connection.close()

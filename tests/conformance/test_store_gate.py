@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perdure.kernel.ports import Conflict, Unit
-from perdure.store.commit_gate import Standing, claims_of, judge, passing
+from perdure.store.commit_conflicts import Standing, claims_of, judge, passing
 from tests.conformance.stores import id_of, lone, message, unit_of
 
 BEHIND = Conflict("version")

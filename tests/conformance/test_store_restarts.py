@@ -13,7 +13,7 @@ from perdure.kernel.ports import Conflict
 from perdure.store.postgres.connection import Lost
 from perdure.store.postgres.driver import PostgresDriver
 from perdure.store.postgres.pipeline import COMMIT, Pipeline, Request
-from perdure.testing.services import PostgresService
+from perdure.testing.postgres_service import PostgresService
 from tests.conformance.stores import TENANT, Raw, id_of, lone, message, opened, store_over, unit_of
 from tests.conftest import unavailable
 
@@ -72,7 +72,7 @@ async def test_callers_are_told_when_patience_ends_and_the_store_comes_back_by_i
     for ask in (
         driver.commit(unit_of("a", 1)),
         driver.fetch("load_aggregate", id=id_of("a")),
-        driver.fetch("live_workers"),
+        driver.fetch("live_workers", now=None),
     ):
         with pytest.raises(StoreUnavailableError):
             await ask
@@ -116,7 +116,7 @@ async def test_a_commit_whose_answer_was_lost_is_settled(
         verdicts = await asyncio.gather(*map(driver.commit, units))
         assert verdicts == [None, None, None, Conflict("idempotency", "key", id_of("a")), Conflict("version")]
         with Raw(postgres_url) as raw:
-            assert raw("SELECT count(*) FROM journal") == [(3,)]
+            assert raw("SELECT count(*) FROM journal") == [(4,)]
             assert raw("SELECT count(*) FROM inbox") == [(1,)]
 
 

@@ -74,12 +74,12 @@ async def test_parked_tokens_are_listed_page_by_page_for_their_tenant_only(store
 async def test_open_jobs_are_ready_ones_and_those_of_workers_that_are_gone(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
-        alive = await store.add_worker("host", "alive", 10**16)
+        alive = await store.add_worker("host", "alive", 10**9)
         gone = await store.add_worker("host", "gone", 5)
         for label, worker in (("ready", 0), ("held", alive), ("abandoned", gone)):
             await driver.commit(unit_of(label, after=Rows(jobs=(JobRow(1, worker, 7),))))
         assert [job.aggregate for job in await store.open_jobs(10)] == [id_of("ready")]
-        assert await store.fence_worker(gone, 5)
+        assert await store.fence_worker(gone, 2**62)
         found = {(job.aggregate, job.worker) for job in await store.open_jobs(10)}
         assert found == {(id_of("ready"), 0), (id_of("abandoned"), gone)}
 

@@ -20,6 +20,7 @@ from tests.conformance.stores import (
     message,
     opened,
     store_over,
+    tombstone,
     unit_of,
 )  # fmt: skip
 
@@ -38,7 +39,7 @@ async def test_payloads_are_there_once_they_are_committed_and_gone_once_they_are
 ) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
-        first, second = unit_of("a", payloads=[(hash_of(b"data"), b"data")]), unit_of("a", 1, erases=True)
+        first, second = unit_of("a", payloads=[(hash_of(b"data"), b"data")]), tombstone("a", 1)
         first.kind = second.kind = kind
         assert await store.commit(first) is None
         assert await store.payload(id_of("a"), hash_of(b"data")) == b"data"
@@ -284,7 +285,7 @@ async def test_erasing_removes_data_and_index_and_keeps_history(store_url: str) 
         index = [("verb", "client", "allianz")]
         await driver.commit(unit_of("a", payloads=[(hash_of(b"x"), b"x")], index=index))
         assert await store.find(TENANT, "verb", "client", "allianz", 5) == [id_of("a")]
-        await driver.commit(unit_of("a", 1, erases=True))
+        await driver.commit(tombstone("a", 1))
         assert await store.find(TENANT, "verb", "client", "allianz", 5) == []
         assert await store.payload(id_of("a"), hash_of(b"x")) is None
         assert len(await store.records(id_of("a"))) == 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perdure.processes.machines import process_machines
+from perdure.processes.kernel_machines import process_machines
 from perdure.processes.plan_cache import Plans
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.store.audit import verify

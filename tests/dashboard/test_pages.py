@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from perdure.app.operations.table import TABLE
+from perdure.app.operations.operation_table import TABLE
 from perdure.surfaces.http.routes.dashboard import PAGES
 from tests.house.tree import ROOT
 

@@ -9,7 +9,7 @@ from typing import Any, Union, get_args, get_origin
 import msgspec
 import pytest
 
-from perdure.app.operations.table import TABLE
+from perdure.app.operations.operation_table import TABLE
 from perdure.app.session_views import SessionView
 from tests.house.tree import ROOT
 

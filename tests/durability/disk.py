@@ -132,6 +132,65 @@ def forgetful_disk() -> Iterator[tuple[Disk, Callable[[str], Connection]]]:
         files.unregister()
 
 
+class Room:
+    """How many bytes files may take up together, and how many they do."""
+
+    def __init__(self, bytes: int) -> None:
+        self.bytes = bytes
+        self._sizes: dict[str, int] = {}
+
+    def size(self, name: str) -> int:
+        return self._sizes.get(name, 0)
+
+    def write(self, name: str, end: int) -> None:
+        if sum(self._sizes.values()) - self.size(name) + max(end, self.size(name)) > self.bytes:
+            raise apsw.FullError("database or disk is full")
+        self._sizes[name] = max(end, self.size(name))
+
+    def cut(self, name: str, size: int) -> None:
+        self._sizes[name] = size
+
+
+class _BoundedFile(apsw.VFSFile):  # type: ignore[misc, unused-ignore]
+    def __init__(self, room: Room, name: Any, flags: list[int]) -> None:
+        super().__init__("", name, flags)
+        self._room = room
+        self._name = name.filename() if isinstance(name, apsw.URIFilename) else name or ""
+
+    def xWrite(self, data: Any, offset: int) -> None:
+        self._room.write(self._name, offset + len(data))
+        super().xWrite(data, offset)
+
+    def xTruncate(self, newsize: int) -> None:
+        super().xTruncate(newsize)
+        self._room.cut(self._name, newsize)
+
+
+class _BoundedFiles(apsw.VFS):  # type: ignore[misc, unused-ignore]
+    def __init__(self, name: str, room: Room) -> None:
+        super().__init__(name, base="")
+        self._room = room
+
+    def xOpen(self, name: Any, flags: list[int]) -> _BoundedFile:
+        return _BoundedFile(self._room, name, flags)
+
+    def xDelete(self, filename: str, syncdir: bool) -> None:
+        super().xDelete(filename, syncdir)
+        self._room.cut(filename, 0)
+
+
+@contextmanager
+def bounded_disk(bytes: int) -> Iterator[tuple[Room, Callable[[str], Connection]]]:
+    """A disk with room for so many bytes, and how to connect to a file on it."""
+    room = Room(bytes)
+    name = f"bounded-{id(room)}"
+    files = _BoundedFiles(name, room)
+    try:
+        yield room, lambda path: _Connection(apsw.Connection(path, vfs=name))
+    finally:
+        files.unregister()
+
+
 class _Cursor:
     def __init__(self, inner: apsw.Cursor, rowcount: int) -> None:
         self.fetchone, self.fetchall, self.rowcount = inner.fetchone, inner.fetchall, rowcount

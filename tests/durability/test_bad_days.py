@@ -23,7 +23,7 @@ from perdure.store.migrations import newest
 from perdure.store.ports import Driver
 from perdure.store.sqlite.connection import Connection, connect
 from perdure.testing.fault_injection import submitting
-from perdure.testing.services import PostgresService
+from perdure.testing.postgres_service import PostgresService
 from tests.conftest import ROOT, unavailable
 from tests.crash.scenarios import Handlers
 from tests.durability.platform import PATH_PREFIX, impatient_driver, opened, plain_driver, sqlite_driver
@@ -31,6 +31,8 @@ from tests.durability.platform import PATH_PREFIX, impatient_driver, opened, pla
 OPENERS = 4
 MOST_CALLS = 200
 SPARE_PAGES = 6
+HANG_SECONDS = 30
+"""After so long a caller is taken for one that is never answered."""
 
 
 async def assert_sound(perdure: Perdure) -> None:
@@ -109,6 +111,31 @@ async def test_a_result_that_the_full_disk_refused_is_recorded_when_there_is_roo
         done = await perdure.call("t.external")
         assert [type(error) for error in refusals] == [StoreFullError]
         assert (done.state, handlers.runs["run"]) == ("completed", 1)
+        await assert_sound(perdure)
+
+
+@pytest.mark.req("X6")
+async def test_who_waits_for_a_result_that_the_full_disk_refuses_is_told_and_it_is_recorded_later(
+    sqlite_url: str,
+) -> None:
+    disk, handlers = SmallDisk(), Handlers()
+
+    async def run(call: object) -> dict[str, str]:
+        handlers.runs["run"] += 1
+        disk.fill()
+        return {"text": "a" * 60_000}
+
+    async with opened(sqlite_driver(sqlite_url, disk.connect), {**handlers.bound(), "t.external": run}) as perdure:
+        async with asyncio.timeout(HANG_SECONDS):
+            with pytest.raises(StoreFullError, match="its result is recorded once there is room") as caught:
+                await perdure.call("t.external", idempotency_key="k")
+            with pytest.raises(StoreFullError, match="its result is recorded once there is room"):
+                await perdure.wait(caught.value.id)
+        disk.empty()
+        async with asyncio.timeout(HANG_SECONDS):
+            assert (await perdure.wait(caught.value.id)).state == "completed"
+        assert (await perdure.call("t.external", idempotency_key="k")).id == caught.value.id
+        assert handlers.runs["run"] == 1
         await assert_sound(perdure)
 
 

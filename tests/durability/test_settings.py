@@ -133,17 +133,17 @@ async def test_every_later_postgres_connection_is_checked_as_well(postgres_url: 
         change_database(postgres_url, "ALTER DATABASE {} SET synchronous_commit = off")
         end_sessions(postgres_url)
         with pytest.raises(StoreSettingError, match="synchronous_commit"):
-            await perdure.runtime.driver.write("forget_workers", before=0)
+            await perdure.runtime.driver.write("forget_worker", number=0, before=0)
         with pytest.raises(StoreSettingError, match="synchronous_commit"):
             await perdure.status(before.id)
         with pytest.raises(StoreSettingError, match="synchronous_commit"):
             await perdure.call("t.none")
         with pytest.raises(PerdureError, match="synchronous_commit"):
-            extend(perdure.runtime.lease.number, 2**60)
+            extend(perdure.runtime.lease.number, 10**9)
         change_database(postgres_url, "ALTER DATABASE {} RESET synchronous_commit")
         assert (await perdure.status(before.id)).state == "parked"
         assert (await perdure.call("t.none")).state == "completed"
-        assert extend(perdure.runtime.lease.number, 2**60)
+        assert extend(perdure.runtime.lease.number, 10**9)
         close()
 
 
@@ -153,14 +153,14 @@ async def test_a_heartbeat_that_cannot_connect_at_first_tries_again(sqlite_url: 
     real, has_beaten = driver.beat, threading.Event()
     attempts: list[int] = []
 
-    def beat() -> tuple[Callable[[int, int], bool], Callable[[], None]]:
+    def beat() -> tuple[Callable[[int, int], int | None], Callable[[], None]]:
         attempts.append(1)
         if len(attempts) == 1:
             raise StoreUnavailableError("reach", "store", sqlite_url, "it is locked") from sqlite3.OperationalError()
         extend, close = real()
 
-        def extended(number: int, until: int) -> bool:
-            is_held = extend(number, until)
+        def extended(number: int, duration: int) -> int | None:
+            is_held = extend(number, duration)
             has_beaten.set()
             return is_held
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from perdure.app.processes.contracts import contract_of
-from perdure.bpmn.lint import TARGETS, Contract, Target, lint
+from perdure.bpmn.lint.contract import Contract
+from perdure.bpmn.lint.findings import TARGETS, Target
+from perdure.bpmn.lint.lint import lint
 from perdure.bpmn.model import Model
 from perdure.bpmn.proof import Verdict, prove
 from perdure.bpmn.xml import read_model, write_model

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from perdure.packs import lint_packs, load_packs
+from perdure.packs.lint import lint_packs
+from perdure.packs.loader import load_packs
 from perdure.runbooks import plan as plans
-from perdure.runbooks.language import compile_program
+from perdure.runbooks.language.compiler import compile_program
 from perdure.runbooks.plan import Plan
 from perdure.verbs import Catalogue, load_catalogue
 from tests.examples.conftest import KYC

@@ -15,7 +15,7 @@ import msgspec
 
 from perdure.app.compliance_export import check_document
 from perdure.app.configuration.project import load_config
-from perdure.app.perdure import dead_letter_view
+from perdure.app.lists.list_rows import dead_letter
 from perdure.bpmn.conditions.parser import parse_condition
 from perdure.bpmn.conditions.printer import show_condition
 from perdure.bpmn.conditions.tree import Foreign
@@ -23,7 +23,7 @@ from perdure.bpmn.content_hash import content_hash
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.process_machine import ProcessMachine
 from perdure.bpmn.xml import read_model, write_model
-from perdure.contracts import is_date_time, parse_duration
+from perdure.durations import parse_duration
 from perdure.errors import (
     DefinitionError,
     InvariantBroken,
@@ -32,16 +32,14 @@ from perdure.errors import (
     ProgramError,
     UnreadableFormError,
 )
+from perdure.moments import is_date_time
 from perdure.payload import canonical, data_hash, digest, digest_text, pack, parse, parse_digest, unpack
-from perdure.runbooks.executor.inbox import read_completion
-from perdure.runbooks.language import (
-    calls_from_json,
-    compile_calls,
-    compile_program,
-    complete,
-    dry_run,
-    format_program,
-)
+from perdure.runbooks.executor.completion_inbox import read_completion
+from perdure.runbooks.language.code_completion import complete
+from perdure.runbooks.language.compiler import compile_calls, compile_program
+from perdure.runbooks.language.dry_run import dry_run
+from perdure.runbooks.language.formatter import format_program
+from perdure.runbooks.language.json_calls import calls_from_json
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.sources import id_text, parse_id
 from perdure.store.audit import verify_export
@@ -52,7 +50,9 @@ from perdure.store.signing_keys import load_key, load_public_keys
 from perdure.surfaces.cli.argument_values import duration, expression, json_option, pairs
 from perdure.testing.scenarios.scenario_loader import read_scenario
 from perdure.verbs import Catalogue, load_text
-from perdure.verbs.sexpr import read, render, write
+from perdure.verbs.sexpr.mistakes import render
+from perdure.verbs.sexpr.reader import read
+from perdure.verbs.sexpr.writer import write
 from tests.fuzz.seeds import VERBS
 
 MACHINE = RunbookMachine()
@@ -224,8 +224,8 @@ def _form(decode: Callable[[bytes], Any], encode: Callable[[Any], bytes], data: 
 def completions(data: bytes) -> None:
     """What is kept of a dead letter."""
     _refused_or(read_completion, "m-1", data)
-    letter = SimpleNamespace(message_id="m-1", kind="completion", key="k", received_at=0, answer="dead", body=data)
-    assert dead_letter_view(letter)["message_id"] == "m-1"
+    letter: Any = SimpleNamespace(message_id="m-1", kind="completion", key="k", received_at=0, answer="dead", body=data)
+    assert dead_letter(letter).message_id == "m-1"
 
 
 def exports(data: bytes) -> None:

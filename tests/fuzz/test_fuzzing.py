@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from perdure.testing.services import is_required
+from perdure.testing.postgres_service import is_required
 from tests.conftest import ROOT, unavailable
 from tests.fuzz.targets import TARGETS
 

@@ -22,26 +22,26 @@ from perdure.app.calls.views import (
     ReceiptView,
     WaitingFor,
 )
+from perdure.app.entity_lookup import MatchView
+from perdure.app.facade.lists import Listing
 from perdure.app.feed.feed import Feed, FeedItem
 from perdure.app.instances.views import InstanceView, TokenView, WaitView
 from perdure.app.lists.cursors import Page
-from perdure.app.lists.lists import Listing
-from perdure.app.lists.views import DeadLetterItem, IncidentItem, InstanceRow, ParkedItem, RunbookRow
+from perdure.app.lists.list_rows import ActionView, DeadLetterItem, InstanceRow, ParkedItem, RunbookRow, StuckView
 from perdure.app.overview.overview import Hour, NeedsMe, Overview, Running, Stuck, Waits
 from perdure.app.perdure import Perdure
 from perdure.app.processes.processes import InstanceOperations, Processes
-from perdure.app.record_lookup import MatchView
 from perdure.app.runbooks.runbooks import RunbookOperations
 from perdure.app.runbooks.usage_views import UsageView
 from perdure.app.runbooks.views import PlanDiff, PlannedStepView, PlanView, RunbookView, StepView
 from perdure.app.tasks.tasks import TaskOperations
 from perdure.app.tasks.views import FieldError, RungView, TaskView
 from perdure.app.wait_permissions import WaitPermissions
-from perdure.client.asynchronous.access import VerbDesk
+from perdure.client.asynchronous.catalogue import VerbDesk
 from perdure.client.asynchronous.client import AsyncClient
 from perdure.client.asynchronous.runbooks import DraftDesk
 from perdure.engine import Deployment, MigrationPlan, Move, NewVerb, ProcessVersion
-from perdure.runbooks.executor.proposals import Proposal
+from perdure.runbooks.executor.agent_proposal import Proposal
 from perdure.testing.sandbox import Sandbox
 from tests.house.tree import ROOT
 
@@ -51,8 +51,8 @@ VIEWS = (
     CallView, WaitingFor, ErrorView, AttemptView, AmendmentView, ReceiptView, EventView, CarrierView, InstanceView,
     TokenView, WaitView, IncidentView, TaskView, RungView, FieldError, Deployment, ProcessVersion, MigrationPlan, Move,
     NewVerb, MatchView, UsageView, Proposal, RunbookView, StepView, PlanView, PlannedStepView, PlanDiff, KeyView,
-    NewKey, Principal, Page, RunbookRow, InstanceRow, ParkedItem, IncidentItem, DeadLetterItem, FeedItem, Overview,
-    NeedsMe, Stuck, Running, Hour, Waits,
+    NewKey, Principal, Page, RunbookRow, InstanceRow, ParkedItem, StuckView, ActionView, DeadLetterItem, FeedItem,
+    Overview, NeedsMe, Stuck, Running, Hour, Waits,
 )  # fmt: skip
 DESKS = {
     "perdure.processes": Processes, "perdure.instances": InstanceOperations, "perdure.tasks": TaskOperations,

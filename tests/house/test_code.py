@@ -22,7 +22,7 @@ SQL = re.compile(
     r"|update\s+\w+\s+set\s+\w+\s*=|delete\s+from\s+\w+\s*($|where))",
     re.DOTALL,
 )
-SQL_ROOMS = ("src/perdure/store/", "src/perdure/testing/services.py")
+SQL_ROOMS = ("src/perdure/store/", "src/perdure/testing/postgres_service.py")
 
 CLOCK_AND_CHANCE = re.compile(
     r"^(time\.(time|monotonic|perf_counter|process_time|clock_gettime)(_ns)?"

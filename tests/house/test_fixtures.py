@@ -22,7 +22,7 @@ import asyncio
 
 import pytest
 from hypothesis import given, settings, strategies
-from perdure.testing.services import PostgresService, ServiceUnavailable
+from perdure.testing.postgres_service import PostgresService, ServiceUnavailable
 from tests.depth import sampled
 
 @pytest.fixture(autouse=True, scope="session")

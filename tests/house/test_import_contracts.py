@@ -32,7 +32,7 @@ class Forbidden(NamedTuple):
 BREAKING = {
     "floors": Forbidden("payload/canonical_json.py", "import perdure.verbs.yaml_nodes"),
     "machines": Forbidden("runbooks/machine/decide.py", "import sqlite3"),
-    "machine_packages": Forbidden("runbooks/machine/flow.py", "import orjson"),
+    "machine_packages": Forbidden("runbooks/machine/outcome_propagation.py", "import orjson"),
     "seam": Forbidden("app/tasks/tasks.py", "import perdure.engines.embedded.engine"),
 }
 """By the id of the contract; a new contract comes with the import that breaks it."""

@@ -18,10 +18,10 @@ from perdure.app.configuration import telemetry as telemetry_config
 from perdure.bpmn.machine.journal_entries import Entry as InstanceEntry
 from perdure.bpmn.machine.process_machine import ProcessEntry as ProcessEntry
 from perdure.channels import webhook_settings as hooks_settings
-from perdure.contracts import FAILURE_CLASSES
 from perdure.runbooks.machine import state
 from perdure.runbooks.machine.journal_entries import Entry
 from perdure.store.migrations import migrate_sqlite
+from perdure.verb_contract import FAILURE_CLASSES
 from perdure.verbs.handlers import Call
 from tests.house import api
 from tests.house.tree import ROOT
@@ -53,7 +53,7 @@ def test_every_importable_name_is_on_the_page() -> None:
     rows = page("python-api.md").splitlines()
     for module in (perdure, perdure.testing):
         row = next(line for line in rows if line.startswith(f"| `{module.__name__}` |"))
-        assert set(re.findall(r"`(\w+)`", row)) - {"perdure"} == set(module._HOMES)
+        assert set(re.findall(r"`(\w+)`", row)) - {"perdure"} == set(dir(module))
 
 
 @pytest.mark.req("P9")
@@ -93,7 +93,7 @@ def test_every_setting_is_on_the_page() -> None:
     telemetry = (telemetry_config.TELEMETRY_KEYS - {"traces"}) | traces
     nested = {
         "retention": project.RETENTION_KEYS, "seal": project.SEAL_KEYS, "server": server, "hooks": hooks,
-        "telemetry": telemetry,
+        "telemetry": telemetry, "secrets": {f"*.{each}" for each in project.SECRET_KEYS},
     }  # fmt: skip
     known = {f"{key}.{each}" for key in project.CONFIG_KEYS for each in nested.get(key, ())}
     assert told == known | (project.CONFIG_KEYS - set(nested))

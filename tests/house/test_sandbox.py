@@ -41,7 +41,7 @@ run(sys.argv[2], True)
 IMPORTS = """
 import perdure.access.machine
 from perdure.bpmn.machine import commands as process_commands
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.execution_plan import plan_of
 from perdure.bpmn.machine.process_machine import ProcessMachine

@@ -33,10 +33,10 @@ async def history(world: World, key: str) -> list[Any]:
 
 
 def named(entries: list[Any], *names: str) -> list[tuple[Any, ...]]:
-    """Entries of those names without their numbers and times."""
+    """Entries of those names without their numbers, their times and what was seen."""
     found = [each for each in entries if type(each).__name__ in names]
     return [
-        (type(each).__name__, *(getattr(each, f) for f in each.__struct_fields__ if f not in ("number", "at")))
+        (type(each).__name__, *(getattr(each, f) for f in each.__struct_fields__ if f not in ("number", "at", "seen")))
         for each in found
     ]
 
@@ -218,9 +218,9 @@ async def test_a_form_comes_from_the_schema_or_the_intake_verb_and_tells_what_is
         await world.deploy(line("q", service("a", "t.one"), user("ask", properties={"intake": "t.intake"})))
         await world.start("q", data={"answer": "known"})
         other = [each.key for each in await world.sandbox.tasks.list() if each.process == "q"]
-        filled = (await world.sandbox.tasks.get(other[0])).form
-        assert filled is not None
-        assert (filled["properties"]["answer"]["default"], filled["required"]) == ("known", [])
+        asked = await world.sandbox.tasks.get(other[0])
+        assert asked.form is not None
+        assert (asked.form["properties"], asked.form["required"], asked.known) == ({}, [], {"answer": "known"})
 
 
 @pytest.mark.req("V20")

@@ -104,8 +104,7 @@ def test_a_task_that_has_ended_takes_no_act_and_says_how_it_ended() -> None:
         again = do(done, BOB)
         assert isinstance(again, Rejection)
         assert (again.code, again.fact) == ("wrong_state", "'ana' has completed it")
-    expired = human_tasks.expire(opened(), 5, "t")
-    assert isinstance(expired, HumanTask)
+    expired = human_tasks.ended(opened(), "expired", 5)
     refused = human_tasks.answer(expired, ANA, 6, "t")
     assert isinstance(refused, Rejection)
     assert refused.fact == "it is expired"
@@ -244,7 +243,7 @@ def test_random_acts_of_random_people_never_give_two_answers_or_one_by_a_strange
                 found = human_tasks.next_rung(task)
                 made: human_tasks.Answer = human_tasks.climbed(task, found[1]) if found is not None else task
             case "expire":
-                made = human_tasks.expire(task, now, "t")
+                made = human_tasks.ended(task, "expired", now) if task.is_open else task
             case "answer":
                 made = human_tasks.answer(task, more[0], now, "t")  # type: ignore[arg-type]
             case _:

@@ -9,7 +9,7 @@ from perdure.errors import DefinitionError
 from perdure.human_tasks import SECOND, RungRule, TaskContract
 from perdure.verbs import load_text
 from perdure.verbs.definition import VerbDefinition
-from perdure.verbs.task_reader import filled
+from perdure.verbs.task_section_reader import filled
 
 DAY = 86_400 * SECOND
 VERB = """

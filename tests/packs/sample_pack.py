@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from perdure.packs import Pack, load_pack_text
+from perdure.packs.definition import Pack
+from perdure.packs.loader import load_pack_text
 from perdure.verbs import Catalogue, load_text
 
 VERBS = """

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.errors import RejectedError
-from perdure.packs import instantiate, load_pack_text
+from perdure.packs.instantiation import instantiate
+from perdure.packs.loader import load_pack_text
 from perdure.runbooks.drafts import draft as d
 from perdure.runbooks.drafts.draft import Answer, Draft, Entry
 from perdure.runbooks.drafts.readiness import readiness

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.packs import Shelf, lint_pack, load_pack_text
-from perdure.packs.lint import RULES
+from perdure.packs.lint import RULES, lint_pack
+from perdure.packs.loader import Shelf, load_pack_text
 from tests.packs.sample_pack import PACK, catalogue
 
 

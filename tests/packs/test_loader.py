@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from perdure.errors import DefinitionError, RejectedError
-from perdure.packs import load_pack_text, load_packs
+from perdure.packs.loader import load_pack_text, load_packs
 from perdure.packs.yaml_keys import PLACES
 from tests.packs.pages import MARK, PAGE, reference
 from tests.packs.sample_pack import PACK

@@ -7,22 +7,15 @@ from typing import Any
 
 import pytest
 
-from perdure.packs import (
-    Pack,
-    Shelf,
-    choose_template,
-    composed_tier,
-    hand_over,
-    instantiate,
-    journey,
-    load_pack_text,
-    pending,
-    select_pack,
-    select_verb,
-)
-from perdure.packs.plan_tier import Called
-from perdure.packs.questions import Understood, offered, options_of, understand
-from perdure.packs.similarity import Scoring
+from perdure.packs.definition import Pack
+from perdure.packs.handoff import hand_over
+from perdure.packs.instantiation import choose_template, instantiate
+from perdure.packs.intent_selection import select_pack, select_verb
+from perdure.packs.journey_progress import journey
+from perdure.packs.loader import Shelf, load_pack_text
+from perdure.packs.plan_consequence_tier import Called, composed_tier
+from perdure.packs.questions import Understood, offered, options_of, pending, understand
+from perdure.packs.text_similarity import Scoring
 from perdure.runbooks.drafts.draft import Answer, Draft, Handoff
 from perdure.runbooks.plan import Reference
 from tests.packs.sample_pack import PACK, catalogue

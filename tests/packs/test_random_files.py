@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.errors import DefinitionError
-from perdure.packs import lint_pack, load_pack_text
+from perdure.packs.lint import lint_pack
+from perdure.packs.loader import load_pack_text
 from perdure.packs.placeholders import PlaceholderFault, fill, parse_template
 from tests.packs.sample_pack import PACK, catalogue
 

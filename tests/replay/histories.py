@@ -41,12 +41,14 @@ def started(**given: Any) -> e.CallStarted:
 HISTORIES: dict[str, Commands] = {
     "completed at once": (
         ("StartCall", (started(), e.StepCompleted(1, at(0), RESULT, {"orch_ok": True, "orch_n": 7, "orch_s": "é"}))),
-        ("ProposeAmendment", (e.AmendmentProposed(1, "result", AMENDED, "a typo", "ada", at(1)),)),
-        ("ApproveAmendment", (e.AmendmentApproved(1, "bob", at(2)),)),
+        ("ProposeAmendment", (e.AmendmentProposed(1, "result", AMENDED, "a typo", "ada", at(1), ("ada", "rita")),)),
+        ("ApproveAmendment", (e.AmendmentApproved(1, "bob", at(2), True),)),
         ("Erase", (e.PayloadErased(at(3), "retention"),)),
     ),
     "retried, interrupted, then failed": (
-        ("StartCall", (started(trace="00-11", parent="p:1", idempotency_key="order-7"), e.StepReady(1, at(0)))),
+        ("StartCall", (
+            started(trace="00-11", parent="p:1", idempotency_key="order-7", behind=("rita",)), e.StepReady(1, at(0)),
+        )),
         ("LeaseJob", (e.AttemptStarted(1, 1, at(1), 3),)),
         ("LeaseJob", (e.AttemptStarted(1, 1, at(2), 4, 1),)),
         ("RecordAttempt", (e.AttemptDiscarded(1, 1, at(3), 3, "the step is running"),)),

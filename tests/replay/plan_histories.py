@@ -28,7 +28,7 @@ def added(name: str, verb: str = "kyc.score", **links: object) -> e.Added:
 
 
 def started(*steps: e.Added, is_sealed: bool = True) -> tuple[e.Entry, ...]:
-    opening = e.RunbookStarted(at(0), "ada", "00-11", PLAN, "case-7", is_sealed, DECIDER, "order-7")
+    opening = e.RunbookStarted(at(0), "ada", "00-11", PLAN, "case-7", is_sealed, DECIDER, "order-7", ("rita",))
     return (opening, e.StepsAdded(at(0), PLAN, DOCUMENT, 1, steps))
 
 
@@ -46,7 +46,7 @@ PLAN_HISTORIES: dict[str, Commands] = {
             e.ChoiceMade(2, at(2), True), e.StepReady(3, at(2)), e.StepSkipped(4, at(2), "choice"),
         )),
         ("ExtendPlan", (
-            e.StepsAdded(at(3), LONGER, MORE, 6, (added("check"),)), e.EdgesAdded(at(3), ((5, 6),)),
+            e.StepsAdded(at(3), LONGER, MORE, 6, (added("check"),), ("bob", "eve")), e.EdgesAdded(at(3), ((5, 6),)),
             e.StepReady(6, at(3)),
         )),
         ("SkipStep", (e.StepSkipped(6, at(4), "person", "not needed"),)),
@@ -84,7 +84,20 @@ PLAN_HISTORIES: dict[str, Commands] = {
             e.FailurePassed(3, at(9)), e.StepSkipped(2, at(9), "decision", "no other way"),
             e.GateClosed(4, at(9), "treasury"),
         )),
-        ("AnswerGate", (e.GateAnswered(4, at(10), "bob", True, "fine"), e.StepReady(4, at(10)))),
+        ("AnswerGate", (
+            e.GateAnswered(4, at(10), "bob", True, "fine", "treasury", ("eve",), "aa.bb"), e.StepReady(4, at(10)),
+        )),
+        ("ExtendPlan", (e.GateReopened(4, at(11), ("plan: step 'more' added",), "treasury"),)),
+        ("SkipStep", (
+            e.OverrideProposed(
+                1, at(12), INPUT, "skip step 'pay' of", ("gate 'pay' (treasury)",), "group treasury", "otto", "late",
+                ("root",), ("another",),
+            ),
+        )),
+        ("SkipStep", (
+            e.OverrideAgreed(1, at(13), "rita", "I looked", ("zoe",), ("gate 'pay' (treasury)",)),
+            e.StepSkipped(4, at(13), "person", "I looked"),
+        )),
     ),
     "shared waits, taken back": (
         ("StartRunbook", (
@@ -105,9 +118,9 @@ PLAN_HISTORIES: dict[str, Commands] = {
         )),
     ),
     "a draft that is started": (
-        ("OpenDraft", (e.DraftOpened(at(0), "ada", "00-11", DOCUMENT, "case-7"),)),
-        ("ReviseDraft", (e.DraftRevised(at(1), MORE, "a step added"),)),
-        ("UndoRevision", (e.DraftMoved(at(2), 1),)),
+        ("OpenDraft", (e.DraftOpened(at(0), "ada", "00-11", DOCUMENT, "case-7", ("rita",)),)),
+        ("ReviseDraft", (e.DraftRevised(at(1), MORE, "a step added", ("bob",)),)),
+        ("UndoRevision", (e.DraftMoved(at(2), 1, ("bob",)),)),
         ("StartRunbook", (*started(added("a")), e.StepReady(1, at(3)))),
         ("Cancel", (e.CancelRequested(at(4), "withdrawn"), e.CallCancelled(at(4)))),
     ),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from perdure.access import machine as a
-from perdure.access.state import Grant
+from perdure.access.api_key_state import EndedSession, Grant
 from perdure.agent_usage import ModelUse
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine import process_machine as p
@@ -39,12 +39,12 @@ def started(**given: Any) -> e.InstanceStarted:
 
 WHOLE = {
     "trace": "00-11", "parent": "step:01m7gzs4sbe9wthgme570ndjv1:1", "business_key": "case 7", "start": "asked",
-    "idempotency_key": "order-7",
+    "idempotency_key": "order-7", "behind": ("rita",),
 }  # fmt: skip
 LADDER = (Rung(60_000_000, "remind"), Rung(120_000_000, "escalate", "board"), Rung(180_000_000, "reassign", "", "zoe"))
 ASSIGNED = {
     "assignee": "rita", "groups": "compliance", "users": "rita,otto", "due": "2026-11-20T00:00:00Z",
-    "due_at": at(300_000), "requester": "ada", "ladder": LADDER,
+    "due_at": at(300_000), "requester": "ada", "ladder": LADDER, "behind": ("rita",), "agents": True,
 }  # fmt: skip
 
 USES = (ModelUse("judge-1", 1200, 80, 2, 3200), ModelUse("judge-2", 10, 0, 1, None, 1))
@@ -95,6 +95,12 @@ INSTANCES: dict[str, Commands] = {
             e.InstanceMigrated(at(1), SECOND, "kyc", 2, {"f1": "f7", "f2": "f8"}, FLAGS, "mended"),
             e.Rerouted(2, "f7"), e.GatewayOpened(1, ("gate f8",)),
         )),
+        ("Modify", at(2), (
+            e.OverrideProposed(
+                1, at(2), SECOND, "modify", ("task 'review'",), "group night", "otto", "late", ("root",), ("another",)
+            ),
+        )),
+        ("Modify", at(3), (e.OverrideAgreed(1, at(3), "rita", "I looked", ("zoe",), ("task 'review'",)),)),
     ),
     "a job retried, a task, a message": (
         ("StartInstance", at(0), (
@@ -122,7 +128,7 @@ INSTANCES: dict[str, Commands] = {
         ("FireTimer", at(132), (e.TaskChased(3, at(132), "escalate", "board", "zoe"),)),
         ("FireTimer", at(86_400), (e.Occurred(4, at(86_400), "m-0", at(172_800), 2, True),)),
         ("CompleteTask", at(86_500), (
-            e.TaskCompleted(3, at(86_500), "rita"), e.HeadChanged(HEAD, "rita"), e.Left(3, "completed"),
+            e.TaskCompleted(3, at(86_500), "rita", "aa.bb"), e.HeadChanged(HEAD, "rita"), e.Left(3, "completed"),
             e.Entered(5, "wait", 1, "wait", at(86_500)), e.Armed(6, 5, "wait", "message", "documents", "case 7"),
             e.Armed(7, 5, "either", "condition", is_met=False),
         )),
@@ -189,7 +195,7 @@ STARTS = (
 PROCESSES: dict[str, Commands] = {
     "deployed, fired, retired": (
         ("Deploy", at(0), (
-            p.VersionDeployed("kyc", 1, FIRST, at(0), "ada", STARTS, "kyc.open", HEAD),
+            p.VersionDeployed("kyc", 1, FIRST, at(0), "ada", STARTS, "kyc.open", HEAD, "requires_confirmation"),
             p.StartsArmed((p.ArmedStart(1, 1, at(86_400), 2, at(0)),)),
         )),
         ("FireStart", at(86_400), (p.StartFired(1, 1, at(86_400), at(172_800), 1),)),
@@ -206,11 +212,12 @@ WHOLE_GRANT = Grant(
 )
 KEYS: dict[str, Commands] = {
     "made, used no more": (
-        ("CreateKey", at(0), (a.KeyCreated("01m7gzs4sbe9wthgme570ndjv1", FIRST, WHOLE_GRANT, at(0), "ada"),)),
+        ("CreateKey", at(0), (a.KeyCreated("01m7gzs4sbe9wthgme570ndjv1", FIRST, WHOLE_GRANT, at(0), "ada", ("ada",)),)),
         ("CreateKey", at(1), (
             a.KeyCreated("01m7gzs4sbe9wthgme570ndjv2", SECOND, Grant("ci", "ci", "service", ("viewer",)), at(1), "bob"),
         )),
         ("RevokeKey", at(2), (a.KeyRevoked("01m7gzs4sbe9wthgme570ndjv1", at(2), "bob", "lost on a train"),)),
+        ("EndSession", at(3), (a.SessionEnded(EndedSession("s-1", at(0), at(9)), at(3), "zoë"),)),
     ),
 }  # fmt: skip
 
@@ -235,9 +242,10 @@ TAGS_OF_INSTANCES = {
     31: "InstanceResumed", 32: "InstanceModified", 33: "InstanceMigrated", 34: "CancelRequested", 35: "InstanceEnded",
     36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored", 39: "Adopted", 40: "TaskDelegated",
     41: "TaskChased", 42: "TaskOverridden", 43: "AgentUsed", 44: "JobRebound", 45: "Rerouted",
+    46: "OverrideProposed", 47: "OverrideAgreed",
 }  # fmt: skip
 TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired", 5: "Redrawn"}
-TAGS_OF_ACCESS = {1: "KeyCreated", 2: "KeyRevoked"}
+TAGS_OF_ACCESS = {1: "KeyCreated", 2: "KeyRevoked", 3: "SessionEnded"}
 """Every number ever used. A line is added with an entry and never changed or removed, also when the entry goes."""
 
 SHELVES = {

@@ -6,7 +6,7 @@ from base64 import urlsafe_b64encode
 
 import pytest
 
-from perdure.access.signed_tokens import wait_token
+from perdure.access.signed_tokens import WaitName, wait_token
 from tests.surfaces.http.sandbox_server import SECRET, Server, served
 
 DONE = {"result": {"answer": "yes"}}
@@ -30,19 +30,21 @@ async def test_a_forged_token_ends_no_wait(store_url: str) -> None:
     async with served(store_url) as server:
         id = await asked(server, "case-1")
         good = (await server.of("ada").post("/api/parked/case-1/token"))["token"]
-        tenant, key, wait, signature = good.removeprefix("wait_").split(".")
+        tenant, key, wait, maker, signature = good.removeprefix("wait_").split(".")
         forged = [
-            f"wait_{tenant}.{letters('case-2')}.{wait}.{signature}",
-            f"wait_{letters('other')}.{key}.{wait}.{signature}",
-            f"wait_{tenant}.{key}.{letters('#9')}.{signature}",
-            f"wait_{tenant}.{key}..{signature}",
+            f"wait_{tenant}.{letters('case-2')}.{wait}.{maker}.{signature}",
+            f"wait_{letters('other')}.{key}.{wait}.{maker}.{signature}",
+            f"wait_{tenant}.{key}.{letters('#9')}.{maker}.{signature}",
+            f"wait_{tenant}.{key}.{wait}.{letters('bob')}.{signature}",
+            f"wait_{tenant}.{key}.{wait}.{signature}",
+            f"wait_{tenant}.{key}..{maker}.{signature}",
             f"wait_{tenant}.{key}.{signature}",
-            f"wait_{tenant}.{key}.{wait}.",
-            f"wait_{tenant}.{key}.{wait}.{signature[:-2]}AA",
-            f"wait_{tenant}.{key}.{wait}.{'A' * len(signature)}",
-            f"wait_{tenant}.{key}.{wait}",
-            f"{tenant}.{key}.{wait}.{signature}",
-            wait_token(b"another server's secret, long enough", "default", "case-1"),
+            f"wait_{tenant}.{key}.{wait}.{maker}.",
+            f"wait_{tenant}.{key}.{wait}.{maker}.{signature[:-2]}AA",
+            f"wait_{tenant}.{key}.{wait}.{maker}.{'A' * len(signature)}",
+            f"wait_{tenant}.{key}.{wait}.{maker}",
+            f"{tenant}.{key}.{wait}.{maker}.{signature}",
+            wait_token(b"another server's secret, long enough", WaitName("default", "case-1")),
             "wait_", "wait_..", "wait_%C3%A4.%C3%A4.%C3%A4", "A" * 5000,
         ]  # fmt: skip
         for token in forged:
@@ -64,7 +66,7 @@ async def test_a_token_of_one_tenant_ends_no_wait_of_another_under_the_same_key(
         ] == "applied"
         assert (await state(server, ours), await state(server, theirs, "eve")) == ("parked", "completed")
         name = await server.sandbox.acting(tenant="other").waits.name_under("case-1")
-        assert wait_token(SECRET, "other", "case-1", name) == token
+        assert wait_token(SECRET, WaitName("other", "case-1", name, ("eve",))) == token
 
 
 @pytest.mark.req("P3")

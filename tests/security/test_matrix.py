@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from perdure.access.key_text import key_text
+from perdure.access.api_key_text import key_text
 from perdure.access.principal import ROLES
 from perdure.access.roles import OPERATIONS
-from perdure.access.signed_tokens import wait_token
+from perdure.access.signed_tokens import WaitName, wait_token
 from perdure.sources import SECOND
-from perdure.surfaces.http.routes import API, ROOT
+from perdure.surfaces.http.endpoint import Endpoint
+from perdure.surfaces.http.routes import ENDPOINTS
 from tests.security.matrix import MATRIX
 from tests.surfaces.http.in_process_server import SECRET, Served, served
 
@@ -24,15 +25,14 @@ PLACES = {"version": "1", "path": "x", "key": f"{NO_ID}:1", "name": "desk.note",
 class Route:
     """A route as somebody asks it."""
 
-    def __init__(self, handler: Any, prefix: str) -> None:
-        self.name = str(handler.operation_id)
-        self.operation = "" if handler.opt.get("is_public") else str(handler.opt["operation"])
-        self.method = next(iter(handler.http_methods - {"HEAD"}))
-        path = prefix + max(handler.paths, key=len)
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.name, self.method = endpoint.id, endpoint.method
+        self.operation = "" if endpoint.is_public else endpoint.operation
+        path = max(endpoint.paths, key=len)
         self.path = re.sub(r"\{(\w+)(:\w+)?\}", lambda found: PLACES.get(found[1], NO_ID), path)
 
 
-ROUTES = [Route(each, "/api") for each in API] + [Route(each, "") for each in ROOT]
+ROUTES = [Route(each) for each in ENDPOINTS]
 GUARDED = [each for each in ROUTES if each.operation]
 
 
@@ -76,7 +76,7 @@ async def bad_credentials(found: Served) -> dict[str, str]:
     sources: Any = found.perdure.runtime.sources
     good, revoked = [await found.key("admin", name=name) for name in ("good", "revoked")]
     old = await found.key("admin", name="old", expires_at=sources.now() + SECOND)
-    sources.offset += 2 * SECOND
+    sources.follow(sources.now() + 2 * SECOND - sources.monotonic())
     await found.perdure.access.revoke_key(revoked.id)
     last = "A" if good.text[-1] != "A" else "Q"
     return {
@@ -102,7 +102,7 @@ async def test_no_bad_credential_opens_anything() -> None:
 async def test_the_token_of_a_wait_opens_nothing_but_its_wait() -> None:
     wrong: list[str] = []
     async with served(rate_per_second=1e6, rate_burst=1e6) as found:
-        token = wait_token(SECRET, "default", "some-key")
+        token = wait_token(SECRET, WaitName("default", "some-key"))
         for route in GUARDED:
             status = await asked(found, route, f"Wait {token}")
             is_for_waits = route.operation in ("completion.send", "progress.send")

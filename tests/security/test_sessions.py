@@ -51,6 +51,19 @@ async def test_who_signs_in_with_a_key_acts_with_the_cookie_and_the_page_s_token
         assert key.text not in str(browser.cookies)
 
 
+async def test_a_stolen_cookie_opens_nothing_once_its_owner_has_signed_out() -> None:
+    async with served() as server, server.client() as browser, server.client() as thief:
+        _, session = await signed_in(server, browser)
+        thief.cookies.set(COOKIE, browser.cookies[COOKIE])
+        theirs = {"X-CSRF-Token": session["csrf"]}
+        assert (await thief.post(ACT, json=NOTE, headers=theirs)).status_code == 201
+        assert (await browser.delete("/api/session", headers=theirs)).status_code == 204
+        assert (await thief.get("/api/session")).status_code == 401
+        assert (await thief.post(ACT, json=NOTE, headers=theirs)).status_code == 401
+        _, again = await signed_in(server, browser)
+        assert (await browser.get("/api/session")).json() == again
+
+
 async def test_request_forgery_a_cookie_alone_changes_nothing() -> None:
     async with served() as server, server.client() as browser, server.client() as other:
         await signed_in(server, browser)

@@ -11,7 +11,7 @@ import pytest
 
 from perdure import Perdure
 from perdure.app.configuration.server import ServerConfig
-from perdure.channels import egress
+from perdure.channels import egress_policy
 from perdure.channels.webhook_settings import HookOut, Hooks, Secret
 from perdure.surfaces.http.application import make_app
 from perdure.verbs.loader import load_text
@@ -85,7 +85,7 @@ async def test_ssrf_a_name_that_changes_its_mind_leads_nowhere_else(monkeypatch:
         asked.append(host)
         return ["127.0.0.1"] if len(asked) == 1 else ["169.254.169.254"]
 
-    monkeypatch.setattr(egress, "_system_resolve", resolve)
+    monkeypatch.setattr(egress_policy, "_system_resolve", resolve)
     async with Receiver().listening() as receiver:
         url, listed = f"http://hooks.example:{receiver.port}/", ("127.0.0.1", "hooks.example")
         async with telling(url, allowed=listed) as perdure:

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from perdure.surfaces.http.routes import API
+from perdure.surfaces.http.routes import ENDPOINTS
 from tests.surfaces.http.in_process_server import Served, served
 
 pytestmark = pytest.mark.req("P3")
@@ -19,6 +19,7 @@ BODIES: dict[str, Any] = {
     "skip_step": {"reason": "x"}, "answer_gate": {"agree": True}, "replace_draft": {"calls": []},
 }  # fmt: skip
 UNKNOWN = "01m7hk5wprf2yvfhhcs4kqadfv"
+KINDS = [["api", kind] for kind in ("calls", "runbooks", "drafts")]
 CALLS = [{"verb": "desk.wait", "name": "first"}]
 
 
@@ -38,7 +39,7 @@ def plain(answer: httpx.Response, id: str) -> tuple[int, str]:
 
 
 async def test_what_is_another_tenants_is_as_unknown_as_what_never_was() -> None:
-    routes = [each for each in API if min(each.paths).split("/")[1] in ("calls", "runbooks", "drafts")]
+    routes = [each for each in ENDPOINTS if each.paths[0].split("/")[1:3] in KINDS]
     async with served() as found:
         mine, eve = await found.key("admin"), await found.key("admin", tenant="other", name="eve")
         async with found.client(mine) as client, found.client(eve) as other:
@@ -47,13 +48,13 @@ async def test_what_is_another_tenants_is_as_unknown_as_what_never_was() -> None
                 (path,) = route.paths
                 if "{id" not in path:
                     continue
-                kind, (method,) = path.split("/")[1], route.http_methods - {"HEAD"}
-                path = f"/api{path}".replace("{step:str}", "first")
-                more = {} if method == "GET" else {"json": BODIES.get(route.operation_id, {})}
-                foreign = await other.request(method, path.replace("{id:str}", ids[kind]), **more)
-                absent = await other.request(method, path.replace("{id:str}", UNKNOWN), **more)
-                assert plain(foreign, ids[kind]) == plain(absent, UNKNOWN), route.operation_id
-                assert foreign.status_code == 404, (route.operation_id, foreign.text)
+                kind, method = path.split("/")[2], route.method
+                path = path.replace("{step}", "first")
+                more = {} if method == "GET" else {"json": BODIES.get(route.id, {})}
+                foreign = await other.request(method, path.replace("{id}", ids[kind]), **more)
+                absent = await other.request(method, path.replace("{id}", UNKNOWN), **more)
+                assert plain(foreign, ids[kind]) == plain(absent, UNKNOWN), route.id
+                assert foreign.status_code == 404, (route.id, foreign.text)
             for kind in ("calls", "runbooks"):
                 assert (await client.get(f"/api/{kind}/{ids[kind]}")).json()["state"] in ("parked", "executing")
 

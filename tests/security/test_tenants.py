@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from perdure.bpmn.xml import write_model
-from perdure.surfaces.http.routes import API
+from perdure.surfaces.http.routes import ENDPOINTS
 from tests.engines.embedded.process_models import line, message, service, user, wait
 from tests.surfaces.http.sandbox_server import Server, served
 
@@ -25,16 +25,16 @@ PLACES = {"id": "INSTANCE", "key": "TASK", "message_id": "MESSAGE", "process": "
 def asked() -> list[tuple[str, str, str, Any]]:
     """Every route that names something: what it is called, its method, its path, a body."""
     found = []
-    for handler in API:
-        (path,) = handler.paths
-        room, name, (method,) = path.split("/")[1], handler.operation_id, handler.http_methods - {"HEAD"}
+    for endpoint in ENDPOINTS:
+        path, name = endpoint.paths[0], endpoint.id
+        room = path.removeprefix("/api").split("/")[1]
         if (room not in ROOMS and name != "export_call") or ("{" not in path and name not in BODIES):
             continue
         place = {"keys": "KEY", "calls": "CALL", "parked": "WAIT"}.get(room, "")
         made = path
         for each in re.findall(r"\{(\w+)", path):
             made = re.sub(rf"\{{{each}(:\w+)?\}}", place or PLACES[each], made)
-        found.append((name, str(method), f"/api{made}", BODIES.get(name, {})))
+        found.append((name, endpoint.method, made, BODIES.get(name, {})))
     return found
 
 

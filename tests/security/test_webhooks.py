@@ -13,8 +13,8 @@ import pytest
 from perdure import Perdure
 from perdure.app.configuration.server import ServerConfig
 from perdure.bpmn.xml import read_model
-from perdure.channels.signatures import SIGNATURE, sign
 from perdure.channels.webhook_settings import HookIn, HookOut, Hooks, Secret
+from perdure.channels.webhook_signatures import SIGNATURE, sign
 from perdure.errors import StoreSettingError
 from perdure.sources import SECOND
 from perdure.surfaces.http.application import make_app

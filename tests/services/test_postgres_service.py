@@ -13,7 +13,7 @@ import pytest
 
 from perdure.testing import postgres_binaries
 from perdure.testing.postgres_server import PostgresServer
-from perdure.testing.services import PostgresService, ServiceUnavailable
+from perdure.testing.postgres_service import PostgresService, ServiceUnavailable
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_a_stopped_service_leaves_neither_process_nor_folder(spare_service: Post
 
 ORPHAN = """
 import os, psycopg
-from perdure.testing.services import PostgresService
+from perdure.testing.postgres_service import PostgresService
 with psycopg.connect(PostgresService().start()) as connection:
     print(connection.execute("SHOW data_directory").fetchone()[0], flush=True)
 os._exit(9)

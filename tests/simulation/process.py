@@ -18,9 +18,9 @@ from perdure.store.ports import Row
 from perdure.store.sqlite.driver import SqliteDriver
 from perdure.testing.fault_injection import Crash, FaultyDriver, submitting
 from perdure.verbs import HandlerRegistry
-from perdure.work.lease import LEASE_SECONDS
 from perdure.work.ports import Beat
-from perdure.work.process_identity import ProcessIdentity
+from perdure.work.process_lease import LEASE_SECONDS
+from perdure.work.worker_identity import ProcessIdentity
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -129,7 +129,7 @@ class Process:
         if self._heart is None:
             self._heart = self._inner.beat()
         extend, _ = self._heart
-        return extend(number, self.world.clock.now() + LEASE)
+        return extend(number, LEASE) is not None
 
     async def look_after(self) -> None:
         await self.beat()
@@ -183,7 +183,7 @@ class SimulatedDriver(SqliteDriver):
         for (name, parameters), rows in zip(statements, found, strict=True):
             if name == "add_worker":
                 self._world.lease_given(self._process, rows[0][0])
-            elif name == "fence_worker" and rows:
+            elif name in ("fence_worker", "fence_lapsed") and rows:
                 self._world.lease_taken(self._process, parameters["number"])
         return found
 

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from perdure.surfaces.cli.application import application
-from perdure.surfaces.cli.options import GLOBAL
+from perdure.surfaces.cli.global_options import GLOBAL
 from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "cli.md"

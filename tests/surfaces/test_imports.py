@@ -23,13 +23,13 @@ RUNNING = (
     "perdure.bpmn",
     "perdure.engines",
     "perdure.verbs.loader",
-    "perdure.verbs.registry",
-    "perdure.work.router",
+    "perdure.verbs.handler_registry",
+    "perdure.work.verb_router",
     "perdure.runbooks.executor.call_executor",
     "perdure.packs",
     "httpx",
     "jsonschema_rs",
-    "litestar",
+    "perdure.surfaces.http",
     "perdure.telemetry.logs",
 )
 """The parts that run something, which a list of waiting calls does without."""
@@ -62,8 +62,10 @@ def below(names: set[str], *packages: str) -> list[str]:
 @pytest.mark.req("P6")
 def test_help_loads_nothing_of_the_platform(tmp_path: Path) -> None:
     names = loaded(tmp_path, "--help")
-    own = {"perdure", "perdure.surfaces", "perdure.surfaces.cli", "perdure.surfaces.cli.exit_codes"}
-    tables = {f"perdure.surfaces.cli.{each}" for each in ("command_table", "shared_options", "root_help")}
+    own = {"perdure", "perdure.lazy_exports", "perdure.surfaces", "perdure.surfaces.cli"}
+    tables = {
+        f"perdure.surfaces.cli.{each}" for each in ("command_table", "exit_codes", "global_option_table", "root_help")
+    }
     assert set(below(names, "perdure")) == own | tables
     assert below(names, "typer", "rich", "asyncio", "msgspec", "yaml") == []
 

@@ -12,8 +12,8 @@ from typer.main import get_command
 from perdure.surfaces.cli import commands
 from perdure.surfaces.cli.application import application, outline
 from perdure.surfaces.cli.command_table import COMMANDS
+from perdure.surfaces.cli.global_option_table import SHARED_OPTIONS
 from perdure.surfaces.cli.root_help import OWN_OPTIONS, Style, print_root_help, root_help
-from perdure.surfaces.cli.shared_options import SHARED_OPTIONS
 
 
 def test_the_table_of_commands_says_what_the_commands_say() -> None:

@@ -15,16 +15,17 @@ import pytest
 from perdure.access.principal import local
 from perdure.app import Perdure
 from perdure.app.operations.calls import ShowCall, show_call
-from perdure.app.operations.dead_letters import ListLetters, list_letters
-from perdure.app.operations.execution import perform
-from perdure.app.operations.incidents import ListIncidents, list_incidents
+from perdure.app.operations.dead_letters import list_letters
+from perdure.app.operations.incidents import list_incidents
 from perdure.app.operations.instances import ShowInstance, show_instance
 from perdure.app.operations.operation import Context, Operation
+from perdure.app.operations.operation_execution import perform
 from perdure.app.operations.processes import ShowProcess, show_process
+from perdure.app.operations.request_fields import Paged
 from perdure.app.operations.runbooks import ListRunbooks, ShowRunbook, list_runbooks, show_runbook
 from perdure.app.operations.tasks import ShowTask, show_task
 from perdure.app.operations.verbs import ShowVerb, show_verb
-from perdure.app.operations.waits import ListParked, list_parked
+from perdure.app.operations.waits import list_parked
 from perdure.bpmn.xml import write_model
 from perdure.client import AsyncClient
 from tests.acceptance.commands import Shell
@@ -162,7 +163,7 @@ async def test_a_verb_is_the_same_value_everywhere(tmp_path: Path) -> None:
 async def test_an_incident_a_wait_and_a_dead_letter_are_the_same_values_everywhere(tmp_path: Path) -> None:
     async with world(tmp_path) as there:
         (incident,) = (await there.told("/incidents"))["items"]
-        assert (await there.python(list_incidents, ListIncidents()))["items"] == [incident]
+        assert (await there.python(list_incidents, Paged()))["items"] == [incident]
         assert plain((await there.client.listing.incidents()).items) == [incident]
         (agent,) = (await there.agent("list_incidents"))["items"]
         assert (agent["id"], agent["code"]) == (there.ids["stuck"], incident["code"])
@@ -170,7 +171,7 @@ async def test_an_incident_a_wait_and_a_dead_letter_are_the_same_values_everywhe
         assert listed == await there.told(f"/calls/{there.ids['stuck']}")
 
         (wait,) = (await there.told("/parked"))["items"]
-        assert (await there.python(list_parked, ListParked()))["items"] == [wait]
+        assert (await there.python(list_parked, Paged()))["items"] == [wait]
         assert plain((await there.perdure.listing.parked()).items) == [wait]
         assert plain((await there.client.listing.parked()).items) == [wait]
         (outside,) = (await there.agent("pending_work", kind="waits"))["waits"]
@@ -179,7 +180,7 @@ async def test_an_incident_a_wait_and_a_dead_letter_are_the_same_values_everywhe
         assert parked["waiting_for"] == wait["waiting_for"]
 
         (letter,) = (await there.told("/dead-letters"))["items"]
-        assert (await there.python(list_letters, ListLetters()))["items"] == [letter]
+        assert (await there.python(list_letters, Paged()))["items"] == [letter]
         assert plain((await there.perdure.listing.dead_letters()).items) == [letter]
         assert plain((await there.client.listing.dead_letters()).items) == [letter]
         assert await there.command("dead-letters", "list") == [letter]

@@ -13,7 +13,7 @@ import pytest
 
 from perdure.app.perdure import Perdure
 from perdure.telemetry import LogScope, TelemetrySettings, configure_logs, derived_trace_id, logging_within
-from perdure.telemetry.logs import remove_logs, without_secrets
+from perdure.telemetry.logs import LOGGER, without_secrets
 from perdure.telemetry.settings import LogForm
 from perdure.verbs import Call
 from tests.runbooks.sample_verbs import Handlers, catalogue
@@ -32,7 +32,9 @@ def lines(form: LogForm) -> Iterator[io.StringIO]:
     try:
         yield stream
     finally:
-        remove_logs(handler)
+        logger = logging.getLogger(LOGGER)
+        logger.removeHandler(handler)
+        logger.propagate, logger.level = True, logging.NOTSET
 
 
 async def test_what_a_handler_logs_says_what_it_belongs_to_also_from_its_thread(sqlite_url: str) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from perdure.contracts import FlagContract, RetryPolicy
 from perdure.payload import data_hash
+from perdure.verb_contract import FlagContract, RetryPolicy
 from perdure.verbs import Catalogue, load_catalogue, load_text
 from perdure.verbs.definition import VerbContract
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from perdure.contracts import CONSEQUENCE_TIERS, FAILURE_CLASSES
+from perdure.verb_contract import CONSEQUENCE_TIERS, FAILURE_CLASSES
 from perdure.verbs import BUILT_IN_HANDLERS, load_text
-from perdure.verbs.entity_reader import FIELD_TYPES
+from perdure.verbs.entity_section_reader import FIELD_TYPES
 from perdure.verbs.schema_shorthand import SHORTHAND_TYPES
 from perdure.verbs.yaml_keys import ACCEPTED_KEYS
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
+from perdure.app.calls.views import ReceiptView
 from perdure.errors import FencedError, StoreUnavailableError
+from perdure.kernel.ports import Attachments, Unit
 from perdure.sources import parse_id
+from perdure.store.audit import verify
 from perdure.verbs import Call, load_text
 from perdure.work.ports import TimerFound
 from tests.pair import Pair, pair
@@ -67,20 +71,38 @@ async def test_a_worker_paused_past_its_lease_writes_nothing_and_the_other_finis
 
 
 @pytest.mark.req("X6")
-async def test_whatever_a_fenced_worker_asks_for_is_refused(store_url: str) -> None:
+async def test_whatever_a_fenced_worker_does_under_its_lost_lease_is_refused(store_url: str) -> None:
     async with pair(store_url, load_text(DEFINITIONS), handlers(Slow())) as both:
+        waiting = await both.first.call("f.timed", idempotency_key="waiting")
+        await both.lapse()
+        before = await both.entries(waiting.id)
+        assert not both.first.runtime.lease.beat_once()
+        unit = Unit("default", None, attachments=[Attachments(settles=("default", "m"))])
+        with pytest.raises(FencedError):
+            await both.first.runtime.driver.commit(unit)
+        timer = TimerFound(both.clock.now(), parse_id(waiting.id), 1, "timeout", "default")
+        await both.first.runtime.upkeep.fire(timer)
+        assert await both.entries(waiting.id) == before
+
+
+@pytest.mark.req("X6")
+@pytest.mark.parametrize("ask", range(10))
+async def test_whatever_is_asked_of_a_process_that_lost_its_lease_is_done_under_a_new_one(
+    ask: int, store_url: str
+) -> None:
+    slow = Slow()
+    slow.woken.set()
+    async with pair(store_url, load_text(DEFINITIONS), handlers(slow)) as both:
         waiting = await both.first.call("f.timed", idempotency_key="waiting")
         stuck = await both.first.call("f.broken", idempotency_key="stuck")
         await both.lapse()
-        before = [await both.entries(id) for id in (waiting.id, stuck.id)]
-        for write in _writes(both, waiting.id, stuck.id):
-            with pytest.raises(FencedError):
-                await write()
-        timer = TimerFound(both.clock.now(), parse_id(waiting.id), 1, "timeout", "default")
-        await both.first.runtime.upkeep.fire(timer)
-        assert [await both.entries(id) for id in (waiting.id, stuck.id)] == before
-        assert await both.second.dead_letters() == []
-        assert not both.first.runtime.lease.beat_once()
+        runtime = both.first.runtime
+        lost = runtime.lease.number
+        asked: Any = await _writes(both, waiting.id, stuck.id)[ask]()
+        assert runtime.lease.number != lost
+        assert asked.state in ("parked", "completed", "cancelled", "failed", "executing")
+        report = await verify(runtime.store, runtime.machines, {}, dry=True)
+        assert report.findings == []
 
 
 def _writes(both: Pair, waiting: str, stuck: str) -> list[Callable[[], Awaitable[object]]]:
@@ -88,14 +110,20 @@ def _writes(both: Pair, waiting: str, stuck: str) -> list[Callable[[], Awaitable
     return [
         lambda: first.call("f.timed", idempotency_key="new"),
         lambda: first.call("f.none"),
-        lambda: first.complete(f"{waiting}:1", {}, message_id="m"),
-        lambda: first.complete("nobody", {}, message_id="n"),
-        lambda: first.progress(f"{waiting}:1", "half"),
+        lambda: first.call("f.external", idempotency_key="again"),
+        lambda: _told(both, first.complete(f"{waiting}:1", {}, message_id="m"), waiting),
+        lambda: _told(both, first.complete("nobody", {}, message_id="n"), waiting),
+        lambda: _told(both, first.progress(f"{waiting}:1", "half"), waiting),
         lambda: first.cancel(waiting),
-        lambda: first.retry(stuck),
         lambda: first.resolve(stuck, {"ok": True}),
         lambda: first.amend(waiting, {}, reason="typo"),
+        lambda: first.runbooks.start("(f.none :as @one) (f.external :as @two)", idempotency_key="plan", wait=False),
     ]
+
+
+async def _told(both: Pair, asked: Awaitable[ReceiptView], id: str) -> object:
+    assert (await asked).answer in ("applied", "dead_letter")
+    return await both.second.status(id)
 
 
 @pytest.mark.req("X6")
@@ -136,10 +164,10 @@ async def test_a_renewal_is_tried_until_the_store_answers(store_url: str, monkey
         lost, add_worker = runtime.lease.number, runtime.store.add_worker
         failures = [StoreUnavailableError("reach", "store", "it", "the network is down")] * 2
 
-        async def unreliable(host: str, process: str, lease_until: int) -> int:
+        async def unreliable(host: str, process: str, duration: int) -> int:
             if failures:
                 raise failures.pop()
-            return await add_worker(host, process, lease_until)
+            return await add_worker(host, process, duration)
 
         monkeypatch.setattr(runtime.store, "add_worker", unreliable)
         await both.lapse()

@@ -12,7 +12,7 @@ from perdure.work.timers import Timers
 
 
 class Broken:
-    async def due_timers(self, *asked: Any) -> list[Any]:
+    async def timers_within(self, *asked: Any) -> list[Any]:
         raise ZeroDivisionError
 
 

@@ -1,5 +1,5 @@
 // What the server answers about instances, processes, incidents, packs and keys, as far as the dashboard reads it.
-import type { ErrorView, IncidentMark, Json, Schema, TaskView } from "./shapes";
+import type { ErrorView, IncidentMark, Json, Schema, TaskView, Tier } from "./shapes";
 
 export type Flags = Record<string, string | boolean | number>;
 
@@ -39,7 +39,7 @@ export interface Retried { id: string; status: number; state: string; problem?: 
 export interface Receipt { answer: string; message_id: string; reason: string }
 
 export interface ProcessVersion {
-  process: string; version: number; hash: string; status: string; deployed_at: string | null; by: string; verb?: string; is_latest?: boolean;
+  process: string; version: number; hash: string; status: string; deployed_at: string | null; by: string; verb?: string; is_latest?: boolean; consequence?: Tier | "";
 }
 export interface Finding { code: string; severity: string; fact: string; hint?: string; element?: string; line?: number; column?: number; steps?: string[] }
 export interface Proof { process: string; verdict: "proved" | "refuted" | "undecided"; bound?: string; states?: number; findings: Finding[] }
@@ -47,10 +47,11 @@ export interface Review { findings: Finding[]; proofs: Proof[] }
 export interface ProcessView {
   process: string; version: number; status: string; hash: string; profile: string; verb: string; elements: { id: string; kind: string; name: string; type: string }[];
   flags: Record<string, Json>; bindings: Record<string, { verb: string; version: number; max_attempts: number; effects: string }>; xml: string;
+  consequence: Tier; reaches: string[];
   findings: Finding[]; verdict?: Proof | null;
 }
 export interface Versions { process: string; versions: ProcessVersion[] }
-export interface DeployAnswer extends Review { deployments: { process: string; version: number; hash: string; is_new: boolean; findings: Finding[] }[] }
+export interface DeployAnswer extends Review { deployments: { process: string; version: number; hash: string; is_new: boolean; findings: Finding[]; consequence?: Tier | "" }[] }
 
 export interface VerbRow { name: string; version: number; kind: string; description: string; consequence: string; sentences: string[]; domain?: string }
 export interface VerbDetail {

@@ -1,12 +1,12 @@
 // A form made from a schema: every field with its label, its help and what is wrong with it beside it.
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { Fault } from "./answers";
-import { Faults, type Pen } from "./around";
-import { changed, type Draft } from "./draft";
-import { faultsByPlace, placesOf } from "./faults";
-import { Members, Part } from "./parts";
-import { pathText } from "./paths";
-import type { Shape } from "./shape";
+import type { Fault } from "./form-answer";
+import { Faults, type Pen } from "./field-frame";
+import { changed, type Draft } from "./form-draft";
+import { faultsByPlace, placesOf } from "./field-faults";
+import { Members, Part } from "./schema-field";
+import { pathText } from "./value-paths";
+import type { Shape } from "./schema-shape";
 import "./forms.css";
 
 interface FormFieldsProps {

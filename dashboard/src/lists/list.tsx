@@ -1,8 +1,8 @@
 // A list of the server on the page: loading, empty, its rows, and its end, from where it may go on.
 import type { ComponentChildren } from "preact";
-import { Loaded } from "../parts/states";
+import { Loaded } from "../parts/load-states";
 import "./lists.css";
-import { MOST, type Pages } from "./pages";
+import { MOST, type Pages } from "./paged-list";
 
 interface ListProps<T> {
   of: Pages<T>;

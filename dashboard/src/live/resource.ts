@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { Problem } from "../api/client";
 import type { LiveEvent } from "../api/shapes";
-import { liveSince, liveState, onEvent } from "./live";
+import { liveSince, liveState, onEvent } from "./event-stream";
 
 export interface Resource<T> {
   data: T | undefined;

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Problem } from "../api/client";
 import { asProblem } from "../live/resource";
-import { ProblemBox } from "./states";
+import { ProblemBox } from "./load-states";
 
 interface DialogProps { title: string; onClose: () => void; children: ComponentChildren; isWide?: boolean }
 

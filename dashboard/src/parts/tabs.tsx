@@ -1,7 +1,7 @@
 // Tabs: arrow keys move between them, the chosen one is in the address.
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
-import { query, setQuery } from "../routing";
+import { query, setQuery } from "../router";
 
 export interface Tab { name: string; label: ComponentChildren; show: () => ComponentChildren }
 

@@ -30,10 +30,19 @@ class Principal(msgspec.Struct, frozen=True):
     """When there are any: these operations alone, and of them those the roles allow."""
     via: str = "local"
     """How they were recognised: local, key:ID, oidc, session or wait."""
+    behind: tuple[str, ...] = ()
+    """Who made the key, through a server, or the token of a wait: where four eyes are needed they count as one."""
+    expires_at: int = 0
+    """The moment, in microseconds, after which their key opens nothing; 0: it does not expire."""
 
     @property
     def is_person(self) -> bool:
         return self.kind == "person"
+
+    @property
+    def is_at_machine(self) -> bool:
+        """Whether they need no credential: whoever can read the store can do everything anyway."""
+        return self.via == "local" and self.kind == "person"
 
 
 def own_key(principal: Principal, key: str) -> str:

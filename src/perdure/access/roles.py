@@ -6,6 +6,7 @@ from typing import Final
 
 from perdure.access.principal import ROLES, Principal, Role
 from perdure.errors import InvariantBroken, RejectedError, Rejection
+from perdure.verbs.verb_patterns import reaches
 
 _EVERYONE = frozenset[Role](ROLES)
 
@@ -68,21 +69,6 @@ def refusal(principal: Principal, operation: str, verb: str = "") -> Rejection |
         fact = f"'{principal.name}' may only act on verbs {', '.join(principal.verbs) or 'of no name'}, not on '{verb}'"
         return _forbidden(operation, fact, "Use a key that reaches this verb.")
     return None
-
-
-def reaches(patterns: tuple[str, ...], verb: str) -> bool:
-    """Whether any of the patterns is the verb's name, or its beginning before a star at the end."""
-    return any(
-        pattern == verb or (pattern.endswith("*") and verb.startswith(pattern[:-1])) for pattern in patterns
-    )  # fmt: skip
-
-
-def is_pattern(text: str) -> bool:
-    """Whether a text names verbs: a star may stand at its end alone, after nothing or after a dot."""
-    name, star = text.removesuffix("*"), text.endswith("*")
-    if star and name and not name.endswith("."):
-        return False
-    return bool(text) and "*" not in name and name.isprintable() and " " not in name
 
 
 def _forbidden(operation: str, fact: str, hint: str) -> Rejection:

@@ -13,12 +13,12 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from perdure.access.key_text import from_letters, to_letters
+from perdure.access.api_key_text import from_letters, to_letters
 from perdure.access.principal import Principal
 from perdure.errors import RejectedError, Rejection
 from perdure.sources import SECOND, Micros
 
-WAIT: Final = b"perdure wait 2"
+WAIT: Final = b"perdure wait 3"
 SESSION: Final = b"perdure session 1"
 CSRF: Final = b"perdure csrf 1"
 LOGIN: Final = b"perdure login 1"
@@ -60,14 +60,16 @@ class WaitName(msgspec.Struct, frozen=True):
     key: str
     wait: str = ""
     """The name of the wait itself: a later one under the same key is another. Empty where the key is never reused."""
+    makers: tuple[str, ...] = ()
+    """Who had the token made, with who stands behind them."""
 
 
 # --- waits ------------------------------------------------------------------------------------------------------------
 
 
-def wait_token(secret: bytes, tenant: str, key: str, wait: str = "") -> str:
+def wait_token(secret: bytes, name: WaitName) -> str:
     """What an outsider shows to end one wait, or to say how it goes; worth nothing once the wait is over."""
-    body = ".".join(to_letters(each.encode()) for each in (tenant, key, wait))
+    body = ".".join(to_letters(each.encode()) for each in (name.tenant, name.key, name.wait, *name.makers))
     return f"{WAIT_PREFIX}{body}.{_signature(secret, WAIT, body)}"
 
 
@@ -79,14 +81,20 @@ def read_wait_token(secret: bytes, token: str) -> WaitName | None:
     if not _is_signed(secret, WAIT, body, signature):
         return None
     names = [read.decode() for each in body.split(".") if (read := from_letters(each)) is not None]
-    return WaitName(*names) if len(names) == 3 else None
+    if len(names) < 3:
+        return None
+    tenant, key, wait, *makers = names
+    return WaitName(tenant, key, wait, tuple(makers))
 
 
 def wait_principal(name: WaitName) -> Principal:
-    """Whoever shows a wait's token: may send its completion and its progress. Which wait, the surface must check."""
+    """Whoever shows a wait's token: may send its completion and its progress, and no more than who had it made.
+
+    Which wait, the operation checks.
+    """
     return Principal(
         name.tenant, f"wait:{name.key}"[:200], "service", frozenset({"operator"}), operations=WAIT_OPERATIONS,
-        via="wait",
+        via="wait", behind=name.makers,
     )  # fmt: skip
 
 

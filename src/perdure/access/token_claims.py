@@ -8,10 +8,11 @@ from typing import Any
 
 import msgspec
 
-from perdure.access.grants import name_fault, text_fault
+from perdure.access.grant_checks import name_fault, text_fault
 from perdure.access.principal import KINDS, ROLES, Kind, Principal
-from perdure.contracts import key_fault
+from perdure.access.principal_names import normalised
 from perdure.human_tasks import AGENT
+from perdure.identifiers import key_fault
 
 Claims = Mapping[str, Any]
 MAX_GROUPS = 500
@@ -78,6 +79,7 @@ def principal_of(claims: Claims, names: ClaimNames, kind: Kind) -> Principal | s
         return f"its claim '{names.tenant}' names no tenant"
     if not isinstance(name, str) or text_fault("name", name):
         return f"its claim '{names.name}' names nobody"
+    name = normalised(name)
     told = _named(claims, names.kind)
     kind = next((each for each in KINDS if each == told), kind)
     if kind == "agent" and not name.startswith(AGENT):

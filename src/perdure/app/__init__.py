@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from perdure.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from perdure.app.calls.views import CallView as CallView
@@ -12,22 +13,10 @@ if TYPE_CHECKING:
     from perdure.app.configuration.project import load_config as load_config
     from perdure.app.perdure import Perdure as Perdure
 
+# Names are loaded when first used: who reads a configuration does not wait for the platform.
 _HOMES = {
-    "CallView": "perdure.app.calls.views",
-    "Config": "perdure.app.configuration.project",
-    "Perdure": "perdure.app.perdure",
-    "WaitingFor": "perdure.app.calls.views",
-    "load_config": "perdure.app.configuration.project",
+    "calls.views": ("CallView", "WaitingFor"),
+    "configuration.project": ("Config", "load_config"),
+    "perdure": ("Perdure",),
 }
-
-
-def __getattr__(name: str) -> Any:
-    """Names are loaded when first used: who reads a configuration does not wait for the platform."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'perdure.app' has no attribute '{name}'")
-    return getattr(import_module(home), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(_HOMES)
+__getattr__, __dir__ = lazy_exports(__name__, _HOMES)

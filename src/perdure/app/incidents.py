@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from perdure.app.lists.views import IncidentItem
-from perdure.app.perdure import Perdure
-from perdure.bpmn.machine.identity import INSTANCE
+from perdure.app.lists.list_rows import ActionView
+from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.errors import RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
 from perdure.sources import id_text, parse_id
+
+if TYPE_CHECKING:
+    from perdure.app.perdure import Perdure
+    from perdure.app.runtime import Runtime
 
 CALL = "call"
 CAUSES = {
@@ -22,35 +27,11 @@ CAUSES = {
 """Why, in an operator's words; of others the incident says it itself."""
 
 
-class ActionView(msgspec.Struct, frozen=True):
-    """Something that applies: what it is called, the operation it asks for, and where it is posted."""
-
-    act: str
-    title: str
-    operation: str
-    path: str
-
-
-class StuckView(IncidentItem, frozen=True):
-    """An incident with its cause and the actions that apply to it."""
-
-    cause: str = ""
-    verbs: list[str] = msgspec.field(default_factory=list)
-    actions: list[ActionView] = msgspec.field(default_factory=list)
-
-
 class Place(msgspec.Struct, frozen=True):
     """Where something is stuck. Without a number it is everything that is stuck in it."""
 
     id: str
     number: int | None = None
-
-
-class Mended(msgspec.Struct, frozen=True):
-    """What became of one incident that was tried again."""
-
-    id: str
-    state: str
 
 
 def actions_of(kind: str, id: str, place: int) -> list[ActionView]:
@@ -81,20 +62,14 @@ def actions_of(kind: str, id: str, place: int) -> list[ActionView]:
     ]
 
 
-async def stuck_view(perdure: Perdure, item: IncidentItem) -> StuckView:
-    """An incident with its cause and what can be done about it; nothing can about what is set aside."""
-    told = {name: getattr(item, name) for name in item.__struct_fields__}
-    if not item.kind:
-        return StuckView(**told, cause=item.text)
-    place = Place(item.id, item.place)
-    aggregate = await _read(perdure, place)
-    if aggregate.kind == RUNBOOK and aggregate.state.course is None:
-        told["kind"] = CALL
-    cause = CAUSES.get(item.code, "") or item.text
-    verbs = await _verbs(perdure, aggregate, place)
-    can = perdure.runtime.engine.capabilities
-    actions = [each for each in actions_of(told["kind"], item.id, item.place) if getattr(can, each.act, True)]
-    return StuckView(**told, cause=cause, verbs=verbs, actions=actions)
+def damage_actions_of(kind: str, id: str) -> list[ActionView]:
+    """What can be done about damaged work besides restoring it."""
+    stop = [each for each in actions_of(kind, id, 0) if each.act == "cancel"]
+    if kind == RUNBOOK:
+        stop = [ActionView("cancel", "Stop it", "runbook.cancel", f"/api/runbooks/{id}/cancel")]
+    if kind != CALL:
+        return stop if kind in (INSTANCE, RUNBOOK) else []
+    return [ActionView("amend", "Put other data in its place", "call.amend", f"/api/calls/{id}/amend"), *stop]
 
 
 def place_of_incident(text: str) -> Place:
@@ -106,36 +81,29 @@ def place_of_incident(text: str) -> Place:
     return Place(id_text(parse_id(letters, "incident")), int(number) if colon else None)
 
 
-async def verbs_at(perdure: Perdure, place: Place) -> list[str]:
+async def verbs_at(runtime: Runtime, aggregate: Aggregate, number: int | None) -> list[str]:
     """The verbs that trying again would run, and the one they are part of."""
-    return await _verbs(perdure, await _read(perdure, place), place)
-
-
-async def _verbs(perdure: Perdure, aggregate: Aggregate, place: Place) -> list[str]:
     if aggregate.kind == RUNBOOK:
         steps = enumerate(aggregate.state.steps, 1)
-        return list(dict.fromkeys(step.verb for number, step in steps if place.number in (None, number)))
-    carried = (await perdure.runtime.instances.loaded(aggregate)).deployed.verb
+        return list(dict.fromkeys(step.verb for at, step in steps if number in (None, at)))
+    carried = (await runtime.instances.loaded(aggregate)).deployed.verb
     nodes = aggregate.state.nodes.values()
-    jobs = [node.job.type for node in nodes if node.job is not None and place.number in (None, node.number)]
+    jobs = [node.job.type for node in nodes if node.job is not None and number in (None, node.number)]
     return list(dict.fromkeys(name for name in (carried, *jobs) if name))
 
 
-async def retry_at(perdure: Perdure, place: Place) -> Mended:
-    """Try again what is stuck there."""
-    aggregate = await _read(perdure, place)
-    if aggregate.kind == INSTANCE:
-        instance = await perdure.instances.retry(place.id, place.number)
-        return Mended(place.id, instance.state)
-    if aggregate.state.course is not None and place.number is not None:
-        runbook = await perdure.runbooks.retry(place.id, place.number)
-        return Mended(place.id, runbook.state)
-    view = await perdure.retry(place.id)
-    return Mended(place.id, view.state)
-
-
-async def _read(perdure: Perdure, place: Place) -> Aggregate:
+async def stuck_at(perdure: Perdure, place: Place) -> Aggregate:
+    """The call, runbook or instance of an incident."""
     aggregate = await perdure.runtime.kernel.read(parse_id(place.id), perdure._origin)
     if aggregate.kind not in (RUNBOOK, INSTANCE):
         raise RejectedError(Rejection("not_found", "find", "incident", place.id, "there is no such thing"))
     return aggregate
+
+
+async def retry_at(perdure: Perdure, aggregate: Aggregate, place: Place) -> str:
+    """Try again what is stuck there, and tell the state it has then."""
+    if aggregate.kind == INSTANCE:
+        return (await perdure.instances.retry(place.id, place.number)).state
+    if aggregate.state.course is not None and place.number is not None:
+        return (await perdure.runbooks.retry(place.id, place.number)).state
+    return (await perdure.retry(place.id)).state

@@ -12,6 +12,7 @@ from perdure.errors import (
     EDGE_CODES,
     ConfirmationRequiredError,
     DefinitionError,
+    EffortError,
     PayloadTooLargeError,
     PerdureError,
     QuarantinedError,
@@ -20,6 +21,7 @@ from perdure.errors import (
     StaleError,
     StoreFullError,
     StoreUnavailableError,
+    TenantBusyError,
 )
 
 BROKEN = "Something broke that should not; it has been logged."
@@ -28,6 +30,8 @@ _STATUSES: dict[type[PerdureError], int] = {
     QuarantinedError: 409,
     StoreUnavailableError: 503,
     StoreFullError: 503,
+    TenantBusyError: 429,
+    EffortError: 422,
 }
 
 

@@ -7,45 +7,49 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from perdure.access.key_ring import KeyRing
+from perdure.access.api_key_cache import KeyRing
 from perdure.access.machine import AccessMachine
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
-from perdure.app.operations.guards import Guards
+from perdure.app.lease_renewal import under_new_lease
+from perdure.app.operations.version_locks import Guards
 from perdure.app.overview.counts import Counts
 from perdure.app.packs import PackOperations
 from perdure.app.processes.deployment_gates import gates
+from perdure.app.processes.model_review import Reviews
 from perdure.app.processes.project_models import ProjectModels
-from perdure.app.processes.review import Reviews
 from perdure.channels.webhook_settings import Hooks
 from perdure.engine import Check, Engine
-from perdure.engines.composition import open_engine
+from perdure.engines.engine_selection import open_engine
 from perdure.errors import FencedError, PerdureError
 from perdure.journal import Machine, Origin
-from perdure.kernel.kernel import Aggregate, Kernel
+from perdure.kernel.kernel import Aggregate, Kernel, Preparation, Prepared
 from perdure.processes.definitions import Definitions
 from perdure.processes.forms import Forms
-from perdure.processes.instances import InstanceReader
-from perdure.processes.machines import process_machines
+from perdure.processes.instance_reader import InstanceReader
+from perdure.processes.kernel_machines import process_machines
 from perdure.processes.plan_cache import Plans
 from perdure.runbooks.executor.call_executor import CallExecutor
-from perdure.runbooks.executor.fan_out import FANOUT
-from perdure.runbooks.executor.inbox import Inbox
+from perdure.runbooks.executor.completion_fan_out import FANOUT
+from perdure.runbooks.executor.completion_inbox import Inbox
 from perdure.runbooks.executor.recovery import Recovery
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.sources import SECOND, Micros, Sources, SystemSources
 from perdure.store.ports import Driver
+from perdure.store.request_answers import ANSWERS_KEPT
 from perdure.store.sealer import Sealer
 from perdure.store.store import Store
 from perdure.telemetry import Spans, TelemetrySettings, open_spans
 from perdure.verbs import Catalogue, HandlerRegistry
-from perdure.work.lease import LEASE_SECONDS, Lease
+from perdure.work.computations import Computations
+from perdure.work.entity_records import RecordDesk
 from perdure.work.ports import TimerFound
-from perdure.work.process_identity import ProcessIdentity
-from perdure.work.records import RecordDesk
-from perdure.work.router import Router
+from perdure.work.process_lease import LEASE_SECONDS, Lease
+from perdure.work.store_clock import StoreClock, told
 from perdure.work.store_retry import retry_until_stored
 from perdure.work.timers import Timers
+from perdure.work.verb_router import Router
+from perdure.work.worker_identity import ProcessIdentity
 
 if TYPE_CHECKING:
     from perdure.app.telemetry import CommitObserver
@@ -57,7 +61,6 @@ Role = Literal["worker", "caller", "reader"]
 DUTY_PAUSE: Micros = SECOND
 CHECK_PAUSE: Micros = 30 * SECOND
 RETENTION_PAUSE: Micros = 3600 * SECOND
-ANSWERS_KEPT: Micros = 24 * 3600 * SECOND
 FINISH_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 
@@ -96,8 +99,9 @@ class Runtime:
         self.kernel = Kernel(self.store, self.machines, sources)
         self.keys = KeyRing(self.kernel, sources)
         self.is_driven = is_driven
+        self.clock = self._store_clock(sources)
         self.lease = Lease(
-            self.store, sources, seconds=lease_seconds, identity=identity, has_thread=not is_driven
+            self.store, sources, seconds=lease_seconds, identity=identity, has_thread=not is_driven, clock=self.clock
         )  # fmt: skip
         self.desk = RecordDesk(self.store, catalogue)
         self.router = Router(registry, self.desk.open, has_threads=not is_driven, now=sources.now)
@@ -105,12 +109,14 @@ class Runtime:
         self.intake = Inbox(self.conductor, sources)
         self.upkeep = Recovery(self.conductor, sources)
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
-        self.definitions = Definitions(self.kernel, self.store, catalogue, plans, given)
+        self.computations = Computations(has_threads=not is_driven)
+        self.definitions = Definitions(self.kernel, self.store, catalogue, plans, given, self.computations.run)
+        self.conductor.agent_policy.weigh = self.definitions.consequences.of_verb
         self.instances = InstanceReader(self.kernel, self.store, self.definitions)
         self.forms = Forms(self.instances, catalogue)
         self.engine: Engine = open_engine(self.conductor, self.upkeep, self.store, self.instances, self.forms, sources)
         self.pasts = InstanceHistoryCache(self.instances)
-        self.reviews = Reviews(catalogue)
+        self.reviews = Reviews(catalogue, self.computations)
         self.packs = PackOperations()
         self.guards = Guards()
         self.hooks = Hooks()
@@ -120,6 +126,7 @@ class Runtime:
         self.sealer = sealer(self.store) if sealer is not None and role == "worker" else None
         self._keep_seconds = keep_seconds
         self._duties: list[asyncio.Task[None]] = []
+        self._is_started = False
         self._wake = asyncio.Event()
         self.recovered = asyncio.Event()
         """Set once what others left behind was looked through, where that is a duty of this process."""
@@ -128,18 +135,33 @@ class Runtime:
         self._renewal = asyncio.Lock()
         self._elsewhere: asyncio.Future[bool] | None = None
         self._observer: CommitObserver | None = None
+        self._listen()
+
+    def _listen(self) -> None:
         self.upkeep.wake = self._wake.set
         self.kernel.arm(self._arm)
+        self.kernel.renew, self.store.renew = self._put_again, self._renew_lost
         for kind in self.machines:
             if kind != RunbookMachine.kind:
                 self.kernel.listen(self._on_commit, kind)
-        if driver.dialect == "postgres":
+        if self.driver.dialect == "postgres":
             self.kernel.listen(self._tell_others)
 
+    def _store_clock(self, sources: Sources) -> StoreClock | None:
+        """The clock leases and timers are judged by; None where somebody moves it."""
+        if self.driver.clock is None and sources.is_test_clock and not self.is_driven:
+            log.warning("the clock of this process is moved, and the store's does not count: for demonstrations only")
+        if self.driver.clock is not None or sources.is_test_clock:
+            self.driver.clock = sources.now
+        if not isinstance(sources, SystemSources) or sources.is_test_clock:
+            return None
+        return StoreClock(sources, has_own=self.driver.clock is None, changed=self._clock_changed)
+
     async def start(self) -> None:
-        await self.driver.open()
+        self._loop = asyncio.get_running_loop()
+        await self.driver.open(creates=self.role != "reader")
         try:
-            await self._set_clock()
+            await self._read_clock()
             if self.role == "reader":
                 self.recovered.set()
                 return
@@ -189,6 +211,8 @@ class Runtime:
 
     async def scrape(self) -> bytes:
         """The text of `/metrics`."""
+        if self.clock is not None:
+            self.measure().clock_differs(self.clock.difference / SECOND)
         return await self.observer.scrape()
 
     async def deploy_models(self, models: ProjectModels, origin: Origin) -> None:
@@ -197,15 +221,32 @@ class Runtime:
         if self.role != "reader":
             await models.deploy(self.engine, origin)
 
-    async def _set_clock(self) -> None:
+    async def _read_clock(self) -> None:
         """The store's clock counts; a machine's own may drift from it, or be set, while a process runs."""
-        if isinstance(self.sources, SystemSources):
-            self.sources.offset = await self.driver.clock_offset()
+        asked_at = self.sources.monotonic()
+        if self.clock is not None and (at := await self.driver.read_clock()) is not None:
+            self.clock.read(at, asked_at)
+
+    def _clock_changed(self) -> None:
+        self._loop.call_soon_threadsafe(self._mind_clock)
+
+    def _mind_clock(self) -> None:
+        """End the duties of a process whose machine tells another time than the store; begin them once it agrees."""
+        assert self.clock is not None
+        how = told(self.clock.difference)
+        if self.clock.is_apart:
+            log.error("the clock of this machine is %s; this process does no duty until they agree", how)
+            for task in self._duties:
+                task.cancel()
+        elif self._is_started:
+            log.warning("the clock of this machine is %s; this process does its duties again", how)
+            self._begin_duties()
 
     def _begin_duties(self) -> None:
+        self._is_started = True
         if self.is_driven or self.role != "worker":
             self.recovered.set()
-        if self.is_driven:
+        if self.is_driven or (self.clock is not None and self.clock.is_apart):
             return
         duties: list[Callable[[], Awaitable[None]]] = [self.timers.run]
         if self.role == "worker":
@@ -214,11 +255,13 @@ class Runtime:
                 duties.append(self.sealer.run)
             if self._keep_seconds is not None:
                 duties.append(self._retain)
-        self._duties = [asyncio.create_task(self._guarded(duty)) for duty in duties]
+        self._duties = [each for each in self._duties if not each.done()]
+        self._duties += [asyncio.create_task(self._guarded(duty)) for duty in duties]
 
     async def stop(self) -> None:
         """Let running attempts end, give the lease back, close. What is left is taken over by others."""
         # First those that would begin more: what is leased while the last attempts end would be left in the air.
+        self._is_started = False
         for task in self._duties:
             task.cancel()
         await asyncio.gather(*self._duties, return_exceptions=True)
@@ -241,6 +284,7 @@ class Runtime:
         if self._observer is not None:
             await self._observer.close()
         self.router.close()
+        self.computations.close()
         if self._elsewhere is not None:
             self._elsewhere.cancel()
             await asyncio.gather(self._elsewhere, return_exceptions=True)
@@ -277,22 +321,21 @@ class Runtime:
         await self.upkeep.check_definitions()
         await self.upkeep.take_up_forgotten()
         await self.lease.forget_old()
-        await self._set_clock()
 
     async def _check(self) -> None:
         while True:
             await self._try(self.check)
-            await self.sources.sleep_until(self.sources.now() + CHECK_PAUSE)
+            await self.sources.sleep(CHECK_PAUSE)
 
     async def _retain(self) -> None:
         while True:
             await self._try(self.retain)
-            await self.sources.sleep_until(self.sources.now() + RETENTION_PAUSE)
+            await self.sources.sleep(RETENTION_PAUSE)
 
     async def _forget(self) -> None:
         while True:
             await self._try(self.forget)
-            await self.sources.sleep_until(self.sources.now() + RETENTION_PAUSE)
+            await self.sources.sleep(RETENTION_PAUSE)
 
     async def forget(self) -> int:
         """Answers given more than a day ago are forgotten; how many were."""
@@ -312,9 +355,10 @@ class Runtime:
     async def _try(self, duty: Callable[[], Awaitable[Any]]) -> None:
         number = self.lease.number
         try:
-            await duty()
-        except FencedError:
-            await self._renew(number)
+            try:
+                await duty()
+            except FencedError:
+                await self._renew(number)
         except PerdureError as error:
             log.warning("a duty failed and will be tried again: %s", error)
 
@@ -325,13 +369,26 @@ class Runtime:
                 await self._try(duty)
             except Exception:
                 log.exception("a duty of this process broke and begins again: %s", getattr(duty, "__qualname__", duty))
-            await self.sources.sleep_until(self.sources.now() + DUTY_PAUSE)
+            await self.sources.sleep(DUTY_PAUSE)
 
     def _lost(self) -> None:
         log.warning("the lease %s was taken away; taking a new one", self.lease.number)
         if self._observer is not None:
             self._observer.lease_lost()
-        self._renewing = asyncio.ensure_future(self._renew(self.lease.number))
+        self._renewing = asyncio.ensure_future(self._renew_or_say(self.lease.number))
+
+    async def _renew_or_say(self, lost: int) -> None:
+        try:
+            await self._renew(lost)
+        except PerdureError as error:
+            log.error("this process gets no other lease and can write nothing more: %s", error)
+
+    async def _renew_lost(self, lost: FencedError) -> None:
+        await self._renew(int(lost.id))
+
+    async def _put_again(self, lost: FencedError, prepare: Preparation | Prepared) -> Preparation | Prepared | None:
+        await self._renew_lost(lost)
+        return under_new_lease(prepare, lost, self.lease.number)
 
     async def _renew(self, lost: int) -> None:
         """A new lease for one that was lost, once, however many notice; asked for until the store answers."""

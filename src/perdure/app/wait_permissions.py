@@ -1,23 +1,30 @@
-"""Whose waits a key stands for: what somebody has to be allowed before they end one."""
+"""Wait permissions: the verbs that a key must reach before its holder ends a wait."""
 
 from __future__ import annotations
 
-from perdure.app.lists.views import DeadLetterItem, dead_letter
+from typing import TYPE_CHECKING
+
+from perdure.access.principal import EVERY_VERB, Principal
+from perdure.access.roles import check
+from perdure.app.lists.list_rows import DeadLetterItem, dead_letter
 from perdure.app.runtime import Runtime
-from perdure.bpmn.machine.identity import INSTANCE
-from perdure.contracts import check_key
+from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.errors import QuarantinedError, RejectedError, Rejection
+from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.kernel.ports import DEAD
 from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
-from perdure.runbooks.executor.inbox import own_tokens
+from perdure.runbooks.executor.completion_inbox import own_tokens
 from perdure.runbooks.executor.wait_names import read_name
 from perdure.runbooks.machine.human_tasks import waiting_task
 from perdure.runbooks.machine.state import WAITING
 from perdure.runbooks.ports import DeadLetter
 from perdure.sources import ID_LENGTH, Id, parse_id
 from perdure.verbs.definition import same_verb_name
+
+if TYPE_CHECKING:
+    from perdure.app.perdure import Perdure
 
 
 class WaitPermissions:
@@ -107,3 +114,17 @@ async def letter_of(runtime: Runtime, origin: Origin, message_id: str) -> DeadLe
     if letter is None or letter.status != DEAD:
         raise RejectedError(Rejection("not_found", "find", "dead letter", message_id[:200], "there is none"))
     return dead_letter(DeadLetter(*letter[:4], letter.answer, letter.body))
+
+
+async def check_reach(perdure: Perdure, principal: Principal, operation: str, key: str, verb: str = "") -> None:
+    """Refuse whose key does not reach every verb that waits under it."""
+    verbs = await perdure.waits.verbs_under(key, verb)
+    for each in verbs:
+        check(principal, operation, verb=each)
+    if verbs or EVERY_VERB[0] in principal.verbs:
+        return
+    # What comes too early is kept and applied when its wait begins: then it must have been for a verb they reach.
+    if not verb:
+        fact, hint = "nothing waits under it yet and your key does not reach every verb", "Name the verb it is for."
+        raise RejectedError(Rejection("forbidden", "complete", "key", key, fact, hint))
+    check(principal, operation, verb=verb)

@@ -154,7 +154,7 @@ class Element(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     documentation: str = ""
     properties: dict[str, str] = {}
-    """`zeebe:properties`: `intake` and `schema` of a wait are ours, the rest is kept."""
+    """`zeebe:properties`: `intake`, `schema` and `replaces` of a wait are ours, the rest is kept."""
     extensions: tuple[Extension, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""Properties of a user task: `perdure:fourEyes`, and its ladder of reminders and reassignments."""
+"""Properties of a user task: `perdure:fourEyes`, `perdure:agents`, and its ladder of reminders and reassignments."""
 
 from __future__ import annotations
 
@@ -9,29 +9,32 @@ from perdure.human_tasks import MAX_RUNGS, RungAct, RungRule, ladder_of, read_ru
 
 PREFIX = "perdure:"
 FOUR_EYES = "perdure:fourEyes"
+AGENTS = "perdure:agents"
 RUNGS: dict[str, RungAct] = {
     "perdure:remind": "remind",
     "perdure:reassign": "reassign",
     "perdure:escalate": "escalate",
 }
-KNOWN = (FOUR_EYES, *RUNGS)
+KNOWN = (FOUR_EYES, AGENTS, *RUNGS)
 
 
 class TaskRules(NamedTuple):
     four_eyes: bool = False
     ladder: tuple[RungRule, ...] = ()
+    agents: bool = False
 
 
 NO_RULES = TaskRules()
 
 
 def rules_of(properties: Mapping[str, str]) -> TaskRules:
-    """What holds for a task. Where lint was passed over, what is no rung is left out and a doubt needs four eyes."""
+    """What holds for a task. Where lint was passed over, what is no rung is left out and a doubt is for two people."""
     if not any(name in properties for name in KNOWN):
         return NO_RULES
     found = [rung for name, act in RUNGS.items() if name in properties for rung in read_rungs(act, properties[name])[0]]
     is_needed = properties.get(FOUR_EYES, "false").strip() != "false"
-    return TaskRules(is_needed, ladder_of(found)[:MAX_RUNGS])
+    is_for_agents = properties.get(AGENTS, "false").strip() == "true"
+    return TaskRules(is_needed, ladder_of(found)[:MAX_RUNGS], is_for_agents)
 
 
 def ladder_faults(properties: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -6,8 +6,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from perdure.contracts import DurationError, parse_date_time, parse_span
-from perdure.durations import Span, later, next_after
+from perdure.durations import DurationError, Span, later, next_after, parse_span
+from perdure.moments import parse_date_time
 
 _CYCLE = re.compile(r"R(?P<times>-1|\d{0,9})/(?:(?P<start>.+)/)?(?P<interval>P[^/]*)", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

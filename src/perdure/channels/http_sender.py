@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from perdure.channels.egress import Target
+from perdure.channels.egress_policy import Target
 
 if TYPE_CHECKING:
     import httpx

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from perdure.channels.egress import Egress
+from perdure.channels.egress_policy import Egress
 from perdure.channels.http_sender import Answer, Sender
-from perdure.channels.signatures import sign
 from perdure.channels.webhook_settings import HookOut, Hooks
+from perdure.channels.webhook_signatures import sign
 from perdure.errors import BusinessError, RejectedError, StoreSettingError, Transient
 from perdure.sources import Sources
 from perdure.verbs.handlers import Call

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from perdure.access.roles import is_pattern
-from perdure.channels.signatures import MIN_SECRET_BYTES, WINDOW_SECONDS, secret_bytes
+from perdure.channels.webhook_signatures import MIN_SECRET_BYTES, WINDOW_SECONDS, secret_bytes
 from perdure.errors import StoreSettingError
-from perdure.verbs.field_reader import Fields
+from perdure.verbs.mapping_reader import Fields
+from perdure.verbs.verb_patterns import is_pattern
 from perdure.verbs.yaml_nodes import Node
 
 HOOKS_KEYS = frozenset({"in", "out", "egress"})

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from perdure.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from perdure.client.asynchronous.client import AsyncClient as AsyncClient
-    from perdure.client.blocking import Client as Client
+    from perdure.client.blocking_client import Client as Client
 
+# Names are loaded when first used: nobody waits for the half they do not use.
 _HOMES = {
-    "AsyncClient": "perdure.client.asynchronous.client",
-    "Client": "perdure.client.blocking",
+    "asynchronous.client": ("AsyncClient",),
+    "blocking_client": ("Client",),
 }
-
-
-def __getattr__(name: str) -> Any:
-    """Names are loaded when first used: nobody waits for the half they do not use."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'perdure.client' has no attribute '{name}'")
-    return getattr(import_module(home), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(_HOMES)
+__getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -10,7 +10,9 @@ import msgspec
 
 from perdure.errors import (
     ConfirmationRequiredError,
+    DamagedPayloadError,
     DefinitionError,
+    EffortError,
     ModelError,
     PayloadTooLargeError,
     PerdureError,
@@ -23,6 +25,7 @@ from perdure.errors import (
     SchemaViolationError,
     StoreFullError,
     StoreUnavailableError,
+    TenantBusyError,
 )
 
 RETRIED = frozenset({429, 502, 503, 504})
@@ -42,7 +45,10 @@ _STATUSES: dict[int, RejectionCode] = {
 }  # fmt: skip
 _OURS: dict[str, type[PerdureError]] = {
     kind.code: kind
-    for kind in (PayloadTooLargeError, QuarantinedError, StoreFullError, StoreUnavailableError)
+    for kind in (
+        DamagedPayloadError, EffortError, PayloadTooLargeError, QuarantinedError, StoreFullError,
+        StoreUnavailableError, TenantBusyError,
+    )
 }  # fmt: skip
 _DEFINITIONS: dict[str, type[DefinitionError]] = {
     kind.code: kind for kind in (DefinitionError, ModelError, ProgramError)

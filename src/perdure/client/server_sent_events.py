@@ -13,6 +13,8 @@ class SentEvent(NamedTuple):
 
 
 PULSE = SentEvent()
+BOUNDED = "stream.bounded"
+"""The event by which a server ends a stream that has sent as much as one may: a pulse, and nothing that happened."""
 
 
 class Reader:
@@ -20,7 +22,7 @@ class Reader:
 
     def __init__(self) -> None:
         self._rest = b""
-        self._id = ""
+        self._id = self._name = ""
         self._data: list[str] = []
 
     def read(self, chunk: bytes) -> list[SentEvent]:
@@ -42,10 +44,12 @@ class Reader:
         value = value.removeprefix(" ")
         if name == "id":
             self._id = value
+        elif name == "event":
+            self._name = value
         elif name == "data":
             self._data.append(value)
 
     def _ended(self) -> list[SentEvent]:
-        event = SentEvent(self._id, "\n".join(self._data))
-        self._id, self._data = "", []
+        event = SentEvent(self._id, "\n".join(self._data)) if self._name != BOUNDED else PULSE
+        self._id, self._name, self._data = "", "", []
         return [event] if event != PULSE else []

@@ -6,10 +6,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from perdure.demo.case_review import begin_worker
-from perdure.demo.client_research import GROUPS, record
+from perdure.demo.case_scene import begin_worker
 from perdure.demo.command_runner import COMMAND, REQUESTER, BrokenPromise, Stage
 from perdure.demo.example_project import begin
+from perdure.demo.research_scene import GROUPS, record
 
 CARD = """
 You are ana, who takes clients on. Say what you want, one line at a time:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perdure.demo import case_review, client_research, process_changes, tamper_check
+from perdure.demo import case_scene, process_change_scene, research_scene, tamper_scene
 from perdure.demo.command_runner import Stage
 
 TITLE = "Perdure: a client is taken on"
@@ -16,19 +16,19 @@ SUMMARY = (
 def tell(stage: Stage) -> None:
     """The whole story; raises BrokenPromise where it is not so."""
     stage.open(TITLE, SUMMARY)
-    client_research.project(stage)
-    worker = case_review.begin_worker(stage)
-    opened = client_research.converse(stage)
-    worker = case_review.kill(stage, opened, worker)
+    research_scene.project(stage)
+    worker = case_scene.begin_worker(stage)
+    opened = research_scene.converse(stage)
+    worker = case_scene.kill(stage, opened, worker)
     stage.end_picture()
-    case_review.early_and_lost(stage, opened)
-    worker = case_review.days_pass(stage, opened, worker)
-    case_review.four_eyes(stage, opened)
-    case_review.approved(stage, opened)
-    process_changes.end_of_the_plan(stage, opened)
-    other = process_changes.new_version(stage)
-    process_changes.rejected(stage, other)
-    process_changes.onboarding(stage)
-    tamper_check.verify(stage)
-    tamper_check.tamper(stage)
+    case_scene.early_and_lost(stage, opened)
+    worker = case_scene.days_pass(stage, opened, worker)
+    case_scene.four_eyes(stage, opened)
+    case_scene.approved(stage, opened)
+    process_change_scene.end_of_the_plan(stage, opened)
+    other = process_change_scene.new_version(stage)
+    process_change_scene.rejected(stage, other)
+    process_change_scene.onboarding(stage)
+    tamper_scene.verify(stage)
+    tamper_scene.tamper(stage)
     stage.end("Nothing was lost, nothing happened twice, and nothing can be changed unnoticed.")

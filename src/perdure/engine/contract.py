@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from perdure.bpmn.machine.definition import Deployed, Profile
+from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.model import Model
 from perdure.engine.capabilities import Capabilities
 from perdure.engine.deployment import Deployment, Judged
@@ -192,6 +192,7 @@ class Engine(Protocol):
         message_id: str = "",
         override: str = "",
         until: Until = "committed",
+        seen: str = "",
     ) -> Coroutine[Any, Any, Aggregate]:
         """End a human task; under one message id it ends once."""
         ...

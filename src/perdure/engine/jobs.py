@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol, Self
 
-from perdure.contracts import FailureClass
 from perdure.engine.instance import Flags
+from perdure.verb_contract import FailureClass
 
 
 class Job(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, assert_never
 
 from perdure.sources import Id
 
@@ -29,6 +29,17 @@ class Receipt(NamedTuple):
     message_id: str
     instances: tuple[Id, ...] = ()
     reason: str = ""
+
+    @property
+    def is_unwanted(self) -> bool:
+        """Whether nobody took it, and nobody will by what is known."""
+        match self.outcome:
+            case "no_subscription" | "ambiguous":
+                return True
+            case "correlated" | "buffered" | "started" | "accepted" | "duplicate":
+                return False
+            case _:
+                assert_never(self.outcome)
 
 
 class Broadcast(NamedTuple):

@@ -5,6 +5,7 @@ covers the one before it and the exact bytes of the record. Entries name payload
 that data can be erased while the chain still verifies.
 """
 
+from perdure.journal.anchors import Anchor, RowRecord, anchored
 from perdure.journal.chain import genesis, link
 from perdure.journal.machine import (
     NO_ROWS,
@@ -20,14 +21,26 @@ from perdure.journal.machine import (
     TimerRow,
     Written,
 )
-from perdure.journal.record import RECORD_VERSION, Entries, Origin, Record, RecordCodec, Sieve, SourcePosition
+from perdure.journal.record import (
+    RECORD_VERSION,
+    Deed,
+    Entries,
+    Origin,
+    Record,
+    RecordCodec,
+    RecordRow,
+    Sieve,
+    SourcePosition,
+)
 from perdure.journal.state_parts import Parts
-from perdure.journal.upcasters import Upcaster, lift, read_form
+from perdure.journal.upcasters import Upcaster, grown, lift, read_form
 
 __all__ = [
     "NO_ROWS",
     "RECORD_VERSION",
+    "Anchor",
     "Decision",
+    "Deed",
     "Entries",
     "IncidentRow",
     "JobRow",
@@ -40,13 +53,17 @@ __all__ = [
     "Parts",
     "Record",
     "RecordCodec",
+    "RecordRow",
+    "RowRecord",
     "Rows",
     "Sieve",
     "SourcePosition",
     "TimerRow",
     "Upcaster",
     "Written",
+    "anchored",
     "genesis",
+    "grown",
     "lift",
     "link",
     "read_form",

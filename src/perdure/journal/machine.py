@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkab
 import msgspec
 
 from perdure.errors import Rejection
+from perdure.journal.notice_routes import Route
 from perdure.journal.record import Origin, RecordCodec
-from perdure.journal.routes import Route
 from perdure.journal.state_parts import Parts
 
 S = TypeVar("S")
@@ -104,6 +104,8 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     keeps: bool = True
     state: Any = None
     written: Written | None = None
+    refusal: Rejection | None = None
+    """What the caller is told instead, once the entries are durable: something was noted, and not what was asked."""
 
 
 class Machine(Protocol[S, C_contra, E]):

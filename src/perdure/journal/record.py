@@ -7,6 +7,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from perdure.journal.anchors import Anchor, anchored
+from perdure.journal.chain import link
 from perdure.journal.upcasters import Upcaster, read_form
 
 RECORD_VERSION = 1
@@ -22,6 +24,13 @@ class Origin(msgspec.Struct, frozen=True, array_like=True):
     trace: str = ""
     groups: tuple[str, ...] = ()
     """The groups the principal belongs to, as whoever vouches for them says; no record keeps them."""
+    behind: tuple[str, ...] = ()
+    """Others who stand behind the principal, as who made the key or drafted the work: for four eyes they are one."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The principal, with whoever stands behind them."""
+        return (self.principal, *self.behind)
 
 
 class SourcePosition(NamedTuple):
@@ -43,6 +52,26 @@ class Record(msgspec.Struct, Generic[E], frozen=True, array_like=True):
     entries: tuple[E, ...]
     source: SourcePosition | None = None
     """The place the entries were decided at, when that was elsewhere."""
+    anchors: tuple[Anchor, ...] = ()
+    """The rows committed with the record that no state stands for."""
+
+
+class RecordRow(msgspec.Struct, frozen=True, gc=False):
+    """One record as stored: its place in the aggregate, its bytes, its hash."""
+
+    sequence: int
+    body: bytes
+    hash: bytes
+
+
+class Deed(NamedTuple):
+    """A command that changes something, to be recorded; `body` where its record is written already."""
+
+    at: int
+    command: str
+    origin: Origin
+    entries: Any
+    body: bytes = b""
 
 
 class Entries(msgspec.Struct, frozen=True, gc=False, eq=False):
@@ -118,6 +147,19 @@ class RecordCodec(Generic[E]):
 
     def encode(self, at: int, command: str, origin: Origin, entries: Any) -> bytes:
         return self._encoder.encode((self._version, at, command, origin.principal, origin.trace, tuple(entries)))
+
+    def chained(
+        self, head: bytes, sequence: int, deeds: Sequence[Deed], anchors: Sequence[Anchor] = ()
+    ) -> list[RecordRow]:
+        """A record for each command, chained to the one at a sequence with that hash; the last one has the anchors."""
+        records: list[RecordRow] = []
+        for at, command, origin, entries, body in deeds:
+            written = body or self.encode(at, command, origin, entries)
+            if anchors and len(records) == len(deeds) - 1:
+                written = anchored(written, anchors)
+            head, sequence = link(head, written), sequence + 1
+            records.append(RecordRow(sequence, written, head))
+        return records
 
     def encode_sourced(
         self, at: int, command: str, origin: Origin, entries: tuple[E, ...], source: SourcePosition

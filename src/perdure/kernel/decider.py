@@ -10,8 +10,24 @@ import msgspec
 from msgspec.structs import replace
 
 from perdure.errors import PerdureError, RejectedError, Rejection
-from perdure.journal import Decision, Machine, Notice, Origin, PartedMachine, Parts, Rows, Written, genesis, link
-from perdure.kernel.ports import Attachments, Conflict, RecordRow, Unit
+from perdure.journal import (
+    Anchor,
+    Decision,
+    Deed,
+    Machine,
+    Notice,
+    Origin,
+    PartedMachine,
+    Parts,
+    RecordRow,
+    Rows,
+    Written,
+    anchored,
+    genesis,
+    link,
+)
+from perdure.kernel.ports import Attachments, Conflict, Unit
+from perdure.kernel.row_anchors import anchors_of, has_rows
 from perdure.sources import Id, Micros, Sources
 
 _NO_PARTS: list[tuple[int, bytes]] = []
@@ -41,6 +57,8 @@ class Prepared(msgspec.Struct, frozen=True, gc=False):
     attachments: Attachments | None = None
     decision: Decision | Rejection | None = None
     """What the command leads to, where whoever prepared it for this very state has decided it already."""
+    due: Micros = 0
+    """The moment before which it may not be committed, by the store's clock."""
 
 
 Preparation = Callable[[Aggregate], Prepared | Rejection]
@@ -105,6 +123,14 @@ class Decided(msgspec.Struct, frozen=True, gc=False):
     command: Any
     brought: Attachments | None
     decision: Decision
+    due: Micros = 0
+
+    def told(self, after: Aggregate) -> Answer | RejectedError:
+        """What whoever asked is told once it is durable."""
+        decision = self.decision
+        if decision.refusal is not None:
+            return RejectedError(decision.refusal)
+        return Answer(after, decision.answer, decision.entries)
 
     @property
     def is_quiet(self) -> bool:
@@ -176,7 +202,7 @@ class Decider:
             return RejectedError(decision)
         if not decision.keeps and brought is not None:
             brought = brought.arrival()
-        return Decided(submission, now, command, brought, decision)
+        return Decided(submission, now, command, brought, decision, prepared.due)
 
     def unit(self, machine: Machine[Any, Any, Any], current: Aggregate, decided: list[Decided]) -> Committing:
         if len(decided) == 1:
@@ -184,7 +210,7 @@ class Decider:
             if written is not None and written.rows is not None and not written.is_notable:
                 return _filled(machine, current, decided, written, written.rows)
         id, state = current.id, current.state
-        changing: list[Decided] = []
+        changing: list[Deed] = []
         attachments: list[Attachments] = []
         notices: list[Notice] = []
         written = None
@@ -194,8 +220,9 @@ class Decider:
             decision = each.decision
             if decision.written is None and not decision.entries:
                 continue
-            changing.append(each)
             state, written = _after(machine, state, decision), decision.written
+            body = written.record if written is not None else b""
+            changing.append(Deed(each.at, type(each.command).__name__, each.submission.origin, decision.entries, body))
             if written is None or written.is_notable:
                 notices.extend(machine.notices(id, state, tuple(decision.entries)))
         parted = self.parted.get(current.kind)
@@ -207,11 +234,14 @@ class Decider:
             before, rows, parts = _changed(machine, parted, current, state, held)
         status, ended_at = machine.status(state)
         encoded = written.state if written is not None else machine.encode(state)
-        records = _records(machine, current, changing)
+        anchors = _anchors(current, decided[-1].at, attachments, notices)
+        records = machine.records.chained(
+            current.head or genesis(current.tenant, current.kind, id), current.version, changing, anchors
+        )
         head, version = (records[-1].hash, records[-1].sequence) if records else (current.head, current.version)
         unit = Unit(
             current.tenant, id, current.kind, current.version, version, status, ended_at, encoded, head, records,
-            before, rows, notices, attachments, decided[-1].at, parts,
+            before, rows, notices, attachments, decided[-1].at, parts, max(each.due for each in decided),
         )  # fmt: skip
         return Committing(unit, Aggregate(id, current.tenant, current.kind, version, state, head, rows), decided)
 
@@ -246,32 +276,23 @@ def _filled(
 ) -> Committing:
     """The unit of one command that is written already: as `Decider.unit` would make it, with less ado."""
     alone, id, tenant, kind, version = decided[0], current.id, current.tenant, current.kind, current.version
-    state, body = alone.decision.state, written.record
+    state, body, brought = alone.decision.state, written.record, alone.brought
+    if brought is not None and has_rows(brought):
+        body = anchored(body, anchors_of(tenant, id, alone.at, [brought], ()))
     head = link(current.head or genesis(tenant, kind, id), body)
     status, ended_at = machine.status(state)
     unit = Unit(
         tenant, id, kind, version, version + 1, status, ended_at, written.state, head,
         [RecordRow(version + 1, body, head)], current.rows, rows, [],
-        [] if alone.brought is None else [alone.brought], alone.at,
+        [] if brought is None else [brought], alone.at, _NO_PARTS, alone.due,
     )  # fmt: skip
     return Committing(unit, Aggregate(id, tenant, kind, version + 1, state, head, rows), decided)
 
 
-def _records(machine: Machine[Any, Any, Any], current: Aggregate, decided: list[Decided]) -> list[RecordRow]:
-    """A record for each command, chained to those before it."""
-    head, version = current.head or genesis(current.tenant, current.kind, current.id), current.version
-    records: list[RecordRow] = []
-    for each in decided:
-        written = each.decision.written
-        if written is not None:
-            body = written.record
-        else:
-            by, command = each.submission.origin, type(each.command).__name__
-            body = machine.records.encode(each.at, command, by, each.decision.entries)
-        head = link(head, body)
-        version += 1
-        records.append(RecordRow(version, body, head))
-    return records
+def _anchors(current: Aggregate, at: Micros, attachments: list[Attachments], notices: list[Notice]) -> list[Anchor]:
+    if not notices and not any(map(has_rows, attachments)):
+        return []
+    return anchors_of(current.tenant, current.id, at, attachments, notices)
 
 
 def _after(machine: Machine[Any, Any, Any], state: Any, decision: Decision) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from perdure.errors import (
+    FencedError,
     InvariantBroken,
     PerdureError,
     QuarantinedError,
@@ -30,8 +31,8 @@ from perdure.kernel.decider import (
     Submission,
     twin,
 )
+from perdure.kernel.external_entries import Sourced, SourcedJournal
 from perdure.kernel.ports import Attachments, Conflict, Loaded, Told, Units, Verdict
-from perdure.kernel.sourced import Sourced, SourcedJournal
 from perdure.sources import Id, Micros, Sources, id_text
 
 __all__ = ["Aggregate", "Answer", "Kernel", "Preparation", "Prepared"]
@@ -49,6 +50,8 @@ NoticeListener = Callable[[Aggregate, Sequence[Notice]], None]
 RefusalListener = Callable[[BaseException], None]
 LeavingListener = Callable[[Id], None]
 TimerListener = Callable[[Aggregate], None]
+Renew = Callable[[FencedError, Preparation | Prepared], Awaitable[Preparation | Prepared | None]]
+"""Takes a new lease for one that was lost; answers what to put again under it, None when it is over with the lease."""
 
 
 class Kernel:
@@ -79,6 +82,8 @@ class Kernel:
         self._arming: list[TimerListener] = []
         self._refusing: list[RefusalListener] = []
         self._leaving: list[LeavingListener] = []
+        self.renew: Renew | None = None
+        """Asked when a command was refused because the lease of this process was taken away: nothing was written."""
 
     def machine(self, kind: str) -> Machine[Any, Any, Any]:
         return self._machines[kind]
@@ -142,7 +147,7 @@ class Kernel:
         if verdict is None:
             self._committed(committing)
         elif isinstance(verdict, BaseException):
-            self._refuse(submission, verdict)
+            self._renew_or_refuse(committing.after.id, submission, verdict, self._begin)
         else:
             submission.settle(Answer(None, "conflict", (), verdict))
 
@@ -209,7 +214,7 @@ class Kernel:
     ) -> Answer:
         """Append entries that a carrier decided elsewhere, with what they bring; answers `appended` or `known`.
 
-        The table in `kernel.sourced` says what becomes of each position.
+        The table in `kernel.external_entries` says what becomes of each position.
         """
         return await self._sourced.append(kind, id, origin, Sourced(tuple(entries), source, at, brought))
 
@@ -303,7 +308,7 @@ class Kernel:
 
     def _fail(self, id: Id, submissions: list[Submission], error: BaseException) -> None:
         for submission in submissions:
-            self._refuse(submission, error)
+            self._renew_or_refuse(id, submission, error, self._put)
         self._go_on(id)
 
     def _go_on(self, id: Id) -> None:
@@ -319,7 +324,7 @@ class Kernel:
             self._tell(committing)
         finally:
             for each in committing.decided:
-                each.submission.settle(Answer(after, each.decision.answer, each.decision.entries))
+                each.submission.settle(each.told(after))
 
     # --- serving the long way ------------------------------------------------------------------------------------
 
@@ -336,7 +341,7 @@ class Kernel:
                     await self._run(id, folded)
                 except BaseException as error:
                     for submission in folded:
-                        self._refuse(submission, error)
+                        self._renew_or_refuse(id, submission, error, self._put)
                     if not isinstance(error, Exception):
                         raise
                 folded = self._take(id)
@@ -401,7 +406,7 @@ class Kernel:
                 self._tell(committing)
         finally:
             for each in (*decided, *quiet):
-                each.submission.settle(Answer(after, each.decision.answer, each.decision.entries))
+                each.submission.settle(each.told(after))
             for submission, error in refused:
                 self._refuse(submission, error)
         return None
@@ -495,6 +500,28 @@ class Kernel:
     def _listening_to(self, kind: str) -> list[Listener]:
         found = self._listening[kind] = [listener for wanted, listener in self._listeners if wanted in ("", kind)]
         return found
+
+    def _renew_or_refuse(
+        self, id: Id, submission: Submission, error: BaseException, put: Callable[[Id, Submission], None]
+    ) -> None:
+        if isinstance(error, FencedError) and self.renew is not None and not submission.is_settled:
+            self._spawn(self._put_again(id, submission, error, self.renew, put))
+        else:
+            self._refuse(submission, error)
+
+    async def _put_again(
+        self, id: Id, submission: Submission, lost: FencedError, renew: Renew, put: Callable[[Id, Submission], None]
+    ) -> None:
+        try:
+            prepare = await renew(lost, submission.prepare)
+            if prepare is None:
+                raise lost
+            submission.prepare = prepare
+            put(id, submission)
+        except BaseException as error:
+            self._refuse(submission, error)
+            if not isinstance(error, Exception):
+                raise
 
     def _refuse(self, submission: Submission, error: BaseException) -> None:
         if not submission.is_settled:

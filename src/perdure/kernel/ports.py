@@ -9,18 +9,10 @@ import msgspec
 
 from perdure.errors import QuarantinedError
 from perdure.journal import Notice, Rows
+from perdure.journal import RecordRow as RecordRow
 from perdure.sources import Id, Micros
 
 PENDING, APPLIED, DEAD, DISCARDED = range(4)
-INBOX_STATES = ("pending", "applied", "dead", "discarded")
-
-
-class RecordRow(msgspec.Struct, frozen=True, gc=False):
-    """One record as stored: its place in the aggregate, its bytes, its hash."""
-
-    sequence: int
-    body: bytes
-    hash: bytes
 
 
 class InboxRow(NamedTuple):
@@ -67,6 +59,8 @@ class Attachments(msgspec.Struct, gc=False):
     settles: tuple[str, str] | None = None
     idempotency: tuple[str, bytes] | None = None
     index: list[IndexRow] = []
+    index_source: tuple[bytes, bytes] | None = None
+    """The hash and the bytes of the data that the index rows come from, when it is not among the payloads brought."""
     entities: list[EntityWrite] = []
     erases: bool = False
     reindexes: bool = False
@@ -100,6 +94,8 @@ class Unit(msgspec.Struct, gc=False):
     at: int = 0
     parts: list[tuple[int, bytes]] = []
     """Parts of the state that are rows by themselves and changed, by their place."""
+    due: Micros = 0
+    """The moment before which it may not be written, by the store's clock: for timers that fire."""
 
 
 class Loaded(NamedTuple):
@@ -113,10 +109,25 @@ class Loaded(NamedTuple):
     head: bytes
 
 
+class Chain(Protocol):
+    """The identity of a journal and its end: what its records are checked against."""
+
+    @property
+    def id(self) -> Id: ...
+    @property
+    def tenant(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def head(self) -> bytes: ...
+
+
 class Conflict(NamedTuple):
     """Why a unit was not written. `holder` is who holds the key, where that is known."""
 
-    what: Literal["version", "idempotency", "inbox", "key", "entity"]
+    what: Literal["version", "idempotency", "inbox", "key", "entity", "early"]
     key: str = ""
     holder: bytes | None = None
     detail: str = ""
@@ -138,7 +149,7 @@ class Found(NamedTuple):
 
 
 class WaitFound(NamedTuple):
-    """What a process waits for; `number` is the place to go on from, and smaller for those that wait longer."""
+    """What waits; `number` is the place to go on from, and smaller for those that wait longer."""
 
     aggregate: Id
     step: int

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from perdure.contracts import ConsequenceTier
 from perdure.packs.conditions import Condition
 from perdure.payload import data_hash
 from perdure.runbooks.plan import OnFailure, PackPin
+from perdure.verb_contract import ConsequenceTier
 from perdure.verbs.definition import same_verb_name
 
 AnswerKind = Literal["string", "boolean", "list", "entity_ref", "enum"]

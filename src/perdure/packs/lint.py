@@ -12,9 +12,9 @@ from perdure.packs.definition import Pack, Question, Rule, Template, TemplateSte
 from perdure.packs.loader import Shelf
 from perdure.packs.placeholders import Placeholder, parse_template, placeholders_in
 from perdure.verbs.catalogue import Catalogue
+from perdure.verbs.compiled_schema import CompiledSchema
 from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.near_names import did_you_mean
-from perdure.verbs.schema import CompiledSchema
 from perdure.verbs.schema_shorthand import argument_name
 
 

@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 import msgspec
 
-from perdure.contracts import CONSEQUENCE_TIERS
 from perdure.packs.conditions import ConditionFault, IsSet, Path, leaves, parse_condition, renamed
 from perdure.packs.definition import (
     AnswerKind,
@@ -27,10 +26,11 @@ from perdure.packs.definition import (
 from perdure.packs.placeholders import PlaceholderFault, parse_template, placeholders_in
 from perdure.packs.yaml_keys import PLACES
 from perdure.runbooks.plan import OnFailure
-from perdure.verbs.field_reader import Fields
+from perdure.verb_contract import CONSEQUENCE_TIERS
+from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.near_names import did_you_mean
 from perdure.verbs.schema_shorthand import argument_name
-from perdure.verbs.templates import placeholders
+from perdure.verbs.text_templates import placeholders
 from perdure.verbs.yaml_nodes import Node, Report
 
 PACK_ID = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from perdure.bpmn.diagram_selection import diagram_of
-from perdure.bpmn.machine.definition import Deployed, Profile
-from perdure.bpmn.machine.identity import PROCESS, process_id
+from perdure.bpmn.machine.aggregate_ids import PROCESS, process_id
+from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.machine.process_machine import (
     Deploy,
     ProcessState,
@@ -23,31 +24,49 @@ from perdure.bpmn.machine.process_machine import (
 from perdure.bpmn.model import CallActivity, Diagram, Model, nodes
 from perdure.cron import next_cron
 from perdure.engine import Check, Deployment, Judged, ProcessVersion
-from perdure.errors import DefinitionError, InvariantBroken, Problem, RejectedError, Rejection
+from perdure.errors import DefinitionError, InvariantBroken, Problem, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.payload import canonical, digest, digest_text
+from perdure.processes.consequences import Consequences
 from perdure.processes.plan_cache import Definition, MissingPlan, Plans, definition_of
 from perdure.processes.ports import ProcessReads
 from perdure.processes.verb_bindings import Carried, bind, carried_by, carrier_of, choose_process, starts_of
-from perdure.sources import iso
+from perdure.sources import Id, iso
+from perdure.verb_contract import is_grave
 from perdure.verbs import Catalogue
+from perdure.verbs.consequences import Consequence, consequence_of
 
 MAX_PROCESSES = 1000
+Run = Callable[[str, Callable[[], Sequence[Problem]]], Awaitable[Sequence[Problem]]]
+"""Runs a check on behalf of a tenant."""
+
+
+async def _at_once(tenant: str, work: Callable[[], Sequence[Problem]]) -> Sequence[Problem]:
+    return work()
 
 
 class Definitions:
     """What is deployed. `checks` are lint and proof, handed in by whoever puts the platform together."""
 
     def __init__(
-        self, kernel: Kernel, store: ProcessReads, catalogue: Catalogue, plans: Plans, checks: Sequence[Check] = ()
+        self,
+        kernel: Kernel,
+        store: ProcessReads,
+        catalogue: Catalogue,
+        plans: Plans,
+        checks: Sequence[Check] = (),
+        run: Run = _at_once,
     ) -> None:
+        """Checks take a while, and are run by `run`."""
         self._kernel = kernel
         self._store = store
         self._catalogue = catalogue
         self.plans = plans
+        self.consequences = Consequences(self, store, catalogue)
         self._checks = tuple(checks)
+        self._run = run
         self._fresh: dict[bytes, Aggregate] = {}
         self.find_model: Callable[[str, Origin], Awaitable[None]] | None = None
         """Deploys a process of the project for a tenant that has none of that name yet."""
@@ -79,7 +98,7 @@ class Definitions:
         if known is not None:
             return Judged(deployed, data, drawing_of(model, deployed), known=known)
         others = {*along, *await self._called(deployed, origin)}
-        findings = tuple(await self._findings(model, deployed, contract, others))
+        findings = tuple(await self._findings(model, deployed, contract, others, origin.tenant))
         return Judged(deployed, data, drawing_of(model, deployed), findings)
 
     async def enter(self, judged: Judged, origin: Origin) -> Deployment:
@@ -91,11 +110,13 @@ class Definitions:
         if known is not None and not await self._is_redrawn(process, hash, judged.drawing, origin):
             return known
         definition = definition_of(judged.deployed, hash)
-        state, is_new = await self._record(definition, judged, origin)
+        found = judged.consequence or await self.consequences.of_deployment(judged.deployed, origin)
+        state, is_new = await self._record(definition, judged, found, origin)
         version = state.with_hash(hash)
         assert version is not None
         self.plans.keep(definition)
-        return known or Deployment(process, version.number, digest_text(hash), judged.findings, is_new)
+        tier = version.consequence or found.tier
+        return known or Deployment(process, version.number, digest_text(hash), judged.findings, is_new, tier)
 
     async def _known(self, process: str, hash: bytes, origin: Origin) -> Deployment | None:
         """The version with that content, if it is active: what was let through once is not judged again."""
@@ -110,7 +131,7 @@ class Definitions:
             reason = f"it is version {version.number}, and version {latest.number} stays what new instances take"
             hint = f"Retire version {latest.number} to go back."
             findings = (Problem("process.not_latest", "", 0, 0, process, reason, hint, "warning"),)
-        return Deployment(process, version.number, digest_text(hash), findings, False)
+        return Deployment(process, version.number, digest_text(hash), findings, False, version.consequence)
 
     async def _drawn(self, process: str, hash: bytes, origin: Origin) -> bytes:
         """How a version is drawn, by its hash; empty when it is not, or not deployed."""
@@ -143,16 +164,29 @@ class Definitions:
         return [each.state.process for each in found if each is not None and each.state.latest() is not None]
 
     async def _findings(
-        self, model: Model, deployed: Deployed, contract: Any, others: Collection[str]
+        self, model: Model, deployed: Deployed, contract: Any, others: Collection[str], tenant: str
     ) -> list[Problem]:  # fmt: skip
         """What the checks say, each asked only when those before it found no error; an error refuses the process."""
-        found = _start_problems(deployed, model.file)
+        found = [*_start_problems(deployed, model.file), *self._unlisted(deployed, model.file)]
         for check in (None, *self._checks):
             if check is not None:
                 # Looking at every way through a process takes a while, and others need not wait for it.
-                found.extend(await asyncio.to_thread(check, model, deployed, contract, others))
+                found.extend(await self._run(tenant, partial(check, model, deployed, contract, others)))
             if errors := [problem for problem in found if problem.severity == "error"]:
                 raise DefinitionError(errors)
+        return found
+
+    def _unlisted(self, deployed: Deployed, file: str) -> list[Problem]:
+        """The grave verbs of a hollow process that no verb carries: nothing lists them."""
+        if deployed.profile != "hollow" or deployed.verb:
+            return []
+        found = []
+        for binding in deployed.bindings.values():
+            verb = self._catalogue.find(binding.verb, binding.version)
+            if verb is not None and is_grave(consequence_of(self._catalogue, verb).tier):
+                reason = f"it calls '{verb.name}', which is grave, and no verb carries it that lists that"
+                hint = f"Let a verb carry it (execution.process: {deployed.process.id}) that lists it in sub_verbs."
+                found.append(Problem("process.unlisted", file, 0, 0, deployed.process.id, reason, hint))
         return found
 
     def _carried(self, process: str, contract: Any) -> Carried | None:
@@ -161,14 +195,16 @@ class Definitions:
         verb = carrier_of(process, self._catalogue)
         return carried_by(verb) if verb is not None else None
 
-    async def _record(self, definition: Definition, judged: Judged, origin: Origin) -> tuple[ProcessState, bool]:
+    async def _record(
+        self, definition: Definition, judged: Judged, found: Consequence, origin: Origin
+    ) -> tuple[ProcessState, bool]:
         deployed = definition.deployed
         id = process_id(origin.tenant, deployed.process.id)
         content = judged.data if judged.known is None else b""  # else it is there
         payloads = [(digest(data), data) for data in (content, judged.drawing) if data]
         command = Deploy(
             process=deployed.process.id, hash=definition.hash, starts=starts_of(deployed), verb=deployed.verb,
-            diagram=digest(judged.drawing) if judged.drawing else b"",
+            diagram=digest(judged.drawing) if judged.drawing else b"", consequence=found.tier,
             instead=await self._replaceable(deployed.process.id, definition.hash, judged.drawing, origin),
         )  # fmt: skip
         prepared = Prepared(command, Attachments(payloads=payloads))
@@ -182,6 +218,14 @@ class Definitions:
                 answer = await self._kernel.ask(PROCESS, id, origin, prepared)
         assert answer.aggregate is not None
         return answer.aggregate.state, any(not isinstance(entry, Redrawn) for entry in answer.entries)
+
+    async def state(self, id: Id, origin: Origin) -> ProcessState | None:
+        """A process by its id; None when it is not there or cannot be read."""
+        try:
+            state: ProcessState = (await self._kernel.read(id, origin)).state
+        except (QuarantinedError, RejectedError):
+            return None
+        return state
 
     async def find(self, process: str, origin: Origin) -> Aggregate | None:
         """The process as it is stored now; those who ask in one turn of the loop share one look."""
@@ -296,7 +340,7 @@ def version_views(state: ProcessState) -> list[ProcessVersion]:
     return [
         ProcessVersion(
             state.process, each.number, digest_text(each.hash), each.status, iso(each.deployed_at), each.by, each.verb,
-            latest is not None and each.number == latest.number,
+            latest is not None and each.number == latest.number, each.consequence,
         )
         for each in state.versions
     ]  # fmt: skip

@@ -12,12 +12,26 @@ from perdure.bpmn.machine.state import Node
 from perdure.errors import RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import copied
-from perdure.processes.instances import InstanceReader
+from perdure.processes.instance_reader import InstanceReader
+from perdure.processes.known_values import Asked, replaceable, still_known
 from perdure.processes.payload_merge import seen_from
 from perdure.processes.verb_bindings import INTAKE
 from perdure.verbs import Catalogue, CompiledSchema, Verb
 
 SCHEMA = "schema"
+
+
+class Form(msgspec.Struct, frozen=True):
+    """What a wait asks for, and the fields that its process gives by itself: those are shown and never asked.
+
+    `schema` is None when nothing is declared, or only where the verb is not loaded.
+    """
+
+    schema: dict[str, Any] | None = None
+    known: dict[str, Any] = {}
+
+
+NO_FORM = Form()
 
 
 class Forms:
@@ -28,26 +42,29 @@ class Forms:
         self._catalogue = catalogue
         self._schemas: dict[str, CompiledSchema] = {}
 
-    async def of(self, aggregate: Aggregate, node: Node) -> dict[str, Any] | None:
-        """The JSON Schema of a task's answer; what its intake verb knows already is filled in.
-
-        None when nothing is declared, or only where the verb is not loaded.
-        """
-        await self._instances.loaded(aggregate)
-        own: dict[str, Any] | None = copied(self._form(aggregate, node, await self._instances.data(aggregate) or {}))
-        return own
-
-    def _form(self, aggregate: Aggregate, node: Node, data: dict[str, Any]) -> dict[str, Any] | None:
-        definition = self._instances.definition(aggregate)
+    async def of(self, aggregate: Aggregate, node: Node) -> Form:
+        """The form of a task's answer: it asks for no field that the process itself gives."""
+        definition = await self._instances.loaded(aggregate)
         properties = definition.elements[node.element].properties if node.element in definition.elements else {}
-        if schema := properties.get(SCHEMA):
-            return self.schema(schema, node.element).schema
-        binding = definition.binding(properties.get(INTAKE, ""))
+        intake = properties.get(INTAKE, "")
+        binding = definition.binding(intake)
         verb = self._catalogue.find(binding.verb, binding.version) if binding is not None else None
-        if verb is None:
-            return None
-        known = declared(verb, seen_from(data, place_of(aggregate.state, node))) if verb.input.properties else {}
-        return _filled(verb.definition.input_schema, known)
+        schema = self._asked(properties, node.element, verb)
+        if schema is None:
+            return NO_FORM
+        asked = Asked(node.element, intake, place_of(aggregate.state, node))
+        names = {*schema.get("properties", {}), *(verb.input.properties if verb is not None else ())}
+        seen = seen_from(await self._instances.data(aggregate) or {}, asked.place)
+        known = {name: seen[name] for name in seen if name in names - replaceable(properties)}
+        if known:
+            known = still_known(known, await self._instances.load_answers(aggregate, asked))
+        own: dict[str, Any] = copied({"schema": _without(schema, known), "known": known})
+        return Form(**own)
+
+    def _asked(self, properties: Mapping[str, str], element: str, verb: Verb | None) -> dict[str, Any] | None:
+        if text := properties.get(SCHEMA):
+            return self.schema(text, element).schema
+        return verb.definition.input_schema if verb is not None else None
 
     def schema(self, text: str, element: str) -> CompiledSchema:
         """A schema written out as JSON, the name of a definition that verbs share, or of a verb whose input it is."""
@@ -80,11 +97,8 @@ def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:
     return args
 
 
-def _filled(schema: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema that does not ask for what is known, and offers it as the default."""
-    properties = {
-        name: {**part, "default": known[name]} if name in known and isinstance(part, dict) else part
-        for name, part in schema.get("properties", {}).items()
-    }
+def _without(schema: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema that does not ask for what is known."""
+    properties = {name: part for name, part in schema.get("properties", {}).items() if name not in known}
     required = [name for name in schema.get("required", ()) if name not in known]
-    return {**schema, "properties": properties, "required": required}
+    return {**schema, "properties": properties, "required": required} if known else schema

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from perdure.bpmn.machine.definition import Binding, Deployed
+from perdure.bpmn.machine.deployed_process import Binding, Deployed
 from perdure.bpmn.machine.execution_plan import Plan, plan_of
 from perdure.bpmn.machine.state import Node as Token
 from perdure.bpmn.model import CallActivity, Node, Task, nodes

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from perdure.kernel.ports import AggregateFound, RecordRow
+from perdure.kernel.ports import AggregateFound, Chain, RecordRow, WaitFound
 from perdure.sources import Id
 
 FROM_THE_NEWEST = b"\xff" * 17
@@ -34,10 +34,16 @@ class ProcessReads(Protocol):
 
     async def payload(self, aggregate: Id, hash: bytes) -> bytes | None: ...
     async def records(self, aggregate: Id, after: int = 0, most: int = 1000) -> list[RecordRow]: ...
-    async def history(self, aggregate: Id, after: int, previous: bytes) -> list[RecordRow]: ...
+    def history(self, chain: Chain, after: int = 0, most: int = 1000) -> AsyncIterator[RecordRow]: ...
 
     async def feed(self, after: int, most: int) -> Sequence[FeedRow]:
         """Records of all tenants after a cursor, in the order of commits."""
+        ...
+
+    async def find_waits(
+        self, tenant: str, kind: str, name: str, key: str = "", after: int = 0, most: int = 100
+    ) -> list[WaitFound]:
+        """What waits under a name and a key, longest first; start events of processes among it."""
         ...
 
     async def changed(self, seconds: float) -> bool:

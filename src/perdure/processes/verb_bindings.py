@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from perdure.bpmn.machine.definition import Binding, Deployed, Profile
+from perdure.bpmn.machine.deployed_process import Binding, Deployed, Profile
 from perdure.bpmn.machine.process_machine import Start, StartKind
 from perdure.bpmn.model import (
     Definitions,
@@ -21,8 +21,8 @@ from perdure.bpmn.model import (
     TimerTrigger,
     nodes,
 )
-from perdure.contracts import FlagContract
 from perdure.errors import RejectedError, Rejection
+from perdure.verb_contract import FlagContract
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.definition import same_verb_name
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any, Literal, assert_never
 
 import msgspec
 
@@ -45,6 +46,20 @@ class Either(msgspec.Struct, frozen=True, tag="any"):
 
 
 Condition = Test | Not | All | Either
+
+
+def tests_of(condition: Condition) -> Iterator[Test]:
+    """The comparisons a condition is made of."""
+    match condition:
+        case Test():
+            yield condition
+        case Not():
+            yield from tests_of(condition.of)
+        case All() | Either():
+            for part in condition.of:
+                yield from tests_of(part)
+        case _:
+            assert_never(condition)
 
 
 class Branch(msgspec.Struct, frozen=True):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from hashlib import blake2b, sha256
 
-from perdure.errors import QuarantinedError
+from perdure.errors import DamagedPayloadError, QuarantinedError
 from perdure.journal import ParkedRow, link
-from perdure.kernel.ports import APPLIED, InboxRow, Loaded, RecordRow
+from perdure.kernel.ports import APPLIED, Chain, InboxRow, Loaded, RecordRow
 from perdure.sources import Id, id_text
 
 SUM_BYTES = 16
+BYTES = (bytes, bytearray, memoryview)
 _SUM = blake2b(digest_size=SUM_BYTES)
 SETTLED = "applied"
 """The answer of a message that was acted on later than it came."""
+WAYS_ON = "It is quarantined; other work goes on. Restore it from a backup, amend its data or cancel it."
 
 
 def checksum(
@@ -52,41 +54,89 @@ def is_whole(row: InboxRow, sums: bytes) -> bool:
     return (message_sums(row) if len(sums) > SUM_BYTES else message_sum(row)) == sums
 
 
+def stored_id(value: object) -> Id:
+    """The id in a column; an error where an index or a row holds something else."""
+    if isinstance(value, BYTES):
+        return Id(bytes(value))
+    raise QuarantinedError(
+        "read", "row of the store by its", "id", "it holds no id where one was written",
+        "Let the database check itself with `perdure db check`.", aggregate=b"", place="row",
+    )  # fmt: skip
+
+
+ENDED = frozenset({"completed", "failed", "cancelled", "terminated", "compensated", "compensation_failed"})
+"""States in which data can be erased."""
+
 AggregateRow = tuple[bytes, str, str, int, str, int, bytes, bytes, bytes]
 
 
 def checked(row: AggregateRow) -> Loaded:
     """The aggregate behind a row, or an error that names the row."""
     id, tenant, kind, version, status, ended_at, state, head, stored = row
-    id = bytes(id)
-    if isinstance(state, str) or isinstance(head, str) or isinstance(stored, str):
-        raise damaged(id, "aggregate", "it holds text where bytes were")
+    id = stored_id(id)
+    if not isinstance(state, BYTES) or not isinstance(head, BYTES) or isinstance(stored, str):
+        raise damaged(id, "aggregate", "it holds something else where bytes were")
     state, head = bytes(state), bytes(head)
     if checksum(id, tenant, kind, version, status, ended_at, state, head) != stored:
         raise damaged(id, "aggregate", "its bytes no longer match their checksum")
-    return Loaded(Id(id), tenant, kind, version, state, head)
+    return Loaded(id, tenant, kind, version, state, head)
+
+
+def is_erased(row: AggregateRow) -> bool:
+    """Whether the tombstone of an aggregate is written: it ended, and the time that retention counts from is taken."""
+    return row[4] in ENDED and row[5] == 0
 
 
 def checked_payload(aggregate: bytes, hash: bytes, data: bytes) -> bytes:
     """The bytes behind a hash, or an error that names both."""
-    if isinstance(data, str) or sha256(data).digest() != hash:
-        raise damaged(aggregate, "payload", f"its bytes no longer have the hash sha256:{hash.hex()}")
+    if isinstance(data, str):
+        raise damaged_payload(aggregate, hash, "text")
+    if (actual := sha256(data).digest()) != hash:
+        raise damaged_payload(aggregate, hash, f"sha256:{actual.hex()}")
     return data
 
 
-def checked_chain(aggregate: bytes, previous: bytes, records: list[RecordRow]) -> list[RecordRow]:
-    """Records that follow one another from a hash on, or an error that names the first that does not."""
-    for record in records:
+def damaged_payload(aggregate: bytes, hash: bytes, actual: str, differs: str = "payload hash") -> DamagedPayloadError:
+    """The error that names the payload which was written and what is there in its place."""
+    expected = f"sha256:{hash.hex()}"
+    return DamagedPayloadError(
+        "read", "payload", id_text(aggregate), f"the {differs} differs: expected {expected}, actual {actual}",
+        WAYS_ON, aggregate=aggregate, place="payload", differs=differs, expected=expected, actual=actual,
+    )  # fmt: skip
+
+
+def missing_payload(aggregate: bytes, hash: bytes) -> DamagedPayloadError:
+    """The error that names a payload no row holds, although no tombstone erased it."""
+    return damaged_payload(aggregate, hash, "no row", "payload")
+
+
+def record_of(aggregate: bytes, row: tuple[int, bytes, bytes]) -> RecordRow:
+    """A record as stored; one that holds something else than bytes is damaged."""
+    sequence, body, hash = row
+    if isinstance(body, BYTES) and isinstance(hash, BYTES):
+        return RecordRow(sequence, bytes(body), bytes(hash))
+    raise damaged(aggregate, "journal", f"record {sequence} holds no bytes")
+
+
+def checked_chain(chain: Chain, after: int, previous: bytes, records: list[RecordRow]) -> list[RecordRow]:
+    """Records that follow one another in hash and number up to the head, or an error that names where they do not."""
+    for expected, record in enumerate(records, after + 1):
+        if record.sequence != expected:
+            raise damaged(chain.id, "journal", f"record {expected} is missing and record {record.sequence} follows")
         if link(previous, record.body) != record.hash:
-            raise damaged(aggregate, "journal", f"record {record.sequence} no longer matches its hash")
+            raise damaged(chain.id, "journal", f"record {expected} no longer matches its hash")
+        if expected == chain.version and record.hash != chain.head:
+            raise damaged(chain.id, "journal", f"record {expected} is not the head of the journal")
         previous = record.hash
     return records
 
 
-def checked_entity(tenant: str, entity: str, key: str, data: bytes, hash: bytes, *, version: int = 0) -> bytes:
-    """The bytes of a record, or of one version of it, or an error that names entity and key."""
+def checked_entity(
+    tenant: str, entity: str, key: str, data: bytes, hash: bytes, *, version: int = 0, is_erased: bool = False
+) -> bytes:
+    """The bytes of a record, or of one version of it, or an error that names entity and key; none when erased."""
     # A file edited by hand may hold text where bytes were: damage like any other.
-    if not isinstance(data, str) and sha256(data).digest() == bytes(hash):
+    if not isinstance(data, str) and (sha256(data).digest() == bytes(hash) or (is_erased and not data)):
         return bytes(data)
     which = f"version {version} of the record" if version else "the record"
     fact = f"the bytes of {which} '{entity}/{key}' no longer have their hash"
@@ -99,8 +149,5 @@ def checked_entity(tenant: str, entity: str, key: str, data: bytes, hash: bytes,
 
 
 def damaged(aggregate: bytes, place: str, fact: str) -> QuarantinedError:
-    return QuarantinedError(
-        "read", place, id_text(aggregate), fact,
-        "It is set aside; other work goes on. Compare with a backup, then see `perdure audit verify`.",
-        aggregate=aggregate, place=place,
-    )  # fmt: skip
+    """The error that names the rows of an aggregate which are not what was written."""
+    return QuarantinedError("read", place, id_text(aggregate), fact, WAYS_ON, aggregate=aggregate, place=place)

@@ -18,7 +18,7 @@ from perdure.payload import (
     digest,
     unpack_and_keep,
 )
-from perdure.store.checksums import checked_payload, damaged
+from perdure.store.checksums import checked_payload, damaged_payload, missing_payload
 from perdure.store.ports import Row
 
 MOST_KEPT = 32
@@ -43,7 +43,7 @@ class DeltaReader:
             if (aggregate, hash) in self._kept:
                 break
             if len(changes) > MAX_DELTAS:
-                raise damaged(aggregate, "payload", f"sha256:{wanted.hex()} is made of more changes than were stored")
+                raise damaged_payload(aggregate, wanted, f"more than {MAX_DELTAS} changes, one made of the other")
             stored = await self._base(aggregate, hash)
         else:
             self._keep(aggregate, hash, bytes(checked_payload(aggregate, hash, stored)))
@@ -61,16 +61,16 @@ class DeltaReader:
             try:
                 (made, written), held = apply_delta(held, change)
             except NotADeltaError as error:
-                raise damaged(aggregate, "payload", f"{_NO_LONGER} sha256:{wanted.hex()} ({error})") from error
+                raise damaged_payload(aggregate, wanted, f"a change that does not apply ({error})") from error
             if made != wanted:
-                raise damaged(aggregate, "payload", f"{_NO_LONGER} sha256:{wanted.hex()}")
+                raise damaged_payload(aggregate, wanted, f"sha256:{made.hex()}")
             self._keep(aggregate, wanted, held)
         return written
 
     async def _base(self, aggregate: bytes, hash: bytes) -> Any:
         rows = await self._fetch("read_payload", aggregate=aggregate, hash=hash)
         if not rows:
-            raise damaged(aggregate, "payload", f"no bytes are kept for the hash sha256:{hash.hex()}")
+            raise missing_payload(aggregate, hash)
         return rows[0][0]
 
     def _keep(self, aggregate: bytes, hash: bytes, found: Held | bytes) -> None:
@@ -88,16 +88,13 @@ def is_made_of(stored: Any, hashes: set[bytes]) -> bool:
     return change is not None and change.base in hashes
 
 
-_NO_LONGER = "its bytes no longer have the hash"
-
-
 def _change(aggregate: bytes, hash: bytes, stored: Any) -> Stored | None:
     if isinstance(stored, str) or digest(stored) == hash:
         return None  # text is damage by hand; what has the hash is whole, whatever it looks like
     try:
         return delta_of(bytes(stored))
     except NotADeltaError as error:
-        raise damaged(aggregate, "payload", f"{_NO_LONGER} sha256:{hash.hex()} ({error})") from error
+        raise damaged_payload(aggregate, hash, f"bytes that are no payload ({error})") from error
 
 
 def _unpacked(aggregate: bytes, hash: bytes, whole: bytes) -> Held:
@@ -105,4 +102,4 @@ def _unpacked(aggregate: bytes, hash: bytes, whole: bytes) -> Held:
         packed = Packed(whole.decode("utf-8", "surrogateescape"), f"sha256:{hash.hex()}")
         return unpack_and_keep(packed, max_bytes=len(whole))
     except PerdureError as error:
-        raise damaged(aggregate, "payload", f"a change was stored of sha256:{hash.hex()}, {error.fact}") from error
+        raise damaged_payload(aggregate, hash, f"no payload a change can be made of ({error.fact})") from error

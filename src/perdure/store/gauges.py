@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from perdure.sources import Id
+from perdure.store.checksums import stored_id
 from perdure.store.ports import Driver
 
-Counted = Literal["jobs", "incidents", "dead", "tasks", "calls"]
+Counted = Literal["jobs", "incidents", "dead", "tasks", "calls", "quarantined"]
 
 
 class Gauges:
@@ -28,4 +29,4 @@ class Gauges:
     async def oldest_tasks(self, most: int, looked_at: int) -> list[tuple[Id, str, int, int]]:
         """Human tasks by their opening, of so many `looked_at`: id, tenant, step or node, token."""
         rows = await self._driver.fetch("gauge_oldest_tasks", most=most, looked_at=looked_at)
-        return [(Id(bytes(id)), str(tenant), int(step), int(token)) for id, tenant, step, token in rows]
+        return [(stored_id(id), str(tenant), int(step), int(token)) for id, tenant, step, token in rows]

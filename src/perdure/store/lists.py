@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from perdure.runbooks.ports import DeadLetter
 from perdure.sources import Id, Micros
+from perdure.store.checksums import stored_id
 from perdure.store.ports import Driver
 
 NEWEST = 2**62
@@ -53,7 +54,7 @@ class Lists:
         by_state = status if is_plan or status != "completed" else ""
         query, more = ("list_runbooks_in", {"status": by_state}) if by_state else ("list_runbooks", {})
         rows = await self._driver.fetch(query, tenant=tenant, is_plan=int(is_plan), before=before, most=most, **more)
-        return [Listed(number, Id(bytes(id)), state, version) for number, id, state, version in rows]
+        return [Listed(number, stored_id(id), state, version) for number, id, state, version in rows]
 
     async def number_of(self, id: Id) -> int:
         """The place of an aggregate among all; 0 when there is none."""
@@ -63,12 +64,12 @@ class Lists:
     async def from_number(self, tenant: str, is_plan: bool, number: int) -> Listed | None:
         """The oldest plan, or call, that is not older than a place."""
         rows = await self._driver.fetch("runbook_from", tenant=tenant, is_plan=int(is_plan), number=number)
-        return Listed(rows[0][0], Id(bytes(rows[0][1])), rows[0][2], rows[0][3]) if rows else None
+        return Listed(rows[0][0], stored_id(rows[0][1]), rows[0][2], rows[0][3]) if rows else None
 
     async def ids_between(self, tenant: str, low: bytes, high: bytes, most: int) -> list[Id]:
         """Calls and plans whose ids are in a narrow range, the last first."""
         rows = await self._driver.fetch("ids_between", tenant=tenant, low=low, high=high, most=most)
-        return [Id(bytes(row[0])) for row in rows]
+        return [stored_id(row[0]) for row in rows]
 
     async def indexed_field(self, tenant: str, verb: str, field: str) -> tuple[str, str] | None:
         """The first verb and field that have an index after these."""
@@ -83,7 +84,7 @@ class Lists:
             "indexed_before", tenant=tenant, verb=verb, field=field, low=low, value=before[0], aggregate=before[1],
             most=most,
         )  # fmt: skip
-        return [Indexed(value, Id(bytes(id))) for value, id in rows]
+        return [Indexed(value, stored_id(id)) for value, id in rows]
 
     async def index_of(self, id: Id) -> list[tuple[str, str, str]]:
         """What an aggregate is found by: verb, field and value."""
@@ -95,7 +96,7 @@ class Lists:
         """Instances, newest first."""
         query, more = ("list_ids_in", {"status": status}) if status else ("list_ids", {})
         rows = await self._driver.fetch(query, tenant=tenant, kind=kind, before=before, most=most, **more)
-        return [Listed(0, Id(bytes(id)), state, version) for id, state, version in rows]
+        return [Listed(0, stored_id(id), state, version) for id, state, version in rows]
 
     async def with_value(
         self, tenant: str, verb: str, field: str, value: str, before: bytes, most: int
@@ -104,14 +105,14 @@ class Lists:
         rows = await self._driver.fetch(
             "list_indexed_ids", tenant=tenant, verb=verb, field=field, value=value, before=before, most=most
         )
-        return [Listed(0, Id(bytes(id)), state, version) for id, state, version in rows]
+        return [Listed(0, stored_id(id), state, version) for id, state, version in rows]
 
     async def incidents(self, tenant: str, after: tuple[int, bytes, int], most: int) -> list[IncidentFound]:
         """Open incidents, oldest first."""
         rows = await self._driver.fetch(
             "incidents_after", tenant=tenant, opened_at=after[0], aggregate=after[1], step=after[2], most=most
         )
-        return [IncidentFound(opened_at, Id(bytes(id)), step, code) for opened_at, id, step, code in rows]
+        return [IncidentFound(opened_at, stored_id(id), step, code) for opened_at, id, step, code in rows]
 
     async def dead_letters(self, tenant: str, after: tuple[int, int], most: int) -> list[tuple[int, DeadLetter]]:
         """Dead letters with their numbers, oldest first."""
@@ -152,7 +153,7 @@ class Lists:
         """Aggregate, step and token of what waits longest, of a kind."""
         query = "oldest_call_waiting" if kind == "call" else "oldest_wait"
         rows = await self._driver.fetch(query, tenant=tenant, **({} if kind == "call" else {"kind": kind}))
-        return (Id(bytes(rows[0][0])), rows[0][1], rows[0][2]) if rows else None
+        return (stored_id(rows[0][0]), rows[0][1], rows[0][2]) if rows else None
 
     async def count_incidents(self, tenant: str, most: int) -> int:
         return int((await self._driver.fetch("count_incidents_of", tenant=tenant, most=most))[0][0])

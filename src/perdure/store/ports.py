@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, Protocol
 
 from perdure.kernel.ports import Conflict, Told, Unit
-from perdure.sources import Id
+from perdure.sources import Id, Micros
 from perdure.work.ports import Beat
 
 Row = tuple[Any, ...]
@@ -31,14 +31,19 @@ class Driver(Protocol):
     url: str
     fence: int
     is_threaded: bool
+    schema: int
+    """The number of the newest schema this release knows, which the store has while it may be written."""
+    clock: Callable[[], Micros] | None
+    """The clock that leases and timers are judged by; None where the database judges by its own, which is the rule
+    where it has one: only a test gives it another."""
 
     @property
     def commits(self) -> int:
         """How many transactions wrote units."""
         ...
 
-    async def open(self) -> None:
-        """Connect, check durability, bring the schema up to date."""
+    async def open(self, *, creates: bool = True) -> None:
+        """Connect, check durability, bring the schema up to date; make the store where there is none and it may."""
         ...
 
     async def close(self) -> None: ...
@@ -66,8 +71,8 @@ class Driver(Protocol):
         """A heartbeat on a connection of its own, and how to close it."""
         ...
 
-    async def clock_offset(self) -> int:
-        """How far the database's clock is ahead of this process's, in microseconds."""
+    async def read_clock(self) -> Micros | None:
+        """What time it is by the database's own clock, asked just now; None where it has none."""
         ...
 
     async def changed(self, seconds: float) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from perdure.sources import Micros
+from perdure.sources import SECOND, Micros, Sources
 from perdure.store.ports import Driver
+from perdure.store.row_records import ANSWER, CURSOR, GONE, answer_digest, cursor_digest, telling
 from perdure.work.ports import Answered, Claim
 
 FORGOTTEN_AT_ONCE = 1000
+ANSWERS_KEPT: Micros = 24 * 3600 * SECOND
 CLAIMED = 0
 """The status of an answer that is yet to be given."""
 MAX_CLAIMS = 20
@@ -47,11 +49,16 @@ class Answers:
         await self._driver.write("release_claim", tenant=tenant, principal=principal, key=key, owner=owner)
 
     async def settle(self, tenant: str, principal: str, key: str, owner: bytes, answered: Answered) -> bool:
-        return bool(
-            await self._driver.write(
-                "settle_claim", tenant=tenant, principal=principal, key=key, owner=owner, **answered._asdict()
-            )
-        )
+        place = {"tenant": tenant, "principal": principal, "key": key}
+        digest = answer_digest(tenant, principal, key, *answered)
+        settled, _ = await self._driver.write_all([
+            ("settle_claim", {**place, "owner": owner, **answered._asdict()}),
+            telling(
+                ANSWER, (tenant, principal, key), digest, answered.at, "tell_answer",
+                **place, status=answered.status, at=answered.at,
+            ),
+        ])  # fmt: skip
+        return bool(settled)
 
     async def forget(self, before: Micros) -> int:
         """Forget answers given before a time, some at once; how many were."""
@@ -63,15 +70,22 @@ class Answers:
 class Cursors:
     """Of one store: how far those who read the feed have come, by names they choose."""
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: Driver, sources: Sources) -> None:
         self._driver = driver
+        self._sources = sources
 
     async def read(self, tenant: str, name: str) -> str | None:
         rows = await self._driver.fetch("read_cursor", tenant=tenant, name=name)
         return str(rows[0][0]) if rows else None
 
     async def put(self, tenant: str, name: str, value: str) -> None:
-        await self._driver.write("put_cursor", tenant=tenant, name=name, value=value)
+        await self._driver.write_all([
+            ("put_cursor", {"tenant": tenant, "name": name, "value": value}),
+            telling(CURSOR, (tenant, name), cursor_digest(tenant, name, value), self._sources.now()),
+        ])  # fmt: skip
 
     async def remove(self, tenant: str, name: str) -> None:
-        await self._driver.write("remove_cursor", tenant=tenant, name=name)
+        await self._driver.write_all([
+            ("remove_cursor", {"tenant": tenant, "name": name}),
+            telling(CURSOR, (tenant, name), GONE, self._sources.now()),
+        ])  # fmt: skip

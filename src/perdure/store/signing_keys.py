@@ -58,16 +58,20 @@ def is_signed(public: bytes, signature: bytes, data: bytes) -> bool:
     return True
 
 
+def create_key(path: Path) -> SigningKey:
+    """A new key in a file, readable by its owner alone; the one that is there when another process was faster."""
+    private = Ed25519PrivateKey.generate()
+    pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    _create(path, pem, 0o600)  # whoever was first wins; everyone uses that one
+    return load_key(path)
+
+
 def load_or_create_key(path: Path) -> SigningKey:
     """The key in the file; a new one, readable by its owner alone, when there is no file.
 
     The public half is written beside it as `<name>.pub`. A file that is there is never overwritten.
     """
-    if not path.exists():
-        private = Ed25519PrivateKey.generate()
-        pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        _create(path, pem, 0o600)  # whoever was first wins; everyone uses that one
-    key = load_key(path)
+    key = load_key(path) if path.exists() else create_key(path)
     public_path = path.with_name(path.name + PUBLIC_SUFFIX)
     if not public_path.exists():
         _create(public_path, public_pem(key.public), 0o644)

@@ -2,27 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any
 
-from perdure.errors import QuarantinedError
-from perdure.kernel.ports import DISCARDED, Conflict, Found, Loaded, RecordRow, Told, Unit
-from perdure.runbooks.ports import DeadLetter, Message, ParkedFound
+import msgspec
+
+from perdure.errors import FencedError, QuarantinedError
+from perdure.journal import genesis
+from perdure.kernel.ports import DISCARDED, Chain, Conflict, Found, Loaded, RecordRow, Told, Unit, Verdict, WaitFound
+from perdure.runbooks.ports import DeadLetter, Message
 from perdure.sources import Id, Micros, Sources
-from perdure.store.checksums import checked, checked_chain, checked_entity, damaged, message_sums
+from perdure.store.checksums import (
+    checked,
+    checked_chain,
+    checked_entity,
+    damaged,
+    is_erased,
+    message_sums,
+    missing_payload,
+    record_of,
+    stored_id,
+)
 from perdure.store.commit_callbacks import awaited
 from perdure.store.delta_read import DeltaReader
+from perdure.store.erasure import Erasure
 from perdure.store.lists import Lists
 from perdure.store.payload_cache import RecentPayloads
 from perdure.store.ports import Driver, FeedRow, Row
 from perdure.store.request_answers import Answers, Cursors
-from perdure.store.waits import Waits
+from perdure.store.row_records import (
+    DEFINITION,
+    GONE,
+    LEASE,
+    SERVES,
+    definition_digest,
+    lease_digest,
+    serves_digest,
+    telling,
+)
 from perdure.work.ports import AnswerBook, Beat, EntityFound, EntityVersion, JobFound, TimerFound, WorkerRow
 
+PAGE = 1000
+"""Records that are read at once."""
 INSTANCE = "instance"
 """The kind whose payloads are at hand with the engine that runs it: not kept a second time."""
 
 
-class Store(Waits):
+class Store(Erasure):
     """Everything is read checked: a row that fails is quarantined and named, and nothing else stops."""
 
     def __init__(self, driver: Driver, sources: Sources) -> None:
@@ -30,12 +57,38 @@ class Store(Waits):
         self._recent = RecentPayloads()
         self.watch: Callable[[Told], Told] | None = None
         """While somebody measures: called when a unit is submitted, and put between it and whoever is told."""
+        self.renew: Callable[[FencedError], Awaitable[None]] | None = None
+        """Takes a new lease for one that was lost."""
+        self._renewing: set[asyncio.Future[None]] = set()
         self.lists = Lists(driver)
         self.answers: AnswerBook = Answers(driver)
-        self.cursors = Cursors(driver)
+        self.cursors = Cursors(driver, sources)
 
     def commit(self, unit: Unit) -> Awaitable[Conflict | None]:
-        return awaited(self.submit, unit)
+        return awaited(self.submit if unit.id is not None or self.renew is None else self._submit_message, unit)
+
+    def _submit_message(self, unit: Unit, told: Told) -> None:
+        """A unit of no aggregate names no worker: when a lease was lost meanwhile, it is the same under the next."""
+
+        def hear(verdict: Verdict) -> None:
+            if isinstance(verdict, FencedError) and self.renew is not None:
+                task = asyncio.ensure_future(self._submit_again(unit, told, verdict, self.renew))
+                self._renewing.add(task)
+                task.add_done_callback(self._renewing.discard)
+            else:
+                told(verdict)
+
+        self.submit(unit, hear)
+
+    async def _submit_again(
+        self, unit: Unit, told: Told, lost: FencedError, renew: Callable[[FencedError], Awaitable[None]]
+    ) -> None:
+        try:
+            await renew(lost)
+        except Exception as error:
+            told(error)
+        else:
+            self._submit_message(unit, told)
 
     def submit(self, unit: Unit, told: Told) -> None:
         if unit.kind != INSTANCE and unit.id is not None:
@@ -68,30 +121,37 @@ class Store(Waits):
         return await self.driver.fetch("list_quarantine", most=most)
 
     async def payload(self, aggregate: Id, hash: bytes) -> bytes | None:
-        """The bytes behind a hash, verified; None when they were erased or never kept."""
+        """The bytes behind a hash, verified; None once a tombstone erased them, or where there is no aggregate."""
         recent = self._recent.find(aggregate, hash)
         if recent is not None:
             return recent
         rows = await self.driver.fetch("read_payload", aggregate=aggregate, hash=hash)
         try:
-            if rows:
-                return await DeltaReader(self.driver.fetch).of(aggregate, hash, rows[0][0])
-            if await self.driver.fetch("list_payloads", aggregate=aggregate):
-                raise damaged(aggregate, "payload", f"no bytes are kept for the hash sha256:{hash.hex()}")
+            if not rows:
+                raise missing_payload(aggregate, hash)
+            return await DeltaReader(self.driver.fetch).of(aggregate, hash, rows[0][0])
         except QuarantinedError as error:
-            if rows and not await self.driver.fetch("read_payload", aggregate=aggregate, hash=hash):
-                return None  # erased between two reads, which is no damage
+            if await self._has_no_payloads(aggregate):
+                return None
             await self.quarantine(error)
             raise
-        return None
 
-    async def payloads(self, aggregate: Id, hashes: Sequence[bytes | None]) -> list[bytes | None]:
-        """The bytes behind each hash, as `payload` gives them; None behind None."""
-        return [None if hash is None else await self.payload(aggregate, hash) for hash in hashes]
+    async def _has_no_payloads(self, aggregate: Id) -> bool:
+        """Whether nothing is kept for an aggregate, and rightly so: perhaps since it was read."""
+        rows = await self.driver.fetch("load_aggregate", id=aggregate)
+        if not rows:
+            return True
+        checked(rows[0])
+        return is_erased(rows[0]) and not await self.driver.fetch("list_payloads", aggregate=aggregate)
+
+    async def values(self, aggregate: Id, hashes: Sequence[bytes | None]) -> list[Any]:
+        """The JSON behind each hash; None behind None, and where it was erased or never kept."""
+        found = [None if hash is None else await self.payload(aggregate, hash) for hash in hashes]
+        return [None if data is None else msgspec.json.decode(data) for data in found]
 
     async def records(self, aggregate: Id, after: int = 0, most: int = 1000) -> list[RecordRow]:
         rows = await self.driver.fetch("read_records", aggregate=aggregate, after=after, most=most)
-        return [RecordRow(sequence, bytes(body), bytes(hash)) for sequence, body, hash in rows]
+        return [record_of(aggregate, row) for row in rows]
 
     async def changed(self, seconds: float) -> bool:
         """Wait until something may have been committed, by this process or another, at most so long."""
@@ -101,7 +161,7 @@ class Store(Waits):
         """Records of all tenants after a cursor, in the order of commits: none will come to stand before them."""
         rows = await self.driver.fetch("feed_since", after=after, most=most)
         return [
-            FeedRow(cursor, tenant, kind, status, Id(bytes(id)), sequence, bytes(body))
+            FeedRow(cursor, tenant, kind, status, stored_id(id), sequence, bytes(body))
             for cursor, tenant, kind, status, id, sequence, body in rows
         ]
 
@@ -109,49 +169,91 @@ class Store(Waits):
         """The cursor of the newest record that others cannot come to stand before."""
         return int((await self.driver.fetch("feed_end"))[0][0])
 
-    async def history(self, aggregate: Id, after: int, previous: bytes) -> list[RecordRow]:
-        """The records after a sequence, checked to follow the hash of the record at it."""
+    async def history(self, chain: Chain, after: int = 0, most: int = PAGE) -> AsyncIterator[RecordRow]:
+        """The records after a sequence in their order, checked by hash and number up to the head.
+
+        QuarantinedError when one is changed, missing or invented, also when the end is cut off.
+        """
         try:
-            return checked_chain(aggregate, previous, await self.records(aggregate, after))
+            previous = await self._hash_at(chain, after)
+            while rows := checked_chain(chain, after, previous, await self.records(chain.id, after, most)):
+                for row in rows:
+                    yield row
+                after, previous = rows[-1].sequence, rows[-1].hash
+            await self._check_end(chain, after)
         except QuarantinedError as error:
             await self.quarantine(error)
             raise
 
+    async def _hash_at(self, chain: Chain, sequence: int) -> bytes:
+        """The hash that the record after a sequence follows."""
+        if sequence <= 0:
+            return genesis(chain.tenant, chain.kind, chain.id)
+        if sequence == chain.version:
+            return chain.head
+        rows = await self.records(chain.id, sequence - 1, 1)
+        if not rows or rows[0].sequence != sequence:
+            raise damaged(chain.id, "journal", f"record {sequence} of {chain.version} is missing")
+        return rows[0].hash
+
+    async def _check_end(self, chain: Chain, last: int) -> None:
+        if last < chain.version:
+            raise damaged(chain.id, "journal", f"it ends with record {last} of {chain.version}")
+        if last > chain.version:  # appended since the head was read, or invented
+            now = await self.load(chain.id)
+            if now is not None and last > now.version:
+                raise damaged(chain.id, "journal", f"record {last} follows its head, which is record {now.version}")
+
     async def find_tokens(self, tenant: str, key: str) -> Sequence[Found]:
         rows = await self.driver.fetch("find_tokens", tenant=tenant, key=key)
-        return [Found(Id(bytes(id)), step, token, name, status) for id, step, token, name, status in rows]
+        return [Found(stored_id(id), step, token, name, status) for id, step, token, name, status in rows]
 
-    async def parked(self, tenant: str, after: int, most: int) -> list[ParkedFound]:
+    async def parked(self, tenant: str, after: int, most: int) -> list[WaitFound]:
         rows = await self.driver.fetch("list_parked", tenant=tenant, after=after, most=most)
-        return [ParkedFound(Id(bytes(row[0])), *row[1:]) for row in rows]
+        return [WaitFound(stored_id(row[0]), *row[1:]) for row in rows]
 
     async def parked_by_definition(self, definition: int, after: int, most: int) -> list[tuple[Id, int, str, int]]:
         rows = await self.driver.fetch("parked_by_definition", definition=definition, after=after, most=most)
-        return [(Id(bytes(id)), step, tenant, number) for id, step, tenant, number in rows]
+        return [(stored_id(id), step, tenant, number) for id, step, tenant, number in rows]
 
     async def incidents(self, tenant: str, most: int) -> list[tuple[Id, int, str, int]]:
         rows = await self.driver.fetch("list_incidents", tenant=tenant, most=most)
-        return [(Id(bytes(id)), step, code, opened_at) for id, step, code, opened_at in rows]
+        return [(stored_id(id), step, code, opened_at) for id, step, code, opened_at in rows]
 
     async def due_timers(self, after_due: Micros, after_aggregate: bytes, until: Micros, most: int) -> list[TimerFound]:
         rows = await self.driver.fetch(
             "due_timers", after_due=after_due, after_aggregate=after_aggregate, until=until, most=most
         )
+        return [TimerFound(due, stored_id(id), step, kind, tenant) for due, id, step, kind, tenant in rows]
+
+    async def timers_within(
+        self, after_due: Micros, after_aggregate: bytes, window: Micros, most: int
+    ) -> list[TimerFound]:
+        place = {"after_due": after_due, "after_aggregate": after_aggregate}
+        rows = await self.driver.fetch("timers_within", **place, now=self._moment(), window=window, most=most)
         return [TimerFound(due, Id(bytes(id)), step, kind, tenant) for due, id, step, kind, tenant in rows]
+
+    def _moment(self) -> Micros | None:
+        """What time it is for statements that judge by it; None where the database says so itself."""
+        clock = self.driver.clock
+        return clock() if clock is not None else None
 
     async def open_jobs(self, most: int, after: tuple[bytes, int] = (b"", 0)) -> list[JobFound]:
         rows = await self.driver.fetch("open_jobs", after_aggregate=after[0], after_step=after[1], most=most)
-        return [JobFound(Id(bytes(row[0])), *row[1:]) for row in rows]
+        return [JobFound(stored_id(row[0]), *row[1:]) for row in rows]
 
     async def jobs_of_worker(self, worker: int, after: tuple[bytes, int], most: int) -> list[JobFound]:
         rows = await self.driver.fetch(
             "jobs_of_worker", worker=worker, after_aggregate=after[0], after_step=after[1], most=most
         )
-        return [JobFound(Id(bytes(row[0])), *row[1:]) for row in rows]
+        return [JobFound(stored_id(row[0]), *row[1:]) for row in rows]
 
     async def pending_messages(self, after: int, most: int) -> list[tuple[int, str, str, str, Id]]:
         rows = await self.driver.fetch("pending_inbox", after=after, most=most)
-        return [(number, tenant, message, kind, Id(bytes(id or b""))) for number, tenant, message, kind, id in rows]
+        return [(number, tenant, message, kind, stored_id(id or b"")) for number, tenant, message, kind, id in rows]
+
+    async def count_dead(self, tenant: str, most: int) -> int:
+        return int((await self.driver.fetch("count_dead_of", tenant=tenant, most=most))[0][0])
 
     async def dead_letters(self, tenant: str, most: int) -> list[DeadLetter]:
         return [DeadLetter(*row) for row in await self.driver.fetch("list_dead", tenant=tenant, most=most)]
@@ -170,19 +272,15 @@ class Store(Waits):
         if row is None:
             return False
         closed = row._replace(status=DISCARDED, answer=answer, body=None)
-        marked = await self.driver.write(
-            "mark_message", tenant=tenant, message_id=message_id, status=DISCARDED, answer=answer,
-            checksum=message_sums(closed),
-        )  # fmt: skip
-        return bool(marked)
+        return await self._tell("mark_message", closed, message_sums(closed), status=DISCARDED)
 
     async def idempotent_start(self, tenant: str, key: str) -> tuple[Id, bytes] | None:
         rows = await self.driver.fetch("read_idempotency", tenant=tenant, key=key)
-        return (Id(bytes(rows[0][0])), bytes(rows[0][1])) if rows else None
+        return (stored_id(rows[0][0]), bytes(rows[0][1])) if rows else None
 
     async def find(self, tenant: str, verb: str, field: str, value: str, most: int) -> list[Id]:
         rows = await self.driver.fetch("find_index", tenant=tenant, verb=verb, field=field, value=value, most=most)
-        return [Id(bytes(row[0])) for row in rows]
+        return [stored_id(row[0]) for row in rows]
 
     async def ended(self, before: Micros, most: int, kind: str = "runbook") -> list[tuple[Id, str]]:
         """What ended before a time and is not yet erased, tenant by tenant, oldest first."""
@@ -193,7 +291,7 @@ class Store(Waits):
             rows = await self.driver.fetch(
                 "ended_aggregates", tenant=tenant, before=before, kind=kind, most=most - len(found)
             )
-            found.extend((Id(bytes(id)), owner) for id, owner in rows)
+            found.extend((stored_id(id), owner) for id, owner in rows)
         return found
 
     async def read_entity(self, tenant: str, entity: str, key: str) -> EntityFound | None:
@@ -201,6 +299,10 @@ class Store(Waits):
         if not rows:
             return None
         version, is_deleted, data, hash = rows[0]
+        if is_deleted and not data:  # erased with the call that deleted it, or damaged: its history knows
+            last = await self.entity_history(tenant, entity, key, version - 1, 1)
+            if last and not last[0].data:
+                return EntityFound(key, version, True, b"")
         whole = await self._checked_entity(tenant, entity, key, data, hash)
         return EntityFound(key, version, bool(is_deleted), whole)
 
@@ -215,15 +317,17 @@ class Store(Waits):
         rows = await self.driver.fetch("entity_history", tenant=tenant, entity=entity, key=key, after=after, most=most)
         found = []
         for version, is_deleted, data, hash, aggregate, at, principal in rows:
-            whole = await self._checked_entity(tenant, entity, key, data, hash, version=version)
-            found.append(EntityVersion(version, bool(is_deleted), whole, Id(bytes(aggregate)), at, principal))
+            # Without data it was erased with its call, whose payloads are gone then; otherwise it is damaged.
+            is_erased = not data and not await self.driver.fetch("list_payloads", aggregate=aggregate)
+            whole = await self._checked_entity(tenant, entity, key, data, hash, version=version, is_erased=is_erased)
+            found.append(EntityVersion(version, bool(is_deleted), whole, stored_id(aggregate), at, principal))
         return found
 
     async def _checked_entity(
-        self, tenant: str, entity: str, key: str, data: bytes, hash: bytes, *, version: int = 0
+        self, tenant: str, entity: str, key: str, data: bytes, hash: bytes, *, version: int = 0, is_erased: bool = False
     ) -> bytes:
         try:
-            return checked_entity(tenant, entity, key, data, hash, version=version)
+            return checked_entity(tenant, entity, key, data, hash, version=version, is_erased=is_erased)
         except QuarantinedError as error:
             await self.quarantine(error)
             raise
@@ -234,24 +338,67 @@ class Store(Waits):
     def beat(self) -> tuple[Beat, Callable[[], None]]:
         return self.driver.beat()
 
-    async def add_worker(self, host: str, process: str, lease_until: Micros) -> int:
-        return int((await self.driver.write("add_worker", host=host, process=process, lease_until=lease_until))[0][0])
+    async def add_worker(self, host: str, process: str, duration: Micros) -> int:
+        schema = self.driver.schema
+        rows = await self.driver.write(
+            "add_worker", host=host, process=process, now=self._moment(), duration=duration, schema=schema
+        )
+        number = int(rows[0][0])
+        digest = lease_digest(number, host, process, schema, 0)
+        await self.driver.write_all(
+            [telling(LEASE, (str(number),), digest, self._sources.now()), ("begin_lease", {"number": number})]
+        )
+        return number
 
     async def live_workers(self) -> list[WorkerRow]:
-        return [WorkerRow(*row) for row in await self.driver.fetch("live_workers")]
+        rows = await self.driver.fetch("live_workers", now=self._moment())
+        return [WorkerRow(number, host, process, until, bool(lapsed)) for number, host, process, until, lapsed in rows]
 
     async def fence_worker(self, number: int, lease_until: Micros) -> bool:
         """Take a lease away unless it was extended past `lease_until`; True when it was taken."""
-        return bool(await self.driver.write("fence_worker", number=number, lease_until=lease_until))
+        return await self._fence("fence_worker", number, lease_until=lease_until)
+
+    async def fence_lapsed(self, number: int) -> bool:
+        """Take a lease away if it has run out by now; True when it was taken."""
+        return await self._fence("fence_lapsed", number, now=self._moment())
+
+    async def _fence(self, name: str, number: int, **more: Any) -> bool:
+        """Take a lease away and tell the journal of it, in one commit."""
+        rows = await self.driver.fetch("whole_worker", number=number)
+        if not rows:
+            return False
+        _, host, process, schema, is_fenced = rows[0]
+        if is_fenced:
+            return False
+        digest = lease_digest(number, host, process, schema, 1)
+        fenced, _ = await self.driver.write_all([
+            (name, {"number": number, **more}),
+            telling(LEASE, (str(number),), digest, self._sources.now(), "tell_fence", number=number),
+        ])  # fmt: skip
+        return bool(fenced)
+
+    async def outgrown_workers(self) -> list[tuple[str, str]]:
+        """Host and process of those whose lease an upgrade has just taken away: they may still run."""
+        rows = await self.driver.fetch("outgrown_workers", schema=self.driver.schema, now=self._moment())
+        return [(host, process) for host, process in rows]
 
     async def forget_workers(self, before: Micros) -> None:
-        await self.driver.write("forget_workers", before=before)
+        for (number,) in await self.driver.fetch("old_workers", before=before):
+            await self.driver.write_all([
+                ("forget_worker", {"number": number, "before": before}),
+                telling(LEASE, (str(number),), GONE, self._sources.now(), "tell_forgotten", number=number),
+            ])  # fmt: skip
 
     async def add_definition(self, hash: bytes, short: int, name: str, version: int, body: bytes) -> None:
-        await self.driver.write(
-            "add_definition", hash=hash, short=short, name=name, version=version, body=body,
-            seen_at=self._sources.now(),
-        )  # fmt: skip
+        columns = {"hash": hash, "short": short, "name": name, "version": version, "body": body}
+        seen_at = self._sources.now()
+        digest = definition_digest(hash, short, name, version, body, seen_at)
+        await self.driver.write_all([
+            ("add_definition", {**columns, "seen_at": seen_at}),
+            telling(
+                DEFINITION, (hash.hex(),), digest, seen_at, "tell_definition", definition=hash, seen_at=seen_at,
+            ),
+        ])  # fmt: skip
 
     async def definitions(self) -> list[Row]:
         return await self.driver.fetch("list_definitions")
@@ -259,7 +406,9 @@ class Store(Waits):
     async def serve(self, worker: int, definitions: list[int]) -> None:
         """Say which definitions a worker can run."""
         await self.driver.write_all(
-            [("forget_serves", {})] + [("add_serves", {"worker": worker, "definition": each}) for each in definitions]
+            [("forget_serves", {}), ("forget_own_serves", {"worker": worker})]
+            + [("add_serves", {"worker": worker, "definition": each}) for each in definitions]
+            + [telling(SERVES, (str(worker),), serves_digest(worker, definitions), self._sources.now())]
         )
 
     async def unserved(self) -> list[tuple[int, str, int]]:
@@ -272,7 +421,7 @@ class Store(Waits):
 
     async def jobs_by_definition(self, definition: int, most: int) -> list[tuple[Id, int, str]]:
         rows = await self.driver.fetch("jobs_by_definition", definition=definition, most=most)
-        return [(Id(bytes(id)), step, tenant) for id, step, tenant in rows]
+        return [(stored_id(id), step, tenant) for id, step, tenant in rows]
 
     async def incidents_by_code(
         self, code: str, most: int, after: tuple[int, bytes] = (0, b"")
@@ -280,4 +429,4 @@ class Store(Waits):
         rows = await self.driver.fetch(
             "incidents_by_code", code=code, after_opened=after[0], after_aggregate=after[1], most=most
         )
-        return [(Id(bytes(id)), step, tenant, opened_at) for id, step, tenant, opened_at in rows]
+        return [(stored_id(id), step, tenant, opened_at) for id, step, tenant, opened_at in rows]

@@ -7,14 +7,15 @@ from hashlib import sha256
 from typing import Any
 
 from perdure.journal import ParkedRow, Rows
-from perdure.journal.routes import route_body
-from perdure.kernel.ports import PENDING, Attachments, EntityWrite, InboxRow, Unit
+from perdure.journal.anchors import row_record
+from perdure.kernel.ports import Attachments, EntityWrite, InboxRow, Unit
+from perdure.kernel.row_anchors import MESSAGE, message_digest, notice_row, settled_digest
 from perdure.store.checksums import checksum, message_sums, slot
 
 ORDER = (
-    "put_aggregate", "put_parts", "add_records", "erase_payloads", "add_payloads", "remove_timers", "add_timers",
-    "remove_jobs", "put_jobs", "remove_incidents", "put_incidents", "remove_parked", "put_parked", "add_idempotency",
-    "add_inbox", "settle_inbox", "remove_index", "add_index", "put_entities", "add_entity_history",
+    "put_aggregate", "put_parts", "add_records", "add_row_records", "erase_payloads", "add_payloads", "remove_timers",
+    "add_timers", "remove_jobs", "put_jobs", "remove_incidents", "put_incidents", "remove_parked", "put_parked",
+    "add_idempotency", "add_inbox", "settle_inbox", "remove_index", "add_index", "put_entities", "add_entity_history",
 )  # fmt: skip
 """The order statements run in: the same everywhere, so that overlapping batches cannot deadlock."""
 
@@ -66,10 +67,7 @@ def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str
 def _notices(batch: Batch, unit: Unit, repeated: Collection[tuple[bytes | None, str]]) -> None:
     for notice in unit.notices:
         if (unit.id, notice.message_id) not in repeated:
-            row = InboxRow(
-                unit.tenant, notice.message_id, notice.kind, "", unit.at, PENDING, "", unit.id, route_body(notice.route)
-            )
-            batch["add_inbox"].append((*row, message_sums(row)))
+            _arrival(batch, unit, notice_row(unit.tenant, unit.id, unit.at, notice))
 
 
 def _rows(batch: Batch, tenant: str, id: Blob, before: Rows, after: Rows) -> None:
@@ -137,14 +135,29 @@ def _cargo(batch: Batch, unit: Unit, id: Blob | None, brought: Attachments) -> i
     for index in brought.index:
         indexed.append((tenant, *index, id))
     if brought.inbox is not None:
-        batch["add_inbox"].append((*brought.inbox, message_sums(brought.inbox)))
+        _arrival(batch, unit, brought.inbox)
     if brought.settles is not None:
-        batch["settle_inbox"].append(brought.settles)
+        digest = b"" if unit.records else settled_digest(*brought.settles)
+        batch["settle_inbox"].append((*brought.settles, *_told(batch, unit, brought.settles, digest)))
     if brought.idempotency is not None:
         batch["add_idempotency"].append((tenant, brought.idempotency[0], id, brought.idempotency[1]))
     for write in brought.entities:
         _entity(batch, unit, write)
     return int(brought.is_plan)
+
+
+def _arrival(batch: Batch, unit: Unit, row: InboxRow) -> None:
+    told = _told(batch, unit, (row.tenant, row.message_id), b"" if unit.records else message_digest(row))
+    batch["add_inbox"].append((*row, message_sums(row), *told))
+
+
+def _told(batch: Batch, unit: Unit, message: tuple[str, str], digest: bytes) -> tuple[bytes, int]:
+    """The record that tells of a message: the unit's last one, or one of its own where the unit has none."""
+    if unit.records and unit.id is not None:
+        return unit.id, unit.version
+    id, body, hash = row_record(MESSAGE, message, digest, unit.at)
+    batch["add_row_records"].append((id, 1, body, hash))
+    return id, 1
 
 
 def _drop(rows: list[tuple[Any, ...]], column: int, id: Blob | None) -> None:

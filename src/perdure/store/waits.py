@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from perdure.errors import QuarantinedError
+from perdure.journal.anchors import row_record
 from perdure.kernel.ports import DEAD, AggregateFound, Buffered, BufferedFound, InboxRow, WaitFound
-from perdure.sources import Id, Micros, Sources
-from perdure.store.checksums import checked, is_whole, message_sums
+from perdure.kernel.row_anchors import MESSAGE, message_digest
+from perdure.sources import Micros, Sources
+from perdure.store.checksums import checked, is_whole, message_sums, stored_id
 from perdure.store.ports import Driver, Row
+from perdure.store.quarantine import Quarantine
 
 FROM_THE_NEWEST = b"\xff" * 17
 """After every id."""
@@ -17,7 +22,12 @@ class Waits:
 
     def __init__(self, driver: Driver, sources: Sources) -> None:
         self.driver = driver
+        self.set_aside = Quarantine(driver, sources)
         self._sources = sources
+
+    def now(self) -> Micros:
+        """The time as this process has it from the store."""
+        return self._sources.now()
 
     async def find_waits(
         self, tenant: str, kind: str, name: str, key: str = "", after: int = 0, most: int = 100
@@ -60,12 +70,20 @@ class Waits:
         row, sums = await self._whole_message(tenant, message_id)
         if row is None:
             return False
+        buried = row._replace(status=DEAD, answer=answer)
         if is_whole(row, sums):  # what was changed stays recognisable
-            sums = message_sums(row._replace(status=DEAD, answer=answer))
-        buried = await self.driver.write(
-            "bury_message", tenant=tenant, message_id=message_id, answer=answer, checksum=sums
-        )  # fmt: skip
-        return bool(buried)
+            sums = message_sums(buried)
+        return await self._tell("bury_message", buried, sums)
+
+    async def _tell(self, name: str, row: InboxRow, sums: bytes, **more: Any) -> bool:
+        """Change a message and tell the journal of it, in one commit; False when someone was faster."""
+        id, body, hash = row_record(MESSAGE, (row.tenant, row.message_id), message_digest(row), self._sources.now())
+        place = {"tenant": row.tenant, "message_id": row.message_id}
+        changed, _ = await self.driver.write_all([
+            (name, {**place, "answer": row.answer, "checksum": sums, "told_by": id, **more}),
+            ("tell_message", {**place, "aggregate": id, "body": body, "hash": hash}),
+        ])  # fmt: skip
+        return bool(changed)
 
     async def _whole_message(self, tenant: str, message_id: str) -> tuple[InboxRow | None, bytes]:
         """A row of the inbox and its checksum."""
@@ -89,12 +107,6 @@ class Waits:
         )
         return await self._checked(rows)
 
-    async def count_indexed(self, tenant: str, verb: str, field: str) -> list[tuple[str, str, int]]:
-        """How many aggregates there are per value of a field and status. Costs a look at each of them."""
-        return [(row[0], row[1], row[2]) for row in await self.driver.fetch(
-            "count_indexed", tenant=tenant, verb=verb, field=field
-        )]  # fmt: skip
-
     async def _checked(self, rows: list[Row]) -> list[AggregateFound]:
         """What can be read; what cannot is set aside and missing from the list."""
         found = []
@@ -109,11 +121,8 @@ class Waits:
 
     async def quarantine(self, error: QuarantinedError) -> None:
         """Remember what was found damaged, so that lists show it."""
-        await self.driver.write(
-            "add_quarantine", aggregate=error.data["aggregate"], place=error.data["place"], fact=error.fact,
-            found_at=self._sources.now(),
-        )  # fmt: skip
+        await self.set_aside.add(error)
 
 
 def _wait(row: Row) -> WaitFound:
-    return WaitFound(Id(bytes(row[0])), *row[1:])
+    return WaitFound(stored_id(row[0]), *row[1:])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from perdure.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from perdure.telemetry.logs import LogScope as LogScope
@@ -22,32 +23,11 @@ if TYPE_CHECKING:
     from perdure.telemetry.trace_context import span_id as span_id
     from perdure.telemetry.trace_context import traceparent as traceparent
 
+# Names are loaded when first used: settings are read without them.
 _HOMES = {
-    "Link": "perdure.telemetry.spans",
-    "LogScope": "perdure.telemetry.logs",
-    "Span": "perdure.telemetry.spans",
-    "SpanEvent": "perdure.telemetry.spans",
-    "Spans": "perdure.telemetry.spans",
-    "TelemetrySettings": "perdure.telemetry.settings",
-    "TraceContext": "perdure.telemetry.trace_context",
-    "TraceSettings": "perdure.telemetry.settings",
-    "configure_logs": "perdure.telemetry.logs",
-    "derived_trace_id": "perdure.telemetry.trace_context",
-    "logging_within": "perdure.telemetry.logs",
-    "open_spans": "perdure.telemetry.spans",
-    "parse_traceparent": "perdure.telemetry.trace_context",
-    "span_id": "perdure.telemetry.trace_context",
-    "traceparent": "perdure.telemetry.trace_context",
+    "logs": ("LogScope", "configure_logs", "logging_within"),
+    "settings": ("TelemetrySettings", "TraceSettings"),
+    "spans": ("Link", "Span", "SpanEvent", "Spans", "open_spans"),
+    "trace_context": ("TraceContext", "derived_trace_id", "parse_traceparent", "span_id", "traceparent"),
 }
-
-
-def __getattr__(name: str) -> Any:
-    """Names are loaded when first used: settings are read without them."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'perdure.telemetry' has no attribute '{name}'")
-    return getattr(import_module(home), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(_HOMES)
+__getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -100,17 +100,6 @@ def configure_logs(form: LogForm, stream: TextIO | None = None) -> logging.Handl
     return handler
 
 
-def remove_logs(handler: logging.Handler | None) -> None:
-    """Take off what `configure_logs` put on."""
-    if handler is None:
-        return
-    logger = logging.getLogger(LOGGER)
-    logger.removeHandler(handler)
-    if not logger.handlers:
-        logger.propagate = True
-        logger.setLevel(logging.NOTSET)
-
-
 def _words(formatter: logging.Formatter, record: logging.LogRecord) -> str:
     words = record.getMessage()
     if record.exc_info:

@@ -28,6 +28,7 @@ class Readings(msgspec.Struct, frozen=True):
     tasks_overdue: int = 0
     task_oldest_seconds: float = 0.0
     parked: tuple[tuple[str, int], ...] = ()
+    quarantined: int = 0
 
 
 class Metrics:
@@ -99,9 +100,16 @@ class Metrics:
     def commit_took(self, seconds: float) -> None:
         self._histograms["perdure_commit_seconds"].observe(seconds)
 
+    def clock_differs(self, seconds: float) -> None:
+        """The clock of the machine is so far ahead of the store's."""
+        self._gauges["perdure_clock_difference_seconds"].set(seconds)
+
     def read(self, readings: Readings) -> None:
         """Set the gauges to what the store said."""
-        for name in ("jobs_waiting", "incidents_open", "dead_letters", "leases_live", "tasks_open", "tasks_overdue"):
+        for name in (
+            "jobs_waiting", "incidents_open", "dead_letters", "leases_live", "tasks_open", "tasks_overdue",
+            "quarantined",
+        ):  # fmt: skip
             self._gauges[f"perdure_{name}"].set(getattr(readings, name))
         self._gauges["perdure_task_oldest_seconds"].set(readings.task_oldest_seconds)
         parked = self._gauges["perdure_parked_tokens"]

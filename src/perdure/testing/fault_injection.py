@@ -79,8 +79,8 @@ class FaultyDriver:
         return getattr(self._inner, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "fence":
-            self._inner.fence = value
+        if name in ("fence", "clock"):
+            setattr(self._inner, name, value)
         else:
             super().__setattr__(name, value)
 

@@ -12,8 +12,7 @@ from perdure.app.configuration.definitions import load_definitions, load_models
 from perdure.app.configuration.project import Config
 from perdure.app.perdure import Perdure
 from perdure.app.runtime import Runtime
-from perdure.contracts import parse_span
-from perdure.durations import later
+from perdure.durations import later, parse_span
 from perdure.engine import Check
 from perdure.errors import InvariantBroken
 from perdure.journal import Origin
@@ -23,7 +22,7 @@ from perdure.store.ports import Driver
 from perdure.store.sqlite.driver import SqliteDriver
 from perdure.testing.virtual_clock import VirtualSources
 from perdure.verbs import Catalogue, HandlerRegistry
-from perdure.work.process_identity import ProcessIdentity
+from perdure.work.worker_identity import ProcessIdentity
 
 MAX_ROUNDS = 10_000
 _numbers = count(1)

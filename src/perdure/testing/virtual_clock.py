@@ -18,6 +18,8 @@ START: Micros = 1_767_225_600_000_000
 class VirtualSources:
     """Time stands still until it is moved."""
 
+    is_test_clock = True
+
     def __init__(self, seed: int = 0, start: Micros = START) -> None:
         self._now = start
         self._random = random.Random(seed)
@@ -30,11 +32,17 @@ class VirtualSources:
     def now(self) -> Micros:
         return self._now
 
+    def monotonic(self) -> Micros:
+        return self._now
+
     def new_id(self) -> Id:
         return make_id(self._now, self._random.randbytes(10))
 
     def random(self) -> float:
         return self._random.random()
+
+    async def sleep(self, duration: Micros) -> None:
+        await self.sleep_until(self._now + duration)
 
     async def sleep_until(self, due: Micros) -> None:
         if due <= self._now:
@@ -80,6 +88,8 @@ class VirtualSources:
 
 class AheadSources(SystemSources):
     """The system's clock, ahead of it by a fixed span: what runs on it lives next week already."""
+
+    is_test_clock = True
 
     def __init__(self, ahead: Micros) -> None:
         super().__init__()

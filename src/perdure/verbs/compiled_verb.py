@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from perdure.contracts import key_fault
 from perdure.errors import SchemaViolationError
+from perdure.identifiers import key_fault
 from perdure.verbs import sentences
+from perdure.verbs.compiled_schema import CompiledSchema
 from perdure.verbs.definition import Execution, VerbDefinition
-from perdure.verbs.schema import CompiledSchema
 from perdure.verbs.schema_shorthand import argument_name
-from perdure.verbs.templates import correlation_names, substitute_correlation
+from perdure.verbs.text_templates import correlation_names, substitute_correlation
 
 
 class Verb:

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from perdure.contracts import ConsequenceTier, FlagContract, RetryPolicy
 from perdure.human_tasks import TaskContract
 from perdure.payload import data_hash
-from perdure.verbs.agents import AgentContract
+from perdure.verb_contract import ConsequenceTier, FlagContract, RetryPolicy
+from perdure.verbs.agent_handlers import AgentContract
 
 ExecutionKind = Literal["sync", "durable"]
 Effects = Literal["none", "store", "external"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from perdure.verbs.canonical_layout import Draft
+from perdure.verbs.canonical_layout_reader import Draft
 from perdure.verbs.definition import CRUD, EntityDefinition, VerbDefinition, same_verb_name
-from perdure.verbs.entity_reader import RESERVED_FIELDS
+from perdure.verbs.entity_section_reader import RESERVED_FIELDS
 from perdure.verbs.near_names import did_you_mean
 from perdure.verbs.schema_shorthand import argument_name
-from perdure.verbs.task_reader import texts_of
-from perdure.verbs.templates import correlation_names, placeholders
+from perdure.verbs.task_section_reader import texts_of
+from perdure.verbs.text_templates import correlation_names, placeholders
 from perdure.verbs.yaml_nodes import Node
 
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})

@@ -68,6 +68,10 @@ class ResumptionContext(msgspec.Struct, frozen=True):
     next_ready_steps: list[StepSummary]
 
 
+SECRET = "secret"
+"""The scheme of references to texts that are kept nowhere."""
+
+
 class UnresolvableError(PerdureError):
     """A reference whose scheme nobody here can fetch."""
 
@@ -84,9 +88,11 @@ class Call:
     __slots__ = (
         "_entities",
         "_is_over",
+        "_lent",
         "_meter",
-        "_opens",
         "_resolvers",
+        "_secrets",
+        "_whose",
         "args",
         "attempt",
         "call_id",
@@ -128,19 +134,34 @@ class Call:
         self._entities = entities
         self.context = context
         self._meter = meter
-        self._opens: tuple[Any, ...] = ()
+        self._lent: Lent | None = None
+        self._secrets: tuple[str, ...] = ()
+        self._whose = tenant, principal, idempotency_key
         self._is_over = False
 
     async def resolve(self, uri: str) -> Any:
-        """Fetches what a reference such as `document://…` stands for."""
+        """Fetches what a reference such as `document://…` or `secret://…` stands for."""
         scheme, separator, _ = uri.partition("://")
-        resolver = self._resolvers.get(scheme) if separator else None
+        resolvers = self._lent[0] if self._lent is not None else self._resolvers
+        resolver = resolvers.get(scheme) if separator else None
         if resolver is None:
-            known = ", ".join(sorted(self._resolvers)) or "none"
+            known = ", ".join(sorted(resolvers)) or "none"
             fact = f"nothing here fetches the scheme '{scheme}'" if separator else "it has no scheme"
-            hint = did_you_mean(scheme, self._resolvers) or f"Known schemes: {known}."
+            hint = did_you_mean(scheme, resolvers) or f"Known schemes: {known}."
             raise UnresolvableError("resolve", "reference", uri[:200], fact, hint)
-        return await resolver(uri)
+        found = await resolver(uri)
+        if scheme == SECRET:
+            self._secrets = (*self._secrets, str(found))
+        return found
+
+    def secret(self, name: str) -> str:
+        """The text of a secret that `perdure.yaml` declares for this verb; never return it."""
+        resolver = (self._lent[0] if self._lent is not None else self._resolvers).get(SECRET)
+        if resolver is None:
+            raise UnresolvableError("resolve", "secret", name[:80], "this call was made without secrets")
+        text = str(getattr(resolver, "text")(name))  # noqa: B009  the resolver of secrets has it
+        self._secrets = (*self._secrets, text)
+        return text
 
     def used(
         self, model: str, *, input_tokens: int | None = None, output_tokens: int | None = None, requests: int = 1
@@ -160,31 +181,20 @@ class Call:
             self._entities = self._opened()
         return self._entities
 
-    # --- what the router does ------------------------------------------------------------------------------------
-
-    def _begin(self, lent: Lent) -> None:
-        """Give it what its handler may ask for; records are opened when they are, for whom it was begun."""
-        self._resolvers, opens, verb = lent
-        self._opens = (opens, self.tenant, self.principal, verb, self.idempotency_key)
-
-    def _end(self) -> Any:
-        """The writes its handler staged, none most of the time; what is begun afterwards is refused."""
-        self._is_over = True
-        return () if self._entities is None else self._entities.writes()
-
     def _metered(self) -> Meter:
         if self._meter is None:
             self._meter = Meter()
         return self._meter
 
     def _opened(self) -> Any:
-        if not self._opens:
+        if self._lent is None:
             fact = "this call was made without a store of entities"
             raise UnresolvableError(
                 "use", "entities in call", self.call_id, fact, "Declare entities and run on a store."
             )
-        opens, *whose = self._opens
-        entities = opens(*whose)
+        _, opens, verb = self._lent
+        tenant, principal, key = self._whose  # as it was made: a handler may have changed the others
+        entities = opens(tenant, principal, verb, key)
         if self._is_over:
             entities.writes()
         return entities
@@ -196,13 +206,14 @@ class LateCall(Call):
     `make` gives the whole call with these arguments: the same, however late.
     """
 
-    __slots__ = ("_lent", "_make", "_whole")
+    __slots__ = ("_make", "_whole")
 
     def __init__(self, args: dict[str, Any], make: Callable[[dict[str, Any]], Call]) -> None:
         self.args, self._make = args, make
         self._entities = self._meter = None
         self._whole: Call | None = None
-        self._lent: Lent | None = None
+        self._lent = None
+        self._secrets = ()
 
     def __getattr__(self, name: str) -> Any:
         """Whatever was not set: what somebody has set meanwhile stays."""
@@ -212,16 +223,9 @@ class LateCall(Call):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
         if self._whole is None:
             self._whole = self._make(self.args)
-            if self._lent is not None:
-                self._whole._begin(self._lent)
         value = getattr(self._whole, name)
         setattr(self, name, value)
         return value
-
-    def _begin(self, lent: Lent) -> None:
-        self._lent = lent
-        if self._whole is not None:  # somebody has looked at it already
-            super()._begin(lent)
 
 
 _PARTICULARS = frozenset(Call.__slots__)

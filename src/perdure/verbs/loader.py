@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from perdure.errors import DefinitionError
-from perdure.verbs.canonical_layout import VerbReader
+from perdure.verbs.canonical_layout_reader import VerbReader
 from perdure.verbs.catalogue import Catalogue
+from perdure.verbs.compiled_schema import CompiledSchema, SchemaFault
 from perdure.verbs.definition import EntityDefinition
 from perdure.verbs.definition_checks import check_all
-from perdure.verbs.domain_layout import DomainReader
-from perdure.verbs.entity_reader import read_entities
-from perdure.verbs.field_reader import Fields
+from perdure.verbs.domain_layout_reader import DomainReader
+from perdure.verbs.entity_section_reader import read_entities
+from perdure.verbs.handler_overrides import MAPPING_NAME, Override, apply_overrides, node_of, read_overrides
+from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.near_names import did_you_mean
-from perdure.verbs.overrides import MAPPING_NAME, Override, apply_overrides, node_of, read_overrides
-from perdure.verbs.schema import CompiledSchema, SchemaFault
 from perdure.verbs.schema_shorthand import SchemaReader, with_definitions
 from perdure.verbs.yaml_keys import ACCEPTED_KEYS
 from perdure.verbs.yaml_nodes import Node, Report

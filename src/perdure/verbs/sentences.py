@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from perdure.verbs.definition import VerbDefinition
 from perdure.verbs.schema_shorthand import argument_name
-from perdure.verbs.templates import placeholders, substitute
+from perdure.verbs.text_templates import placeholders, substitute
 
 SentenceKind = Literal["step", "summary"]
 MISSING = "…"

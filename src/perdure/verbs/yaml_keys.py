@@ -56,6 +56,35 @@ SCHEMA_KEYS = frozenset(
         "writeOnly",
     ]
 )
+SAME_IN_DOMAINS = (
+    "version",
+    "description",
+    "sentences",
+    "search_phrases",
+    "invocation_phrases",
+    "input_schema",
+    "output_schema",
+    "args",
+    "consequence",
+    "index",
+)
+"""Keys that a verb of a domain layout has as in the canonical one."""
+KEPT_AS_METADATA = (
+    "flavour",
+    "effect_class",
+    "produces",
+    "consumes",
+    "lifecycle",
+    "transition_args",
+    "three_axis",
+    "role_guard",
+    "audit_class",
+    "emits_event",
+    "contract",
+    "returns",
+    "outputs",
+)
+"""Keys of a domain layout that say nothing here and are kept as they are."""
 RETRY_KEYS = frozenset(["max_attempts", "max_retries", "backoff", "base_delay", "max_delay", "jitter", "retry_on"])
 
 ACCEPTED_KEYS = MappingProxyType(
@@ -120,7 +149,7 @@ ACCEPTED_KEYS = MappingProxyType(
             ]
         ),
         "price": frozenset(["input", "output"]),
-        "task": frozenset(["title", "assignee", "groups", "users", "due", "four_eyes", "ladder"]),
+        "task": frozenset(["title", "assignee", "groups", "users", "due", "four_eyes", "ladder", "agents"]),
         "rung": frozenset(["after", "remind", "reassign", "escalate"]),
         "retry": RETRY_KEYS,
         "policy": RETRY_KEYS | {"timeout", "escalation"},
@@ -134,42 +163,21 @@ ACCEPTED_KEYS = MappingProxyType(
         "entity_field": frozenset(["type", "required", "values", "valid_values", "description"]),
         "domain": frozenset({"description", "verbs"}),
         "domain_verb": frozenset(
-            [
-                "version",
-                "description",
-                "sentences",
-                "search_phrases",
-                "invocation_phrases",
+            (
+                *SAME_IN_DOMAINS,
+                *KEPT_AS_METADATA,
                 "behavior",
                 "handler",
                 "plugin",
                 "crud",
                 "durable",
                 "workflow",
-                "args",
-                "input_schema",
-                "output_schema",
-                "returns",
-                "outputs",
-                "consequence",
-                "index",
                 "metadata",
-                "flavour",
-                "effect_class",
-                "produces",
-                "consumes",
-                "lifecycle",
-                "transition_args",
-                "three_axis",
-                "role_guard",
-                "audit_class",
-                "emits_event",
-                "contract",
                 "retry",
                 "effects",
                 "redelivery",
                 "compensate",
-            ]
+            )
         ),
         "plugin": frozenset({"handler"}),
         "crud": frozenset(

@@ -17,8 +17,9 @@ from typing import Any, Literal
 
 from perdure.sources import id_text
 
-MAX_JOBS = 1000
-"""How many attempts run at once before a process takes over no more; its own calls are always run."""
+MAX_JOBS = 2000
+"""How many attempts run at once before a process takes over no more, half of them for one tenant; its own calls are
+always run."""
 MOST_IN_A_TURN = 100
 """How many jobs that do not wait are done before everybody else gets a turn."""
 
@@ -85,8 +86,8 @@ class BackgroundTasks:
         return self._awaited(name) if found == _LEFT else found
 
     @property
-    def has_room(self) -> bool:
-        return len(self._jobs) < MAX_JOBS
+    def room(self) -> int:
+        return MAX_JOBS - len(self._jobs)
 
     @property
     def running(self) -> set[tuple[bytes, int]]:

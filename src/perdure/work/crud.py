@@ -23,7 +23,7 @@ from perdure.verbs.schema_shorthand import argument_name
 from perdure.work.entity_schema import Data, EntitySchema
 
 if TYPE_CHECKING:
-    from perdure.work.records import StagedRecords
+    from perdure.work.entity_records import StagedRecords
 
 OPTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -133,7 +133,9 @@ class _Crud:
         key = await self._meant("read the history of")
         limit = self._number("limit", 100)
         found = await self._records.history(self._entity, key, self._number("after", 0), limit)
-        kept = self._fitting([{**each, "record": _without_nothing(each["record"])} for each in found])
+        kept = self._fitting(
+            [{**each, "record": each["record"] and _without_nothing(each["record"])} for each in found]
+        )
         is_whole = len(kept) == len(found) < limit
         return {"versions": kept} if is_whole else {"versions": kept, "after": kept[-1]["version"]}
 

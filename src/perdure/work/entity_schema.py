@@ -11,8 +11,8 @@ from uuid import UUID
 
 from perdure.errors import SchemaViolationError
 from perdure.payload import canonical
+from perdure.verbs.compiled_schema import CompiledSchema
 from perdure.verbs.definition import EntityDefinition, EntityField
-from perdure.verbs.schema import CompiledSchema
 from perdure.verbs.schema_shorthand import SHORTHAND_TYPES, argument_name
 
 MAX_KEY_BYTES = 1000

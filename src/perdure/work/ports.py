@@ -7,17 +7,19 @@ from typing import Literal, NamedTuple, Protocol
 
 from perdure.sources import Id, Micros
 
-Beat = Callable[[int, int], bool]
-"""Extends a lease (number, until) on a connection of its own; False when it was taken away. Blocking."""
+Beat = Callable[[int, int], int | None]
+"""Extends a lease (number, duration) on a connection of its own; answers what time it is by the store's clock, None
+when the lease was taken away. Blocking."""
 
 
 class WorkerRow(NamedTuple):
-    """A live lease."""
+    """A live lease. `is_lapsed` is the store's word: nobody has extended it in time."""
 
     number: int
     host: str
     process: str
     lease_until: int
+    is_lapsed: bool
 
 
 class TimerFound(NamedTuple):
@@ -107,13 +109,20 @@ class Duties(Protocol):
 
 
 class Leases(Protocol):
-    """Leases of worker processes. `set_fence` names the lease every unit is written under."""
+    """Leases of worker processes, judged by the store's clock. `set_fence` names the one units are written under."""
 
     def set_fence(self, number: int) -> None: ...
     def beat(self) -> tuple[Beat, Callable[[], None]]: ...
-    async def add_worker(self, host: str, process: str, lease_until: Micros) -> int: ...
+    async def add_worker(self, host: str, process: str, duration: Micros) -> int: ...
     async def live_workers(self) -> list[WorkerRow]: ...
-    async def fence_worker(self, number: int, lease_until: Micros) -> bool: ...
+    async def fence_worker(self, number: int, lease_until: Micros) -> bool:
+        """Take a lease away unless it was extended past `lease_until`; True when it was taken."""
+        ...
+
+    async def fence_lapsed(self, number: int) -> bool:
+        """Take a lease away if it has run out by now; True when it was taken."""
+        ...
+
     async def forget_workers(self, before: Micros) -> None: ...
 
 
@@ -124,9 +133,15 @@ class Due(Protocol):
         self, after_due: Micros, after_aggregate: bytes, until: Micros, most: int
     ) -> list[TimerFound]: ...
 
+    async def timers_within(
+        self, after_due: Micros, after_aggregate: bytes, window: Micros, most: int
+    ) -> list[TimerFound]:
+        """What is due within a window from now, by the store's clock."""
+        ...
+
 
 class EntityFound(NamedTuple):
-    """A record as stored; its bytes have been checked against their hash."""
+    """A record as stored; its bytes have been checked against their hash. There are none when they were erased."""
 
     key: str
     version: int
@@ -135,7 +150,7 @@ class EntityFound(NamedTuple):
 
 
 class EntityVersion(NamedTuple):
-    """A record as it once was: the call that made it so, when, and on whose behalf."""
+    """A record as it once was: the call that made it so, when, and on whose behalf; without data when erased."""
 
     version: int
     is_deleted: bool

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 from perdure.errors import StoreFullError, StoreUnavailableError
 from perdure.sources import SECOND, Id, Micros, Sources
-from perdure.work.lease import Lease
 from perdure.work.ports import Due, TimerFound
+from perdure.work.process_lease import Lease
 
 WINDOW: Micros = 3 * SECOND // 2
 POLL: Micros = 1 * SECOND
@@ -71,9 +71,8 @@ class Timers:
     async def load(self) -> None:
         """Read what is due within the window."""
         after_due, after_aggregate = 0, b""
-        until = self._sources.now() + WINDOW
         while len(self._heap) < MAX_LOADED:
-            page = await self._store.due_timers(after_due, after_aggregate, until, PAGE)
+            page = await self._store.timers_within(after_due, after_aggregate, WINDOW, PAGE)
             for timer in page:
                 self._add(timer)
             if len(page) < PAGE:
@@ -109,7 +108,7 @@ class Timers:
         while True:
             with suppress(StoreUnavailableError, StoreFullError):  # the next poll reads it again
                 await self.load()
-            await self._sources.sleep_until(self._sources.now() + POLL)
+            await self._sources.sleep(POLL)
 
     def _start(self, timer: TimerFound) -> None:
         task = asyncio.create_task(self._fire_one(timer))

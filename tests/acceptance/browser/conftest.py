@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from perdure.testing.services import PostgresService, ServiceUnavailable
+from perdure.testing.postgres_service import PostgresService, ServiceUnavailable
 from tests.acceptance.browser.server import KYC, Server
 from tests.conftest import unavailable
 from tests.depth import depth_of

@@ -40,6 +40,10 @@ def test_an_empty_inbox_says_what_would_be_there(eyes: Eyes) -> None:
 def test_the_form_is_made_from_the_schema_and_its_answer_ends_the_task(eyes: Eyes, server: Server) -> None:
     instance = filed(server, "K-2")
     page = opened(eyes, server, instance)
+    known = page.get_by_label("Known already")
+    expect(known).to_have_text("ClaimK-2")
+    expect(known.locator("input, textarea, select")).to_have_count(0)
+    expect(page.get_by_label("Claim", exact=True)).to_have_count(0)
     page.get_by_role("radio", name="yes").check()
     page.get_by_label("Because").fill("it is small")
     page.get_by_label("Paid on").fill("2026-05-04")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from perdure.app.compliance_export import check_document
-from perdure.app.compliance_export.composition import compose, written
+from perdure.app.compliance_export.document_composer import compose, written
 from perdure.app.compliance_export.evidence_collection import EvidenceCollection
 from perdure.app.compliance_export.json_diff import MAX_CHANGES, differences, given
 from perdure.bpmn.model import StandardLoop

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from perdure.app.compliance_export.chain_replay import KINDS, ChainReplay
-from perdure.app.compliance_export.composition import compose, written
 from perdure.app.compliance_export.document import Chain, RecordKept
+from perdure.app.compliance_export.document_composer import compose, written
 from perdure.app.compliance_export.evidence import Evidence
+from perdure.app.compliance_export.journal_replay import KINDS, ChainReplay
 from perdure.app.compliance_export.verification import check_document
 from perdure.journal import genesis, link
 from perdure.payload import digest_text

@@ -254,6 +254,7 @@ async def test_a_damaged_record_is_told_as_unreadable_and_hides_no_other(sqlite_
         for n in range(2):
             await perdure.call("feed.note", {"n": n})
         with Raw(sqlite_url) as raw:
-            raw("UPDATE journal SET body = x'c1' WHERE position = 1")
+            first = "SELECT min(position) FROM journal WHERE aggregate IN (SELECT id FROM aggregate)"
+            raw(f"UPDATE journal SET body = x'c1' WHERE position = ({first})")
         items = await everything(perdure.feed)
         assert items[0].entry == "Unreadable" and items[-1].entry != "Unreadable"

@@ -11,7 +11,7 @@ from perdure.app.instances.views import InstanceView, instance_view, look_of
 from perdure.app.runtime import Runtime
 from perdure.bpmn.machine.state import Instance
 from perdure.bpmn.machine.state_templates import Shape
-from perdure.bpmn.machine.template_samples import samples as shapes_of
+from perdure.bpmn.machine.transition_cache import samples as shapes_of
 from tests.engines.embedded.engine_world import World, opened
 from tests.engines.embedded.process_models import END, START, flow, fork, line, model, pause, service, user
 
@@ -91,7 +91,7 @@ async def test_instances_that_stand_the_same_way_look_as_each_of_them_does_by_it
             await _compare(world, begun)
             if begun.waits and begun.waits[0].kind == "task":
                 key = f"{begun.id}:{next(each.number for each in begun.tokens if each.kind == 'task')}"
-                shown.append(await perdure.tasks.complete(key, {"n": -number}, until="rest"))
+                shown.append(await perdure.tasks.complete(key, {"answer": -number}, until="rest"))
                 await _compare(world, shown[-1])
         looks = {id(look) for each in runtime.pasts._followed.values() for look in (each.past.looks or {}).values()}
         assert 0 < len(looks) < len(shown) or process in ("stuck", "paused")

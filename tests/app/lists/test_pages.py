@@ -206,7 +206,10 @@ async def test_what_is_set_aside_says_so_in_lists_and_hides_none_of_the_others(s
         assert {each.id: each.state for each in await whole(listing.parked, 1)} == {
             damaged: "quarantined", sound: "parked",
         }  # fmt: skip
-        assert [(each.id, each.state) for each in await whole(listing.incidents, 1)] == [(stuck, "quarantined")]
+        found = [(each.id, each.state, each.code) for each in await whole(listing.incidents, 1)]
+        assert sorted(found) == sorted(
+            [(stuck, "quarantined", "store.quarantined"), (damaged, "quarantined", "store.quarantined")]
+        )
 
 
 @pytest.mark.req("P2")
@@ -221,8 +224,9 @@ async def test_incidents_tell_the_cause_and_dead_letters_the_reason(store_url: s
         found = await whole(sandbox.listing.incidents, 3)
         assert ids(found) == stuck and [each.concerns for each in found] == stuck
         assert {(each.kind, each.place, each.name, each.state) for each in found} == {
-            ("runbook", 1, "list.break", "parked")
-        } and all("boolean" in each.text for each in found)
+            ("call", 1, "list.break", "parked")
+        } and all("boolean" in each.text and each.text == each.cause for each in found)
+        assert {tuple(action.act for action in each.actions) for each in found} == {("retry", "resolve", "cancel")}
         letters = await whole(sandbox.listing.dead_letters, 3)
         assert [each.message_id for each in letters] == [f"m-{n}" for n in range(4)]
         assert all(each.reason and each.message for each in letters)

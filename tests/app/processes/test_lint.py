@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from perdure.app.processes.lint import lint_check, lint_paths
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.xml import read_model, write_model
 from perdure.verbs import Catalogue
 from tests.bpmn.xml.fixtures import in_process

@@ -11,7 +11,7 @@ import pytest
 from perdure.app.processes.contracts import contract_of
 from perdure.app.processes.proof import UNDECIDED, prove_for_deployment, prove_model
 from perdure.bpmn import model as m
-from perdure.bpmn.machine.definition import Profile
+from perdure.bpmn.machine.deployed_process import Profile
 from perdure.bpmn.proof import Bounds
 from perdure.bpmn.xml import read_model, write_model
 from perdure.surfaces.cli.application import run

@@ -13,9 +13,9 @@ import pytest
 
 from perdure import Perdure
 from perdure.app.configuration.project import load_config
-from perdure.channels.signatures import Signed, verify
 from perdure.channels.webhook_delivery import VERB
 from perdure.channels.webhook_settings import HookOut, Hooks, Secret
+from perdure.channels.webhook_signatures import Signed, verify
 from perdure.sources import SystemSources
 from perdure.verbs.loader import load_text
 from tests.channels.receiver import Receiver, answer

@@ -11,8 +11,8 @@ import pytest
 
 from perdure import Perdure
 from perdure.app.webhooks.receipt import UnsignedError, receive
-from perdure.channels.signatures import sign
 from perdure.channels.webhook_settings import HookIn, Hooks, Secret
+from perdure.channels.webhook_signatures import sign
 from perdure.errors import RejectedError
 from perdure.sources import SECOND
 from perdure.verbs.loader import load_text

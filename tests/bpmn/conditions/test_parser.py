@@ -6,22 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.bpmn.conditions import (
-    MAX_CONDITION_DEPTH,
-    MAX_CONDITION_LENGTH,
-    Among,
-    Both,
-    Compare,
-    Condition,
-    Either,
-    Foreign,
-    Not,
-    both,
-    either,
-    parse_condition,
-    show_condition,
-)
-from perdure.contracts import SAFE_INTEGER
+from perdure.bpmn.conditions.parser import MAX_CONDITION_DEPTH, MAX_CONDITION_LENGTH, both, either, parse_condition
+from perdure.bpmn.conditions.printer import show_condition
+from perdure.bpmn.conditions.tree import Among, Both, Compare, Condition, Either, Foreign, Not
+from perdure.verb_contract import SAFE_INTEGER
 
 A = Compare("orch_a", "=", "x")
 B = Compare("orch_b", "=", True)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.bpmn.conditions import Among, Compare, Not, holds, parse_condition
+from perdure.bpmn.conditions.parser import parse_condition
+from perdure.bpmn.conditions.tree import Among, Compare, Not, holds
 
 scalars = st.sampled_from(["", "x", "2", True, False, 0, 1, 2])
 flags = st.dictionaries(st.sampled_from(["orch_x", "orch_y"]), scalars)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.bpmn.conditions import Compare, condition_faults, parse_condition
+from perdure.bpmn.conditions.parser import parse_condition
+from perdure.bpmn.conditions.tree import Compare
+from perdure.bpmn.conditions.type_check import condition_faults
 from perdure.bpmn.model import COMPLETED_COUNT, GIVEN_FLAGS
-from perdure.contracts import FlagContract
+from perdure.verb_contract import FlagContract
 
 CONTRACTS = (
     FlagContract("orch_outcome", "enum", ("pending", "approved", "rejected")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from perdure.bpmn.conditions import parse_condition
+from perdure.bpmn.conditions.parser import parse_condition
 from perdure.bpmn.model import (
     Definitions,
     Event,

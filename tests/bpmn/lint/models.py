@@ -7,7 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from perdure.bpmn.lint import Contract, Finding, Profile, Target, lint
+from perdure.bpmn.lint.contract import Contract
+from perdure.bpmn.lint.findings import Finding, Profile, Target
+from perdure.bpmn.lint.lint import lint
 from perdure.bpmn.model import Model
 from perdure.bpmn.xml import read_model
 

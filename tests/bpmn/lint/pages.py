@@ -8,9 +8,12 @@ from typing import Any
 import msgspec
 import yaml
 
-from perdure.bpmn.lint import PROFILES, RULES, TARGETS, Contract, Finding, Rule, VerbContract
+from perdure.bpmn.lint.contract import Contract, VerbContract
+from perdure.bpmn.lint.findings import PROFILES, TARGETS, Finding
+from perdure.bpmn.lint.rule import Rule
+from perdure.bpmn.lint.rules import RULES
 from perdure.bpmn.svg import Mark, Marks, draw
-from perdure.contracts import FlagContract
+from perdure.verb_contract import FlagContract
 from tests.bpmn.lint.models import Side, files_of, findings_in, model_of, settings_of
 from tests.house.tree import ROOT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from perdure.bpmn.lint import lint
+from perdure.bpmn.lint.lint import lint
 from tests.bpmn.lint.models import model_of
 from tests.conftest import unavailable
 from tests.house.tree import ROOT

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.bpmn.conditions import parse_condition
+from perdure.bpmn.conditions.parser import parse_condition
 from perdure.bpmn.lint.condition_coverage import covers
 from perdure.bpmn.lint.timer_literals import timer_fault
 from perdure.bpmn.model import TimerKind
-from perdure.contracts import FlagContract
+from perdure.verb_contract import FlagContract
 
 FLAGS = {
     "orch_state": FlagContract("orch_state", "enum", ("new", "paid", "sent")),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from perdure.bpmn.conditions import parse_condition
-from perdure.bpmn.lint import Contract, VerbContract, lint
+from perdure.bpmn.conditions.parser import parse_condition
+from perdure.bpmn.lint.contract import Contract, VerbContract
+from perdure.bpmn.lint.lint import lint
 from perdure.bpmn.model import (
     CompensationTrigger,
     Error,
@@ -26,7 +27,7 @@ from perdure.bpmn.model import (
     TimerTrigger,
     Value,
 )
-from perdure.contracts import FlagContract
+from perdure.verb_contract import FlagContract
 from tests.bpmn.lint.model_builder import lead, model_of
 
 FLAG = FlagContract("orch_ready", "boolean", writers=("order.write",))

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.bpmn.lint import PROFILES, TARGETS, Contract, Profile, Target, VerbContract, lint
+from perdure.bpmn.lint.contract import Contract, VerbContract
+from perdure.bpmn.lint.findings import PROFILES, TARGETS, Profile, Target
+from perdure.bpmn.lint.lint import lint
 from perdure.bpmn.model import (
     CallActivity,
     CompensationTrigger,
@@ -27,7 +29,7 @@ from perdure.bpmn.model import (
     Value,
 )
 from perdure.bpmn.xml import read_model
-from perdure.contracts import FlagContract
+from perdure.verb_contract import FlagContract
 from tests.bpmn.lint.model_builder import blocks, in_line, lead, model_of
 from tests.bpmn.lint.models import all_files, files_of
 from tests.bpmn.lint.models import model_of as model_in

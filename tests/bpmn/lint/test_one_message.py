@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.bpmn.lint import lint
+from perdure.bpmn.lint.lint import lint
 from perdure.bpmn.xml import read_model
 from tests.bpmn.xml.fixtures import in_process
 

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from perdure.bpmn.lint import RULES, Rule
+from perdure.bpmn.lint.rule import Rule
+from perdure.bpmn.lint.rules import RULES
 from tests.bpmn.lint import pages
 from tests.house.tree import ROOT
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import pytest
 
-from perdure.bpmn.lint import RULES
+from perdure.bpmn.lint.findings import Severities
+from perdure.bpmn.lint.rule import Rule
+from perdure.bpmn.lint.rules import RULES
 from tests.bpmn.lint.models import MODELS, all_files, files_of, findings_in, settings_of
 
 CODES = [rule.CODE for rule in RULES]
@@ -49,6 +52,12 @@ def test_every_rule_has_wrong_and_right_models_and_no_folder_is_without_a_rule()
 def test_codes_and_names_are_given_once() -> None:
     assert len(set(CODES)) == len(CODES)
     assert len({rule.NAME for rule in RULES}) == len(RULES)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=CODES)
+def test_a_rule_has_a_code_severities_and_a_check(rule: Rule) -> None:
+    assert (type(rule.CODE), type(rule.NAME), type(rule.SEVERITIES)) == (str, str, Severities)
+    assert list(inspect.signature(rule.check).parameters) == ["index"]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from perdure.bpmn.lint import Finding, sarif
+from perdure.bpmn.lint.findings import Finding
+from perdure.bpmn.lint.sarif import sarif
 
 FOUND = [
     Finding(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.bpmn.lint import Finding, lint
+from perdure.bpmn.lint.findings import Finding
+from perdure.bpmn.lint.lint import lint
 from perdure.bpmn.xml import read_model, write_model
 from perdure.bpmn.xml.extension_schema import ATTRIBUTES_OF, MODELLED, PARTS, PARTS_OF, PLACES, ZEEBE
 from perdure.errors import ModelError

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import Compare
+from perdure.bpmn.conditions.tree import Compare
 
 FLAGS = ("orch_a", "orch_b", "orch_c")
 ERRORS = ("REFUSED", "MISSING")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import flags_of
+from perdure.bpmn.conditions.tree import flags_of
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import journal_entries as e
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.state import ENDED, ROOT, Failure
-from perdure.contracts import FlagContract
 from perdure.errors import Rejection
 from perdure.human_tasks import Person
 from perdure.journal import Decision
+from perdure.verb_contract import FlagContract
 from tests.bpmn.machine.generator import ERRORS
 from tests.bpmn.machine.oracles import Oracle, check_state
 from tests.bpmn.machine.play import HASH, ID, ORIGIN, SECOND, Player

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import parse_condition
+from perdure.bpmn.conditions.parser import parse_condition
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.state import Node
 from perdure.errors import Rejection

@@ -6,9 +6,9 @@ import pytest
 
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import journal_entries as e
-from perdure.bpmn.machine.definition import Binding
+from perdure.bpmn.machine.deployed_process import Binding
 from perdure.bpmn.machine.state import Failure
-from perdure.contracts import RetryPolicy
+from perdure.verb_contract import RetryPolicy
 from tests.bpmn.machine.play import Player
 from tests.bpmn.machine.test_compensation import begun, end_job, scope, service, status
 from tests.bpmn.machine.test_found_at_random import standing

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import parse_condition
+from perdure.bpmn.conditions.parser import parse_condition
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.completed_activities import backwards, chosen, compact, first, listed
 from perdure.bpmn.machine.state import Done

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import parse_condition
+from perdure.bpmn.conditions.parser import parse_condition
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.event_subscriptions import INVALID
 from perdure.bpmn.machine.state import Node
-from perdure.bpmn.machine.token_moves import ENDLESS
+from perdure.bpmn.machine.token_game_loop import ENDLESS
 from tests.bpmn.machine.play import Player
 from tests.bpmn.machine.test_compensation import begun, end_job, ran, scope, service, status
 
@@ -28,7 +28,7 @@ def repeated(repeats: m.MultiInstance | m.StandardLoop, is_sub: bool) -> m.Node:
 
 
 def played(monkeypatch: pytest.MonkeyPatch, most: int, *nodes: m.Node) -> Player:
-    monkeypatch.setattr("perdure.bpmn.machine.token_moves.MAX_MOVES", most)
+    monkeypatch.setattr("perdure.bpmn.machine.token_game_loop.MAX_MOVES", most)
     return begun(scope(nodes))
 
 
@@ -76,7 +76,7 @@ def test_what_is_broken_off_goes_on_where_it_was_until_each_iteration_was_made_o
 def test_what_is_broken_off_beside_another_incident_goes_on_when_that_is_mended(
     monkeypatch: pytest.MonkeyPatch, repeats: m.MultiInstance | m.StandardLoop, most: int
 ) -> None:
-    monkeypatch.setattr("perdure.bpmn.machine.token_moves.MAX_MOVES", most)
+    monkeypatch.setattr("perdure.bpmn.machine.token_game_loop.MAX_MOVES", most)
     wait = m.TimerTrigger("duration", m.Value("orch_wait", "flag"))
     late = m.Event(id="late", position="boundary", attached_to="a", triggers=(wait,))
     player = begun(scope((repeated(repeats, is_sub=False), service("z")), more=(late,)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.execution_plan import plan_of
 from perdure.bpmn.xml import read_model
 from tests.bpmn.xml.fixtures import in_process

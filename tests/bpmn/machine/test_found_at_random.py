@@ -8,7 +8,7 @@ from typing import Any
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import journal_entries as e
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.state import Node
 from perdure.durations import DAY

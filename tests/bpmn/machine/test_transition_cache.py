@@ -13,15 +13,15 @@ from perdure.app.instances.history_cache import empty_history
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import transition_cache
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.instance_machine import InstanceMachine
-from perdure.bpmn.machine.opaque_values import READERS
+from perdure.bpmn.machine.opaque_command_values import READERS
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.bpmn.machine.state_templates import standing, template_of
 from perdure.human_tasks import Person
 from perdure.journal import Decision, Entries, Origin
-from perdure.processes.followers import is_at_rest
+from perdure.processes.instance_waiters import is_at_rest
 from tests.bpmn.machine.play import HASH, ID, ORIGIN, SECOND, Player, random_plan
 from tests.bpmn.machine.test_compensation import scope, service
 
@@ -217,7 +217,8 @@ OTHERWISE: tuple[tuple[Any, dict[str, Any]], ...] = (
         "used": Used((), 1), "budget": Budget(),
     }),
     (COMPLETE, {
-        "node": 3, "who": Person("ana", ("g",)), "head": b"h" * 32, "message": b"m" * 32, "flags": {"orch_a": True},
+        "node": 3, "who": Person("ana", ("g",)), "head": b"h" * 32, "message": b"m" * 32, "seen": "sha256:00",
+        "flags": {"orch_a": True},
         "writer": "w", "worker": 1,
     }),
 )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import Compare
+from perdure.bpmn.conditions.tree import Compare
 from tests.bpmn.machine.generator import Block, Drawing, Maker
 
 INTAKE = "intake"

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import parse_condition
+from perdure.bpmn.conditions.parser import parse_condition
 from perdure.bpmn.proof import Verdict, prove
-from perdure.contracts import FlagContract
+from perdure.verb_contract import FlagContract
 from tests.bpmn.proof.models import boundary, definitions, node, scope, timer
 
 

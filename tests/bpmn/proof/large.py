@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from perdure.bpmn import model as m
-from perdure.contracts import FlagContract
+from perdure.verb_contract import FlagContract
 from tests.bpmn.proof.models import boundary, definitions, node, scope, timer
 
 BRANCHES = 5

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import parse_condition
+from perdure.bpmn.conditions.parser import parse_condition
 
 SPLITS: dict[str, m.GatewayKind] = {"xor": "exclusive", "and": "parallel", "or": "inclusive", "race": "event"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import show_condition
+from perdure.bpmn.conditions.printer import show_condition
 from perdure.bpmn.proof import CODES
 from tests.bpmn.proof.cases import CASES, Case
 from tests.house.tree import ROOT

@@ -7,8 +7,8 @@ import random
 from msgspec.structs import replace
 
 from perdure.bpmn import model as m
-from perdure.bpmn.machine.definition import Deployed
-from perdure.contracts import FlagContract
+from perdure.bpmn.machine.deployed_process import Deployed
+from perdure.verb_contract import FlagContract
 from tests.bpmn.machine.generator import FLAGS, Maker
 
 CONTRACTS = tuple(FlagContract(name, "boolean", initial=False) for name in FLAGS)

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from perdure.bpmn import model as m
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.proof import Bounds, Finding, prove
 from perdure.bpmn.proof.counterexample_scenario import scenario_of
 from perdure.bpmn.proof.finding_diagram import path_of, picture_of

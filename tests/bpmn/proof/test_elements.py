@@ -12,9 +12,9 @@ from perdure.bpmn.proof import Proof, prove
 from perdure.bpmn.proof.proof_subject import deployed_of
 from perdure.bpmn.proof.verb_effects import Environment
 from perdure.bpmn.xml import read_model
-from perdure.contracts import FlagContract
 from perdure.testing.scenarios import Scenario, find_scenarios, load_scenario, run_scenario
 from perdure.testing.scenarios import scenario as v
+from perdure.verb_contract import FlagContract
 from tests.bpmn.proof.models import definitions
 from tests.house.tree import ROOT
 

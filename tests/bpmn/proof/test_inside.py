@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perdure.bpmn import model as m
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.execution_plan import plan_of
 from perdure.bpmn.machine.journal_entries import Entered, Passed
 from perdure.bpmn.machine.state import ENDED

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.proof import Bounds, prove
 from perdure.bpmn.xml import read_model, read_model_file
 from tests.bpmn.lint.models import MODELS

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from perdure.bpmn.conditions import flags_of
+from perdure.bpmn.conditions.tree import flags_of
 from perdure.bpmn.proof import Bounds, prove
 from tests.bpmn.proof.large import (
     FLAGS,

@@ -6,12 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import parse_condition
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.conditions.parser import parse_condition
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.proof import Bounds, Verdict, prove
 from perdure.bpmn.proof.ample_sets import Ample
 from perdure.bpmn.proof.process_graph import Outline
-from perdure.contracts import FlagContract
+from perdure.verb_contract import FlagContract
 from tests.bpmn.proof.models import definitions, node, scope
 from tests.bpmn.proof.random_models import CONTRACTS, random_process, random_writes
 from tests.depth import sampled

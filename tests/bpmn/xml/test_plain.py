@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perdure.bpmn.conditions.tree import Compare, Condition, Foreign
-from perdure.bpmn.lint import lint
+from perdure.bpmn.lint.lint import lint
 from perdure.bpmn.model import (
     Annotation,
     Association,

@@ -12,7 +12,7 @@ from perdure.bpmn import model as ir
 from perdure.bpmn.content_hash import content_hash
 from perdure.bpmn.diagram_selection import diagram_of
 from perdure.bpmn.layout import lay_out
-from perdure.bpmn.lint import lint
+from perdure.bpmn.lint.lint import lint
 from perdure.bpmn.model import Model
 from perdure.bpmn.xml import read_model, write_model
 from tests.bpmn.strategies import models

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from perdure.bpmn.model import Value
-from perdure.bpmn.xml.expressions import (
+from perdure.bpmn.xml.value_text import (
     parse_cardinality,
     parse_collection,
     parse_value,

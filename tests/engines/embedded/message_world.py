@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from perdure.bpmn.machine import commands as c
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.model import (

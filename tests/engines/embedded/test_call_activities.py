@@ -15,7 +15,7 @@ from perdure.engines.embedded.instances.call_activities import Calls
 from perdure.engines.embedded.instances.instances import Instances
 from perdure.engines.embedded.messages.correlation import Messages
 from perdure.errors import DefinitionError
-from perdure.processes.instances import InstanceReader
+from perdure.processes.instance_reader import InstanceReader
 from tests.bpmn.xml.fixtures import in_process
 from tests.engines.embedded.engine_world import ORIGIN, World, opened
 from tests.engines.embedded.process_models import (

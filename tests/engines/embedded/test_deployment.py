@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from perdure.bpmn.xml import read_model
 from perdure.errors import InvariantBroken, Problem
+from perdure.work.computations import Computations
 from tests.bpmn.xml.fixtures import in_process
 from tests.engines.embedded.engine_world import ORIGIN, opened
 from tests.engines.embedded.process_models import line, service, user
@@ -19,8 +21,16 @@ MOST_SECONDS = 30
 """How long a judge waits for somebody else to do something, before it calls the process wrong."""
 
 
+@pytest.fixture
+def beside() -> Iterator[Computations]:
+    """Computations in threads, as a server has them."""
+    computations = Computations()
+    yield computations
+    computations.close()
+
+
 @pytest.mark.req("V10", "O12")
-async def test_instances_go_on_while_a_process_is_proved() -> None:
+async def test_instances_go_on_while_a_process_is_proved(beside: Computations) -> None:
     async with opened() as world:
         await world.deploy(line("other", service("a", "t.one"), user("decide")))
         went_on = threading.Event()
@@ -32,6 +42,7 @@ async def test_instances_go_on_while_a_process_is_proved() -> None:
             return [] if went_on.wait(MOST_SECONDS) else [SLOW]
 
         world.definitions._checks = (prove,)
+        world.definitions._run = beside.run
         deploying = asyncio.ensure_future(world.deploy(line("p", service("a", "t.one"))))
         await has_begun.wait()
         begun = await world.engine.start("other", ORIGIN)
@@ -42,7 +53,9 @@ async def test_instances_go_on_while_a_process_is_proved() -> None:
 
 
 @pytest.mark.req("V10")
-async def test_the_same_process_judged_twice_at_the_same_time_is_one_version(store_url: str) -> None:
+async def test_the_same_process_judged_twice_at_the_same_time_is_one_version(
+    store_url: str, beside: Computations
+) -> None:
     async with opened(store_url) as world:
         both = threading.Barrier(2, timeout=MOST_SECONDS)
 
@@ -51,6 +64,7 @@ async def test_the_same_process_judged_twice_at_the_same_time_is_one_version(sto
             return []
 
         world.definitions._checks = (prove,)
+        world.definitions._run = beside.run
         model = line("p", service("a", "t.one"))
         made = await asyncio.gather(world.deploy(model), world.deploy(model))
         assert {each.version for each in made} == {1}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from perdure.engines.embedded.jobs.arguments import checked_args
+from perdure.engines.embedded.jobs.job_arguments import checked_args
 from perdure.verbs import Catalogue, VerbDefinition
-from perdure.work.router import Router
+from perdure.work.verb_router import Router
 
 
 def test_a_handler_that_changes_its_arguments_in_place_changes_nothing_of_the_payload() -> None:

@@ -89,9 +89,9 @@ async def test_who_changes_a_form_in_place_changes_neither_data_nor_verbs(store_
         await perdure.runtime.engine.deploy(line("p", user("review", properties={"intake": "t.intake"})), ORIGIN)
         view = await perdure.instances.start("p", {"tags": ["a"]}, until="rest")
         key = f"{view.id}:{view.tokens[0].number}"
-        form = (await perdure.tasks.get(key)).form
-        form["properties"]["tags"]["default"].append("never sent")
-        form["properties"].pop("answer")
+        task = await perdure.tasks.get(key)
+        task.known["tags"].append("never sent")
+        task.form["properties"].pop("answer")
         done = await perdure.tasks.complete(key, {"answer": "yes"}, until="end")
         assert done.data == {"tags": ["a"], "answered": "yes"}
     assert given == [{"answer": "yes", "tags": ["a"]}]

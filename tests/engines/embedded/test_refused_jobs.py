@@ -26,8 +26,8 @@ async def test_a_job_whose_data_is_gone_becomes_an_incident_and_is_not_held_for_
         await world.sandbox.advance("P2D")
         stuck = await world.now(begun)
         node = stuck.state.nodes[world.node(stuck, "a")]
-        assert node.incident is not None and node.incident.code == "attempt.unrecorded"
-        assert "has been erased" in node.incident.text
+        assert node.incident is not None and node.incident.code == "payload.damaged"
+        assert "DamagedPayloadError" in node.incident.text
         assert handlers.runs == {}
         with Raw(store_url) as raw:
             for row in kept:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from perdure import Perdure
 from perdure.errors import StoreUnavailableError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Prepared
@@ -17,7 +18,8 @@ from perdure.runbooks.machine import commands as c
 from perdure.sources import parse_id
 from perdure.testing.fault_injection import submitting
 from perdure.testing.sandbox import Sandbox
-from perdure.work.process_identity import ProcessIdentity
+from perdure.work import background_tasks
+from perdure.work.worker_identity import ProcessIdentity
 from tests.runbooks.sample_verbs import DEFINITIONS, Handlers, catalogue
 from tests.runbooks.test_calls import opened
 
@@ -174,6 +176,33 @@ async def test_jobs_nobody_here_can_run_hide_no_job_that_can_run(
         assert {(await lesser.status(each)).state for each in others} == {"executing"}
 
 
+@pytest.mark.req("V31")
+async def test_jobs_of_one_tenant_leave_room_to_those_of_another(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background_tasks, "MAX_JOBS", 4)
+    monkeypatch.setattr(recovery, "PAGE", 2)
+    monkeypatch.setattr(recovery, "MOST_PASSED_OVER", 2, raising=False)
+    go, begun = asyncio.Event(), []
+
+    async def notify(call: Any) -> dict[str, Any]:
+        begun.append(call.tenant)
+        if call.tenant == "default":
+            await go.wait()
+        return {}
+
+    async with opened(store_url) as sandbox:
+        mine = [await ready(sandbox, "kyc.notify") for _ in range(7)]
+        other = await ready(sandbox.acting(tenant="south"), "kyc.notify")
+    async with Perdure.open(store_url, definitions=catalogue(), handlers={"kyc.notify": notify}) as perdure:
+        async with asyncio.timeout(60):
+            assert (await perdure.acting(tenant="south").wait(other)).state == "completed"
+        assert begun.count("default") < len(mine)
+        go.set()
+        async with asyncio.timeout(60):
+            assert {(await perdure.wait(each)).state for each in mine} == {"completed"}
+
+
 @pytest.mark.req("X14")
 async def test_a_retry_fired_where_its_verb_cannot_run_is_left_to_a_worker_that_can(store_url: str) -> None:
     async with opened(store_url) as able:
@@ -230,7 +259,8 @@ async def test_a_damaged_call_keeps_no_other_from_being_erased_healed_or_listed(
         assert [(each["id"], each["state"]) for each in await sandbox.parked()] == [
             (parked.id, "quarantined"), (waiting.id, "parked"),
         ]  # fmt: skip
-        assert [each.state for each in await sandbox.incidents()] == ["quarantined"]
+        shown = {each.id: each.state for each in await sandbox.incidents()}
+        assert shown == {parked.id: "quarantined", damaged.id: "quarantined"}
         assert {each.id for each in await sandbox.find("kyc.documents", entity="A")} == {parked.id}
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.runbooks.language import complete
+from perdure.runbooks.language.code_completion import complete
 from tests.runbooks.language.sample_verbs import catalogue
 from tests.runbooks.language.test_properties import TEXTS
 

@@ -7,17 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from perdure.errors import ProgramError
 from perdure.runbooks import plan as plans
-from perdure.runbooks.language import (
-    CallSource,
-    ProgramError,
-    Ref,
-    Var,
-    calls_from_json,
-    compile_calls,
-    compile_program,
-    dry_run,
-)
+from perdure.runbooks.language.compiler import compile_calls, compile_program
+from perdure.runbooks.language.dry_run import dry_run
+from perdure.runbooks.language.json_calls import calls_from_json
+from perdure.runbooks.language.program import CallSource, Ref, Var
 from perdure.runbooks.plan import Branch, Plan, Reference, StepPlan
 from tests.runbooks.language.sample_verbs import catalogue
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.runbooks.language import DryRun, Edge, compile_program, dry_run
+from perdure.runbooks.language.compiler import compile_program
+from perdure.runbooks.language.dry_run import DryRun, Edge, dry_run
 from perdure.verbs import load_text
 from tests.runbooks.language.sample_verbs import catalogue
 

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from perdure.errors import ProgramError
-from perdure.runbooks.language import Program, compile_program, read_program
+from perdure.runbooks.language.compiler import compile_program
 from perdure.runbooks.language.faults import LARGEST_BYTES, MOST_STEPS, Fault
+from perdure.runbooks.language.program import Program
+from perdure.runbooks.language.program_reader import read_program
 from perdure.runbooks.plan import Plan
-from perdure.verbs.sexpr import Mistake
+from perdure.verbs.sexpr.mistakes import Mistake
 from tests.runbooks.language.sample_verbs import catalogue
 
 pytestmark = pytest.mark.req("X10")

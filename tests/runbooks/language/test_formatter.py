@@ -10,7 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from perdure.errors import ProgramError
-from perdure.runbooks.language import compile_program, format_program
+from perdure.runbooks.language.compiler import compile_program
+from perdure.runbooks.language.formatter import format_program
 from tests.acceptance.commands import PERDURE
 from tests.runbooks.language.sample_verbs import catalogue
 

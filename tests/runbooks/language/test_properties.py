@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.errors import DefinitionError, ProgramError
-from perdure.runbooks.language import compile_program, dry_run, format_program, read_program, write_program
 from perdure.runbooks.language import program as forms
+from perdure.runbooks.language.compiler import compile_program
+from perdure.runbooks.language.dry_run import dry_run
+from perdure.runbooks.language.formatter import format_program, write_program
 from perdure.runbooks.language.let.token_cursor import RESERVED
 from perdure.runbooks.language.program import (
     Argument,
@@ -25,6 +27,7 @@ from perdure.runbooks.language.program import (
     Symbol,
     Variable,
 )
+from perdure.runbooks.language.program_reader import read_program
 from perdure.runbooks.plan import Operator
 from tests.runbooks.language.sample_verbs import catalogue
 

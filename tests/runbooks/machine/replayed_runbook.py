@@ -5,7 +5,6 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any
 
-from perdure.contracts import RetryPolicy
 from perdure.errors import Rejection
 from perdure.journal import Origin
 from perdure.runbooks.machine import commands as c
@@ -13,6 +12,7 @@ from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.runbooks.machine.state import Failure, Runbook, Step, VerbPin, links_of
 from perdure.sources import Id
+from perdure.verb_contract import RetryPolicy
 
 ID = Id(sha256(b"board").digest()[:16])
 ASKER = Origin("default", "ada")

@@ -8,12 +8,12 @@ from typing import Any
 
 from perdure.app.perdure import Perdure
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import flags_of
+from perdure.bpmn.conditions.tree import flags_of
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.errors import RejectedError
 from perdure.journal import Origin
-from perdure.processes.machines import process_machines
+from perdure.processes.kernel_machines import process_machines
 from perdure.processes.plan_cache import Plans
 from perdure.runbooks.executor.call_executor import keyed_id
 from perdure.runbooks.machine.runbook_machine import RunbookMachine

@@ -12,7 +12,7 @@ import msgspec
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import journal_entries as e
-from perdure.bpmn.machine.definition import Binding, Deployed
+from perdure.bpmn.machine.deployed_process import Binding, Deployed
 from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.state import job_key

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from perdure.contracts import RetryPolicy
 from perdure.journal import Origin
 from perdure.kernel.kernel import Kernel, Prepared
 from perdure.kernel.ports import Attachments, EntityWrite, IndexRow
@@ -24,6 +23,7 @@ from perdure.store.driver_selection import open_driver
 from perdure.store.sealer import Sealer
 from perdure.store.signing_keys import SigningKey
 from perdure.store.store import Store
+from perdure.verb_contract import RetryPolicy
 
 ORIGIN = Origin("default", "ada", "trace-1")
 DEFINITION = sha256(b"definition").digest()
@@ -107,7 +107,7 @@ async def open_world(url: str, key: SigningKey | None = None) -> AsyncIterator[W
     await driver.open()
     try:
         store = Store(driver, sources)
-        driver.fence = await store.add_worker("host", "process", sources.now() + 60 * SECOND)
+        driver.fence = await store.add_worker("host", "process", 60 * SECOND)
         world = World(store, sources, key or SigningKey(Ed25519PrivateKey.generate()))
         yield world
         await world.kernel.drain()

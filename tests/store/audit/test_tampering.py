@@ -135,11 +135,12 @@ async def test_a_record_slipped_in_among_sealed_ones_is_found(original: Original
 async def test_seals_cut_off_at_the_end_are_missed_when_the_last_was_noted(original: Original) -> None:
     path = original.copied()
     async with open_world(f"sqlite:///{path}", original.key) as world:
+        unsealed = (await world.verify()).unsealed
         noted = Anchor(*(await world.verify()).last_seal)
         assert (await audit(world, noted)).is_clean
     tamper(path, ("DELETE FROM seal WHERE number = 2", ()))
     async with open_world(f"sqlite:///{path}", original.key) as world:
-        assert (await world.verify()).unsealed == 1
+        assert (await world.verify()).unsealed > unsealed
         assert [finding.code for finding in (await audit(world, noted)).findings] == ["AUD063"]
 
 
@@ -205,10 +206,10 @@ async def test_the_quick_audit_sees_heads_that_do_not_fit(original: Original) ->
 @pytest.mark.req("P7")
 async def test_a_call_slipped_in_below_the_last_seal_is_found(sqlite_url: str) -> None:
     async with open_world(sqlite_url) as world:
-        await world.start("sealed", None)
-        tamper(path_of(sqlite_url), ("UPDATE journal SET position = 5", ()))
+        sealed = await world.start("sealed", None)
+        tamper(path_of(sqlite_url), ("UPDATE journal SET position = 5 WHERE aggregate = ?", (sealed,)))
         await world.seal()
         slipped_in = await world.start("slipped in", None)
-        tamper(path_of(sqlite_url), ("UPDATE journal SET position = 2 WHERE aggregate = ?", (slipped_in,)))
+        tamper(path_of(sqlite_url), ("UPDATE journal SET position = 3 WHERE aggregate = ?", (slipped_in,)))
         findings = (await world.verify()).findings
         assert [(finding.code, finding.id) for finding in findings] == [("AUD060", slipped_in)]

@@ -18,7 +18,7 @@ from perdure.app.configuration.server import ServerConfig
 from perdure.surfaces.http.application import make_app
 from perdure.surfaces.http.header_limits import bounded_heads
 from perdure.surfaces.http.middleware import Middleware
-from perdure.surfaces.http.socket_server import listening
+from perdure.surfaces.http.server import listening
 from perdure.verbs import Catalogue, load_text
 
 SECRET = b"0123456789abcdef0123456789abcdef"

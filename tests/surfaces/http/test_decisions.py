@@ -9,10 +9,10 @@ import pytest
 
 from perdure.access.principal import Principal
 from perdure.app.webhooks.receipt import receive
-from perdure.channels.signatures import sign
 from perdure.channels.webhook_settings import HookIn, Hooks, Secret
+from perdure.channels.webhook_signatures import sign
 from perdure.errors import RejectedError
-from perdure.verbs.agents import Agent
+from perdure.verbs.agent_handlers import Agent
 from perdure.verbs.handlers import Call, Decide
 from tests.surfaces.http.sandbox_server import Server, person, served
 

@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from perdure.surfaces.http.routes import API, ROOT
+from perdure.surfaces.http.routes import ENDPOINTS
 from tests.surfaces.http.in_process_server import served
 
 CHECKS = [
@@ -89,7 +89,7 @@ def operations(background: Background) -> dict[str, Any]:
 
 pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisDeprecationWarning")
 """The server draws chance in its own thread, which is no business of the examples."""
-NAMES = sorted(handler.operation_id for handler in (*API, *ROOT) if handler.include_in_schema is not False)
+NAMES = sorted(each.id for each in ENDPOINTS if each.tag)
 
 
 @pytest.mark.req("P2")

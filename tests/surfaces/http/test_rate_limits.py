@@ -17,7 +17,7 @@ class Clock(VirtualSources):
 
     at = 0
 
-    def now(self) -> int:
+    def monotonic(self) -> int:
         return self.at
 
 

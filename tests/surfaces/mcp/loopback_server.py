@@ -15,7 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from perdure.app import Perdure
 from perdure.app.configuration.server import ServerConfig
 from perdure.surfaces.http.application import make_app
-from perdure.surfaces.http.socket_server import listening
+from perdure.surfaces.http.server import listening
 from tests.surfaces.mcp.protocol_agent import Agent, verbs
 
 SECRET = b"a secret of at least thirty-two bytes"

@@ -72,6 +72,24 @@ async def test_a_person_starts_what_an_agent_drafted_by_its_hash(tmp_path: Path)
         assert place.done == ["close"]
 
 
+@pytest.mark.parametrize(
+    ("tool", "asked"), [("call_verb", {"verb": "desk.close"}), ("run_runbook", {"program": "(desk.close)"})]
+)
+async def test_under_one_key_there_is_one_draft_and_then_its_runbook(
+    tmp_path: Path, tool: str, asked: dict[str, Any]
+) -> None:
+    async with office(tmp_path) as place, place.agent() as agent:
+        first, second = [await agent(tool, **asked, idempotency_key="fjord") for _ in range(2)]
+        found = first["confirmation"]
+        assert second["confirmation"] == found
+        assert (await agent(tool, **asked, idempotency_key="other"))["confirmation"]["draft"] != found["draft"]
+        async with place.agent(principal("ana", "person")) as person:
+            await person("run_runbook", draft=found["draft"], confirm=found["plan_hash"], phrase=found["phrase"])
+        again = await agent(tool, **asked, idempotency_key="fjord")
+        assert again["outcome"] == "completed"
+        assert place.done == ["close"]
+
+
 async def test_a_person_confirms_a_call_by_the_hash_they_were_told(tmp_path: Path) -> None:
     async with office(tmp_path) as place, place.agent(principal("ana", "person")) as person:
         asked: dict[str, Any] = {"verb": "desk.pay", "args": {"amount": 5}}

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from perdure.surfaces.mcp import runbook_tools
 from perdure.surfaces.mcp.answer_size import WHOLE
+from perdure.surfaces.mcp.tool import ToolSession
 from tests.surfaces.mcp.protocol_agent import Refused
 from tests.surfaces.mcp.tool_office import office
 
@@ -125,3 +127,19 @@ async def test_a_runbook_is_cancelled_with_a_reason(tmp_path: Path) -> None:
         with pytest.raises(Refused) as refused:
             await agent("extend_runbook", id=run["id"], program="(vault.open)")
         assert refused.value.code in ("command.wrong_state", "command.blocked")
+
+
+async def test_steps_are_added_only_to_the_plan_that_was_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with office(tmp_path) as place, place.agent() as agent:
+        run = await agent("run_runbook", program='(desk.letter :client "A")')
+
+        async def overtaken(desk: ToolSession, *_: Any) -> None:
+            await desk.perdure.runbooks.extend(run["id"], '(desk.find :name "Bo")')
+
+        monkeypatch.setattr(runbook_tools, "asked_first", overtaken)
+        with pytest.raises(Refused) as refused:
+            await agent("extend_runbook", id=run["id"], program='(desk.find :name "Cy")')
+        assert refused.value.code == "command.blocked"
+        assert len((await place.perdure.runbooks.show(run["id"])).steps) == 2

@@ -7,10 +7,10 @@ import io
 
 from rich.console import Console
 
-from perdure.surfaces.repl.conversation import hear, open_conversation
+from perdure.surfaces.repl.conversation_machine import hear, open_conversation
+from perdure.surfaces.repl.conversation_state import Session
 from perdure.surfaces.repl.effect_runner import EffectRunner
 from perdure.surfaces.repl.renderer import show
-from perdure.surfaces.repl.session import Session
 from perdure.surfaces.repl.turn import Knowledge
 from tests.surfaces.repl.memory_platform import MemoryDesk
 from tests.surfaces.repl.project import knowledge

@@ -7,11 +7,13 @@ from typing import Any
 
 import msgspec
 
+from perdure.app.entity_lookup import MatchView
+from perdure.app.runbooks.views import RunbookView, StepView
 from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.drafts.draft import Draft
 from perdure.runbooks.plan import Plan
-from perdure.surfaces.repl.dialogue import Match, OpenSeen, Rows, RunSeen, StepSeen, TaskSeen
-from perdure.surfaces.repl.ports import Kept
+from perdure.surfaces.repl.conversation_messages import OpenSeen, Rows, TaskSeen
+from perdure.surfaces.repl.platform_adapter import Kept
 from tests.surfaces.repl.project import CLIENTS
 
 TASK = TaskSeen(
@@ -23,7 +25,8 @@ TASK = TaskSeen(
 class MemoryDesk:
     """Every step completes, except durable ones, which park."""
 
-    def __init__(self, durable: tuple[str, ...] = ("document.request",)) -> None:
+    def __init__(self, durable: tuple[str, ...] = ("document.request",), tasks: tuple[TaskSeen, ...] = (TASK,)) -> None:
+        self._tasks = tasks
         self.revisions: dict[str, list[tuple[Draft, str]]] = {}
         self.at: dict[str, int] = {}
         self.plans: dict[str, Plan] = {}
@@ -62,19 +65,19 @@ class MemoryDesk:
     async def open(self) -> Sequence[OpenSeen]:
         return [OpenSeen(id, "draft", kept[-1][0].title or "a plan") for id, kept in self.revisions.items()]
 
-    async def start(self, id: str, plan: Plan) -> RunSeen:
+    async def start(self, id: str, plan: Plan) -> RunbookView:
         self.plans[id] = plan
         confirmation = self.revisions[id][self.at[id]][0].confirmation
         self.confirmations[id] = confirmation.said if confirmation is not None else ""
         run = self._run(id)
         return msgspec.structs.replace(
-            run, steps=tuple(msgspec.structs.replace(step, state="running") for step in run.steps)
+            run, steps=[msgspec.structs.replace(step, state="running") for step in run.steps]
         )
 
-    async def follow(self, id: str, waits: bool) -> AsyncIterator[RunSeen]:
+    async def follow(self, id: str, waits: bool) -> AsyncIterator[RunbookView]:
         yield self._run(id)
 
-    async def look(self, id: str) -> RunSeen:
+    async def look(self, id: str) -> RunbookView:
         return self._run(id)
 
     async def cancel(self, id: str, reason: str) -> None:
@@ -87,7 +90,7 @@ class MemoryDesk:
         self.steered.append(("skip", step, reason))
 
     async def tasks(self, runbook: str = "") -> Sequence[TaskSeen]:
-        return [TASK]
+        return self._tasks
 
     async def claim(self, key: str) -> TaskSeen:
         self.claimed.append(key)
@@ -102,23 +105,24 @@ class MemoryDesk:
     async def letters(self) -> Rows:
         return Rows("Dead letters", ("id", "why"), (), "No dead letters.")
 
-    async def look_up(self, entity: str, text: str) -> Sequence[Match]:
+    async def look_up(self, entity: str, text: str) -> Sequence[MatchView]:
         words = text.lower().split()
         return [
-            Match(lei, name, country)
+            MatchView(lei, name, country)
             for lei, name, country in CLIENTS
             if all(word in name.lower() for word in words) or text == lei
         ]
 
-    def _run(self, id: str) -> RunSeen:
+    def _run(self, id: str) -> RunbookView:
         plan = self.plans[id]
-        steps = tuple(
-            StepSeen(
+        steps = [
+            StepView(
                 step.name, number, step.verb, "parked" if step.verb in self._durable else "completed", step.sentence,
                 section=step.section, result={"case_id": "C-1"} if step.verb == "kyc.open-case" else None,
             )
             for number, step in enumerate(plan.steps, 1)
-        )  # fmt: skip
+        ]  # fmt: skip
         done = sum(1 for step in steps if step.state == "completed")
         state = "completed" if done == len(steps) else "parked"
-        return RunSeen(id, state, f"{done} of {len(steps)} steps complete", steps)
+        progress = f"{done} of {len(steps)} steps complete"
+        return RunbookView(id, state, "", steps, progress, "", 1, 1, True, None, None, "default", "local")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from perdure.packs import Shelf, load_pack_text
+from perdure.packs.loader import Shelf, load_pack_text
 from perdure.surfaces.repl.turn import Knowledge
 from perdure.verbs import Catalogue, load_text
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from perdure.packs import Shelf, load_pack_text
+from perdure.app.tasks.tasks import GATE_FORM
+from perdure.packs.loader import Shelf, load_pack_text
+from perdure.surfaces.repl.conversation_messages import TaskSeen
 from perdure.surfaces.repl.turn import Knowledge
 from perdure.surfaces.repl.word_completion import complete
 from tests.surfaces.repl.driver import Talk
@@ -300,6 +304,50 @@ def test_a_parked_run_shows_its_tasks_which_are_claimed_and_answered() -> None:
         ("t:1", {"approved": False, "reason": "a page is missing"}),
         ("t:1", {"approved": False}),
     ]
+
+
+@pytest.mark.req("V20", "V28")
+@pytest.mark.parametrize("word", ["approve 1", "reject 1 because so", "approve", "reject t:1 because so"])
+@pytest.mark.parametrize(
+    "task",
+    [
+        TaskSeen("t:1", "Wait for the papers", "waiting", form={"properties": {"received": {"type": "boolean"}}}),
+        TaskSeen("t:1", "Wait for the papers", "waiting", form={"properties": {"approved": {"type": "boolean"}}}),
+        TaskSeen("t:1", "Wait for anything", "waiting"),
+        TaskSeen("t:1", "Rate the client", form={"properties": {"risk": {"type": "string"}}}),
+        TaskSeen("t:1", "Say whether it is urgent", form={"properties": {"is_urgent": {"type": "boolean"}}}),
+        TaskSeen("t:1", "Approve a sum", form={"required": ["approved", "sum"], "properties": {
+            "approved": {"type": "boolean"}, "sum": {"type": "number"}}}),
+    ],
+)  # fmt: skip
+def test_a_wait_that_asks_for_no_agreement_is_neither_approved_nor_rejected(task: TaskSeen, word: str) -> None:
+    talk = Talk(MemoryDesk(tasks=(task,)))
+    shown = talk.tell("tasks")
+    assert task.title in shown
+    assert "approve" not in shown.replace(task.title, "") and "reject" not in shown
+    assert "'answer 1'" in talk.tell(word)
+    assert talk.desk.answers == []
+
+
+@pytest.mark.req("V20", "V28")
+@pytest.mark.parametrize(
+    ("task", "answer"),
+    [
+        (TaskSeen("t:1", "Agree", form=GATE_FORM, is_gate=True), {"agree": False, "reason": "so"}),
+        (TaskSeen("t:1", "Agree", form=GATE_FORM), {"agree": False, "reason": "so"}),
+        (TaskSeen("t:1", "Decide", "waiting", form={"properties": {"accepted": {"type": "boolean"}}}, is_decision=True),
+         {"accepted": False}),
+        (TaskSeen("t:1", "Review", form={"required": ["approved"], "properties": {
+            "approved": {"type": "boolean"}, "comment": {"type": "string"}}}), {"approved": False, "comment": "so"}),
+    ],
+)  # fmt: skip
+def test_a_gate_and_a_decision_are_rejected_with_what_they_declare_alone(
+    task: TaskSeen, answer: dict[str, Any]
+) -> None:
+    talk = Talk(MemoryDesk(tasks=(TaskSeen("t:0", "Wait for anything", "waiting"), task)))
+    assert "'approve 2' and 'reject 2'" in talk.tell("tasks")
+    talk.tell("reject 2 because so")
+    assert talk.desk.answers == [("t:1", answer)]
 
 
 def test_a_running_runbook_is_not_edited_but_steered() -> None:

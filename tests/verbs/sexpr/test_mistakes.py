@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from perdure.errors import DefinitionError, Problem
-from perdure.verbs.sexpr import Mistake, read, render
+from perdure.verbs.sexpr.mistakes import Mistake, render
+from perdure.verbs.sexpr.reader import read
 
 pytestmark = pytest.mark.req("X10")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.verbs.sexpr import ArgumentShape, VerbShape, check, read
+from perdure.verbs.sexpr.program_check import ArgumentShape, VerbShape, check
+from perdure.verbs.sexpr.reader import read
 
 pytestmark = pytest.mark.req("V1", "X10")
 

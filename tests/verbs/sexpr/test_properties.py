@@ -10,19 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.errors import DefinitionError
-from perdure.verbs.sexpr import (
-    Argument,
-    CallForm,
-    ListForm,
-    Literal,
-    MapForm,
-    Program,
-    Symbol,
-    Value,
-    read,
-    render,
-    write,
-)
+from perdure.verbs.sexpr.forms import Argument, CallForm, ListForm, Literal, MapForm, Program, Symbol, Value
+from perdure.verbs.sexpr.mistakes import render
+from perdure.verbs.sexpr.reader import read
+from perdure.verbs.sexpr.writer import write
 
 pytestmark = pytest.mark.req("V1", "X10")
 

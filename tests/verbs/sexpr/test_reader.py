@@ -5,19 +5,10 @@ from __future__ import annotations
 import pytest
 
 from perdure.errors import DefinitionError
-from perdure.verbs.sexpr import (
-    CallForm,
-    ListForm,
-    Literal,
-    MapForm,
-    Symbol,
-    Variable,
-    arguments,
-    calls,
-    read,
-    walk,
-    write,
-)
+from perdure.verbs.sexpr.forms import CallForm, ListForm, Literal, MapForm, Symbol, Variable, calls, walk
+from perdure.verbs.sexpr.json_arguments import arguments
+from perdure.verbs.sexpr.reader import read
+from perdure.verbs.sexpr.writer import write
 
 pytestmark = pytest.mark.req("V1")
 

@@ -15,7 +15,7 @@ from perdure import Agent, Call, agent
 from perdure.app.audit.store_audit import verify_store
 from perdure.errors import DefinitionError
 from perdure.verbs import HandlerRegistry
-from perdure.verbs.agents import is_agent
+from perdure.verbs.agent_handlers import is_agent
 from tests.work.agents.agent_verbs import PRICES, Asked, Verdict, answer, catalogue, entries, graph, opened, runner
 
 

@@ -7,7 +7,7 @@ import pytest
 from perdure.agent_usage import ModelUse, Price, Spent, after, cost_of, money, priced
 from perdure.errors import DefinitionError
 from perdure.verbs import load_text
-from perdure.verbs.agents import AgentContract, agent
+from perdure.verbs.agent_handlers import AgentContract, agent
 
 WHOLE = """
 name: a.b

@@ -3,11 +3,11 @@ import { useEffect, useState } from "preact/hooks";
 import { get, getWithTag, type Problem } from "../../api/client";
 import type { RunbookView } from "../../api/shapes";
 import { asProblem } from "../../live/resource";
-import { Loading, ProblemBox } from "../../parts/states";
-import { query } from "../../routing";
-import type { DraftView } from "../runbook/reading";
+import { Loading, ProblemBox } from "../../parts/load-states";
+import { query } from "../../router";
+import type { DraftView } from "../runbook/runbook-reader";
 import { Composer, type Start } from "./composer";
-import { freshCall, fromDocument } from "./model";
+import { freshCall, fromDocument } from "./composed-calls";
 import "./compose.css";
 import "../runbook/runbook.css";
 

@@ -1,9 +1,9 @@
 // One step being filled in: its name, its form, and how it runs.
 import { useEffect, useId, useState } from "preact/hooks";
-import type { Fault } from "../../forms/answers";
+import type { Fault } from "../../forms/form-answer";
 import { FormFields } from "../../forms/form";
-import { Loading } from "../../parts/states";
-import { type Call, draftFor, nameFault } from "./model";
+import { Loading } from "../../parts/load-states";
+import { type Call, draftFor, nameFault } from "./composed-calls";
 import type { KnownVerb } from "./use-verbs";
 
 interface StepCardProps {

@@ -1,7 +1,7 @@
 // What is on the page while one composes, with a way back over every change.
 import { useState } from "preact/hooks";
-import { advanced, begun, redone, undone } from "./history";
-import type { Call } from "./model";
+import { advanced, begun, redone, undone } from "./undo-history";
+import type { Call } from "./composed-calls";
 
 export interface Composition { calls: Call[]; program: string | null; case: string }
 export interface Composing {

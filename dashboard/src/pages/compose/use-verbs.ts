@@ -2,7 +2,7 @@
 import { useRef, useState } from "preact/hooks";
 import { get, type Problem } from "../../api/client";
 import type { VerbView } from "../../api/shapes";
-import { type Shape, shapeOf } from "../../forms/shape";
+import { type Shape, shapeOf } from "../../forms/schema-shape";
 import { asProblem } from "../../live/resource";
 
 export interface KnownVerb { view: VerbView; shape: Shape }

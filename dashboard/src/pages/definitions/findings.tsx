@@ -1,7 +1,7 @@
 // What lint and a proof say of a model: listed, and marked on its diagram.
 import type { Finding, Proof } from "../../api/process-shapes";
 import type { FindingMark } from "../../diagrams/marks";
-import { Badge, type Tone } from "../../parts/badge";
+import { Badge, type Tone } from "../../parts/state-badge";
 
 const TONES: Record<string, readonly [Tone, string]> = { error: ["bad", "✕"], warning: ["wait", "!"], info: ["quiet", "i"] };
 const VERDICTS: Record<Proof["verdict"], readonly [Tone, string, string]> = {

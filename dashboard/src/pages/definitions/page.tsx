@@ -4,10 +4,10 @@ import { mayDo } from "../../api/client";
 import { PageHead } from "../../parts/page-head";
 import { Tabs } from "../../parts/tabs";
 import "../../lists/lists.css";
-import { Deploy } from "./deploy";
-import { Packs } from "./packs";
-import { Processes } from "./processes";
-import { Verbs } from "./verbs";
+import { Deploy } from "./deployment";
+import { Packs } from "./pack-list";
+import { Processes } from "./process-list";
+import { Verbs } from "./verb-list";
 
 export default function DefinitionsPage() {
   const [isDeploying, setDeploying] = useState(false);

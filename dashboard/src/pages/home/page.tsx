@@ -3,12 +3,12 @@ import type { ComponentChildren } from "preact";
 import { get, mayDo, session } from "../../api/client";
 import type { Overview, TaskView } from "../../api/shapes";
 import { useResource } from "../../live/resource";
-import { StateBadge } from "../../parts/badge";
+import { StateBadge } from "../../parts/state-badge";
 import { PageHead } from "../../parts/page-head";
-import { Blank, Loaded } from "../../parts/states";
-import { Ago, Left } from "../../parts/time";
-import { Link } from "../../routing";
-import { clock, columnsOf, countText } from "./bars";
+import { Blank, Loaded } from "../../parts/load-states";
+import { Ago, Left } from "../../parts/relative-time";
+import { Link } from "../../router";
+import { clock, columnsOf, countText } from "./hourly-chart";
 import "./home.css";
 
 const SETTLE_MS = 1500;
@@ -38,6 +38,7 @@ function Cards({ data }: { data: Overview }) {
           <Figure count={data.stuck.incidents} upTo={upTo} label="incidents" to="/incidents" isBad />
           <Figure count={data.stuck.dead_letters} upTo={upTo} label="dead letters" to="/incidents?tab=dead-letters" isBad />
           <Figure count={data.stuck.overdue_tasks} upTo={upTo} label="overdue tasks" to="/inbox" isBad />
+          {data.stuck.quarantined > 0 && <Figure count={data.stuck.quarantined} upTo={upTo} label="quarantined" to="/incidents" isBad />}
         </div>
       </Card>
       <Card title="Running" to="/runbooks" label="Open runbooks">

@@ -2,16 +2,16 @@
 import { mayDo, session } from "../../api/client";
 import type { Task } from "../../api/process-shapes";
 import { List } from "../../lists/list";
-import { usePages } from "../../lists/pages";
+import { usePages } from "../../lists/paged-list";
 import { type Column, Table } from "../../lists/table";
-import { Badge } from "../../parts/badge";
+import { Badge } from "../../parts/state-badge";
 import { PageHead } from "../../parts/page-head";
-import { Blank } from "../../parts/states";
-import { Ago } from "../../parts/time";
+import { Blank } from "../../parts/load-states";
+import { Ago } from "../../parts/relative-time";
 import { capital } from "../../parts/titles";
-import { Link, query, setQuery } from "../../routing";
-import { DueClock } from "../../time/clock";
-import { forWhom } from "./people";
+import { Link, query, setQuery } from "../../router";
+import { DueClock } from "../../time/due-clock";
+import { forWhom } from "./task-assignment";
 
 const VIEWS = [
   { name: "", label: "For me", query: { mine: true } },

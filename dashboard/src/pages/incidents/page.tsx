@@ -2,8 +2,8 @@
 import { PageHead } from "../../parts/page-head";
 import { Tabs } from "../../parts/tabs";
 import "./incidents.css";
-import { Letters } from "./letters";
-import { Stuck } from "./stuck";
+import { Letters } from "./dead-letters";
+import { Stuck } from "./incident-list";
 
 export default function IncidentsPage() {
   return (

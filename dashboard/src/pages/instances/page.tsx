@@ -4,18 +4,18 @@ import { get } from "../../api/client";
 import type { InstanceRow, ProcessVersion } from "../../api/process-shapes";
 import type { Page } from "../../api/shapes";
 import { List } from "../../lists/list";
-import { usePages } from "../../lists/pages";
+import { usePages } from "../../lists/paged-list";
 import { type Column, Table } from "../../lists/table";
 import { useResource } from "../../live/resource";
-import { Badge, StateBadge } from "../../parts/badge";
-import { shortId } from "../../parts/identity";
+import { Badge, StateBadge } from "../../parts/state-badge";
+import { shortId } from "../../parts/short-id";
 import { PageHead } from "../../parts/page-head";
-import { Blank } from "../../parts/states";
-import { Ago } from "../../parts/time";
+import { Blank } from "../../parts/load-states";
+import { Ago } from "../../parts/relative-time";
 import { titleOf } from "../../parts/titles";
-import { Link, query, setQuery } from "../../routing";
+import { Link, query, setQuery } from "../../router";
 
-const STATES = ["active", "suspended", "completed", "failed", "cancelled", "compensating", "compensated", "terminated"];
+const STATES = ["active", "suspended", "completed", "failed", "cancelled", "compensating", "compensated", "terminated", "quarantined"];
 const TYPING_MS = 300;
 
 export default function InstancesPage() {

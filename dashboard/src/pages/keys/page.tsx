@@ -4,14 +4,14 @@ import { get, mayDo, post } from "../../api/client";
 import type { KeyView } from "../../api/process-shapes";
 import type { Page } from "../../api/shapes";
 import { useResource } from "../../live/resource";
-import { Badge, type Tone } from "../../parts/badge";
+import { Badge, type Tone } from "../../parts/state-badge";
 import { Confirm } from "../../parts/dialog";
 import { PageHead } from "../../parts/page-head";
-import { Blank, Loaded } from "../../parts/states";
+import { Blank, Loaded } from "../../parts/load-states";
 import { type Column, Table } from "../../lists/table";
-import { Ago, Left } from "../../parts/time";
+import { Ago, Left } from "../../parts/relative-time";
 import { tell } from "../../parts/toasts";
-import { CreateKey } from "./create";
+import { CreateKey } from "./create-key";
 
 const TONES: Record<string, readonly [Tone, string]> = { good: ["good", "✓"], expired: ["wait", "◷"], revoked: ["quiet", "■"] };
 

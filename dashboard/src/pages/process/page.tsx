@@ -5,17 +5,18 @@ import type { ProcessVersion, ProcessView, Versions } from "../../api/process-sh
 import { Diagram } from "../../diagrams/diagram";
 import { NO_MARKS } from "../../diagrams/marks";
 import { type Resource, useResource } from "../../live/resource";
-import { StateBadge } from "../../parts/badge";
+import { StateBadge } from "../../parts/state-badge";
 import { Confirm } from "../../parts/dialog";
-import { JsonTree } from "../../parts/json";
+import { JsonTree } from "../../parts/json-tree";
 import { PageHead } from "../../parts/page-head";
-import { Loaded } from "../../parts/states";
+import { Loaded } from "../../parts/load-states";
 import { type Column, Table } from "../../lists/table";
 import { Tabs } from "../../parts/tabs";
-import { Ago } from "../../parts/time";
+import { Ago } from "../../parts/relative-time";
 import { tell } from "../../parts/toasts";
-import { Link, type PageProps, query, setQuery } from "../../routing";
+import { Link, type PageProps, query, setQuery } from "../../router";
 import { findingMarks, Findings, Verdict } from "../definitions/findings";
+import { TierBadge } from "../runbook/start-button";
 import "../instance/instance.css";
 
 export default function ProcessPage({ params }: PageProps) {
@@ -106,6 +107,7 @@ function VersionList({ path, versions, from }: { path: string; versions: Process
     { label: "Version", cell: (row) => <Link to={`${location.pathname}?version=${row.version}`}>{row.version}{row.is_latest ? " (latest)" : ""}</Link> },
     { label: "Status", cell: (row) => <StateBadge state={row.status} /> },
     { label: "Deployed", cell: (row) => <><Ago at={row.deployed_at} />{row.by && <span class="soft"> by {row.by}</span>}</> },
+    { label: "Consequence", cell: (row) => (row.consequence ? <TierBadge tier={row.consequence} /> : <span class="soft">–</span>) },
     { label: "Content", cell: (row) => <code class="small" title={row.hash}>{row.hash.slice(0, 19)}…</code> },
     {
       label: "Acts",

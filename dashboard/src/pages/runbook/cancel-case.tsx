@@ -3,9 +3,9 @@ import { get, post } from "../../api/client";
 import type { Page, RunbookRow, RunbookView } from "../../api/shapes";
 import { useResource } from "../../live/resource";
 import { Confirm } from "../../parts/dialog";
-import { Loaded } from "../../parts/states";
+import { Loaded } from "../../parts/load-states";
 import { tell } from "../../parts/toasts";
-import { ENDED } from "./reading";
+import { ENDED } from "./runbook-reader";
 
 const MOST = 200;
 const MOST_NAMED = 10;

@@ -3,14 +3,14 @@ import { useState } from "preact/hooks";
 import { get, mayDo, post, session } from "../../api/client";
 import type { Correction, Json, Page } from "../../api/shapes";
 import { useResource } from "../../live/resource";
-import { Badge } from "../../parts/badge";
+import { Badge } from "../../parts/state-badge";
 import { Confirm } from "../../parts/dialog";
-import { JsonTree } from "../../parts/json";
-import { Loaded } from "../../parts/states";
-import { Ago } from "../../parts/time";
+import { JsonTree } from "../../parts/json-tree";
+import { Loaded } from "../../parts/load-states";
+import { Ago } from "../../parts/relative-time";
 import { tell } from "../../parts/toasts";
-import { type Change, changesOf } from "./changes";
-import type { CallView } from "./reading";
+import { type Change, changesOf } from "./value-changes";
+import type { CallView } from "./runbook-reader";
 
 export function Corrections({ call, onDone }: { call: CallView; onDone: () => void }) {
   const path = `/calls/${encodeURIComponent(call.id)}`;

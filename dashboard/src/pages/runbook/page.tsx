@@ -3,25 +3,25 @@ import { useEffect, useState } from "preact/hooks";
 import { mayDo, post } from "../../api/client";
 import type { RunbookView } from "../../api/shapes";
 import { asProblem, useResource } from "../../live/resource";
-import { StateBadge } from "../../parts/badge";
-import { Identity } from "../../parts/identity";
+import { StateBadge } from "../../parts/state-badge";
+import { Identity } from "../../parts/short-id";
 import { PageHead } from "../../parts/page-head";
-import { Blank, Loaded } from "../../parts/states";
+import { Blank, Loaded } from "../../parts/load-states";
 import { type Tab, Tabs } from "../../parts/tabs";
-import { Ago } from "../../parts/time";
+import { Ago } from "../../parts/relative-time";
 import { durationText } from "../../parts/time-text";
 import { tell } from "../../parts/toasts";
-import { Undo } from "../../parts/undo";
-import { Link, type PageProps, query, setQuery } from "../../routing";
+import { Undo } from "../../parts/undo-buttons";
+import { Link, type PageProps, query, setQuery } from "../../router";
 import { pageShortcuts } from "../../shortcuts";
-import { Audit } from "./audit";
+import { Audit } from "./audit-trail";
 import { Corrections } from "./corrections";
-import { PlanGraph } from "./graph";
+import { PlanGraph } from "./plan-graph";
 import { PlanCard } from "./plan-card";
-import { type DraftView, readRunbook, type Shown, titleOf } from "./reading";
-import { RunbookActs } from "./runbook-acts";
-import { StartButton } from "./starting";
-import { Steps } from "./steps";
+import { type DraftView, readRunbook, type Shown, titleOf } from "./runbook-reader";
+import { RunbookActs } from "./runbook-actions";
+import { StartButton } from "./start-button";
+import { Steps } from "./step-list";
 import { Timeline } from "./timeline";
 import { Waits } from "./waits";
 import "./runbook.css";
@@ -61,6 +61,7 @@ function Whole({ shown, onDone }: { shown: Shown; onDone: () => void }) {
           {view.ended_at && view.started_at && <span>took {durationText((Date.parse(view.ended_at) - Date.parse(view.started_at)) / 1000)}</span>}
           {!view.is_sealed && !view.ended_at && shown.kind === "runbook" && !shown.draft && <span>open: steps may be added</span>}
           {view.erased_at && <span>its data was erased</span>}
+          {view.error && <span role="alert"><code>{view.error.code}</code> {view.error.message}</span>}
         </div>
       </PageHead>
       {shown.draft ? <DraftBody shown={shown} /> : <Running shown={shown} onSelect={select} onDone={onDone} />}

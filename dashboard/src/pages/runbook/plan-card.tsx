@@ -1,6 +1,6 @@
 // A plan before it runs: sentences in waves, what it writes and locks, how grave it is and why.
 import type { PlanView } from "../../api/shapes";
-import { TierBadge } from "./starting";
+import { TierBadge } from "./start-button";
 
 export function PlanCard({ plan }: { plan: PlanView }) {
   const byName = new Map(plan.steps.map((step) => [step.name, step]));

@@ -3,11 +3,11 @@ import { useState } from "preact/hooks";
 import { get } from "../../api/client";
 import type { LiveEvent } from "../../api/shapes";
 import { useResource } from "../../live/resource";
-import { signOf, type Tone, toneOf } from "../../parts/badge";
-import { Blank, Loaded } from "../../parts/states";
-import { now } from "../../parts/time";
+import { signOf, type Tone, toneOf } from "../../parts/state-badge";
+import { Blank, Loaded } from "../../parts/load-states";
+import { now } from "../../parts/relative-time";
 import { durationText, exactText } from "../../parts/time-text";
-import { scaleOf, type Scale, type ScaleKind, suitable } from "./scale";
+import { scaleOf, type Scale, type ScaleKind, suitable } from "./time-scale";
 import "./timeline.css";
 
 interface Span { state: string; since: string | null; until: string | null }

@@ -1,6 +1,6 @@
 // The layout of a plan, made in a worker whenever the plan's shape changes.
 import { useEffect, useState } from "preact/hooks";
-import { type Linked, linksOf, type Placed, placeQuickly, ranksOf, shapeOf } from "./layout";
+import { type Linked, linksOf, type Placed, placeQuickly, ranksOf, shapeOf } from "./graph-geometry";
 
 let worker: Worker | null = null;
 let asked = 0;

@@ -1,8 +1,8 @@
 // What a runbook waits for, how long it has, and how long is left.
 import type { StepView } from "../../api/shapes";
-import { Badge } from "../../parts/badge";
-import { Ago, Left, now } from "../../parts/time";
-import { waitOf } from "./reading";
+import { Badge } from "../../parts/state-badge";
+import { Ago, Left, now } from "../../parts/relative-time";
+import { waitOf } from "./runbook-reader";
 
 export function Waits({ steps, onSelect }: { steps: StepView[]; onSelect: (name: string) => void }) {
   const waiting = steps.filter((step) => step.waiting_for && !["completed", "failed", "cancelled", "skipped"].includes(step.state));

@@ -2,14 +2,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { mayDo } from "../../api/client";
 import { PageHead } from "../../parts/page-head";
-import { Blank, Loading, ProblemBox } from "../../parts/states";
-import { Link, query, setQuery } from "../../routing";
+import { Blank, Loading, ProblemBox } from "../../parts/load-states";
+import { Link, query, setQuery } from "../../router";
 import { pageShortcuts } from "../../shortcuts";
-import { List } from "./list";
+import { List } from "./runbook-list";
 import { useRows } from "./use-rows";
 import "./runbooks.css";
 
-const STATES = ["executing", "parked", "escalated", "failed", "completed", "cancelled", "draft"];
+const STATES = ["executing", "parked", "escalated", "failed", "completed", "cancelled", "draft", "quarantined"];
 const KINDS = [["runbooks", "Runbooks"], ["calls", "Single calls"], ["all", "Both"]] as const;
 const TYPING_MS = 250;
 

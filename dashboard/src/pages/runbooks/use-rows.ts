@@ -2,10 +2,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, type Problem } from "../../api/client";
 import type { Page, RunbookRow } from "../../api/shapes";
-import { liveSince, liveState, onEvent } from "../../live/live";
+import { liveSince, liveState, onEvent } from "../../live/event-stream";
 import { asProblem } from "../../live/resource";
-import type { Span } from "../../lists/virtual";
-import { type Known, NOTHING, pageOf, type Start, withEvent, withPage } from "./rows";
+import type { Span } from "../../lists/visible-rows";
+import { type Known, NOTHING, pageOf, type Start, withEvent, withPage } from "./list-cache";
 
 const LIMIT = 200;
 const SETTLE_MS = 250;

@@ -3,8 +3,8 @@ import { useEffect, useId, useState } from "preact/hooks";
 import { type Problem, session } from "../../api/client";
 import { signIn, signInMethods } from "../../api/session";
 import { asProblem } from "../../live/resource";
-import { ProblemBox } from "../../parts/states";
-import { navigate, query } from "../../routing";
+import { ProblemBox } from "../../parts/load-states";
+import { navigate, query } from "../../router";
 import "./sign-in.css";
 
 /** Only an address of ours: what stands in a link must not lead elsewhere. */

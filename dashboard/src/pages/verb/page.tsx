@@ -2,15 +2,15 @@
 import { get, mayDo } from "../../api/client";
 import type { VerbDetail } from "../../api/process-shapes";
 import type { Json, Schema } from "../../api/shapes";
-import { type Field, shapeOf } from "../../forms/shape";
+import { type Field, shapeOf } from "../../forms/schema-shape";
 import { useResource } from "../../live/resource";
-import { Badge } from "../../parts/badge";
-import { JsonTree } from "../../parts/json";
+import { Badge } from "../../parts/state-badge";
+import { JsonTree } from "../../parts/json-tree";
 import { PageHead } from "../../parts/page-head";
-import { Loaded } from "../../parts/states";
-import { Link, type PageProps, query, setQuery } from "../../routing";
-import { factsOf } from "./facts";
-import { kindText } from "./kinds";
+import { Loaded } from "../../parts/load-states";
+import { Link, type PageProps, query, setQuery } from "../../router";
+import { factsOf } from "./execution-facts";
+import { kindText } from "./field-types";
 import "./verb.css";
 
 export default function VerbPage({ params }: PageProps) {

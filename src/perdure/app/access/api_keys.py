@@ -8,15 +8,17 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from perdure.access.grants import check_grant
-from perdure.access.key_text import key_digest, key_text
-from perdure.access.machine import AccessMachine, CreateKey, RevokeKey, access_id, no_such_key
+from perdure.access.api_key_state import EndedSession, Grant, Key
+from perdure.access.api_key_text import key_digest, key_text
+from perdure.access.grant_checks import check_grant
+from perdure.access.machine import AccessMachine, CreateKey, EndSession, RevokeKey, access_id, no_such_key
 from perdure.access.principal import EVERY_VERB, Kind, Principal, Role
-from perdure.access.state import Grant, Key
+from perdure.access.principal_names import normalised
+from perdure.access.signed_tokens import Session
 from perdure.app.calls.views import EventView, event_views
 from perdure.app.runtime import Runtime
 from perdure.errors import InvariantBroken, RejectedError, Rejection
-from perdure.journal import Origin, genesis
+from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.sources import Micros, fresh_secret, id_text, iso, parse_id
 
@@ -82,14 +84,15 @@ class KeyOperations:
         Its text is told now and never again. Names are used once among the keys that are good.
         """
         grant = Grant(
-            name, principal, kind, _each_once(roles), _each_once(groups), _each_once(verbs), _each_once(operations),
-            _micros(expires_at),
+            name, normalised(principal), kind, _each_once(roles), _each_once(map(normalised, groups)),
+            _each_once(verbs), _each_once(operations), _micros(expires_at),
         )  # fmt: skip
         if by is not None:
             check_grant(by, grant)
         id = id_text(self._runtime.sources.new_id())
         text = key_text(self._origin.tenant, id, fresh_secret())
-        aggregate = await self._commit(CreateKey(id=id, digest=key_digest(text), grant=grant))
+        makers = (by.name, *by.behind) if by is not None and not by.is_at_machine else ()
+        aggregate = await self._commit(CreateKey(id=id, digest=key_digest(text), grant=grant, makers=makers))
         return NewKey(id, text, self._view(aggregate, id))
 
     async def keys(self) -> list[KeyView]:
@@ -113,14 +116,10 @@ class KeyOperations:
         aggregate = await self._read()
         if aggregate is None:
             return
-        codec, previous = self._runtime.machines[KIND].records, genesis(aggregate.tenant, KIND, aggregate.id)
-        if after := max(0, min(after, aggregate.version)):
-            previous = (await self._runtime.store.records(aggregate.id, after - 1, 1))[0].hash
-        while rows := await self._runtime.store.history(aggregate.id, after, previous):
-            for row in rows:
-                after, previous = row.sequence, row.hash
-                for event in event_views(row.sequence, codec.decode(row.body)):
-                    yield event
+        codec, after = self._runtime.machines[KIND].records, max(0, min(after, aggregate.version))
+        async for row in self._runtime.store.history(aggregate, after):
+            for event in event_views(row.sequence, codec.decode(row.body)):
+                yield event
 
     # --- for servers ---------------------------------------------------------------------------------------------
 
@@ -135,9 +134,20 @@ class KeyOperations:
         """Whom a key stands for that was shown before, as when a session began; None when it opens nothing now."""
         return await self._runtime.keys.find(tenant, id)
 
+    async def end_session(self, session: Session) -> None:
+        """Let a session end before its time: its cookie opens nothing any more, at other servers within a second."""
+        await self._commit(EndSession(session=EndedSession(session.id, session.signed_in_at, session.expires_at)))
+
+    async def has_keys(self) -> bool:
+        """Whether any key opens something here: then who shows none is nobody."""
+        return await self._runtime.keys.has_keys(self._origin.tenant)
+
+    async def is_ended(self, session: Session) -> bool:
+        return await self._runtime.keys.has_ended(session)
+
     # --- inside --------------------------------------------------------------------------------------------------
 
-    async def _commit(self, command: CreateKey) -> Aggregate:
+    async def _commit(self, command: CreateKey | EndSession) -> Aggregate:
         kernel, prepared = self._runtime.kernel, Prepared(command)
         for _ in range(2):
             if await self._read() is not None:
@@ -147,7 +157,9 @@ class KeyOperations:
             if answer.conflict is None:  # else somebody made the tenant's first key at the same moment
                 assert answer.aggregate is not None
                 return answer.aggregate
-        raise InvariantBroken("make", "key", command.grant.name, "the tenant's keys are neither there nor not there")
+        raise InvariantBroken(
+            "change", "keys", self._origin.tenant, "the tenant's keys are neither there nor not there"
+        )
 
     async def _read(self) -> Aggregate | None:
         try:

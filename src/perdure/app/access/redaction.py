@@ -8,14 +8,13 @@ from typing import Any, TypeVar, cast
 from msgspec.structs import replace
 
 from perdure.access.principal import EVERY_VERB, Principal
-from perdure.access.roles import reaches
 from perdure.app.calls.views import CallView, ErrorView, WaitingFor
 from perdure.app.instances.views import InstanceView
-from perdure.app.lists.views import IncidentItem, ParkedItem, RunbookRow
+from perdure.app.lists.list_rows import ParkedItem, RunbookRow
 from perdure.app.runbooks.views import RunbookView, StepView, brief
+from perdure.verbs.verb_patterns import reaches
 
 T = TypeVar("T", bound=InstanceView | CallView | RunbookView)
-Item = TypeVar("Item", bound=IncidentItem)
 Patterns = tuple[str, ...]
 
 
@@ -41,10 +40,6 @@ def hidden_row(row: RunbookRow) -> RunbookRow:
 
 def hidden_wait(item: ParkedItem) -> ParkedItem:
     return replace(item, key="", title=item.verb, waiting_for=_wait(item.waiting_for))
-
-
-def hidden_incident(item: Item) -> Item:
-    return replace(item, text="", title="")
 
 
 def _call(view: CallView) -> CallView:

@@ -26,14 +26,14 @@ def seal_key_path(url: str, key_file: str | Path | None) -> Path | None:
 def sealer_for(
     url: str, key_file: str | Path | None, sources: Sources, every_seconds: float
 ) -> Callable[[Store], Sealer] | None:
-    """Makes the sealer of a store, creating its key when there is none yet."""
+    """Makes the sealer of a store; its key is made with the first seal, and never again."""
     path = seal_key_path(url, key_file)
     if path is None:
         return None
 
     def make(store: Store) -> Sealer:
-        from perdure.store.signing_keys import load_or_create_key  # noqa: PLC0415  loads cryptography, only who seals needs it
+        from perdure.store.seal_key_file import SealKeyFile  # noqa: PLC0415  loads cryptography, only who seals needs it
 
-        return Sealer(store, load_or_create_key(path), sources, every_seconds)
+        return Sealer(store, SealKeyFile(path), sources, every_seconds)
 
     return make

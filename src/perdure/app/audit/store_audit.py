@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from perdure.app.audit.seal_key import seal_key_path
 from perdure.app.perdure import Perdure
@@ -12,17 +13,25 @@ from perdure.errors import RejectedError, Rejection
 from perdure.sources import parse_id
 from perdure.store.audit import Anchor, Report, export, verify
 from perdure.store.audit.store_verification import Progress
-from perdure.store.sealer import Sealer
-from perdure.store.signing_keys import PUBLIC_SUFFIX, PublicKeys, load_or_create_key, load_public_keys
+from perdure.store.seal_key_file import SealKeyFile
+from perdure.store.seal_keys import change_of, key_changes, known_keys, record_of
+from perdure.store.sealer import Sealer, store_name
+from perdure.store.signing_keys import PublicKeys, load_key, load_public_keys
 
 
 def public_keys_of(url: str, key_file: str | Path | None, given: Sequence[Path] = ()) -> PublicKeys:
-    """The keys seals are checked with: those given, else the public half of the store's own key."""
+    """The keys seals are checked with: those given, else the public halves beside the store's own key."""
     if given:
         return load_public_keys(given)
     private = seal_key_path(url, key_file)
-    public = private.with_name(private.name + PUBLIC_SUFFIX) if private is not None else None
-    return load_public_keys([public]) if public is not None and public.exists() else {}
+    return load_public_keys(SealKeyFile(private).public_files()) if private is not None else {}
+
+
+async def noted_seal(perdure: Perdure, url: str, key_file: str | Path | None) -> Anchor | None:
+    """The last seal as it was noted beside the key."""
+    path = seal_key_path(url, key_file)
+    noted = SealKeyFile(path).noted(await store_name(perdure.runtime.store.driver)) if path is not None else None
+    return Anchor(*noted) if noted is not None else None
 
 
 async def verify_store(
@@ -71,8 +80,44 @@ async def write_document(
 
 async def seal_store(perdure: Perdure, url: str, key_file: str | Path | None) -> int:
     """Seal what is not sealed yet, now; returns how many seals were written."""
+    runtime = perdure.runtime
+    return await Sealer(runtime.store, _key_file(url, key_file), runtime.sources).seal_all()
+
+
+class Rotation(NamedTuple):
+    """A seal key that was replaced; `is_signed` by the old one where that still existed."""
+
+    key_id: str
+    previous_id: str
+    is_signed: bool
+
+
+async def rotate_key(perdure: Perdure, url: str, key_file: str | Path | None, reason: str) -> Rotation:
+    """Put a new seal key in force: journalled, signed by the key before it where that still exists.
+
+    The journal knows of the new key before its file takes the place of the old one; interrupted between, the next seal
+    puts it there.
+    """
+    file, runtime = _key_file(url, key_file), perdure.runtime
+    driver, now = runtime.store.driver, runtime.sources.now()
+    changes, seals = await key_changes(driver.fetch), await driver.fetch("last_seal")
+    in_force = changes[-1].key_id if changes else seals[0][3] if seals else ""
+    if not in_force:
+        fact = "nothing is sealed yet, so there is no key to replace"
+        raise RejectedError(Rejection("wrong_state", "rotate key of", "store", url, fact, "Run `perdure audit seal`."))
+    old = load_key(file.path) if file.path.exists() else None
+    if old is not None and old.key_id != in_force:
+        old = None
+    known = known_keys(load_public_keys(file.public_files()), changes)
+    new = file.prepare()
+    change = change_of(new, now, seals[0][0] if seals else 0, reason, old or known.get(in_force, b""))
+    await driver.write("add_row_record", **record_of(change))
+    file.ready(new.key_id, url)
+    return Rotation(new.key_id, in_force, old is not None)
+
+
+def _key_file(url: str, key_file: str | Path | None) -> SealKeyFile:
     path = seal_key_path(url, key_file)
     if path is None:
         raise RejectedError(Rejection("invalid", "seal", "store", url, "a store in memory has no key"))
-    runtime = perdure.runtime
-    return await Sealer(runtime.store, load_or_create_key(path), runtime.sources).seal_all()
+    return SealKeyFile(path)

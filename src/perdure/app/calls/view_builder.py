@@ -7,14 +7,17 @@ from typing import Any
 
 import msgspec
 
-from perdure.app.calls.views import CallView, CarrierView, call_view, quarantined_view
-from perdure.app.runbooks.proposals import proposal_of
+from perdure.app.calls.views import CallView, CarrierView, call_view
+from perdure.app.quarantine import QUARANTINED, quarantined
+from perdure.app.runbooks.open_proposal import proposal_of
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
-from perdure.kernel.kernel import Aggregate, Kernel
+from perdure.kernel.kernel import Aggregate, Kernel, Prepared
+from perdure.kernel.ports import Attachments
+from perdure.runbooks.machine.commands import Command
 from perdure.runbooks.machine.runbook_machine import RunbookMachine, is_asked
 from perdure.runbooks.machine.state import Pin, Runbook
-from perdure.sources import Id, id_text
+from perdure.sources import Id, id_text, parse_id
 from perdure.store.store import Store
 
 CarrierOf = Callable[[Aggregate, int, Pin], Awaitable[CarrierView]]
@@ -46,7 +49,17 @@ class CallViews:
         try:
             return await self.view(await self.read(id), step=step)
         except QuarantinedError as error:
-            return quarantined_view(id_text(id), self._origin.tenant, error)
+            return self.damaged(id, error)
+
+    def damaged(self, id: Id, error: QuarantinedError) -> CallView:
+        """A call of which nothing can be trusted but that it is there."""
+        return quarantined(CallView(id_text(id), "", 0, QUARANTINED, tenant=self._origin.tenant), error)
+
+    async def ask(self, id: str, command: Command, brought: Attachments | None = None) -> CallView:
+        """Decide upon a call, and view it as it is then."""
+        answer = await self._kernel.ask(RunbookMachine.kind, parse_id(id), self._origin, Prepared(command, brought))
+        assert answer.aggregate is not None
+        return await self.view(answer.aggregate)
 
     async def read(self, id: Id) -> Aggregate:
         """A call or a runbook as it is now."""
@@ -57,26 +70,36 @@ class CallViews:
         return aggregate
 
     async def view(self, aggregate: Aggregate, has_args: bool = True, step: int = 0) -> CallView:
-        """A call; of a runbook the step that is named, or the one that is meant."""
+        """A call; of a runbook the step that is named, or the one that is meant. Damaged data is left out."""
         number = step or spoken_of(aggregate.state)
         if not number:
             return CallView(id_text(aggregate.id), "", 0, aggregate.state.status, tenant=aggregate.tenant)
-        return await self._step(aggregate, has_args, number)
+        try:
+            view = await self._step(aggregate, has_args, number)
+        except QuarantinedError as error:
+            return quarantined(call_view(aggregate, None, None, number=number), error)
+        return quarantined(view, self._store.set_aside.find(aggregate.id))
 
     async def _step(self, aggregate: Aggregate, has_args: bool, number: int) -> CallView:
         step = aggregate.state.steps[number - 1]
         args, result = await self.payloads(aggregate, (step.input or None) if has_args else None, step.result)
         carrier = await self._carrier(aggregate, number, step.carrier) if step.carrier is not None else None
-        proposal = await proposal_of(self._store, aggregate, step)
+        proposal = await proposal_of(self._store, aggregate, step) if step.proposal else None
         sentence = self._sentence(step.verb, step.version, args) if args is not None else ""
         return call_view(aggregate, args, result, sentence, carrier, number, proposal)
+
+    async def readable(self, aggregate: Aggregate, hash: bytes | None) -> Any:
+        """The value behind a hash; None also where it is damaged."""
+        try:
+            return (await self.payloads(aggregate, hash or None))[0]
+        except QuarantinedError:
+            return None
 
     async def payloads(self, aggregate: Aggregate, *hashes: bytes | None) -> list[Any]:
         """The values behind hashes; None where there is none, or it was erased."""
         if aggregate.state.erased_at:
             return [None] * len(hashes)
-        found = await self._store.payloads(aggregate.id, hashes)
-        return [None if data is None else msgspec.json.decode(data) for data in found]
+        return await self._store.values(aggregate.id, hashes)
 
 
 def spoken_of(state: Runbook) -> int:

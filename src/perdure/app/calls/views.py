@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from perdure.app.override_views import OverrideView, override_views
 from perdure.app.runbooks.usage_views import UsageView, usage_view
-from perdure.errors import QuarantinedError
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
-from perdure.runbooks.executor.proposals import Proposal
+from perdure.runbooks.executor.agent_proposal import Proposal
 from perdure.runbooks.machine.journal_entries import Entry, entry_fields, entry_name
 from perdure.runbooks.machine.runbook_machine import GATE, token_key
 from perdure.runbooks.machine.state import WAITING, Amendment, Failure, Runbook, Step, Token, step_id
-from perdure.sources import id_text, iso
+from perdure.sources import Id, id_text, iso
 
 
 class ErrorView(msgspec.Struct, frozen=True):
@@ -110,6 +110,8 @@ class CallView(msgspec.Struct, frozen=True):
     usage: UsageView | None = None
     proposal: Proposal | None = None
     """What an agent proposes and nobody has decided upon."""
+    overrides: list[OverrideView] = []
+    """Acts around its human tasks."""
 
     @property
     def is_ended(self) -> bool:
@@ -171,16 +173,13 @@ def call_view(
     """A call; of a runbook, one of its steps."""
     state: Runbook = aggregate.state
     step = state.steps[number - 1]
-    started_at, ended_at = iso(state.started_at), iso(state.ended_at) if state.ended_at else None
-    letters = id_text(aggregate.id)
     return CallView(
-        id=letters,
         verb=step.verb,
         version=step.version,
         state=state.status,
         result=result,
         error=error_view(step.error),
-        waiting_for=waiting_view(letters, step, carrier, number),
+        waiting_for=waiting_view(aggregate.id, step, carrier, number),
         args=args,
         progress=step.progress or (carrier.progress if carrier is not None else ""),
         attempt=attempt_view(step),
@@ -195,16 +194,12 @@ def call_view(
         carrier=carrier,
         usage=usage_view(state.spent) if state.spent is not None else None,
         proposal=proposal,
-        started_at=started_at,
-        ended_at=ended_at,
+        overrides=override_views(state.overrides) if state.overrides else [],
+        id=id_text(aggregate.id),
+        started_at=iso(state.started_at),
+        ended_at=iso(state.ended_at) if state.ended_at else None,
         erased_at=iso(state.erased_at) if state.erased_at else None,
     )
-
-
-def quarantined_view(id: str, tenant: str, error: QuarantinedError) -> CallView:
-    """What is shown of a call whose rows failed their check."""
-    shown = ErrorView("permanent_contract", error.code, str(error))
-    return CallView(id=id, verb="", version=0, state="quarantined", error=shown, tenant=tenant)
 
 
 def event_views(sequence: int, record: Record[Entry]) -> list[EventView]:
@@ -234,9 +229,9 @@ def amendment_view(each: Amendment) -> AmendmentView:
     return AmendmentView(each.number, each.target, each.reason, each.by, iso(each.at), each.approved_by)
 
 
-def waiting_view(letters: str, step: Step, carrier: CarrierView | None, number: int = 1) -> WaitingFor | None:
+def waiting_view(id: Id, step: Step, carrier: CarrierView | None, number: int = 1) -> WaitingFor | None:
     token = next((each for each in step.tokens if each.status == WAITING), None)
-    key = token_key(letters, number, token) if token is not None else ""
+    key = token_key(id_text(id), number, token) if token is not None else ""
     if step.incident is not None:
         incident = step.incident
         return WaitingFor("incident", key, step.verb, iso(incident.opened_at), code=incident.code, text=incident.text)
@@ -250,7 +245,7 @@ def waiting_view(letters: str, step: Step, carrier: CarrierView | None, number: 
         return WaitingFor(kind, key, token.name, iso(token.parked_at), iso(token.due or None), token.escalation)
     if step.links is not None and step.links.gated_at:
         gate = step.links.gate
-        return WaitingFor("gate", f"{step_id(letters, number)}/{GATE}", gate, iso(step.links.gated_at))
+        return WaitingFor("gate", f"{step_id(id_text(id), number)}/{GATE}", gate, iso(step.links.gated_at))
     if step.retry_at:
         return WaitingFor("retry", "", step.verb, None, iso(step.retry_at))
     return None

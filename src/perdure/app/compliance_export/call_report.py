@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from perdure.app.compliance_export.chain_replay import ChainReplay, Moment, hash_text
-from perdure.app.compliance_export.chain_report import ChainReport, failure_text
 from perdure.app.compliance_export.document import StepTold
-from perdure.bpmn.machine.identity import child_id
+from perdure.app.compliance_export.journal_replay import ChainReplay, Moment, hash_text
+from perdure.app.compliance_export.journal_report import ChainReport, failure_text
+from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.runbooks.machine.journal_entries import CompletionIgnored, CompletionReceived, PayloadErased
 from perdure.runbooks.machine.runbook_machine import token_key
 from perdure.runbooks.machine.state import step_id

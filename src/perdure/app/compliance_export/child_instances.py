@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from perdure.app.compliance_export.chain_replay import ChainReplay, Moment
-from perdure.bpmn.machine.identity import child_id
+from perdure.app.compliance_export.journal_replay import ChainReplay, Moment
+from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.bpmn.machine.journal_entries import IncidentResolved, Left, Thrown
 from perdure.runbooks.executor.recovery import escalation_id
 from perdure.runbooks.machine.journal_entries import CompletionReceived, Escalated, ProcessAsked

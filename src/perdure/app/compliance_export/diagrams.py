@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from perdure.app.compliance_export.instance_report import InstanceReport
 from perdure.app.processes.views import model_of, state_marks
 from perdure.bpmn.layout import lay_out
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.model import Model, nodes
 from perdure.bpmn.svg import draw
 from perdure.bpmn.xml import write_model

@@ -282,4 +282,6 @@ class Document(Part, frozen=True):
     definitions: list[ModelKept]
     chains: list[Chain]
     public_keys: dict[str, str]
+    key_changes: list[str] = []
+    """Signed changes from one seal key to the next; left out where there was none."""
     digest: str = ""

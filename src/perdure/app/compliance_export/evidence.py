@@ -19,6 +19,7 @@ class Evidence(msgspec.Struct):
     models: dict[str, str]
     """Deployed processes by hash, as canonical JSON."""
     public_keys: dict[str, str]
+    key_changes: list[str] = []
 
 
 def evidence_in(document: Document) -> Evidence:
@@ -29,4 +30,5 @@ def evidence_in(document: Document) -> Evidence:
         {each.hash: each.definition for each in document.verbs},
         {each.hash: each.definition for each in document.definitions},
         dict(document.public_keys),
+        list(document.key_changes),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 from hashlib import sha256
 
-from perdure.app.compliance_export.chain_replay import KINDS, ChainReplay
 from perdure.app.compliance_export.document import Chain, Document, SealKept
+from perdure.app.compliance_export.journal_replay import KINDS, ChainReplay
 from perdure.errors import PerdureError
 from perdure.payload import canonical, data_hash, digest, digest_text, parse, parse_digest
 from perdure.sources import parse_id
@@ -14,7 +14,8 @@ from perdure.store.audit.chain_walk import Walk
 from perdure.store.audit.findings import Finding, found
 from perdure.store.audit.payload_references import named_by
 from perdure.store.audit.seal_audit import check_signature
-from perdure.store.seals import Leaf, Seal, Step, root_of_proof
+from perdure.store.seals.merkle import Step, root_of_proof
+from perdure.store.seals.seal import Leaf, Seal
 from perdure.store.signing_keys import PublicKeys
 
 PLACE = "document"

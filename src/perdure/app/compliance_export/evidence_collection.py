@@ -7,17 +7,17 @@ from typing import Any
 
 import msgspec
 
-from perdure.app.compliance_export.chain_replay import KINDS, ChainReplay, hash_text
-from perdure.app.compliance_export.child_instances import children_of
-from perdure.app.compliance_export.composition import bound_verbs, compose, written
+from perdure.app.compliance_export.child_instances import Child, children_of
 from perdure.app.compliance_export.document import Chain, PayloadKept, ProofStep, RecordKept, SealKept
+from perdure.app.compliance_export.document_composer import bound_verbs, compose, written
 from perdure.app.compliance_export.evidence import Evidence
 from perdure.app.compliance_export.html_page import page_of
+from perdure.app.compliance_export.journal_replay import KINDS, ChainReplay, hash_text
 from perdure.app.perdure import Perdure
-from perdure.bpmn.machine.identity import process_id
+from perdure.bpmn.machine.aggregate_ids import process_id
 from perdure.bpmn.machine.state import Instance
 from perdure.errors import RejectedError, Rejection
-from perdure.journal import Origin, genesis
+from perdure.journal import Origin
 from perdure.kernel.ports import Loaded
 from perdure.payload import data_hash, digest_text
 from perdure.sources import Id, id_text, parse_id
@@ -25,8 +25,10 @@ from perdure.store.audit.audit_reader import Reader, plain
 from perdure.store.audit.call_export import SealReader
 from perdure.store.checksums import checked
 from perdure.store.delta_read import DeltaReader
+from perdure.store.seal_keys import key_changes, known_keys, told_changes
 from perdure.store.signing_keys import PublicKeys
 from perdure.verbs.definition import VerbDefinition
+from perdure.work.computations import check_effort
 
 MAX_CHAINS = 2_000
 """Calls and instances in one document."""
@@ -35,6 +37,8 @@ MAX_RECORDS = 200_000
 MAX_BYTES = 256 * 1024 * 1024
 """Bytes of records and data in one document."""
 PAYLOADS_AT_ONCE = 20
+SMALL_CHAIN = 200
+"""Records of a chain that is replayed in the event loop."""
 LOOKS = 5
 """How often a chain that changes while it is read is read again."""
 
@@ -42,8 +46,14 @@ LOOKS = 5
 async def export_document(perdure: Perdure, id: str, public_keys: PublicKeys, *, is_page: bool = False) -> bytes:
     """The compliance document of a call or an instance as canonical JSON, or as a page that people read."""
     evidence = await EvidenceCollection(perdure, public_keys).gather(parse_id(id))
-    document = written(compose(evidence).document)
-    return page_of(document) if is_page else document
+
+    def document() -> bytes:
+        composed = compose(evidence)
+        check_effort()
+        data = written(composed.document)
+        return page_of(data) if is_page else data
+
+    return await perdure.runtime.computations.run(perdure._origin.tenant, document)
 
 
 class EvidenceCollection:
@@ -52,6 +62,7 @@ class EvidenceCollection:
     def __init__(self, perdure: Perdure, public_keys: PublicKeys) -> None:
         runtime = perdure.runtime
         self._kernel = runtime.kernel
+        self._computations = runtime.computations
         self._store = runtime.store
         self._reader = Reader(runtime.store.driver)
         self._seals = SealReader(self._reader)
@@ -75,13 +86,26 @@ class EvidenceCollection:
             if len(evidence.chains) >= MAX_CHAINS:
                 raise self._refused("blocked", f"it began more than {MAX_CHAINS:,} calls and instances")
             evidence.chains[chain.id] = chain
-            chronicle = ChainReplay(chain)
-            waiting.extend(parse_id(child.id) for child in children_of(chronicle))
+            chronicle, children = await self._replayed(chain)
+            waiting.extend(parse_id(child.id) for child in children)
             await self._definitions(chronicle, evidence)
         await self._verbs(evidence)
         signers = {seal.key_id for chain in evidence.chains.values() for seal in chain.seals}
-        evidence.public_keys = {name: self._public_keys[name].hex() for name in signers & set(self._public_keys)}
+        changes = await key_changes(self._reader.fetch)
+        known = known_keys(self._public_keys, changes)
+        evidence.public_keys = {name: known[name].hex() for name in signers & set(known)}
+        evidence.key_changes = told_changes(changes)
         return evidence
+
+    async def _replayed(self, chain: Chain) -> tuple[ChainReplay, list[Child]]:
+        """A chain replayed, with the aggregates that it began."""
+
+        def replayed() -> tuple[ChainReplay, list[Child]]:
+            chronicle = ChainReplay(chain)
+            return chronicle, children_of(chronicle)
+
+        is_small = len(chain.records) <= SMALL_CHAIN
+        return await self._computations.run(self._origin.tenant, replayed, is_small=is_small)
 
     async def _chain(self, id: Id) -> Chain | None:
         """One chain with its data; read again when it changed meanwhile, since its data may have been erased."""
@@ -110,18 +134,20 @@ class EvidenceCollection:
     async def _history(self, id: Id, loaded: Loaded) -> list[RecordKept]:
         """The records up to the version that is exported, each checked to follow the one before it."""
         found: list[RecordKept] = []
-        previous = genesis(loaded.tenant, loaded.kind, id)
-        while len(found) < loaded.version and (rows := await self._store.history(id, len(found), previous)):
-            for row in rows[: loaded.version - len(found)]:
-                self._count(len(row.body), records=1)
-                found.append(RecordKept(sequence=row.sequence, body=_text(row.body), hash=digest_text(row.hash)))
-            previous = rows[-1].hash
+        async for row in self._store.history(loaded):
+            if row.sequence > loaded.version:
+                break
+            self._count(len(row.body), records=1)
+            found.append(RecordKept(sequence=row.sequence, body=_text(row.body), hash=digest_text(row.hash)))
         return found
 
     async def _payloads(self, id: Id, chain: Chain) -> list[PayloadKept]:
         """The data the records speak of; what came after the version that is exported is left out."""
         found, wholes = {}, DeltaReader(self._reader.fetch)
-        spoken = ChainReplay(chain).spoken_of()
+        is_small = len(chain.records) <= SMALL_CHAIN
+        spoken = await self._computations.run(
+            self._origin.tenant, lambda: ChainReplay(chain).spoken_of(), is_small=is_small
+        )
         async for _, hash, data in self._reader.pages("payload_page", 0, 0, PAYLOADS_AT_ONCE, aggregate=id):
             if hash in spoken:
                 whole = await wholes.of(id, hash, data)

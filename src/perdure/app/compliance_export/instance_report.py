@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from perdure.app.compliance_export.chain_replay import ChainReplay, Moment, hash_text
-from perdure.app.compliance_export.chain_report import ChainReport, failure_text
 from perdure.app.compliance_export.document import Passage, Visit
+from perdure.app.compliance_export.journal_replay import ChainReplay, Moment, hash_text
+from perdure.app.compliance_export.journal_report import ChainReport, failure_text
 from perdure.bpmn.machine import journal_entries as e
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import msgspec
 
-from perdure.app.compliance_export.composition import Composed, compose, digest_of, written
 from perdure.app.compliance_export.document import FORMAT, Document
+from perdure.app.compliance_export.document_composer import Composed, compose, digest_of, written
 from perdure.app.compliance_export.evidence import evidence_in
 from perdure.app.compliance_export.evidence_checks import Hashes, check_chain, check_definitions, check_seals
 from perdure.app.compliance_export.html_page import document_in, is_page, page_of
 from perdure.payload import canonical
 from perdure.sources import parse_id
 from perdure.store.audit.findings import Finding, found
+from perdure.store.seal_keys import read_changes, trusted_keys
 from perdure.store.signing_keys import PublicKeys
 
 PLACE = "document"
@@ -71,7 +72,8 @@ class _Check:
 
     def _evidence(self, document: Document) -> None:
         embedded = {id: bytes.fromhex(key) for id, key in document.public_keys.items()}
-        keys = embedded if self._public_keys is None else self._public_keys
+        changes = read_changes(document.key_changes)
+        keys = embedded if self._public_keys is None else trusted_keys(self._public_keys, changes)
         sealed = records = 0
         for chain in document.chains:
             hashes: Hashes = {}

@@ -13,8 +13,10 @@ from perdure.app.configuration.telemetry import read_telemetry
 from perdure.channels.webhook_settings import Hooks, read_hooks
 from perdure.errors import DefinitionError, StoreSettingError
 from perdure.telemetry import TelemetrySettings
-from perdure.verbs.field_reader import Fields
-from perdure.verbs.yaml_nodes import Report
+from perdure.verbs.mapping_reader import Fields
+from perdure.verbs.verb_patterns import is_pattern
+from perdure.verbs.yaml_nodes import Node, Report
+from perdure.work.secrets import Secret
 
 CONFIG_NAME = "perdure.yaml"
 DEFAULT_STORE = "sqlite:///perdure.db"
@@ -25,10 +27,11 @@ SEAL_SECONDS = 10.0
 CONFIG_KEYS = frozenset(
     {
         "store", "engine", "definitions", "models", "packs", "handlers", "environment", "retention", "seal", "server",
-        "hooks", "telemetry",
+        "hooks", "telemetry", "secrets",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
+SECRET_KEYS = frozenset({"env", "file", "verbs"})
 SEAL_KEYS = frozenset({"key_file", "every"})
 
 
@@ -51,6 +54,7 @@ class Config(msgspec.Struct, frozen=True):
     server: ServerConfig = ServerConfig()
     hooks: Hooks = Hooks()
     telemetry: TelemetrySettings = TelemetrySettings()
+    secrets: Mapping[str, Secret] = {}
     folder: Path = Path()
 
 
@@ -93,6 +97,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         server=_server(fields, folder),
         hooks=_hooks(fields, folder),
         telemetry=read_telemetry(fields),
+        secrets=_secrets(fields, folder),
         folder=folder,
     )
 
@@ -107,6 +112,26 @@ def _server(fields: Fields, folder: Path) -> ServerConfig:
 def _hooks(fields: Fields, folder: Path) -> Hooks:
     node = fields.get("hooks")
     return read_hooks(node, fields.file, fields.report, folder) if node is not None else Hooks()
+
+
+def _secrets(fields: Fields, folder: Path) -> dict[str, Secret]:
+    found = fields.mapping("secrets") if "secrets" in fields else {}
+    return {
+        name: _secret(Fields(node, "secret", fields.file, fields.report, accepted=SECRET_KEYS), node, folder)
+        for name, node in found.items()
+    }
+
+
+def _secret(fields: Fields, node: Node, folder: Path) -> Secret:
+    env, file = fields.text("env"), fields.text("file")
+    if bool(env) == bool(file):
+        fields.wrong(node, "secret", "exactly one of 'env' and 'file' says where it is")
+    for pattern in (verbs := fields.texts("verbs")):
+        if not is_pattern(pattern):
+            fields.wrong(
+                fields.get("verbs"), "secret", f"'{pattern}' names no verbs", "Write kyc.open-case, kyc.* or *."
+            )
+    return Secret(env, folder / file if file else None, verbs or ("*",))
 
 
 def _policies(fields: Fields, folder: Path) -> tuple[float | None, Path | None, float]:

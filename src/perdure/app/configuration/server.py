@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from perdure.errors import RejectedError, Rejection
-from perdure.verbs.field_reader import Fields
+from perdure.verbs.mapping_reader import Fields
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8321
@@ -50,7 +50,7 @@ class OidcConfig(msgspec.Struct, frozen=True):
 
 
 class ServerConfig(msgspec.Struct, frozen=True):
-    """A server's settings. Without `authentication` everybody who reaches it is the local person."""
+    """A server's settings. Without `authentication` everybody is the local person, until there is a key."""
 
     host: str = DEFAULT_HOST
     port: int = DEFAULT_PORT
@@ -61,6 +61,11 @@ class ServerConfig(msgspec.Struct, frozen=True):
     max_body_bytes: int = MAX_BODY_BYTES
     rate_per_second: float = 200.0
     rate_burst: float = 400.0
+
+    @property
+    def means(self) -> tuple[Means, ...]:
+        """The credentials it takes: keys, where nothing else is said."""
+        return self.authentication or ("keys",)
 
     @property
     def is_loopback(self) -> bool:

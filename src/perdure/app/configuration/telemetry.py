@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from perdure.telemetry import TelemetrySettings, TraceSettings
 from perdure.telemetry.settings import SERVICE, LogForm
-from perdure.verbs.field_reader import Fields
+from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.yaml_nodes import Node
 
 TELEMETRY_KEYS = frozenset({"metrics", "metrics_bind", "traces", "logs"})

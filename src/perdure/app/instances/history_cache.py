@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from perdure.bpmn.machine.identity import INSTANCE
+from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.journal_entries import Entered, InstanceStarted, JobCompleted, JobMade, Left
 from perdure.journal import Entries, Origin
 from perdure.kernel.kernel import Aggregate
-from perdure.processes.instances import InstanceReader
+from perdure.processes.instance_reader import InstanceReader
 
 MAX_PASTS = 1024
 MAX_SHARED = 10_000

@@ -12,7 +12,6 @@ from perdure.app.instances.history_cache import InstanceHistory, empty_history
 from perdure.app.runtime import Runtime
 from perdure.bpmn.machine.journal_entries import Entered, Left, Passed
 from perdure.errors import RejectedError, Rejection
-from perdure.journal import genesis
 from perdure.kernel.kernel import Aggregate
 from perdure.sources import id_text
 
@@ -98,17 +97,16 @@ async def replay_instance(runtime: Runtime, aggregate: Aggregate, at: int | None
         raise _refused("not_found", aggregate, sequence, f"its journal has {aggregate.version} records")
     if sequence > MAX_RECORDS:
         raise _refused("blocked", aggregate, sequence, f"one look back goes over {MAX_RECORDS:,} records at most")
-    machine, state, after = runtime.machines[aggregate.kind], None, 0
-    previous = genesis(aggregate.tenant, aggregate.kind, aggregate.id)
+    machine, state = runtime.machines[aggregate.kind], None
     past, trail = empty_history(), Trail()
-    while after < sequence and (rows := await runtime.store.history(aggregate.id, after, previous)):
-        for row in rows[: sequence - after]:
-            entries = machine.records.decode(row.body).entries
-            past.add(entries)
-            trail.add(entries)
-            for entry in entries:
-                state = machine.apply(state, entry)
-        after, previous = rows[-1].sequence, rows[-1].hash
+    async for row in runtime.store.history(aggregate):
+        if row.sequence > sequence:
+            continue  # the head says whether all of it is what was written
+        entries = machine.records.decode(row.body).entries
+        past.add(entries)
+        trail.add(entries)
+        for entry in entries:
+            state = machine.apply(state, entry)
     replayed = Aggregate(
         aggregate.id, aggregate.tenant, aggregate.kind, sequence, state, aggregate.head, aggregate.rows
     )  # fmt: skip

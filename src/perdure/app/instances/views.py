@@ -9,14 +9,17 @@ from msgspec.structs import replace
 
 from perdure.app.calls.views import CarrierView, ErrorView, EventView, IncidentView
 from perdure.app.instances.history_cache import InstanceHistory
+from perdure.app.override_views import OverrideView, override_views
 from perdure.app.runbooks.usage_views import UsageView, usage_view
 from perdure.app.tasks.views import TaskView, of_task
+from perdure.bpmn.machine.human_tasks import seen_in
 from perdure.bpmn.machine.state import Instance, Node, Watch
 from perdure.bpmn.machine.state_templates import standing
-from perdure.bpmn.machine.template_samples import samples
+from perdure.bpmn.machine.transition_cache import samples
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import copied, digest_text
+from perdure.processes.forms import NO_FORM, Form
 from perdure.processes.plan_cache import Definition
 from perdure.runbooks.machine.journal_entries import TIMES
 from perdure.sources import Micros, id_text, iso
@@ -81,6 +84,12 @@ class InstanceView(msgspec.Struct, frozen=True):
     usage: UsageView | None = None
     verb: str = ""
     """The verb it carries; empty of none."""
+    overrides: list[OverrideView] = []
+    """Acts around its human tasks."""
+
+    @property
+    def is_ended(self) -> bool:
+        return self.ended_at is not None
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -112,7 +121,18 @@ def instance_view(aggregate: Aggregate, look: Look, data: Any) -> InstanceView:
         iso(state.started_at), iso(ended_at) if ended_at else None,
         iso(suspended_at) if suspended_at and state.status == "suspended" else None,
         iso(erased_at) if erased_at else None, aggregate.version, look.usage, look.verb,
+        overrides=override_views(state.overrides) if state.overrides else [],
     )  # fmt: skip
+
+
+def bare_view(aggregate: Aggregate) -> InstanceView:
+    """An instance by its state alone: neither its data nor its model or history is read."""
+    state: Instance = aggregate.state
+    digest = digest_text(state.definition)
+    look = Look(
+        digest, "", state.status.replace("_", " "), [], [], incidents_of(state), [], None, usage_view(state.spent)
+    )
+    return instance_view(aggregate, look, None)
 
 
 def known_look(state: Instance, past: InstanceHistory) -> Look | None:
@@ -198,14 +218,14 @@ def incidents_of(state: Instance) -> list[IncidentView]:
 
 def task_view(
     aggregate: Aggregate, node: Node, definition: Definition, now: Micros, number: int = 0,
-    form: dict[str, Any] | None = None,
+    form: Form = NO_FORM,
 ) -> TaskView:  # fmt: skip
     task, letters = node.task, id_text(aggregate.id)
     assert task is not None
     return TaskView(
         f"{letters}:{node.number}", letters, node.number, aggregate.state.process, node.element,
-        definition.name(node.element), since=iso(node.at), number=number, form=form,
-        verb=definition.deployed.verb, **of_task(task, now),
+        definition.name(node.element), since=iso(node.at), number=number, form=form.schema,
+        verb=definition.deployed.verb, known=form.known, seen=seen_in(aggregate.state), **of_task(task, now),
     )  # fmt: skip
 
 

@@ -7,35 +7,43 @@ from collections.abc import Awaitable, Callable, Mapping
 from copy import copy
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
+from msgspec.structs import replace
+
 from perdure.access.principal import EVERY_VERB
-from perdure.app.access.redaction import hidden_incident, hidden_row, hidden_wait, may_read
+from perdure.app.access.redaction import hidden_row, hidden_wait, may_read
 from perdure.app.calls.views import waiting_view
-from perdure.app.lists.cursors import DEFAULT_LIMIT, Page, check_state, checked_limit, cursor_of, place_of
-from perdure.app.lists.rows import QUARANTINED, Rows, quarantined_instance, quarantined_row
+from perdure.app.incidents import CALL, CAUSES, actions_of, damage_actions_of, verbs_at
+from perdure.app.lists.cursors import Page, check_state, checked_limit, cursor_of, place_of
+from perdure.app.lists.list_rows import DeadLetterItem, InstanceRow, ParkedItem, RunbookRow, StuckView, dead_letter
+from perdure.app.lists.row_builder import Rows, quarantined_instance, quarantined_row
 from perdure.app.lists.search import Search, Stand
-from perdure.app.lists.views import DeadLetterItem, IncidentItem, InstanceRow, ParkedItem, RunbookRow, dead_letter
+from perdure.app.operations.calls import ListCalls
+from perdure.app.operations.instances import ListInstances
+from perdure.app.operations.request_fields import Paged
+from perdure.app.operations.runbooks import ListRunbooks
+from perdure.app.operations.tasks import ListTasks
 from perdure.app.processes.processes import Views
+from perdure.app.quarantine import QUARANTINED
 from perdure.app.runtime import Runtime
 from perdure.app.tasks.tasks import TaskOperations, Wanted
 from perdure.app.tasks.views import TaskView
-from perdure.bpmn.machine.identity import INDEX, INSTANCE
+from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE
 from perdure.bpmn.machine.state import Status
-from perdure.contracts import check_key
 from perdure.errors import QuarantinedError, RejectedError, Rejection
+from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.kernel.ports import WaitFound
 from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
-from perdure.runbooks.executor.call_executor import index_text
 from perdure.runbooks.executor.plan_executor import CASES
 from perdure.runbooks.machine.state import RunbookState
-from perdure.runbooks.ports import ParkedFound
 from perdure.sources import Id, id_text, iso, parse_id
 from perdure.store.lists import AFTER_IDS, LAST, NEWEST, IncidentFound, Listed
+from perdure.store.quarantine import FIRST, SetAside
 
 RunbookKind = Literal["runbooks", "calls", "all"]
-RUNBOOK_STATES = get_args(RunbookState)
-INSTANCE_STATES = get_args(Status)
+RUNBOOK_STATES = (*get_args(RunbookState), QUARANTINED)
+INSTANCE_STATES = (*get_args(Status), QUARANTINED)
 TASK_STATES = ("open", "claimed")
 MOST_LOOKED_AT = 1000
 """How many one page looks at to find those that are wanted; the next one goes on from there."""
@@ -56,14 +64,23 @@ class Candidate(NamedTuple):
     what: Any
 
 
+class StuckPlace(NamedTuple):
+    """Something that an incident stopped."""
+
+    kind: str
+    name: str
+    title: str
+    text: str
+
+
 class Fetch(Protocol[P_contra]):
     """Reads candidates after a place, or from the beginning."""
 
     async def __call__(self, place: P_contra | None, most: int, /) -> list[Candidate]: ...
 
 
-class Listing:
-    """Reached as `perdure.listing`. Newest first, except where it says otherwise."""
+class Lists:
+    """The lists of one tenant, as operations ask for them."""
 
     def __init__(self, runtime: Runtime, origin: Origin, tasks: TaskOperations, views: Views) -> None:
         self._runtime = runtime
@@ -74,32 +91,28 @@ class Listing:
         self._rows = Rows(runtime, views)
         self._verbs: tuple[str, ...] = EVERY_VERB
 
-    def seen_by(self, verbs: tuple[str, ...]) -> Listing:
+    def seen_by(self, verbs: tuple[str, ...]) -> Lists:
         """The same for whose key reaches some verbs only: of what others do they see that it is there, not what it is
         about, and find nothing by its values."""
         made = copy(self)
         made._verbs = verbs
         return made
 
-    async def runbooks(
-        self, *, state: str = "", case: str = "", q: str = "", kind: RunbookKind = "runbooks",
-        limit: int = DEFAULT_LIMIT, after: str | None = None,
-    ) -> Page[RunbookRow]:  # fmt: skip
-        """Runbooks and drafts, calls, or both.
-
-        `q` is the beginning of a case, of an indexed value, or of an id (ten letters or more of it); what it finds
-        comes field by field, and within one value the newest first.
-        """
+    async def runbooks(self, request: ListRunbooks) -> Page[RunbookRow]:
+        """Runbooks and drafts, calls, or both; by words they come field by field."""
+        state, case, q, kind = request.state, request.case, request.q, request.kind
         check_state(state, RUNBOOK_STATES)
         scope = ("runbooks", self._tenant, kind, state, case, q)
 
         async def row(candidate: Candidate) -> RunbookRow | None:
             found = await self._runbook(candidate.what, is_found=bool(q))
-            if found is None or found.state == QUARANTINED:
+            if found is None or _is_unreadable(found):
                 return found
-            is_wanted = _is_of(found, kind) and state in ("", found.state) and case in ("", found.case)
+            is_wanted = _is_of(found, kind) and _is_in(found, state) and case in ("", found.case)
             return found if is_wanted else None
 
+        if state == QUARANTINED:
+            return await self._page(scope, tuple[int, bytes], request, self._set_aside(RUNBOOK), row)
         if q:
             check_key("search for", "text", q)
             search = Search(self._lists, self._tenant, q)
@@ -107,22 +120,17 @@ class Listing:
             async def matches(place: Stand | None, most: int) -> list[Candidate]:
                 return [Candidate(each.stand, each.id) for each in await search.page(place or Stand(), most)]
 
-            return await self._page(scope, after, Stand, limit, matches, row)
+            return await self._page(scope, Stand, request, matches, row)
         if case:
             check_key("list runbooks of", "case", case)
-            return await self._page(scope, after, tuple[str, bytes], limit, self._of_case(case), row)
-        return await self._page(scope, after, int, limit, self._by_number(kind, state), row)
+            return await self._page(scope, tuple[str, bytes], request, self._of_case(case), row)
+        return await self._page(scope, int, request, self._by_number(kind, state), row)
 
-    async def calls(
-        self, *, verb: str = "", where: Mapping[str, Any] | None = None, state: str = "", limit: int = DEFAULT_LIMIT,
-        after: str | None = None,
-    ) -> Page[RunbookRow]:  # fmt: skip
-        """Calls of a verb, those with these values of its declared `index`; without values, or a verb, all of them.
-
-        With values, runbooks that hold such a call are found as well.
-        """
+    async def calls(self, request: ListCalls) -> Page[RunbookRow]:
+        """Calls of a verb, and with values of its index runbooks that hold such a call; or all calls."""
+        verb, state = request.verb, request.state
         check_state(state, RUNBOOK_STATES)
-        wanted = self._wanted(verb, where or {})
+        wanted = self._wanted(verb, request.fields())
         scope = ("calls", self._tenant, verb, state, *(f"{name}={value}" for _, name, value in wanted))
 
         async def row(candidate: Candidate) -> RunbookRow | None:
@@ -130,13 +138,15 @@ class Listing:
             if id and len(wanted) > 1 and not set(wanted) <= set(await self._lists.index_of(id)):
                 return None
             found = await self._runbook(id, is_found=bool(wanted))
-            if found is None or found.state == QUARANTINED:
+            if found is None or _is_unreadable(found):
                 return found
-            is_wanted = state in ("", found.state) and (bool(wanted) or verb in ("", found.verb))
+            is_wanted = _is_in(found, state) and (bool(wanted) or (bool(found.verb) and verb in ("", found.verb)))
             return found if is_wanted else None
 
+        if state == QUARANTINED:
+            return await self._page(scope, tuple[int, bytes], request, self._set_aside(RUNBOOK), row)
         if not wanted:
-            return await self._page(scope, after, int, limit, self._by_number("calls", state), row)
+            return await self._page(scope, int, request, self._by_number("calls", state), row)
         _, field, value = wanted[0]
 
         async def fetch(place: bytes | None, most: int) -> list[Candidate]:
@@ -144,9 +154,9 @@ class Listing:
             rows = await self._lists.with_value(self._tenant, wanted[0][0], field, value, before, most)
             return [Candidate(each.id, each.id if state in ("", each.status) else None) for each in rows]
 
-        return await self._page(scope, after, bytes, limit, fetch, row)
+        return await self._page(scope, bytes, request, fetch, row)
 
-    def _wanted(self, verb: str, where: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    def _wanted(self, verb: str, where: Mapping[str, str]) -> list[tuple[str, str, str]]:
         if not where:
             return []
         found = self._runtime.catalogue.get(verb)
@@ -155,8 +165,8 @@ class Listing:
             fact, known = f"'{unknown[0]}' is not in its index", ", ".join(found.definition.index) or "none"
             raise RejectedError(Rejection("invalid", "find calls of", "verb", verb, fact, f"Indexed: {known}."))
         for value in where.values():
-            check_key("search for", "value", index_text(value) or " ")
-        return [(found.name, name, index_text(value)) for name, value in sorted(where.items())]
+            check_key("search for", "value", value or " ")
+        return [(found.name, name, value) for name, value in sorted(where.items())]
 
     def _of_case(self, case: str) -> Fetch[tuple[str, bytes]]:
         async def fetch(place: tuple[str, bytes] | None, most: int) -> list[Candidate]:
@@ -192,11 +202,9 @@ class Listing:
         except RejectedError:
             return None  # gone, or never there: an index row of something else
 
-    async def instances(
-        self, *, process: str = "", state: str = "", business_key: str = "", limit: int = DEFAULT_LIMIT,
-        after: str | None = None,
-    ) -> Page[InstanceRow]:  # fmt: skip
+    async def instances(self, request: ListInstances) -> Page[InstanceRow]:
         """Instances of one process, in one state, of one business key, or all of them."""
+        process, state, business_key = request.process, request.state, request.business_key
         check_state(state, INSTANCE_STATES)
         for name, text in (("process", process), ("business key", business_key)):
             if text:
@@ -213,12 +221,24 @@ class Listing:
 
         async def row(candidate: Candidate) -> InstanceRow | None:
             found = await self._instance(candidate.what)
-            if found is None or found.state == QUARANTINED:
+            if found is None or _is_unreadable(found):
                 return found
-            return found if process in ("", found.process) and state in ("", found.state) else None
+            is_wanted = process in ("", found.process) and business_key in ("", found.business_key)
+            return found if is_wanted and _is_in(found, state) else None
 
         scope = ("instances", self._tenant, process, state, business_key)
-        return await self._page(scope, after, bytes, limit, fetch, row)
+        if state == QUARANTINED:
+            return await self._page(scope, tuple[int, bytes], request, self._set_aside(INSTANCE), row)
+        return await self._page(scope, bytes, request, fetch, row)
+
+    def _set_aside(self, kind: str) -> Fetch[tuple[int, bytes]]:
+        """Those in quarantine, found first to begin with."""
+
+        async def fetch(place: tuple[int, bytes] | None, most: int) -> list[Candidate]:
+            rows = await self._runtime.store.set_aside.page(self._tenant, place or FIRST, most)
+            return [Candidate(row[:2], row.aggregate if row.kind == kind else None) for row in rows]
+
+        return fetch
 
     async def _instance(self, id: Id | None) -> InstanceRow | None:
         try:
@@ -228,17 +248,17 @@ class Listing:
         except RejectedError:
             return None
 
-    async def parked(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[ParkedItem]:
+    async def parked(self, request: Paged) -> Page[ParkedItem]:
         """What calls and runbooks wait for, oldest first."""
 
         async def fetch(place: int | None, most: int) -> list[Candidate]:
             rows = await self._runtime.store.parked(self._tenant, place or 0, most)
             return [Candidate(each.number, each) for each in rows]
 
-        return await self._page(("parked", self._tenant), after, int, limit, fetch, self._parked)
+        return await self._page(("parked", self._tenant), int, request, fetch, self._parked)
 
     async def _parked(self, candidate: Candidate) -> ParkedItem | None:
-        row: ParkedFound = candidate.what
+        row: WaitFound = candidate.what
         letters = id_text(row.aggregate)
         try:
             aggregate = await self._runtime.kernel.read(row.aggregate, self._origin)
@@ -248,52 +268,82 @@ class Listing:
             return None
         shown = await self._rows.runbook(aggregate)
         step = aggregate.state.steps[row.step - 1]
-        waiting = waiting_view(letters, step, await self._rows.carrier(aggregate, row.step), row.step)
+        waiting = waiting_view(aggregate.id, step, await self._rows.carrier(aggregate, row.step), row.step)
         item = ParkedItem(row.key, letters, row.step, step.verb, shown.state, shown.title, shown.case, waiting)
         return item if may_read(self._verbs, [step.verb]) else hidden_wait(item)
 
-    async def incidents(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[IncidentItem]:
-        """What is stuck, oldest first."""
+    async def incidents(self, request: Paged) -> Page[StuckView]:
+        """Open incidents and damaged work, oldest first, each with its cause and every action that applies to it."""
 
         async def fetch(place: tuple[int, bytes, int] | None, most: int) -> list[Candidate]:
-            rows = await self._lists.incidents(self._tenant, place or (-(2**62), b"", 0), most)
-            return [Candidate((each.opened_at, each.aggregate, each.step), each) for each in rows]
+            after = place or (*FIRST, 0)
+            rows = await self._lists.incidents(self._tenant, after, most)
+            aside = await self._runtime.store.set_aside.page(self._tenant, after[:2], most)
+            found = [Candidate((each.opened_at, each.aggregate, each.step), each) for each in rows]
+            found += [Candidate((each.found_at, each.aggregate, 0), each) for each in aside]
+            return sorted(found, key=lambda each: each.place)[:most]
 
         scope = ("incidents", self._tenant)
-        return await self._page(scope, after, tuple[int, bytes, int], limit, fetch, self._incident)
+        return await self._page(scope, tuple[int, bytes, int], request, fetch, self._incident)
 
-    async def _incident(self, candidate: Candidate) -> IncidentItem | None:
+    async def _damage(self, row: SetAside) -> StuckView:
+        """Damaged work: of what can be read it can be stopped, and the data of a call amended."""
+        letters, text = id_text(row.aggregate), str(row.error)
+        stopped = id_text(await concerned(self._runtime, self._origin, row.aggregate))
+        kind, verbs = row.kind, list[str]()
+        try:
+            aggregate = await self._runtime.kernel.read(row.aggregate, self._origin)
+            if kind == RUNBOOK:
+                kind = CALL if aggregate.state.course is None else RUNBOOK
+                verbs = await verbs_at(self._runtime, aggregate, None)
+            actions = damage_actions_of(kind, letters)
+        except (QuarantinedError, RejectedError):
+            actions = []
+        view = StuckView(
+            letters, kind, 0, row.error.code, iso(row.found_at), text, row.error.thing, "", stopped, QUARANTINED,
+            text, verbs, actions,
+        )  # fmt: skip
+        return view if self._verbs == EVERY_VERB else replace(view, text="", cause="")
+
+    async def _incident(self, candidate: Candidate) -> StuckView | None:
+        if isinstance(candidate.what, SetAside):
+            return await self._damage(candidate.what)
         row: IncidentFound = candidate.what
         letters, since = id_text(row.aggregate), iso(row.opened_at)
+        is_told = self._runtime.store.set_aside.find(row.aggregate) is not None
         try:
             aggregate = await self._runtime.kernel.read(row.aggregate, self._origin)
         except QuarantinedError as error:
-            return IncidentItem(letters, "", row.step, row.code, since, error.fact, state=QUARANTINED)
+            text = str(error)
+            view = StuckView(letters, "", row.step, error.code, since, text, state=QUARANTINED, cause=text)
+            return None if is_told else view
         except RejectedError:
             return None
-        state = aggregate.state
-        if aggregate.kind == RUNBOOK:
-            step = state.steps[row.step - 1]
-            cause = step.incident.text if step.incident is not None else step.error.message if step.error else ""
-            title = await self._rows.title(aggregate)
-            name = step.links.name if step.links is not None else step.verb
-            item = IncidentItem(
-                letters, RUNBOOK, row.step, row.code, since, cause, name, title, letters, state.status
-            )  # fmt: skip
-            return item if may_read(self._verbs, [step.verb]) else hidden_incident(item)
-        node = state.nodes.get(row.step)
-        text = node.incident.text if node is not None and node.incident is not None else ""
-        stopped = id_text(await concerned(self._runtime, self._origin, row.aggregate))
-        element = node.element if node is not None else ""
-        item = IncidentItem(
-            letters, aggregate.kind, row.step, row.code, since, text, element, state.process, stopped, state.status
+        place, stopped = await self._stuck(aggregate, row.step), letters
+        if aggregate.kind != RUNBOOK:
+            stopped = id_text(await concerned(self._runtime, self._origin, row.aggregate))
+        verbs = await verbs_at(self._runtime, aggregate, row.step)
+        can, cause = self._runtime.engine.capabilities, CAUSES.get(row.code, "") or place.text
+        actions = [each for each in actions_of(place.kind, letters, row.step) if getattr(can, each.act, True)]
+        view = StuckView(
+            letters, place.kind, row.step, row.code, since, place.text, place.name, place.title, stopped,
+            aggregate.state.status, cause, verbs, actions,
         )  # fmt: skip
-        if self._verbs == EVERY_VERB:
-            return item
-        carried = (await self._runtime.instances.loaded(aggregate)).deployed.verb
-        return item if may_read(self._verbs, [carried]) else hidden_incident(item)
+        return view if may_read(self._verbs, verbs) else replace(view, text="", title="", cause="")
 
-    async def dead_letters(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> Page[DeadLetterItem]:
+    async def _stuck(self, aggregate: Aggregate, number: int) -> StuckPlace:
+        """The step of a call or a runbook, or the token of an instance, that an incident stopped."""
+        state = aggregate.state
+        if aggregate.kind != RUNBOOK:
+            node = state.nodes.get(number)
+            text = node.incident.text if node is not None and node.incident is not None else ""
+            return StuckPlace(aggregate.kind, node.element if node is not None else "", state.process, text)
+        step = state.steps[number - 1]
+        text = step.incident.text if step.incident is not None else step.error.message if step.error else ""
+        name = step.links.name if step.links is not None else step.verb
+        return StuckPlace(CALL if state.course is None else RUNBOOK, name, await self._rows.title(aggregate), text)
+
+    async def dead_letters(self, request: Paged) -> Page[DeadLetterItem]:
         """What could not be delivered, oldest first."""
 
         async def fetch(place: tuple[int, int] | None, most: int) -> list[Candidate]:
@@ -303,13 +353,12 @@ class Listing:
         async def row(candidate: Candidate) -> DeadLetterItem:
             return dead_letter(candidate.what)
 
-        return await self._page(("dead letters", self._tenant), after, tuple[int, int], limit, fetch, row)
+        return await self._page(("dead letters", self._tenant), tuple[int, int], request, fetch, row)
 
-    async def tasks(
-        self, *, mine: bool = False, assignee: str = "", group: str = "", unclaimed: bool = False,
-        overdue: bool = False, state: str = "", limit: int = DEFAULT_LIMIT, after: str | None = None,
-    ) -> Page[TaskView]:  # fmt: skip
-        """Open human tasks, oldest first; `state` is open or claimed, the rest as for `perdure.tasks.list`."""
+    async def tasks(self, request: ListTasks) -> Page[TaskView]:
+        """Open human tasks, oldest first; `state` is open or claimed."""
+        mine, assignee, group = request.mine, request.assignee, request.group
+        unclaimed, overdue, state = request.unclaimed, request.overdue, request.state
         check_state(state, TASK_STATES)
         wanted = Wanted(assignee, group, mine, unclaimed, overdue, state)
 
@@ -323,16 +372,17 @@ class Listing:
 
         who = (self._origin.principal, *self._origin.groups) if mine else ()
         scope = ("tasks", self._tenant, assignee, group, f"{mine}{unclaimed}{overdue}", state, *who)
-        return await self._page(scope, after, int, limit, fetch, row)
+        return await self._page(scope, int, request, fetch, row)
 
     # --- inside --------------------------------------------------------------------------------------------------
 
     async def _page(
-        self, scope: tuple[str, ...], after: str | None, shape: Any, limit: int, fetch: Fetch[P],
+        self, scope: tuple[str, ...], shape: Any, request: Any, fetch: Fetch[P],
         make: Callable[[Candidate], Awaitable[T | None]],
     ) -> Page[T]:  # fmt: skip
         """Candidates in their order, until a page is full, none is left, or enough have been looked at."""
-        checked_limit(limit)
+        limit, after = checked_limit(request.limit), request.after
+        await self._runtime.store.set_aside.refresh()
         place: P | None = place_of(scope, after, shape) if after is not None else None
         found: list[T] = []
         looked_at, most = 0, limit
@@ -363,10 +413,20 @@ async def concerned(runtime: Runtime, origin: Origin, id: Id) -> Id:
             aggregate: Aggregate = await runtime.kernel.read(id, origin)
         except QuarantinedError:
             return id
-        if aggregate.kind == RUNBOOK or not aggregate.state.parent:
+        if aggregate.kind != INSTANCE or not aggregate.state.parent:
             return id
         id = parse_id(aggregate.state.parent.split(":")[1])
     return id
+
+
+def _is_unreadable(row: RunbookRow | InstanceRow) -> bool:
+    """Whether nothing is known of a row but that it is damaged: it belongs to every list that may hold it."""
+    return row.state == QUARANTINED and not row.sequence
+
+
+def _is_in(row: RunbookRow | InstanceRow, state: str) -> bool:
+    """Whether a row is in a state; damaged, it is shown among those whose state it would have."""
+    return row.state == QUARANTINED or state in ("", row.state)
 
 
 def _is_of(row: RunbookRow, kind: RunbookKind) -> bool:

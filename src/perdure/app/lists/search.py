@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from perdure.bpmn.machine.identity import INDEX as INSTANCES
+from perdure.bpmn.machine.aggregate_ids import INDEX as INSTANCES
 from perdure.runbooks.executor.plan_executor import CASES
 from perdure.sources import ID_LENGTH, Id, parse_id
 from perdure.store.lists import AFTER_IDS, LAST, Lists

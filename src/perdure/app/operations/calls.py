@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from perdure.app.calls.amendments import Correction, corrections_of
+from perdure.app.audit.recheck import recheck
+from perdure.app.calls import operator_interventions
+from perdure.app.calls.amendment_list import Correction, corrections_of
+from perdure.app.calls.call_journal import read
+from perdure.app.calls.outcome_wait import wait_for
 from perdure.app.calls.views import CallView
 from perdure.app.instances.views import InstanceView
 from perdure.app.lists.cursors import Page
-from perdure.app.lists.views import RunbookRow
-from perdure.app.operations.fields import After, Goal, Id, Limit, Patience, Query, State, Word
+from perdure.app.lists.list_rows import RunbookRow
 from perdure.app.operations.operation import Context, Request, Route, operation
-from perdure.app.operations.scopes import EVERY_VERB_OF_ID, REDACTED
+from perdure.app.operations.request_fields import After, ById, Goal, Id, Limit, Patience, Query, State, Word
+from perdure.app.operations.runbooks import ListRunbooks
+from perdure.app.operations.verb_scopes import EVERY_VERB_OF_ID, REDACTED
 from perdure.app.runbooks.extension_policy import check_added
 from perdure.app.runbooks.timeline import Timeline, timeline_of
-from perdure.errors import RejectedError, Rejection
+from perdure.errors import QuarantinedError, RejectedError, Rejection
+from perdure.runbooks.machine.commands import Cancel
+from perdure.sources import parse_id
 
 TAG = "calls"
 Pairs = Annotated[list[str], Meta(max_length=8)]
@@ -33,6 +41,15 @@ class ListCalls(Request, frozen=True):
     limit: Limit = 50
     after: After = None
 
+    def fields(self) -> dict[str, str]:
+        """Values of the verb's index by their names."""
+        if self.where and not self.verb:
+            fact, hint = "an index belongs to a verb", "Name the verb as well."
+            raise RejectedError(Rejection("invalid", "find", "calls", self.where[0][:80], fact, hint))
+        if any(":" not in each for each in self.where or ()):
+            raise RejectedError(Rejection("invalid", "find", "calls", self.verb, "`where` is written field:value"))
+        return dict(each.partition(":")[::2] for each in self.where or ())
+
 
 class ShowCall(Request, frozen=True):
     """A call, and how far it is to come before it is shown."""
@@ -40,12 +57,6 @@ class ShowCall(Request, frozen=True):
     id: Id
     until: Goal = ""
     timeout_seconds: Patience = 10.0
-
-
-class CallId(Request, frozen=True):
-    """A call."""
-
-    id: Id
 
 
 class CancelCall(Request, frozen=True):
@@ -93,12 +104,10 @@ async def list_calls(context: Context, request: ListCalls) -> Page[RunbookRow]:
 
     Of calls whose verb a key does not reach it sees that they are there, and finds none by its values.
     """
-    listing = context.perdure.listing.seen_by(context.principal.verbs)
-    state, limit, after = request.state, request.limit, request.after
-    if request.q:
-        return await listing.runbooks(state=state, q=request.q, kind="calls", limit=limit, after=after)
-    where = _fields(request.verb, request.where) if request.where else None
-    return await listing.calls(verb=request.verb, where=where, state=state, limit=limit, after=after)
+    if not request.q:
+        return await context.lists.calls(request)
+    found = ListRunbooks(request.state, "", request.q, "calls", request.limit, request.after)
+    return await context.lists.runbooks(found)
 
 
 @operation("call.read", Route("GET", "/calls/{id}"), tag=TAG, scope=REDACTED)
@@ -107,15 +116,16 @@ async def show_call(context: Context, request: ShowCall) -> CallView:
 
     What it is about is told to those whose key reaches its verb.
     """
-    perdure = context.perdure
+    id = parse_id(request.id)
     if request.until:
-        wait = perdure.wait if request.until == "end" else perdure.runbooks.rest
-        await wait(request.id, request.timeout_seconds)
-    return await perdure.status(request.id)
+        with suppress(QuarantinedError):  # it is shown as it is
+            await wait_for(context.runtime, context.origin, id, request.until == "end", request.timeout_seconds)
+    await context.runtime.store.set_aside.refresh()
+    return await context.calls.listed(id)
 
 
 @operation("call.read", Route("GET", "/calls/{id}/timeline"), tag=TAG, scope=EVERY_VERB_OF_ID)
-async def show_call_timeline(context: Context, request: CallId) -> Timeline:
+async def show_call_timeline(context: Context, request: ById) -> Timeline:
     """When a call ran, waited and ended."""
     return await timeline_of(context.perdure, request.id)
 
@@ -123,13 +133,13 @@ async def show_call_timeline(context: Context, request: CallId) -> Timeline:
 @operation("call.cancel", Route("POST", "/calls/{id}/cancel"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
 async def cancel_call(context: Context, request: CancelCall) -> CallView:
     """Stop a call. What it already did stays done; nothing is compensated."""
-    return await context.perdure.cancel(request.id, request.reason)
+    return await context.calls.ask(request.id, Cancel(request.reason))
 
 
 @operation("call.retry", Route("POST", "/calls/{id}/retry"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
-async def retry_call(context: Context, request: CallId) -> CallView | InstanceView:
+async def retry_call(context: Context, request: ById) -> CallView | InstanceView:
     """Try again what an incident stopped, in the call itself or in the process that carries it."""
-    return await context.perdure.retry(request.id)
+    return await operator_interventions.retry(context, request.id)
 
 
 @operation(
@@ -142,12 +152,12 @@ async def retry_call(context: Context, request: CallId) -> CallView | InstanceVi
 async def resolve_call(context: Context, request: ResolveCall) -> CallView | InstanceView:
     """End by hand what an incident stopped, with a result or an error."""
     perdure = context.perdure
-    check_added(perdure.catalogue, context.principal, await perdure.waits.verbs_of(request.id), request.result)
-    return await perdure.resolve(request.id, request.result, error=request.error, reason=request.reason)
+    await check_added(perdure, context.principal, await perdure.waits.verbs_of(request.id), request.result)
+    return await operator_interventions.resolve(context, request.id, request.result, request.error, request.reason)
 
 
 @operation("call.read", Route("GET", "/calls/{id}/amendments"), tag=TAG, scope=EVERY_VERB_OF_ID)
-async def list_amendments(context: Context, request: CallId) -> Page[Correction]:
+async def list_amendments(context: Context, request: ById) -> Page[Correction]:
     """Corrections of its data, oldest first, with what each of them proposes."""
     return Page(await corrections_of(context.perdure, request.id))
 
@@ -155,25 +165,19 @@ async def list_amendments(context: Context, request: CallId) -> Page[Correction]
 @operation("call.amend", Route("POST", "/calls/{id}/amend"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
 async def amend_call(context: Context, request: AmendCall) -> CallView:
     """Propose a correction of its data; it holds when somebody else approves it."""
-    return await context.perdure.amend(request.id, request.data, reason=request.reason, target=request.target)
+    return await operator_interventions.amend(context, request.id, request.data, request.reason, request.target)
 
 
 @operation("call.approve", Route("POST", "/calls/{id}/approve"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
 async def approve_amendment(context: Context, request: ApproveAmendment) -> CallView:
     """Approve a correction that somebody else proposed."""
-    return await context.perdure.amend(request.id, approve=request.amendment)
+    return await operator_interventions.approve(context, request.id, request.amendment)
 
 
 @operation("call.erase", Route("POST", "/calls/{id}/erase"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
 async def erase_call(context: Context, request: EraseCall) -> CallView:
     """Erase the data of an ended call; its history stays and still verifies."""
-    return await context.perdure.erase(request.id, request.reason)
-
-
-def _fields(verb: str, where: list[str]) -> dict[str, str]:
-    if not verb:
-        fact, hint = "an index belongs to a verb", "Name the verb as well."
-        raise RejectedError(Rejection("invalid", "find", "calls", where[0][:80], fact, hint))
-    if any(":" not in each for each in where):
-        raise RejectedError(Rejection("invalid", "find", "calls", verb, "`where` is written field:value"))
-    return dict(each.partition(":")[::2] for each in where)
+    await context.runtime.upkeep.erase(parse_id(request.id), context.origin, request.reason)
+    aggregate = await read(context.runtime, context.origin, request.id)
+    await recheck(context.runtime, aggregate)
+    return await context.calls.view(aggregate)

@@ -5,32 +5,30 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from perdure.access.principal import EVERY_VERB
-from perdure.app.access.verb_scope import check_reach
 from perdure.app.calls.views import ReceiptView
 from perdure.app.lists.cursors import Page
-from perdure.app.lists.views import DeadLetterItem
-from perdure.app.operations.fields import After, Limit, MessageId
+from perdure.app.lists.list_rows import DeadLetterItem
 from perdure.app.operations.operation import Context, Request, Route, operation
-from perdure.app.operations.scopes import DISCOVERED, REDACTED
+from perdure.app.operations.request_fields import Data, MessageId, Paged
+from perdure.app.operations.verb_scopes import DISCOVERED, REDACTED
 from perdure.app.runbooks.confirmation import vetted
 from perdure.app.runbooks.extension_policy import check_answer
+from perdure.app.wait_permissions import check_reach
+from perdure.app.webhooks.dispatch import HOOK
+from perdure.app.webhooks.dispatch import replay as deliver_again
+from perdure.engine import MESSAGE, SIGNAL
 from perdure.errors import RejectedError
+from perdure.identifiers import check_key
+from perdure.sources import parse_id
 
 TAG = "dead letters"
 COMPLETION = "completion"
 
 
-class ListLetters(Request, frozen=True):
-    """Which page of the dead letters."""
-
-    limit: Limit = 50
-    after: After = None
-
-
 class ReplayLetter(Request, frozen=True):
     """A dead letter to deliver under a corrected `key`, or to one of several instances that want it.
 
-    A message that would begin processes that carry grave verbs is confirmed as calls of them are.
+    A message that would begin processes that reach grave verbs is confirmed as calls of them are.
     """
 
     message_id: MessageId
@@ -48,12 +46,12 @@ class DiscardLetter(Request, frozen=True):
 
 
 @operation("dead-letter.list", Route("GET", "/dead-letters"), tag=TAG, scope=REDACTED)
-async def list_letters(context: Context, request: ListLetters) -> Page[DeadLetterItem]:
+async def list_letters(context: Context, request: Paged) -> Page[DeadLetterItem]:
     """What could not be delivered, oldest first, and why.
 
     What a letter brings is told to those whose key reaches every verb: nobody knows which one it was for.
     """
-    page = await context.perdure.listing.dead_letters(limit=request.limit, after=request.after)
+    page = await context.lists.dead_letters(request)
     if EVERY_VERB[0] in context.principal.verbs:
         return page
     return Page([replace(each, message=None) for each in page.items], page.next)
@@ -68,17 +66,32 @@ async def list_letters(context: Context, request: ListLetters) -> Page[DeadLette
 )
 async def replay_letter(context: Context, request: ReplayLetter) -> ReceiptView:
     """Deliver it again."""
-    perdure, principal, name = context.perdure, context.principal, "dead-letter.replay"
+    message_id, origin, runtime = request.message_id, context.origin, context.runtime
+    check_key("replay", "dead letter", message_id)
+    data = None if context.is_owner else await _check_letter(context, request)
+    letter = await runtime.store.message(origin.tenant, message_id)
+    if letter is not None and letter.kind == HOOK:
+        await deliver_again(runtime, origin, message_id)
+        return ReceiptView("applied", message_id)
+    if letter is None or letter.kind not in (MESSAGE, SIGNAL):
+        return await context.perdure._receipt(await runtime.intake.replay(message_id, origin, request.key))
+    chosen = parse_id(request.instance, "instance") if request.instance else None
+    vet = vetted(context, "dead-letter.replay", data, request.confirm, request.phrase)
+    told = await runtime.engine.replay(message_id, origin, key=request.key, instance=chosen, vet=vet)
+    return ReceiptView(told.outcome, message_id, told.reason)
+
+
+async def _check_letter(context: Context, request: ReplayLetter) -> Data | None:
+    """The data that a message brings; a completion is refused to a principal that may not send it."""
+    perdure, principal = context.perdure, context.principal
     letter = await perdure.letter(request.message_id)
     message = letter.message if isinstance(letter.message, dict) else {}
     if letter.kind == COMPLETION:
         verb, key = str(message.get("verb", "")), request.key or letter.key
-        await check_reach(perdure, principal, name, key, verb)
+        await check_reach(perdure, principal, "dead-letter.replay", key, verb)
         await check_answer(perdure, principal, key, verb, message.get("result"))
     brought = message.get("data")
-    data = brought if isinstance(brought, dict) else None
-    sender = vetted(perdure, principal, name, data, request.confirm, request.phrase)
-    return await sender.replay(request.message_id, key=request.key, instance=request.instance)
+    return brought if isinstance(brought, dict) else None
 
 
 @operation(
@@ -98,4 +111,5 @@ async def discard_letter(context: Context, request: DiscardLetter) -> None:
     if letter is not None and letter.kind == COMPLETION:
         verb = str(letter.message.get("verb", "")) if isinstance(letter.message, dict) else ""
         await check_reach(perdure, context.principal, "dead-letter.discard", letter.key, verb)
-    await perdure.discard(request.message_id, request.reason)
+    check_key("discard", "dead letter", request.message_id)
+    await context.runtime.intake.discard(request.message_id, request.reason, context.origin)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from perdure.app.operations.fields import Id
 from perdure.app.operations.operation import Context, Request, Route, operation
+from perdure.app.operations.request_fields import ById, Id
 from perdure.app.operations.runbooks import Composed
-from perdure.app.operations.scopes import DISCOVERED, NO_VERB
-from perdure.app.runbooks.agreement import check_agreed, check_verbs
-from perdure.app.runbooks.composition import draft_of
+from perdure.app.operations.verb_scopes import DISCOVERED, NO_VERB
+from perdure.app.runbooks.draft_composition import composed_draft
 from perdure.app.runbooks.drafts import DraftView, draft_plan, revise_draft, show_draft
+from perdure.app.runbooks.plan_composition import shown
+from perdure.app.runbooks.plan_start_checks import check_agreed, check_verbs
 from perdure.app.runbooks.views import RunbookView
 
 TAG = "drafts"
@@ -23,12 +24,6 @@ class OpenDraft(Composed, frozen=True):
 
 class ReplaceDraft(OpenDraft, frozen=True, kw_only=True):
     """A draft as it is to read from now on."""
-
-    id: Id
-
-
-class DraftId(Request, frozen=True):
-    """A draft."""
 
     id: Id
 
@@ -52,12 +47,12 @@ class StartDraft(Request, frozen=True):
 async def open_draft(context: Context, request: OpenDraft) -> DraftView:
     """Begin to write a runbook; the id stays when it is started."""
     perdure = context.perdure
-    id = await perdure.runbooks.open_draft(draft_of(perdure.catalogue, request.composition()), case=request.case)
+    id = await perdure.runbooks.open_draft(await composed_draft(perdure, request.composition()), case=request.case)
     return await show_draft(perdure, id)
 
 
-@operation("draft.read", Route("GET", "/drafts/{id}"), tag=TAG, scope=DISCOVERED)
-async def read_draft(context: Context, request: DraftId) -> DraftView:
+@operation("draft.read", Route("GET", "/drafts/{id}"), tag=TAG, scope=DISCOVERED, computes=True)
+async def read_draft(context: Context, request: ById) -> DraftView:
     """A draft as it reads now, what it would do, and what is still wrong with it.
 
     It is told to those whose key reaches every verb in it.
@@ -75,19 +70,19 @@ async def read_draft(context: Context, request: DraftId) -> DraftView:
 async def replace_draft(context: Context, request: ReplaceDraft) -> DraftView:
     """It reads so from now on; with `If-Match`, only when nobody else has changed it."""
     await show_draft(context.perdure, request.id)
-    draft = draft_of(context.perdure.catalogue, request.composition())
+    draft = await composed_draft(context.perdure, request.composition())
     return await revise_draft(context.perdure, request.id, draft, request.change, context.sequence)
 
 
 @operation("runbook.draft", Route("POST", "/drafts/{id}/undo"), tag=TAG, scope=NO_VERB, guard=True)
-async def undo_draft(context: Context, request: DraftId) -> DraftView:
+async def undo_draft(context: Context, request: ById) -> DraftView:
     """Back to how it read before."""
     await context.perdure.runbooks.undo(request.id)
     return await show_draft(context.perdure, request.id)
 
 
 @operation("runbook.draft", Route("POST", "/drafts/{id}/redo"), tag=TAG, scope=NO_VERB, guard=True)
-async def redo_draft(context: Context, request: DraftId) -> DraftView:
+async def redo_draft(context: Context, request: ById) -> DraftView:
     """Forward to what was undone."""
     await context.perdure.runbooks.redo(request.id)
     return await show_draft(context.perdure, request.id)
@@ -99,5 +94,5 @@ async def start_draft(context: Context, request: StartDraft) -> RunbookView:
     perdure, principal = context.perdure, context.principal
     plan = await draft_plan(perdure, request.id)
     check_verbs(principal, "runbook.start", plan)
-    await check_agreed(perdure, perdure.runbooks.plan(plan), principal, request.confirm, request.phrase)
+    await check_agreed(context, await shown(perdure, plan), request.confirm, request.phrase)
     return await perdure.runbooks.start_draft(request.id, plan, wait=request.wait)

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from perdure.app.calls.views import EventView
 from perdure.app.feed.feed import FeedItem
 from perdure.app.lists.cursors import Page
-from perdure.app.operations.fields import After, Id, Limit
 from perdure.app.operations.operation import Context, Request, Route, operation
-from perdure.app.operations.scopes import EVERY_VERB_OF_ID, NO_VERB, VERB_OF_INSTANCE
+from perdure.app.operations.request_fields import After, Id, Limit
+from perdure.app.operations.verb_scopes import EVERY_VERB_OF_ID, NO_VERB, VERB_OF_INSTANCE
 from perdure.errors import RejectedError, Rejection
 
 TAG = "events"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from contextlib import suppress
+from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, field
 
 from perdure.app.access.redaction import redact
-from perdure.app.instances.replay import DiagramView
-from perdure.app.instances.views import InstanceView
-from perdure.app.lists.cursors import Page
-from perdure.app.lists.views import InstanceRow
-from perdure.app.operations.fields import (
+from perdure.app.instances.replay import DiagramView, marks_view, replay_instance
+from perdure.app.instances.views import InstanceView, incidents_of
+from perdure.app.lists.cursors import Page, check_state
+from perdure.app.lists.list_rows import InstanceRow
+from perdure.app.operations.operation import Context, Request, Route, operation
+from perdure.app.operations.request_fields import (
     After,
     Data,
     Flags,
@@ -25,12 +27,20 @@ from perdure.app.operations.fields import (
     Word,
     waited,
 )
-from perdure.app.operations.operation import Context, Request, Route, operation
-from perdure.app.operations.scopes import REDACTED, VERB_OF_INSTANCE, VERB_OF_PROCESS
-from perdure.app.runbooks.confirmation import check_confirmed, plan_of_call
+from perdure.app.operations.verb_scopes import REDACTED, VERB_OF_INSTANCE, VERB_OF_PROCESS
+from perdure.app.runbooks.confirmation import check_confirmed, plan_of_starts, use_confirmation
+from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE
+from perdure.bpmn.machine.state import ENDED, Status
 from perdure.engine import MigrationPlan
+from perdure.errors import QuarantinedError, RejectedError, Rejection
+from perdure.kernel.kernel import Aggregate
+from perdure.sources import id_text, parse_id
+from perdure.store.lists import AFTER_IDS
+from perdure.verb_contract import tier_rank
 
 TAG = "instances"
+CANCELLED = ("cancelled", "compensated")
+"""How an instance ends that was cancelled."""
 
 
 class ListInstances(Request, frozen=True):
@@ -47,7 +57,7 @@ class ListInstances(Request, frozen=True):
 class StartInstance(Request, frozen=True):
     """A process to begin, in its latest version unless one is named. `until` says how far it is to come first.
 
-    One that carries a grave verb is confirmed as a call of that verb is.
+    One that can reach a grave verb is confirmed as a call of that verb is.
     """
 
     process: str
@@ -113,6 +123,8 @@ class MigrateInstance(Request, frozen=True):
     flags: dict[str, str] = field(default_factory=dict)
     reason: str = ""
     dry_run: bool = False
+    confirm: str = ""
+    phrase: str = ""
 
 
 class MigrateBack(Request, frozen=True):
@@ -161,14 +173,21 @@ class EraseInstance(Request, frozen=True):
 @operation("instance.list", Route("GET", "/instances"), tag=TAG, scope=REDACTED)
 async def list_instances(context: Context, request: ListInstances) -> Page[InstanceRow] | Page[InstanceView]:
     """Instances without their data, newest first; of one process, in one state, or under one business key."""
-    process, state, key, limit = request.process, request.state, request.business_key, request.limit
     if not request.whole:
-        return await context.perdure.listing.instances(
-            process=process, state=state, business_key=key, limit=limit, after=request.after
-        )
-    found = await context.perdure.instances.list(
-        process=process, status=state, business_key=key, limit=limit, after=request.after or ""
-    )
+        return await context.lists.instances(request)
+    process, state, key, limit = request.process, request.state, request.business_key, request.limit
+    check_state(state, get_args(Status))
+    await context.runtime.store.set_aside.refresh()
+    lists, tenant = context.runtime.store.lists, context.origin.tenant
+    before = parse_id(request.after, "instance") if request.after else AFTER_IDS
+    if process or key:
+        field, value = ("business_key", key) if key else ("process", process)
+        rows = await lists.with_value(tenant, INDEX, field, value, before, limit)
+    else:
+        rows = await lists.instances(tenant, INSTANCE, state, before, limit)
+    wanted = [row.id for row in rows if state in ("", row.status)]
+    shown = [await context.views.shown(each, context.origin, has_data=False) for each in wanted]
+    found = [each for each in shown if process in ("", each.process) or not each.process]
     return Page([redact(context.principal, each) for each in found], found[-1].id if len(found) == limit else None)
 
 
@@ -180,11 +199,15 @@ async def list_instances(context: Context, request: ListInstances) -> Page[Insta
     repeat="domain",
 )
 async def start_instance(context: Context, request: StartInstance) -> InstanceView:
-    """Begin a process; under one `Idempotency-Key` it begins once."""
+    """Begin a process; under one `Idempotency-Key` it begins once.
+
+    A process that can reach something grave, whichever verb it carries, is confirmed first.
+    """
     perdure = context.perdure
-    if verb := await perdure.processes.verb(request.process, request.version):
-        plan, hint = plan_of_call(perdure, verb, request.data), "A person can start it."
-        await check_confirmed(plan, context.principal, request.confirm, request.phrase, else_hint=hint)
+    begun = await perdure.processes.start_of(request.process, request.version)
+    plan, hint = plan_of_starts(perdure, [begun], request.data), "A person can start it."
+    await check_confirmed(plan, context.principal, request.confirm, request.phrase, else_hint=hint)
+    await use_confirmation(perdure, context.principal, plan, request.confirm, context.idempotency_key)
     return await perdure.instances.start(
         request.process,
         request.data,
@@ -205,28 +228,58 @@ async def show_instance(context: Context, request: ShowInstance) -> InstanceView
     With `until` the answer comes once it has come so far, or the time is up. Its data are told to those whose key
     reaches the verb it carries.
     """
-    instances = context.perdure.instances
+    instances, views, id = context.runtime.instances, context.views, parse_id(request.id, "instance")
     if request.until:
-        await instances.wait(request.id, request.until, request.timeout_seconds)
-    return await instances.get(request.id, at=request.at)
+        with suppress(QuarantinedError):  # it is shown as it is
+            aggregate = await instances.read(id, context.origin)
+            await instances.followers.follow(aggregate, request.until, request.timeout_seconds)
+    if request.at is not None:
+        return await views.as_of(await instances.read(id, context.origin), request.at)
+    await context.runtime.store.set_aside.refresh()
+    return await views.shown(id, context.origin)
 
 
-@operation("instance.read", Route("GET", "/instances/{id}/diagram"), tag=TAG, scope=REDACTED)
+@operation("instance.read", Route("GET", "/instances/{id}/diagram"), tag=TAG, scope=REDACTED, computes=True)
 async def show_diagram(context: Context, request: ShowDiagram) -> DiagramView:
     """The model it runs with tokens, incidents and the way taken, now or after a record of its journal."""
-    return await context.perdure.instances.diagram(request.id, at=request.at, has_xml=request.xml)
+    runtime, origin, xml = context.runtime, context.origin, ""
+    now = await runtime.instances.read(request.id, origin)
+    then = await replay_instance(runtime, now, request.at)
+    state, aggregate = then.aggregate.state, then.aggregate
+    if request.xml:
+        from perdure.app.processes.views import model_of  # noqa: PLC0415  writes and draws models
+        from perdure.bpmn.xml import write_model  # noqa: PLC0415  the same
+
+        definition = await runtime.instances.loaded(aggregate)
+        diagram = await runtime.definitions.diagram(definition.deployed.process.id, definition.hash, origin)
+        xml = await runtime.computations.run(origin.tenant, lambda: write_model(model_of(definition.deployed, diagram)))
+    return DiagramView(
+        id_text(now.id),
+        state.process,
+        state.process_version,
+        state.status,
+        aggregate.version,
+        now.version,
+        marks_view(state, then.trail, incidents_of(state)),
+        xml,
+    )
 
 
 @operation("instance.suspend", Route("POST", "/instances/{id}/suspend"), tag=TAG, scope=VERB_OF_INSTANCE, guard=True)
 async def suspend_instance(context: Context, request: SuspendInstance) -> InstanceView:
     """Let nothing happen to it, nor to the processes it calls, until it is resumed."""
-    return await context.perdure.instances.suspend(request.id, request.reason)
+    engine = context.runtime.engine
+    engine.capabilities.require("suspend", "suspend", request.id)
+    return await context.views.instance(await engine.suspend(request.id, context.origin, reason=request.reason))
 
 
 @operation("instance.resume", Route("POST", "/instances/{id}/resume"), tag=TAG, scope=VERB_OF_INSTANCE, guard=True)
 async def resume_instance(context: Context, request: ResumeInstance) -> InstanceView:
     """Go on, and the processes it calls; what fell due meanwhile fires now unless timers are shifted."""
-    return await context.perdure.instances.resume(request.id, shift_timers=request.shift_timers)
+    engine = context.runtime.engine
+    engine.capabilities.require("suspend", "resume", request.id)
+    found = await engine.resume(request.id, context.origin, shift_timers=request.shift_timers)
+    return await context.views.instance(found)
 
 
 @operation(
@@ -238,19 +291,27 @@ async def resume_instance(context: Context, request: ResumeInstance) -> Instance
 )
 async def modify_instance(context: Context, request: ModifyInstance) -> InstanceView:
     """Move its tokens and set its flags by hand, all in one commit."""
-    return await context.perdure.instances.modify(
-        request.id, cancel=request.cancel, start=request.start, flags=request.flags, reason=request.reason
+    engine, cancel, start = context.runtime.engine, request.cancel, request.start
+    engine.capabilities.require("modify", "modify", request.id)
+    found = await engine.modify(
+        request.id, context.origin, cancel=cancel, start=start, flags=request.flags, reason=request.reason
     )
+    return await context.views.instance(found)
 
 
 @operation("instance.migrate", Route("POST", "/instances/{id}/migrate"), tag=TAG, scope=VERB_OF_INSTANCE, guard=True)
 async def migrate_instance(context: Context, request: MigrateInstance) -> MigrationPlan:
     """Go on under another version; a dry run only says what would happen."""
+    engine = context.runtime.engine
+    engine.capabilities.require("migrate", "migrate", request.id)
     if request.process:
         verb = await context.perdure.processes.verb(request.process, request.version)
         context.check("instance.migrate", verb)
-    return await context.perdure.instances.migrate(
+    if not request.dry_run and not context.is_owner:
+        await _check_graver(context, request)
+    return await engine.migrate(
         request.id,
+        context.origin,
         version=request.version,
         process=request.process,
         mapping=request.mapping,
@@ -260,24 +321,49 @@ async def migrate_instance(context: Context, request: MigrateInstance) -> Migrat
     )
 
 
+async def _check_graver(context: Context, request: MigrateInstance) -> None:
+    """Refuse to go on unconfirmed under a version that reaches something graver than the one it began under."""
+    perdure = context.perdure
+    now = await perdure.instances.get(request.id)
+    before = await perdure.processes.start_of(now.process, now.version)
+    after = await perdure.processes.start_of(request.process or now.process, request.version)
+    if tier_rank(after.consequence.tier) > tier_rank(before.consequence.tier):
+        plan = plan_of_starts(perdure, [after], {"instance": request.id})
+        hint = "A person can migrate it."
+        await check_confirmed(plan, context.principal, request.confirm, request.phrase, else_hint=hint)
+
+
 @operation(
     "instance.migrate", Route("POST", "/instances/{id}/migrate-back"), tag=TAG, scope=VERB_OF_INSTANCE, guard=True
 )
 async def migrate_instance_back(context: Context, request: MigrateBack) -> MigrationPlan:
     """Undo the last migration by the inverse of its mapping."""
-    return await context.perdure.instances.migrate_back(request.id, reason=request.reason, dry_run=request.dry_run)
+    engine = context.runtime.engine
+    engine.capabilities.require("migrate", "migrate back", request.id)
+    return await engine.migrate_back(request.id, context.origin, reason=request.reason, dry_run=request.dry_run)
 
 
 @operation("instance.cancel", Route("POST", "/instances/{id}/cancel"), tag=TAG, scope=VERB_OF_INSTANCE, guard=True)
 async def cancel_instance(context: Context, request: CancelInstance) -> InstanceView:
     """Stop it. What it did stays done unless it is to be compensated."""
-    return await context.perdure.instances.cancel(request.id, request.reason, compensate=request.compensate)
+    engine, compensate = context.runtime.engine, request.compensate
+    if compensate:
+        engine.capabilities.require("compensate", "cancel", request.id)
+    found = await engine.cancel(request.id, context.origin, reason=request.reason, compensate=compensate)
+    if found.state.status in ENDED and found.state.status not in CANCELLED:
+        fact = f"it is {found.state.status}"
+        raise RejectedError(Rejection("wrong_state", "cancel", "instance", id_text(found.id), fact))
+    return await context.views.instance(found)
 
 
 @operation("instance.retry", Route("POST", "/instances/{id}/retry"), tag=TAG, scope=VERB_OF_INSTANCE, guard=True)
 async def retry_instance(context: Context, request: RetryInstance) -> InstanceView:
     """Try again what an incident stopped."""
-    return await context.perdure.instances.retry(request.id, request.token, flags=request.flags, reason=request.reason)
+    id, origin, flags, reason = request.id, context.origin, request.flags, request.reason
+    aggregate = await context.runtime.instances.read(id, origin)
+    for token in _stuck_tokens(aggregate, request.token):
+        aggregate = await context.runtime.engine.retry_incident(id, token, origin, flags=flags, reason=reason)
+    return await context.views.instance(aggregate)
 
 
 @operation(
@@ -289,17 +375,33 @@ async def retry_instance(context: Context, request: RetryInstance) -> InstanceVi
 )
 async def resolve_instance(context: Context, request: ResolveInstance) -> InstanceView:
     """End by hand what an incident stopped."""
-    return await context.perdure.instances.resolve(
-        request.id,
-        request.token,
+    id, origin = request.id, context.origin
+    token = _stuck_tokens(await context.runtime.instances.read(id, origin), request.token)[0]
+    found = await context.runtime.engine.resolve_incident(
+        id,
+        token,
+        origin,
         data=request.data,
         flags=request.flags,
         error=request.error,
         reason=request.reason,
     )
+    return await context.views.instance(found)
 
 
 @operation("instance.erase", Route("POST", "/instances/{id}/erase"), tag=TAG, scope=VERB_OF_INSTANCE, guard=True)
 async def erase_instance(context: Context, request: EraseInstance) -> InstanceView:
     """Erase the data of an ended instance; its history stays and still verifies."""
-    return await context.perdure.instances.erase(request.id, request.reason)
+    await context.runtime.engine.erase(request.id, context.origin, request.reason)
+    return await context.views.instance(await context.runtime.instances.read(request.id, context.origin))
+
+
+def _stuck_tokens(aggregate: Aggregate, token: int | None) -> list[int]:
+    """The tokens with incidents, or the one named; a rejection when nothing is stuck."""
+    if token is not None:
+        return [token]
+    found = [node.number for node in aggregate.state.nodes.values() if node.incident is not None]
+    if not found:
+        fact = "it has no open incident"
+        raise RejectedError(Rejection("wrong_state", "mend", "instance", id_text(aggregate.id), fact))
+    return found

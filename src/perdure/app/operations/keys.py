@@ -9,15 +9,11 @@ from msgspec import field
 from perdure.access.principal import EVERY_VERB, Kind, Role
 from perdure.app.access.api_keys import KeyView, NewKey
 from perdure.app.lists.cursors import Page
-from perdure.app.operations.fields import Id
 from perdure.app.operations.operation import Context, Request, Route, operation
-from perdure.app.operations.scopes import NO_VERB
+from perdure.app.operations.request_fields import Id, Nothing
+from perdure.app.operations.verb_scopes import NO_VERB
 
 TAG = "keys"
-
-
-class ListKeys(Request, frozen=True):
-    """Every key."""
 
 
 class CreateKey(Request, frozen=True):
@@ -41,7 +37,7 @@ class RevokeKey(Request, frozen=True):
 
 
 @operation("key.list", Route("GET", "/keys"), tag=TAG, scope=NO_VERB)
-async def list_keys(context: Context, request: ListKeys) -> Page[KeyView]:
+async def list_keys(context: Context, request: Nothing) -> Page[KeyView]:
     """Every key, oldest first, without its text."""
     return Page(await context.perdure.access.keys())
 

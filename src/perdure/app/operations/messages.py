@@ -7,10 +7,10 @@ from typing import Annotated
 import msgspec
 from msgspec import field
 
-from perdure.app.message_views import Sent
-from perdure.app.operations.fields import Data
+from perdure.app.message_views import Sent, sent_view
 from perdure.app.operations.operation import Context, Request, Route, operation
-from perdure.app.operations.scopes import DISCOVERED
+from perdure.app.operations.request_fields import Data
+from perdure.app.operations.verb_scopes import DISCOVERED
 from perdure.app.runbooks.confirmation import vetted
 
 TAG = "messages"
@@ -19,7 +19,7 @@ TAG = "messages"
 class Message(Request, frozen=True):
     """A message for the instance that waits under the key. Under one `message_id` it counts once.
 
-    One that would begin processes that carry grave verbs is confirmed as calls of them are.
+    One that would begin processes that reach grave verbs is confirmed as calls of them are.
     """
 
     name: str
@@ -60,12 +60,16 @@ async def publish_message(context: Context, request: Published) -> Sent:
     200 when it was correlated, started something or came before; 202 when nobody wants it yet (buffered for its time to
     live, otherwise kept as a dead letter) or it was accepted by an engine that does not say who takes it.
     """
-    perdure = vetted(
-        context.perdure, context.principal, "message.publish", request.data, request.confirm, request.phrase
+    receipt = await context.runtime.engine.publish(
+        request.name,
+        request.key,
+        context.origin,
+        message_id=request.message_id,
+        ttl_seconds=request.ttl_seconds,
+        data=request.data,
+        vet=vetted(context, "message.publish", request.data, request.confirm, request.phrase),
     )
-    return await perdure.send(
-        request.name, request.key, request.data, message_id=request.message_id, ttl_seconds=request.ttl_seconds
-    )
+    return sent_view(request.name, request.key, receipt)
 
 
 @operation("message.correlate", Route("POST", "/messages/correlate"), tag=TAG, scope=DISCOVERED)
@@ -74,14 +78,18 @@ async def correlate_message(context: Context, request: Message) -> Sent:
 
     Nobody is 404 `message.no_subscription`, several are 409 `message.ambiguous`; nothing is kept.
     """
-    perdure = vetted(
-        context.perdure, context.principal, "message.correlate", request.data, request.confirm, request.phrase
+    vet = vetted(context, "message.correlate", request.data, request.confirm, request.phrase)
+    receipt = await context.runtime.engine.correlate(
+        request.name, request.key, context.origin, message_id=request.message_id, data=request.data, vet=vet
     )
-    return await perdure.send(request.name, request.key, request.data, message_id=request.message_id, is_for_now=True)
+    return sent_view(request.name, request.key, receipt)
 
 
 @operation("signal.send", Route("POST", "/signals"), tag=TAG, scope=DISCOVERED)
 async def send_signal(context: Context, request: Signal) -> Heard:
     """Tell everyone who waits for a signal, and begin the processes that start by it."""
-    perdure = vetted(context.perdure, context.principal, "signal.send", request.data, request.confirm, request.phrase)
-    return Heard(request.name, await perdure.signal(request.name, request.data, message_id=request.message_id))
+    vet = vetted(context, "signal.send", request.data, request.confirm, request.phrase)
+    told = await context.runtime.engine.signal(
+        request.name, context.origin, message_id=request.message_id, data=request.data, vet=vet
+    )
+    return Heard(request.name, told.reached)

@@ -14,10 +14,20 @@ from perdure.access.signed_tokens import WaitName
 from perdure.errors import InvariantBroken
 
 if TYPE_CHECKING:
+    from perdure.app.calls.view_builder import CallViews
+    from perdure.app.lists.lists import Lists
     from perdure.app.perdure import Perdure
+    from perdure.app.processes.processes import Views
+    from perdure.app.runbooks.view_builder import RunbookViews
+    from perdure.app.runtime import Runtime
+    from perdure.journal import Origin
 
 Repeat = Literal["safe", "domain", "answer"]
 """Asked again: `safe` changes nothing, `domain` knows the idempotency key itself, `answer` is kept and given again."""
+
+
+ANY_VERSION = -1
+"""Stands among versions for whichever the subject has: nothing is compared, and yet nobody else acts meanwhile."""
 
 
 class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,7 +44,7 @@ class Context(msgspec.Struct, frozen=True):
     perdure: Perdure
     principal: Principal
     seen: frozenset[int] | None = None
-    """Versions of the subject that the principal may have looked at; None compares nothing."""
+    """Versions of the subject that the principal may have looked at; None compares nothing and locks nothing."""
     idempotency_key: str = ""
     wait: WaitName | None = None
     """The wait that the principal's token was signed for."""
@@ -44,6 +54,35 @@ class Context(msgspec.Struct, frozen=True):
     """The keys that seals are verified with, by name."""
     sequence: int | None = None
     """The version that the guard found; None where nothing was compared."""
+    is_owner: bool = False
+    """The owner of the store asks, who reaches every verb: none is looked up."""
+
+    @property
+    def runtime(self) -> Runtime:
+        return self.perdure.runtime
+
+    @property
+    def origin(self) -> Origin:
+        return self.perdure._origin
+
+    @property
+    def views(self) -> Views:
+        """Makes views of instances."""
+        return self.perdure._views
+
+    @property
+    def lists(self) -> Lists:
+        """Lists with nothing that the principal may not see."""
+        return self.perdure._lists.seen_by(self.principal.verbs)
+
+    @property
+    def calls(self) -> CallViews:
+        """Makes views of calls."""
+        return self.perdure._calls
+
+    @property
+    def runbook_views(self) -> RunbookViews:
+        return self.perdure._runbook_views
 
     def check(self, operation: str, verb: str = "") -> None:
         """Refuse a principal whose roles or key do not allow the operation."""
@@ -101,6 +140,8 @@ class Operation(msgspec.Struct, Generic[R, A], frozen=True):
     request: type[R]
     answer: Any
     function: Callable[[Context, R], Awaitable[A]]
+    computes: bool = False
+    """The answer is worked out and nothing is changed: it is abandoned when whoever asked has left."""
 
     @property
     def roles(self) -> frozenset[Role]:
@@ -117,7 +158,13 @@ class Operation(msgspec.Struct, Generic[R, A], frozen=True):
 
 
 def operation(
-    name: str, *routes: Route, tag: str, scope: Scope, guard: bool = False, repeat: Repeat | None = None
+    name: str,
+    *routes: Route,
+    tag: str,
+    scope: Scope,
+    guard: bool = False,
+    repeat: Repeat | None = None,
+    computes: bool = False,
 ) -> Callable[[Callable[[Context, R], Awaitable[A]]], Operation[R, A]]:
     """Make a function the row of an operation; `name` is what a role or a key allows.
 
@@ -130,7 +177,17 @@ def operation(
         hints = get_type_hints(function, include_extras=True)
         again: Repeat = repeat or ("answer" if any(each.method == "POST" for each in routes) else "safe")
         return Operation(
-            name, function.__name__, tag, routes, scope, guard, again, hints["request"], hints["return"], function
+            name,
+            function.__name__,
+            tag,
+            routes,
+            scope,
+            guard,
+            again,
+            hints["request"],
+            hints["return"],
+            function,
+            computes,
         )
 
     return made

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from perdure.app.lists.cursors import Page
-from perdure.app.operations.fields import Name
 from perdure.app.operations.operation import Context, Request, Route, operation
-from perdure.app.operations.scopes import NO_VERB
+from perdure.app.operations.request_fields import Name, Nothing
+from perdure.app.operations.verb_scopes import NO_VERB
 from perdure.app.packs import PackRow
 
 TAG = "packs"
-
-
-class ListPacks(Request, frozen=True):
-    """Every pack."""
 
 
 class ShowPack(Request, frozen=True):
@@ -24,7 +20,7 @@ class ShowPack(Request, frozen=True):
 
 
 @operation("pack.list", Route("GET", "/packs"), tag=TAG, scope=NO_VERB)
-async def list_packs(context: Context, request: ListPacks) -> Page[PackRow]:
+async def list_packs(context: Context, request: Nothing) -> Page[PackRow]:
     """Every pack of the project."""
     return Page(context.perdure.packs.list())
 

@@ -10,18 +10,15 @@ from typing import Literal
 import msgspec
 
 from perdure.app.lists.cursors import Page
-from perdure.app.operations.fields import Name, Number
 from perdure.app.operations.operation import Context, Request, Route, operation
-from perdure.app.operations.scopes import DISCOVERED, NO_VERB, VERB_OF_PROCESS
-from perdure.app.processes.review import DeployedView, RefusedModelError, Review
+from perdure.app.operations.request_fields import Name, Nothing, Number
+from perdure.app.operations.verb_scopes import DISCOVERED, NO_VERB, VERB_OF_PROCESS
+from perdure.app.processes.model_review import DeployedView, RefusedModelError, Review
 from perdure.app.processes.views import ReviewedProcess
+from perdure.app.runbooks.confirmation import check_deployment
 from perdure.engine import ProcessVersion
 
 TAG = "processes"
-
-
-class ListProcesses(Request, frozen=True):
-    """Every process."""
 
 
 class ProcessName(Request, frozen=True):
@@ -45,6 +42,14 @@ class ModelText(Request, frozen=True):
     profile: Literal["hollow", "contract", "open"] = "hollow"
 
 
+class DeployModel(ModelText, frozen=True):
+    """The same to be deployed. One that reaches something grave is deployed by a person alone; when it may begin with
+    nobody to ask, the person confirms it."""
+
+    confirm: str = ""
+    phrase: str = ""
+
+
 class EndVersion(Request, frozen=True):
     """A process in one version, and why nothing begins under it any more; the journal keeps it."""
 
@@ -61,7 +66,7 @@ class ProcessVersions(msgspec.Struct, frozen=True):
 
 
 @operation("process.list", Route("GET", "/processes"), tag=TAG, scope=NO_VERB)
-async def list_processes(context: Context, request: ListProcesses) -> Page[ProcessVersion]:
+async def list_processes(context: Context, request: Nothing) -> Page[ProcessVersion]:
     """Every process in its latest version."""
     return Page(list(await context.perdure.processes.list()))
 
@@ -72,20 +77,22 @@ async def list_versions(context: Context, request: ProcessName) -> ProcessVersio
     return ProcessVersions(request.process, list(await context.perdure.processes.versions(request.process)))
 
 
-@operation("process.read", Route("GET", "/processes/{process}/versions/{version}"), tag=TAG, scope=NO_VERB)
+@operation(
+    "process.read", Route("GET", "/processes/{process}/versions/{version}"), tag=TAG, scope=NO_VERB, computes=True
+)
 async def show_process(context: Context, request: ShowProcess) -> ReviewedProcess:
     """One version in full: its model, what lint finds in it and what a proof says."""
     return await context.perdure.processes.show(request.process, request.version)
 
 
-@operation("process.check", Route("POST", "/processes/check"), tag=TAG, scope=NO_VERB, repeat="domain")
+@operation("process.check", Route("POST", "/processes/check"), tag=TAG, scope=NO_VERB, repeat="domain", computes=True)
 async def check_process(context: Context, request: ModelText) -> Review:
     """What lint finds in a model and what a proof says; nothing is deployed."""
     return await context.perdure.processes.check(request.xml, process=request.process, profile=request.profile)
 
 
 @operation("process.deploy", Route("POST", "/processes", 201), tag=TAG, scope=DISCOVERED)
-async def deploy_process(context: Context, request: ModelText) -> DeployedView:
+async def deploy_process(context: Context, request: DeployModel) -> DeployedView:
     """Deploy the processes of a model for the tenant alone; the same content again is the same version.
 
     What is wrong with it is in the answer either way: `errors` are what refuses it, `findings` and `proofs` all of it.
@@ -96,6 +103,7 @@ async def deploy_process(context: Context, request: ModelText) -> DeployedView:
         context.check("process.deploy", verb)
     if proposed.problems:
         raise RefusedModelError(proposed)
+    await check_deployment(context.principal, proposed, request.confirm, request.phrase)
     return await processes.enter(proposed)
 
 

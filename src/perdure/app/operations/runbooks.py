@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any, Literal, get_args
 
 import msgspec
 from msgspec import field
@@ -10,10 +12,14 @@ from msgspec.structs import replace
 
 from perdure.access.principal import EVERY_VERB
 from perdure.app.access.redaction import may_read
-from perdure.app.lists.cursors import Page
-from perdure.app.lists.views import RunbookRow
-from perdure.app.operations.fields import (
+from perdure.app.calls.call_journal import as_of
+from perdure.app.calls.outcome_wait import is_ended, wait_for
+from perdure.app.lists.cursors import Page, check_state
+from perdure.app.lists.list_rows import RunbookRow
+from perdure.app.operations.operation import Context, Request, Route, operation
+from perdure.app.operations.request_fields import (
     After,
+    ById,
     Data,
     Goal,
     Id,
@@ -21,6 +27,7 @@ from perdure.app.operations.fields import (
     Name,
     Patience,
     Query,
+    Seen,
     Sequence,
     State,
     Step,
@@ -28,13 +35,31 @@ from perdure.app.operations.fields import (
     Word,
     waited,
 )
-from perdure.app.operations.operation import Context, Request, Route, operation
-from perdure.app.operations.scopes import DISCOVERED, EVERY_VERB_OF_ID, NO_VERB, REDACTED, VERB_OF_STEP
-from perdure.app.runbooks.agreement import check_agreed, check_extension, check_verbs
-from perdure.app.runbooks.composition import Composition, Form, extend, extension_of, plan_of, show_extension
+from perdure.app.operations.verb_scopes import DISCOVERED, EVERY_VERB_OF_ID, NO_VERB, REDACTED, VERB_OF_STEP
+from perdure.app.runbooks.confirmation import confirmed_hash
+from perdure.app.runbooks.plan_composition import (
+    Composition,
+    Form,
+    composed,
+    extend,
+    extension_of,
+    show_extension,
+    shown,
+)
+from perdure.app.runbooks.plan_start_checks import check_agreed, check_extension, check_verbs
+from perdure.app.runbooks.runbook_scan import walk_case, walk_plans
 from perdure.app.runbooks.timeline import Timeline, timeline_of
-from perdure.app.runbooks.views import PlanDiff, PlanView, RunbookView
-from perdure.errors import RejectedError, Rejection
+from perdure.app.runbooks.unseen_tasks import unseen_tasks
+from perdure.app.runbooks.view_builder import plan_diff
+from perdure.app.runbooks.views import PlanDiff, PlanView, RunbookView, detailed
+from perdure.errors import QuarantinedError, RejectedError, Rejection
+from perdure.identifiers import check_key
+from perdure.overrides import Guard
+from perdure.runbooks.executor.plan_executor import step_number
+from perdure.runbooks.machine import commands as c
+from perdure.runbooks.machine.state import RunbookState
+from perdure.sources import Id as RecordId
+from perdure.sources import id_text, parse_id
 
 TAG, STEPS = "runbooks", "steps"
 
@@ -98,12 +123,6 @@ class ShowDiff(Request, frozen=True):
     to: Sequence = None
 
 
-class RunbookId(Request, frozen=True):
-    """A runbook."""
-
-    id: Id
-
-
 class PlanExtension(Composed, frozen=True, kw_only=True):
     """Steps that would be added to a runbook."""
 
@@ -164,6 +183,7 @@ class AnswerGate(Request, frozen=True):
     step: Step
     agree: bool
     reason: str = ""
+    seen: Seen = ""
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -184,16 +204,33 @@ async def list_runbooks(context: Context, request: ListRunbooks) -> Page[Runbook
 
     Of runbooks with verbs that a key does not reach it sees that they are there, and finds none by `q`.
     """
-    state, case, limit, after = request.state, request.case, request.limit, request.after
     if not request.whole:
-        listing = context.perdure.listing.seen_by(context.principal.verbs)
-        return await listing.runbooks(state=state, case=case, q=request.q, kind=request.kind, limit=limit, after=after)
+        return await context.lists.runbooks(request)
+    state, case, limit, after = request.state, request.case, request.limit, request.after
     if request.q or request.kind != "runbooks":
         fact, hint = "they are neither searched nor mixed with calls", "Leave out whole, or q and kind."
         raise RejectedError(Rejection("invalid", "list", "runbooks", "whole", fact, hint))
-    found = await context.perdure.runbooks.list(case=case, state=state, limit=limit, after=after or "")
-    shown = [await _in_list(context, each) for each in found]
-    return Page(shown, found[-1].id if len(found) == limit else None)
+    check_state(state, get_args(RunbookState))
+    await context.runtime.store.set_aside.refresh()
+    found: list[RunbookView] = []
+    async for id in _ids(context, case, state, after or ""):
+        try:
+            aggregate = await context.runtime.kernel.read(id, context.origin)
+        except QuarantinedError as error:
+            found.append(context.runbook_views.damaged(id, error))
+        except RejectedError:
+            continue  # gone since
+        else:
+            if not state or aggregate.state.status == state:
+                found.append(await _in_list(context, await context.runbook_views.view(aggregate, is_brief=True)))
+        if len(found) >= limit:
+            break
+    return Page(found, found[-1].id if len(found) == limit else None)
+
+
+def _ids(context: Context, case: str, state: str = "", after: str = "") -> AsyncIterator[RecordId]:
+    lists, tenant, last = context.runtime.store.lists, context.origin.tenant, parse_id(after) if after else None
+    return walk_case(lists, tenant, case, last) if case else walk_plans(lists, tenant, state, last)
 
 
 async def _in_list(context: Context, view: RunbookView) -> RunbookView:
@@ -204,10 +241,17 @@ async def _in_list(context: Context, view: RunbookView) -> RunbookView:
     return replace(view, progress="")
 
 
-@operation("runbook.plan", Route("POST", "/runbooks/plan", needs_body=True), tag=TAG, scope=NO_VERB, repeat="domain")
+@operation(
+    "runbook.plan",
+    Route("POST", "/runbooks/plan", needs_body=True),
+    tag=TAG,
+    scope=NO_VERB,
+    repeat="domain",
+    computes=True,
+)
 async def plan_runbook(context: Context, request: Composed) -> PlanView:
     """What it would do, without doing any of it: steps in sentences, waves, writes, locks and tier."""
-    return context.perdure.runbooks.plan(plan_of(context.perdure.catalogue, request.composition()))
+    return await shown(context.perdure, await composed(context.perdure, request.composition()))
 
 
 @operation(
@@ -220,15 +264,17 @@ async def plan_runbook(context: Context, request: Composed) -> PlanView:
 async def start_runbook(context: Context, request: StartRunbook) -> RunbookView:
     """Run it. Answers when its start is durable; with `wait`, when it has ended or come to rest."""
     perdure, principal, what = context.perdure, context.principal, request.composition()
-    plan = plan_of(perdure.catalogue, what)
+    plan = await composed(perdure, what)
     check_verbs(principal, "runbook.start", plan)
-    shown = perdure.runbooks.plan(plan)
-    await check_agreed(perdure, shown, principal, request.confirm, request.phrase, what=what, case=request.case)
+    view = await shown(perdure, plan)
+    started = await check_agreed(context, view, request.confirm, request.phrase, what=what, case=request.case)
+    if started is not None:
+        return started
     return await perdure.runbooks.start(
         plan,
         case=request.case,
         idempotency_key=context.idempotency_key,
-        confirmation=request.confirm,
+        confirmation=confirmed_hash(request.confirm),
         wait=request.wait,
         sealed=request.sealed,
         timeout_seconds=waited(request.timeout_seconds),
@@ -242,26 +288,35 @@ async def show_runbook(context: Context, request: ShowRunbook) -> RunbookView:
     With `until` the answer comes once it has come so far, or the time is up. What a step is about is told to those
     whose key reaches its verb; its journal, timeline, progress and diff to those whose key reaches every verb in it.
     """
-    runbooks = context.perdure.runbooks
+    runtime, views, is_end = context.runtime, context.runbook_views, request.until == "end"
     if request.until:
-        await (runbooks.wait if request.until == "end" else runbooks.rest)(request.id, request.timeout_seconds)
-    return await runbooks.show(request.id, at=request.at)
+        with suppress(QuarantinedError):  # it is shown as it is
+            known = await views.read(request.id)
+            await wait_for(runtime, context.origin, known.id, is_end, request.timeout_seconds, known)
+    if request.at is not None:
+        return await views.view(await as_of(runtime, await views.read(request.id), request.at))
+    await runtime.store.set_aside.refresh()
+    return await views.shown(request.id)
 
 
 @operation("runbook.read", Route("GET", "/runbooks/{id}/progress"), tag=TAG, scope=EVERY_VERB_OF_ID)
 async def show_progress(context: Context, request: ShowProgress) -> Progress:
     """How far it has come: a line, or a line for each step."""
-    return Progress(await context.perdure.runbooks.progress(request.id, detailed=request.detailed))
+    view = await context.runbook_views.view(await context.runbook_views.read(request.id))
+    return Progress(detailed(view.steps) if request.detailed else view.progress)
 
 
 @operation("runbook.read", Route("GET", "/runbooks/{id}/diff"), tag=TAG, scope=EVERY_VERB_OF_ID)
 async def show_diff(context: Context, request: ShowDiff) -> PlanDiff:
     """What became of its plan between two records, the later one now unless it is named."""
-    return await context.perdure.runbooks.diff(request.id, at=request.at or 1, to=request.to)
+    aggregate = await context.runbook_views.read(request.id)
+    before = await as_of(context.runtime, aggregate, 1 if request.at is None else request.at)
+    now = aggregate if request.to is None else await as_of(context.runtime, aggregate, request.to)
+    return plan_diff(before, now)
 
 
 @operation("runbook.read", Route("GET", "/runbooks/{id}/timeline"), tag=TAG, scope=EVERY_VERB_OF_ID)
-async def show_timeline(context: Context, request: RunbookId) -> Timeline:
+async def show_timeline(context: Context, request: ById) -> Timeline:
     """When each step ran, waited and ended."""
     return await timeline_of(context.perdure, request.id)
 
@@ -272,11 +327,12 @@ async def show_timeline(context: Context, request: RunbookId) -> Timeline:
     tag=TAG,
     scope=NO_VERB,
     repeat="domain",
+    computes=True,
 )
 async def plan_extension(context: Context, request: PlanExtension) -> PlanView:
     """What would be added to a runbook, without adding it; `plan_hash` is that of the whole, to confirm with."""
     extension = await extension_of(context.perdure, request.id, request.composition())
-    return show_extension(context.perdure, extension)
+    return await show_extension(context.perdure, extension)
 
 
 @operation(
@@ -291,14 +347,15 @@ async def extend_runbook(context: Context, request: ExtendRunbook) -> RunbookVie
     perdure, what = context.perdure, request.composition()
     extension = await extension_of(perdure, request.id, what)
     check_verbs(context.principal, "runbook.extend", extension.added)
-    await check_extension(perdure, extension, context.principal, request.confirm, request.phrase)
-    return await extend(perdure, request.id, what, extension.whole.content_hash, request.edges)
+    await check_extension(context, extension, request.confirm, request.phrase)
+    looked_at = confirmed_hash(request.confirm) or extension.whole.content_hash
+    return await extend(perdure, request.id, what, extension, looked_at, request.edges)
 
 
 @operation("runbook.seal", Route("POST", "/runbooks/{id}/seal"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
-async def seal_runbook(context: Context, request: RunbookId) -> RunbookView:
+async def seal_runbook(context: Context, request: ById) -> RunbookView:
     """No more steps will come."""
-    return await context.perdure.runbooks.seal(request.id)
+    return await context.runbook_views.ask(request.id, c.SealRunbook())
 
 
 @operation("runbook.cancel", Route("POST", "/runbooks/{id}/cancel"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
@@ -306,7 +363,7 @@ async def cancel_runbook(context: Context, request: CancelRunbook) -> RunbookVie
     """Stop a runbook. Nothing is taken back unless `compensate` says so."""
     if request.compensate:
         context.check("runbook.compensate")
-    return await context.perdure.runbooks.cancel(request.id, request.reason, compensate=request.compensate)
+    return await context.runbook_views.ask(request.id, c.Cancel(request.reason, 0, request.compensate))
 
 
 @operation(
@@ -314,18 +371,28 @@ async def cancel_runbook(context: Context, request: CancelRunbook) -> RunbookVie
 )
 async def compensate_runbook(context: Context, request: CompensateRunbook) -> RunbookView:
     """Take back what an ended runbook did, the last first."""
-    return await context.perdure.runbooks.compensate(request.id, request.reason)
+    return await context.runbook_views.ask(request.id, c.Compensate(request.reason))
 
 
 @operation("case.cancel", Route("POST", "/cases/{case}/cancel"), tag="cases", scope=DISCOVERED)
 async def cancel_case(context: Context, request: CancelCase) -> Runbooks:
     """Stop every runbook of a case, with whatever its steps wait for; none, when one of them may not be stopped."""
-
-    def allow(verbs: list[str]) -> None:
-        for verb in verbs:
-            context.check("case.cancel", verb)
-
-    return Runbooks(await context.perdure.runbooks.cancel_case(request.case, request.reason, allow=allow))
+    check_key("cancel", "case", request.case)
+    running: list[RecordId] = []
+    async for id in _ids(context, request.case):
+        aggregate = await context.runtime.kernel.read(id, context.origin)
+        if not is_ended(aggregate):
+            running.append(id)
+            for step in aggregate.state.steps:
+                context.check("case.cancel", step.verb)
+    cancelled: list[RunbookView] = []
+    for id in running:
+        try:
+            cancelled.append(await context.runbook_views.ask(id_text(id), c.Cancel(request.reason)))
+        except RejectedError as error:
+            if error.rejection.code != "wrong_state":
+                raise
+    return Runbooks(cancelled)
 
 
 @operation(
@@ -333,13 +400,18 @@ async def cancel_case(context: Context, request: CancelCase) -> Runbooks:
 )
 async def retry_step(context: Context, request: StepReason) -> RunbookView:
     """Begin a failed step anew, or try again what an incident stopped."""
-    return await context.perdure.runbooks.retry(request.id, request.step, request.reason)
+    aggregate = await context.runbook_views.read(request.id)
+    number = step_number(aggregate, request.step)
+    if aggregate.state.steps[number - 1].incident is not None:
+        return await context.runbook_views.ask(request.id, c.RetryIncident(number, context.runtime.lease.number))
+    return await context.runbook_views.ask(request.id, c.RetryStep(number, request.reason))
 
 
 @operation("runbook.skip", Route("POST", "/runbooks/{id}/steps/{step}/skip"), tag=STEPS, scope=VERB_OF_STEP, guard=True)
 async def skip_step(context: Context, request: SkipStep) -> RunbookView:
     """Go on without a step; what needs its result is skipped as well."""
-    return await context.perdure.runbooks.skip(request.id, request.step, request.reason)
+    number, unseen = await _step(context, request)
+    return await context.runbook_views.ask(request.id, c.SkipStep(number, request.reason, unseen))
 
 
 @operation(
@@ -347,7 +419,8 @@ async def skip_step(context: Context, request: SkipStep) -> RunbookView:
 )
 async def cancel_step(context: Context, request: StepReason) -> RunbookView:
     """Stop one step."""
-    return await context.perdure.runbooks.cancel(request.id, request.reason, step=request.step)
+    number, unseen = await _step(context, request)
+    return await context.runbook_views.ask(request.id, c.Cancel(request.reason, number, unseen=unseen))
 
 
 @operation(
@@ -355,4 +428,13 @@ async def cancel_step(context: Context, request: StepReason) -> RunbookView:
 )
 async def answer_gate(context: Context, request: AnswerGate) -> RunbookView:
     """Agree, or refuse, that a step with a gate runs, as a member of its group."""
-    return await context.perdure.runbooks.answer(request.id, request.step, request.agree, reason=request.reason)
+    number = step_number(await context.runbook_views.read(request.id), request.step)
+    answer = c.AnswerGate(number, request.agree, request.reason, request.seen)
+    return await context.runbook_views.ask(request.id, answer)
+
+
+async def _step(context: Context, request: StepReason | SkipStep) -> tuple[int, tuple[Guard, ...]]:
+    """The number of a step, and its tasks that the runbook does not know of."""
+    aggregate = await context.runbook_views.read(request.id)
+    number = step_number(aggregate, request.step)
+    return number, await unseen_tasks(context, aggregate, number)

@@ -10,9 +10,9 @@ from msgspec import field
 from perdure.app.calls.views import CallView
 from perdure.app.instances.views import InstanceView
 from perdure.app.lists.cursors import Page
-from perdure.app.operations.fields import After, Data, Limit, State, TaskKey, Word
 from perdure.app.operations.operation import Context, Request, Route, operation
-from perdure.app.operations.scopes import NO_VERB, VERB_OF_TASK
+from perdure.app.operations.request_fields import After, Data, Limit, Seen, State, TaskKey, Word
+from perdure.app.operations.verb_scopes import NO_VERB, VERB_OF_TASK
 from perdure.app.runbooks.extension_policy import check_answer
 from perdure.app.runbooks.views import RunbookView
 from perdure.app.tasks.views import TaskView
@@ -70,53 +70,43 @@ class CompleteTask(Request, frozen=True):
     data: Data = field(default_factory=dict)
     message_id: str = ""
     override: str = ""
+    seen: Seen = ""
 
 
 @operation("task.list", Route("GET", "/tasks"), tag=TAG, scope=NO_VERB)
 async def list_tasks(context: Context, request: ListTasks) -> Page[TaskView]:
     """Open tasks, oldest first. `mine` are those that who asks may answer, by name or by group."""
-    return await context.perdure.listing.tasks(
-        mine=request.mine,
-        assignee=request.assignee,
-        group=request.group,
-        unclaimed=request.unclaimed,
-        overdue=request.overdue,
-        state=request.state,
-        limit=request.limit,
-        after=request.after,
-    )
+    return await context.lists.tasks(request)
 
 
 @operation("task.read", Route("GET", "/tasks/{key}"), tag=TAG, scope=NO_VERB)
 async def show_task(context: Context, request: ShowTask) -> TaskView:
     """A task with the form of its answer."""
-    return await context.perdure.tasks.get(request.key)
+    return await context.perdure.tasks.shown(request.key)
 
 
 @operation("task.claim", Route("POST", "/tasks/{key}/claim"), tag=TAG, scope=VERB_OF_TASK)
 async def claim_task(context: Context, request: TakeTask) -> TaskView:
     """Take a task; nobody else can complete it then."""
-    return await context.perdure.tasks.claim(request.key, override=request.override)
+    return await context.perdure.tasks.act(request.key, "claim", request.override)
 
 
 @operation("task.unclaim", Route("POST", "/tasks/{key}/unclaim"), tag=TAG, scope=VERB_OF_TASK)
 async def unclaim_task(context: Context, request: TakeTask) -> TaskView:
     """Give a claimed task back."""
-    return await context.perdure.tasks.unclaim(request.key, override=request.override)
+    return await context.perdure.tasks.act(request.key, "unclaim", request.override)
 
 
 @operation("task.delegate", Route("POST", "/tasks/{key}/delegate"), tag=TAG, scope=VERB_OF_TASK)
 async def delegate_task(context: Context, request: DelegateTask) -> TaskView:
     """Hand a task to another person; who did is remembered."""
-    return await context.perdure.tasks.delegate(request.key, request.to, override=request.override)
+    return await context.perdure.tasks.act(request.key, "delegate", request.override, request.to)
 
 
 @operation("task.reassign", Route("POST", "/tasks/{key}/reassign", needs_body=True), tag=TAG, scope=VERB_OF_TASK)
 async def reassign_task(context: Context, request: ReassignTask) -> TaskView:
     """Give a task to another person, or to groups."""
-    return await context.perdure.tasks.reassign(
-        request.key, request.to, groups=request.groups, override=request.override
-    )
+    return await context.perdure.tasks.act(request.key, "reassign", request.override, request.to, request.groups)
 
 
 @operation("task.complete", Route("POST", "/tasks/{key}/complete"), tag=TAG, scope=VERB_OF_TASK)
@@ -127,7 +117,7 @@ async def complete_task(context: Context, request: CompleteTask) -> InstanceView
     """
     await check_answer(context.perdure, context.principal, request.key, "", request.data)
     return await context.perdure.tasks.complete(
-        request.key, request.data, message_id=request.message_id, override=request.override
+        request.key, request.data, message_id=request.message_id, override=request.override, seen=request.seen
     )
 
 
@@ -137,4 +127,4 @@ async def accept_task(context: Context, request: TakeTask) -> CallView | Runbook
     proposal = await context.perdure.tasks.proposal(request.key)
     result = proposal.result if proposal is not None else None
     await check_answer(context.perdure, context.principal, request.key, "", result)
-    return await context.perdure.tasks.accept(request.key, override=request.override)
+    return await context.perdure.tasks.accepted(request.key, request.override)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from msgspec import field
 
 from perdure.app.calls.views import CallView
-from perdure.app.operations.fields import Data, Name, Query, Version, waited
 from perdure.app.operations.operation import Context, Request, Route, operation
-from perdure.app.operations.scopes import NAMED_VERB, NO_VERB
-from perdure.app.runbooks.agreement import check_agreed
-from perdure.app.runbooks.composition import Composition
+from perdure.app.operations.request_fields import Data, Name, Query, Version, waited
+from perdure.app.operations.verb_scopes import NAMED_VERB, NO_VERB
 from perdure.app.runbooks.confirmation import plan_of_call
+from perdure.app.runbooks.plan_composition import Composition
+from perdure.app.runbooks.plan_start_checks import check_agreed
+from perdure.app.runbooks.views import call_of_step
 from perdure.app.verb_views import Verbs, VerbView, verb_row, verb_view
-from perdure.contracts import is_grave
+from perdure.verb_contract import is_grave
 
 TAG = "verbs"
 
@@ -70,10 +71,12 @@ async def call_verb(context: Context, request: CallVerb) -> CallView:
     """Ask for a verb. Answers when it has completed, failed or parked, and all of it is durable."""
     perdure = context.perdure
     verb = perdure.catalogue.get(request.name, request.version)
-    if is_grave(verb.definition.consequence):
-        plan = plan_of_call(perdure, verb.name, request.args, request.version)
+    if is_grave((await perdure.processes.consequence_of_verb(verb)).tier):
+        plan = await plan_of_call(perdure, verb.name, request.args, request.version)
         what = Composition(calls=[{"verb": verb.name, "args": request.args}])
-        await check_agreed(perdure, plan, context.principal, request.confirm, request.phrase, what=what)
+        started = await check_agreed(context, plan, request.confirm, request.phrase, what=what)
+        if started is not None:
+            return call_of_step(started, verb.name, verb.version)
     return await perdure.call(
         request.name,
         request.args,

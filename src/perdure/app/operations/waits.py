@@ -7,26 +7,19 @@ from typing import Any, Literal
 import msgspec
 
 from perdure.access.signed_tokens import WaitName, wait_token
-from perdure.app.access.verb_scope import check_reach
 from perdure.app.calls.views import ReceiptView
 from perdure.app.lists.cursors import Page
-from perdure.app.lists.views import ParkedItem
-from perdure.app.operations.fields import After, Limit, WaitKey
+from perdure.app.lists.list_rows import ParkedItem
 from perdure.app.operations.operation import Context, Request, Route, operation
-from perdure.app.operations.scopes import DISCOVERED, REDACTED
+from perdure.app.operations.request_fields import Paged, WaitKey
+from perdure.app.operations.verb_scopes import DISCOVERED, REDACTED
 from perdure.app.runbooks.extension_policy import check_answer
-from perdure.contracts import FailureClass
+from perdure.app.wait_permissions import check_reach
 from perdure.errors import RejectedError, Rejection
-from perdure.runbooks.executor.inbox import Completion
+from perdure.runbooks.executor.completion_inbox import Completion
+from perdure.verb_contract import FailureClass
 
 TAG, COMPLETIONS = "parked", "completions"
-
-
-class ListParked(Request, frozen=True):
-    """Which page of the waits."""
-
-    limit: Limit = 50
-    after: After = None
 
 
 class KeyOfWait(Request, frozen=True):
@@ -66,10 +59,9 @@ class WaitToken(msgspec.Struct, frozen=True):
 
 
 @operation("parked.list", Route("GET", "/parked"), tag=TAG, scope=REDACTED)
-async def list_parked(context: Context, request: ListParked) -> Page[ParkedItem]:
+async def list_parked(context: Context, request: Paged) -> Page[ParkedItem]:
     """What calls and runbooks wait for, oldest first; keys are told to those whose own reaches the verb."""
-    listing = context.perdure.listing.seen_by(context.principal.verbs)
-    return await listing.parked(limit=request.limit, after=request.after)
+    return await context.lists.parked(request)
 
 
 @operation(
@@ -91,7 +83,9 @@ async def make_wait_token(context: Context, request: KeyOfWait) -> WaitToken:
     if not context.secret:
         fact, hint = "nothing here signs tokens", "Set server.authentication: who needs no credential needs no token."
         raise RejectedError(Rejection("wrong_state", "make a token for", "wait", key[:200], fact, hint))
-    return WaitToken(key, wait_token(context.secret, context.principal.tenant, key, await waits.name_under(key)))
+    principal = context.principal
+    name = WaitName(principal.tenant, key, await waits.name_under(key), (principal.name, *principal.behind))
+    return WaitToken(key, wait_token(context.secret, name))
 
 
 @operation("completion.send", Route("POST", "/completions", 202), tag=COMPLETIONS, scope=DISCOVERED)
@@ -114,14 +108,16 @@ async def send_completion(context: Context, request: SendCompletion) -> ReceiptV
 async def send_progress(context: Context, request: SendProgress) -> ReceiptView:
     """Say how a wait goes."""
     named = await _check_wait(context, "progress.send", request.key)
-    if named is None or not named.wait:
-        return _told(context, await context.perdure.progress(request.key, request.text))
-    return _told(context, await context.perdure.tell_wait(request.key, request.text, named.wait))
+    wait = named.wait if named is not None else ""
+    told = await context.runtime.intake.progress(request.key, request.text, context.origin, wait)
+    return _told(context, await context.perdure._receipt(told))
 
 
 async def _check_wait(context: Context, operation: str, key: str, verb: str = "") -> WaitName | None:
     """Refuse a principal that may not end the wait under a key. The token of a wait ends that one, and no later one."""
     principal = context.principal
+    if context.is_owner:
+        return None
     if principal.via != "wait":
         await check_reach(context.perdure, principal, operation, key, verb)
         return None
@@ -155,7 +151,8 @@ async def _completed(context: Context, request: SendCompletion, named: WaitName 
         request.verb,
         wait=named.wait,
     )
-    return await context.perdure.end_wait(completion, request.message_id)
+    receipt = await context.runtime.intake.complete(completion, context.origin, request.message_id)
+    return await context.perdure._receipt(receipt)
 
 
 def _told(context: Context, receipt: ReceiptView) -> ReceiptView:

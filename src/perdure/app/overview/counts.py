@@ -49,7 +49,7 @@ class Counts:
 
     async def remembered(self, key: tuple[Any, ...], make: Callable[[], Awaitable[T]]) -> T:
         """What was made for a key within the last second, or is made now."""
-        now = self._sources.now()
+        now = self._sources.monotonic()
         known = self._answers.get(key)
         if known is not None and now - known[0] < KEPT_SECONDS * SECOND:
             found: T = known[1]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from perdure.app.lists.lists import Listing
-from perdure.app.lists.rows import waits_since
+from perdure.app.lists.lists import Lists
+from perdure.app.lists.row_builder import waits_since
+from perdure.app.operations.tasks import ListTasks
 from perdure.app.overview.counts import MOST_PER_HOUR
 from perdure.app.runtime import Runtime
 from perdure.app.tasks.views import TaskView
-from perdure.bpmn.machine.identity import INSTANCE
+from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.state import Instance
 from perdure.errors import QuarantinedError, RejectedError
 from perdure.journal import Origin
@@ -38,11 +39,15 @@ class NeedsMe(msgspec.Struct, frozen=True):
 
 
 class Stuck(msgspec.Struct, frozen=True):
-    """What needs somebody; overdue tasks are counted among those looked at for `needs_me`."""
+    """What needs somebody; overdue tasks are counted among those looked at for `needs_me`.
+
+    `quarantined` counts calls, runbooks and instances whose stored bytes failed a check.
+    """
 
     incidents: int
     dead_letters: int
     overdue_tasks: int
+    quarantined: int = 0
 
 
 class Running(msgspec.Struct, frozen=True):
@@ -85,34 +90,35 @@ class Overview(msgspec.Struct, frozen=True):
 class Glance:
     """Makes overviews; what they count is remembered for a second."""
 
-    def __init__(self, runtime: Runtime, origin: Origin, listing: Listing) -> None:
+    def __init__(self, runtime: Runtime, origin: Origin, lists: Lists) -> None:
         self._runtime = runtime
         self._lists = runtime.store.lists
         self._counts = runtime.counts
         self._origin = origin
         self._tenant = origin.tenant
-        self._listing = listing
+        self._pages = lists
 
     async def overview(self) -> Overview:
         who, tenant = ("me", *msgspec.structs.astuple(self._origin)), self._tenant
         needs_me, overdue = await self._counts.remembered(who, self._needs_me)
-        incidents, dead = await self._counts.remembered(("stuck", tenant), self._stuck)
+        incidents, dead, damaged = await self._counts.remembered(("stuck", tenant), self._stuck)
         running = await self._counts.remembered(("running", tenant), self._running)
         hours = await self._counts.remembered(("hours", tenant), self._hours)
         waits = await self._counts.remembered(("waits", tenant), self._waits)
         now = iso(self._runtime.sources.now()) or ""
-        return Overview(needs_me, Stuck(incidents, dead, overdue), running, hours, waits, now)
+        return Overview(needs_me, Stuck(incidents, dead, overdue, damaged), running, hours, waits, now)
 
     async def _needs_me(self) -> tuple[NeedsMe, int]:
-        page = await self._listing.tasks(limit=TASKS_LOOKED_AT)
-        mine = await self._listing.tasks(limit=TASKS_LOOKED_AT, mine=True)
+        page = await self._pages.tasks(ListTasks(limit=TASKS_LOOKED_AT))
+        mine = await self._pages.tasks(ListTasks(mine=True, limit=TASKS_LOOKED_AT))
         overdue = sum(each.is_overdue for each in page.items)
         return NeedsMe(len(mine.items), mine.items[:FIRST_TASKS], mine.next is None), overdue
 
-    async def _stuck(self) -> tuple[int, int]:
+    async def _stuck(self) -> tuple[int, int, int]:
         return (
             await self._lists.count_incidents(self._tenant, COUNTED_TO),
             await self._lists.count_dead(self._tenant, COUNTED_TO),
+            await self._runtime.store.set_aside.count(self._tenant, COUNTED_TO),
         )
 
     async def _running(self) -> Running:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from perdure.bpmn.lint import Contract, VerbContract
+from perdure.bpmn.lint.contract import Contract, VerbContract
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.definition import VerbDefinition
 

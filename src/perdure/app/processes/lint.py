@@ -11,8 +11,10 @@ import msgspec
 from perdure.app.configuration.project import CONFIG_NAME, load_config
 from perdure.app.processes.contracts import contract_of
 from perdure.app.processes.project_models import is_model_file
-from perdure.bpmn.lint import Contract, Finding, Profile, Target, lint
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.lint.contract import Contract
+from perdure.bpmn.lint.findings import Finding, Profile, Target
+from perdure.bpmn.lint.lint import lint
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.model import Model, Scope, scopes
 from perdure.bpmn.xml import read_model_file
 from perdure.engine import Check

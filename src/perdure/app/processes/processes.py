@@ -2,46 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec.structs import replace
 
 from perdure.app.calls.views import CarrierView, EventView
-from perdure.app.instances.replay import DiagramView, marks_view, replay_instance
+from perdure.app.facade.instances import InstanceDesk
+from perdure.app.facade.performer import Performer
+from perdure.app.instances.replay import replay_instance
 from perdure.app.instances.views import (
     InstanceView,
+    bare_view,
     carrier_view,
-    incidents_of,
     instance_events,
     instance_view,
     known_look,
     look_of,
 )
-from perdure.app.lists.cursors import check_state
+from perdure.app.processes.model_review import DeployedView, Proposed, Review, deployment_view, refused, unreadable
 from perdure.app.processes.project_models import load_model
-from perdure.app.processes.review import DeployedView, Proposed, Review, deployment_view, refused, unreadable
+from perdure.app.quarantine import QUARANTINED, damaged_carrier, quarantined
 from perdure.app.runtime import Runtime
-from perdure.bpmn.machine.definition import Deployed, Profile
-from perdure.bpmn.machine.identity import child_id
+from perdure.bpmn.machine.aggregate_ids import child_id
+from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.machine.process_machine import ProcessState
-from perdure.bpmn.machine.state import ENDED, Status
+from perdure.bpmn.machine.state import ENDED
 from perdure.bpmn.model import Model
-from perdure.engine import Deployment, Flags, MigrationPlan, ProcessVersion, Until
-from perdure.errors import DefinitionError, RejectedError, Rejection
-from perdure.journal import Origin, genesis
+from perdure.engine import Deployment, Flags, Judged, ProcessVersion, Until
+from perdure.errors import DefinitionError, QuarantinedError, RejectedError, Rejection
+from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import parse_digest
 from perdure.runbooks.machine.runbook_machine import carried_as
 from perdure.runbooks.machine.state import Pin
 from perdure.sources import Id, id_text, parse_id
+from perdure.verbs import Verb
+from perdure.verbs.consequences import Consequence
 
 if TYPE_CHECKING:
     from perdure.app.processes.views import ProcessView, ReviewedProcess
     from perdure.bpmn.svg import Marks
 
 POLL_SECONDS = 1.0
-CANCELLED = ("cancelled", "compensated")
-"""How an instance ends that was cancelled."""
+
+
+class ProcessStart(NamedTuple):
+    """A process that would begin: its definition, the verb it carries, and everything it can reach."""
+
+    process: str
+    hash: str
+    verb: str
+    consequence: Consequence
 
 
 class Processes:
@@ -51,8 +65,10 @@ class Processes:
         self._engine = runtime.engine
         self._kernel = runtime.kernel
         self._definitions = runtime.definitions
+        self._consequences = runtime.definitions.consequences
         self._origin = origin
         self._reviews = runtime.reviews
+        self._computations = runtime.computations
 
     async def deploy(self, model: str | Path | Model, *, process: str = "", profile: Profile = "hollow") -> Deployment:
         """Check and store a process of a model file. The same content again is the same version."""
@@ -74,15 +90,23 @@ class Processes:
                     problems.extend(error.problems)
         if problems:
             raise DefinitionError(problems)
-        return [await self._engine.enter(each, self._origin) for each in judged]
+        return [await self._engine.enter(each, self._origin) for each in await self._weighed(judged)]
+
+    async def _weighed(self, judged: Sequence[Judged]) -> list[Judged]:
+        """The same with everything that each can reach, once all of them are deployed."""
+        along = {each.deployed.process.id: each.deployed for each in judged}
+        return [
+            replace(each, consequence=await self._consequences.of_deployment(each.deployed, self._origin, along))
+            for each in judged
+        ]
 
     async def check(self, xml: str, *, process: str = "", profile: Profile = "hollow") -> Review:
         """What lint and a proof say of a model; nothing is deployed. What is no model says so in its findings."""
-        return (await self._reviews.fresh(xml, process, profile))[1]
+        return (await self._reviews.fresh(self._origin.tenant, xml, process, profile))[1]
 
     async def propose(self, xml: str, *, process: str = "", profile: Profile = "hollow") -> Proposed:
         """Judge every executable process of a model, or the one named; `enter` deploys them."""
-        model, review = await self._reviews.fresh(xml, process, profile)
+        model, review = await self._reviews.fresh(self._origin.tenant, xml, process, profile)
         if model is None:
             return Proposed((), review, tuple(map(unreadable, review.findings)))
         judged, problems = [], []
@@ -95,7 +119,14 @@ class Processes:
                 problems.extend(error.problems)
             except RejectedError as error:
                 problems.append(refused(id, error.rejection))
-        return Proposed(tuple(judged), review, tuple(problems))
+        weighed = await self._weighed(judged)
+        together = {each.deployed.process.id: each.deployed for each in judged}
+        unasked = [
+            id
+            for id, deployed in together.items()
+            if await self._consequences.begins_unasked(deployed, self._origin, together)
+        ]
+        return Proposed(tuple(weighed), review, tuple(problems), tuple(unasked))
 
     async def enter(self, proposed: Proposed) -> DeployedView:
         """Deploy what was judged, for the tenant alone: others keep what they have. All of it or nothing."""
@@ -106,7 +137,7 @@ class Processes:
 
     async def list(self) -> Sequence[ProcessVersion]:
         """Every process in its latest version."""
-        return await self._definitions.latest(self._origin)
+        return await self._with_consequences(await self._definitions.latest(self._origin))
 
     async def get(self, process: str, version: int | None = None) -> ProcessView:
         """One version in full, the latest unless one is named."""
@@ -114,7 +145,9 @@ class Processes:
 
         found, deployed = await self._deployed(process, version)
         diagram = await self._definitions.diagram(process, parse_digest(found.hash), self._origin)
-        return process_view(found, deployed, diagram)
+        consequence = await self._consequences.of_process(process, self._origin, found.version)
+        work = partial(process_view, found, deployed, consequence, diagram)
+        return await self._computations.run(self._origin.tenant, work)
 
     async def show(self, process: str, version: int | None = None) -> ReviewedProcess:
         """The same with what lint and a proof say of it."""
@@ -122,23 +155,45 @@ class Processes:
 
         view = await self.get(process, version)
         profile: Any = view.profile
-        return reviewed(view, await self._reviews.of(view.hash, view.xml, process, profile))
+        return reviewed(view, await self._reviews.of(self._origin.tenant, view.hash, view.xml, process, profile))
 
     async def verb(self, process: str, version: int | None = None) -> str:
         """The verb that a process carries; empty of none."""
         return (await self._deployed(process, version))[1].verb
 
-    async def started(self, processes: Sequence[Id]) -> Sequence[str]:
-        """The verbs that processes carry which would begin now, each once."""
-        found: dict[str, None] = {}
+    async def start_of(self, process: str, version: int | None = None) -> ProcessStart:
+        """A process as it would begin now, with everything that it can reach."""
+        found, deployed = await self._deployed(process, version)
+        consequence = await self._consequences.of_process(process, self._origin, found.version)
+        return ProcessStart(process, found.hash, deployed.verb, consequence)
+
+    async def started(self, processes: Sequence[Id]) -> Sequence[ProcessStart]:
+        """Processes as they would begin now, those that begin no more left out."""
+        found: list[ProcessStart] = []
         for id in processes:
             state: ProcessState = (await self._kernel.read(id, self._origin)).state
-            if (version := state.latest()) is not None and version.verb:
-                found[version.verb] = None
-        return list(found)
+            if (version := state.latest()) is not None:
+                found.append(await self.start_of(state.process, version.number))
+        return found
+
+    async def consequence_of_verb(self, verb: Verb) -> Consequence:
+        """Everything that a call of a verb can reach, with the processes that would carry it now."""
+        return await self._consequences.of_verb(verb, self._origin)
+
+    async def _with_consequences(self, versions: Sequence[ProcessVersion]) -> Sequence[ProcessVersion]:
+        """The same; the consequence of one that was deployed before it was kept is worked out from its definition."""
+        return [
+            each
+            if each.consequence
+            else replace(
+                each,
+                consequence=(await self._consequences.of_process(each.process, self._origin, each.version)).tier,
+            )
+            for each in versions
+        ]
 
     async def _deployed(self, process: str, version: int | None) -> tuple[ProcessVersion, Deployed]:
-        versions = await self.versions(process)
+        versions = await self._definitions.versions(process, self._origin)
         wanted = [each for each in versions if (each.is_latest if version is None else each.version == version)]
         found = wanted[0] if wanted else versions[-1] if version is None else None
         if found is None:
@@ -149,7 +204,7 @@ class Processes:
 
     async def versions(self, process: str) -> Sequence[ProcessVersion]:
         """Every version of a process, oldest first."""
-        return await self._definitions.versions(process, self._origin)
+        return await self._with_consequences(await self._definitions.versions(process, self._origin))
 
     async def retire(self, process: str, version: int, reason: str = "") -> Sequence[ProcessVersion]:
         """No instance begins under that version any more; those that run go on."""
@@ -170,11 +225,22 @@ class Views:
         self._instances = runtime.instances
         self._pasts = runtime.pasts
 
+    async def shown(self, id: Id, origin: Origin, *, has_data: bool = True) -> InstanceView:
+        """An instance as it is now; a damaged one is `quarantined`."""
+        try:
+            return await self.instance(await self._instances.read(id, origin), has_data=has_data)
+        except QuarantinedError as error:
+            return quarantined(InstanceView(id_text(id), "", 0, "", QUARANTINED, "", tenant=origin.tenant), error)
+
     async def instance(self, aggregate: Aggregate, *, has_data: bool = True) -> InstanceView:
-        definition = await self._instances.loaded(aggregate)
-        data = await self._instances.data(aggregate) if has_data else None
-        look = look_of(aggregate.state, definition, await self._pasts.of(aggregate))
-        return instance_view(aggregate, look, data)
+        """An instance; of a damaged one only what its state says."""
+        try:
+            definition = await self._instances.loaded(aggregate)
+            data = await self._instances.data(aggregate) if has_data else None
+            look = look_of(aggregate.state, definition, await self._pasts.of(aggregate))
+        except QuarantinedError as error:
+            return quarantined(bare_view(aggregate), error)
+        return quarantined(instance_view(aggregate, look, data), self._runtime.store.set_aside.find(aggregate.id))
 
     def at_hand(self, aggregate: Aggregate) -> InstanceView | None:
         """The same when everything it shows is in memory; None when it is not."""
@@ -199,23 +265,29 @@ class Views:
 
     async def carrier(self, call: Aggregate, step: int, pin: Pin) -> CarrierView:
         """The process of a call's step; one that is about to begin has not come far."""
-        parent = f"step:{carried_as(id_text(call.id), step, call.state.steps[step - 1])}"
+        id = child_id(call.tenant, f"step:{carried_as(id_text(call.id), step, call.state.steps[step - 1])}")
+        digest = f"sha256:{pin.definition.hex()}"
         try:
-            aggregate = await self._instances.read(child_id(call.tenant, parent), Origin(call.tenant))
+            aggregate = await self._instances.read(id, Origin(call.tenant))
+            definition = await self._instances.loaded(aggregate)
+            view = carrier_view(aggregate, definition, await self._pasts.of(aggregate))
         except RejectedError:
-            return CarrierView(pin.process, pin.version, f"sha256:{pin.definition.hex()}", "", "starting", "starting")
-        definition = await self._instances.loaded(aggregate)
-        return carrier_view(aggregate, definition, await self._pasts.of(aggregate))
+            return CarrierView(pin.process, pin.version, digest, "", "starting", "starting")
+        except QuarantinedError as error:
+            return damaged_carrier(CarrierView(pin.process, pin.version, digest, id_text(id), "", ""), error)
+        return damaged_carrier(view, self._runtime.store.set_aside.find(id))
 
 
-class InstanceOperations:
-    """Running and ended processes. Reached as `perdure.instances`; ids are the letters people see."""
+class InstanceOperations(InstanceDesk):
+    """Running and ended processes. Reached as `perdure.instances`; ids are the letters people see.
 
-    def __init__(self, runtime: Runtime, origin: Origin, views: Views) -> None:
+    Acts take `seen`, the `sequence` of the view that was looked at: what has changed since is left alone.
+    """
+
+    def __init__(self, performer: Performer, runtime: Runtime, origin: Origin, views: Views) -> None:
+        super().__init__(performer)
         self._runtime = runtime
-        self._engine = runtime.engine
         self._instances = runtime.instances
-        self._definitions = runtime.definitions
         self._origin = origin
         self._views = views
 
@@ -237,46 +309,18 @@ class InstanceOperations:
         Returns when that is durable; or, `until` it is at `rest` (only people, messages or time move it on) or at its
         `end`, as far as it has come when the time is up.
         """
-        aggregate = await self._engine.start(
+        aggregate = await self._runtime.engine.start(
             process, self._origin, version=version, data=data, flags=flags, start=start, business_key=business_key,
             idempotency_key=idempotency_key, until=until if timeout_seconds is None else "committed",
         )  # fmt: skip
         if timeout_seconds is not None:
             aggregate = await self._instances.followers.follow(aggregate, until, timeout_seconds)
-        return self._views.at_hand(aggregate) or await self._view(aggregate)
-
-    async def wait(self, id: str, until: Until = "end", timeout_seconds: float | None = None) -> InstanceView:
-        """Until the instance has ended, or is at `rest`, or the time is up; then as `get`."""
-        aggregate = await self._instances.read(id, self._origin)
-        return await self._view(await self._instances.followers.follow(aggregate, until, timeout_seconds))
-
-    async def get(self, id: str, *, at: int | None = None) -> InstanceView:
-        """An instance as it is now, or as it was after so many records."""
-        aggregate = await self._instances.read(id, self._origin)
-        return await (self._views.instance(aggregate) if at is None else self._views.as_of(aggregate, at))
+        return self._views.at_hand(aggregate) or await self._views.instance(aggregate)
 
     async def verb(self, id: str) -> str:
         """The verb that an instance carries; empty of none."""
         aggregate = await self._instances.read(id, self._origin)
         return (await self._instances.loaded(aggregate)).deployed.verb
-
-    async def diagram(self, id: str, *, at: int | None = None, has_xml: bool = True) -> DiagramView:
-        """The model an instance runs, or ran then, with what is to be shown on it."""
-        from perdure.app.processes.views import model_of  # noqa: PLC0415  writes and draws models
-        from perdure.bpmn.xml import write_model  # noqa: PLC0415  the same
-
-        now = await self._instances.read(id, self._origin)
-        then = await replay_instance(self._runtime, now, at)
-        state, aggregate, xml = then.aggregate.state, then.aggregate, ""
-        if has_xml:
-            definition = await self._instances.loaded(aggregate)
-            deployed = definition.deployed
-            diagram = await self._definitions.diagram(deployed.process.id, definition.hash, self._origin)
-            xml = write_model(model_of(deployed, diagram))
-        return DiagramView(
-            id_text(now.id), state.process, state.process_version, state.status, aggregate.version, now.version,
-            marks_view(state, then.trail, incidents_of(state)), xml,
-        )  # fmt: skip
 
     async def drawing(self, id: str) -> tuple[Model, Marks]:
         """The model an instance runs, and what a picture of it shows: tokens, counts, incidents, the way taken."""
@@ -286,19 +330,8 @@ class InstanceOperations:
         definition = await self._instances.loaded(aggregate)
         history = await self._instances.history(aggregate.id, self._origin)
         process = definition.deployed.process.id
-        diagram = await self._definitions.diagram(process, definition.hash, self._origin)
+        diagram = await self._runtime.definitions.diagram(process, definition.hash, self._origin)
         return model_of(definition.deployed, diagram), marks_of(aggregate.state, history)
-
-    async def list(
-        self, *, process: str = "", status: str = "", business_key: str = "", after: str = "", limit: int = 100
-    ) -> Sequence[InstanceView]:
-        """Instances without their data, newest first; the id of the last is the `after` of the next page."""
-        check_state(status, get_args(Status))
-        found = await self._instances.newest(
-            self._origin, process=process, status=status, business_key=business_key,
-            after=parse_id(after, "instance") if after else b"", most=limit,
-        )  # fmt: skip
-        return [await self._views.instance(each, has_data=False) for each in found]
 
     async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
         """The instance's journal, oldest first; with `follow`, what is still to come as well until it ends."""
@@ -306,103 +339,12 @@ class InstanceOperations:
         store, codec = self._runtime.store, self._instances.machine.records
         aggregate = await self._instances.read(instance, self._origin)
         after = min(after, aggregate.version)
-        before = await store.records(instance, after - 1, 1) if after else []
-        previous = before[0].hash if before else genesis(aggregate.tenant, aggregate.kind, instance)
         while True:
-            aggregate = await self._instances.read(instance, self._origin)
-            while rows := await store.history(instance, after, previous):
-                for row in rows:
-                    after, previous = row.sequence, row.hash
-                    for event in instance_events(row.sequence, codec.decode(row.body)):
-                        yield event
+            async for row in store.history(aggregate, after):
+                after = row.sequence
+                for event in instance_events(row.sequence, codec.decode(row.body)):
+                    yield event
             if not follow or (aggregate.state.status in ENDED and after >= aggregate.version):
                 return
             await self._runtime.driver.changed(POLL_SECONDS)
-
-    async def cancel(self, id: str, reason: str = "", *, compensate: bool = False) -> InstanceView:
-        """Stop an instance; what it did stays done unless it is asked to be undone. Stopped already, it stays so."""
-        if compensate:
-            self._engine.capabilities.require("compensate", "cancel", id)
-        found = await self._engine.cancel(id, self._origin, reason=reason, compensate=compensate)
-        if found.state.status in ENDED and found.state.status not in CANCELLED:
-            fact = f"it is {found.state.status}"
-            raise RejectedError(Rejection("wrong_state", "cancel", "instance", id_text(found.id), fact))
-        return await self._view(found)
-
-    async def suspend(self, id: str, reason: str = "") -> InstanceView:
-        """Let nothing happen to an instance, nor to the processes it calls, until it is resumed."""
-        self._engine.capabilities.require("suspend", "suspend", id)
-        return await self._view(await self._engine.suspend(id, self._origin, reason=reason))
-
-    async def resume(self, id: str, *, shift_timers: bool = False) -> InstanceView:
-        """Go on; what fell due meanwhile fires now, unless every timer is shifted by the time suspended.
-
-        The processes it calls go on as well, but for those that were suspended for themselves.
-        """
-        self._engine.capabilities.require("suspend", "resume", id)
-        return await self._view(await self._engine.resume(id, self._origin, shift_timers=shift_timers))
-
-    async def modify(
-        self, id: str, *, cancel: Sequence[int] = (), start: Sequence[str] = (), flags: Flags | None = None,
-        reason: str = "",
-    ) -> InstanceView:  # fmt: skip
-        """Take tokens away by their numbers, put new ones before elements, set flags by hand; one commit."""
-        self._engine.capabilities.require("modify", "modify", id)
-        return await self._view(await self._engine.modify(
-            id, self._origin, cancel=cancel, start=start, flags=flags, reason=reason
-        ))  # fmt: skip
-
-    async def migrate(
-        self, id: str, *, version: int | None = None, process: str = "", mapping: Mapping[str, str] | None = None,
-        flags: Mapping[str, str] | None = None, reason: str = "", dry_run: bool = False,
-    ) -> MigrationPlan:  # fmt: skip
-        """Go on under another version, the latest unless one is named; a dry run only says what would happen."""
-        self._engine.capabilities.require("migrate", "migrate", id)
-        return await self._engine.migrate(
-            id, self._origin, process=process, version=version, mapping=mapping, flags=flags, reason=reason,
-            dry_run=dry_run,
-        )  # fmt: skip
-
-    async def migrate_back(self, id: str, *, reason: str = "", dry_run: bool = False) -> MigrationPlan:
-        """To the version before the last migration, by the inverse of its mapping."""
-        self._engine.capabilities.require("migrate", "migrate back", id)
-        return await self._engine.migrate_back(id, self._origin, reason=reason, dry_run=dry_run)
-
-    async def retry(
-        self, id: str, token: int | None = None, *, flags: Flags | None = None, reason: str = ""
-    ) -> InstanceView:
-        """Try again what an incident stopped; without a token, every incident of the instance."""
-        aggregate = await self._instances.read(id, self._origin)
-        for node in stuck_tokens(aggregate, token):
-            aggregate = await self._engine.retry_incident(id, node, self._origin, flags=flags, reason=reason)
-        return await self._view(aggregate)
-
-    async def resolve(
-        self, id: str, token: int | None = None, *, data: Mapping[str, Any] | None = None, flags: Flags | None = None,
-        error: str = "", reason: str = "",
-    ) -> InstanceView:  # fmt: skip
-        """End by hand what an incident stopped: as if it had completed with these, or with a business error's code."""
-        aggregate = await self._instances.read(id, self._origin)
-        node = stuck_tokens(aggregate, token)[0]
-        return await self._view(await self._engine.resolve_incident(
-            id, node, self._origin, data=data, flags=flags, error=error, reason=reason
-        ))  # fmt: skip
-
-    async def erase(self, id: str, reason: str) -> InstanceView:
-        """Erase the data of an ended instance by a journalled tombstone; its history stays and still verifies."""
-        await self._engine.erase(id, self._origin, reason)
-        return await self.get(id)
-
-    def _view(self, aggregate: Aggregate) -> Awaitable[InstanceView]:
-        return self._views.instance(aggregate)
-
-
-def stuck_tokens(aggregate: Aggregate, token: int | None) -> list[int]:
-    """The tokens with incidents, or the one named; a rejection when nothing is stuck."""
-    if token is not None:
-        return [token]
-    found = [node.number for node in aggregate.state.nodes.values() if node.incident is not None]
-    if not found:
-        fact = "it has no open incident"
-        raise RejectedError(Rejection("wrong_state", "mend", "instance", id_text(aggregate.id), fact))
-    return found
+            aggregate = await self._instances.read(instance, self._origin)

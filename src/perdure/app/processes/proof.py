@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from perdure.app.processes.contracts import contract_of
-from perdure.bpmn.lint import Contract
-from perdure.bpmn.machine.definition import Deployed, Profile
+from perdure.bpmn.lint.contract import Contract
+from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.model import Model
 from perdure.bpmn.proof import Bounds, Finding, Verdict
 from perdure.bpmn.proof.certain_findings import is_certain
@@ -19,8 +19,8 @@ from perdure.bpmn.proof.finding_diagram import picture_of
 from perdure.bpmn.proof.prover import BOUNDS, Question, chosen_process
 from perdure.bpmn.proof.state_search import Told
 from perdure.errors import Problem
-from perdure.sources import effort_clock
 from perdure.verbs import Catalogue
+from perdure.work.computations import effort_of_computation
 
 UNDECIDED = "SND010"
 
@@ -37,7 +37,7 @@ def prove_model(
     found = chosen_process(model.definitions, process)
     flags = contract.flags if contract is not None else ()
     deployed = subject_of(model.definitions, found, contract)
-    question = Question(deployed, flags, environment_of(found, contract), effort_clock(), told)
+    question = Question(deployed, flags, environment_of(found, contract), effort_of_computation(), told)
     return question.verdict(bounds)
 
 

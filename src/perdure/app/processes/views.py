@@ -9,8 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from perdure.app.instances.replay import Trail
-from perdure.app.processes.review import FindingView, ProofView, Review
-from perdure.bpmn.machine.definition import Deployed
+from perdure.app.processes.model_review import FindingView, ProofView, Review
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.state import Instance
 from perdure.bpmn.model import (
     CallActivity,
@@ -28,6 +28,7 @@ from perdure.bpmn.model import (
 from perdure.bpmn.svg import Mark, Marks
 from perdure.bpmn.xml import write_model
 from perdure.engine import ProcessVersion, Told
+from perdure.verbs.consequences import Consequence
 
 
 class ProcessView(msgspec.Struct, frozen=True):
@@ -43,6 +44,9 @@ class ProcessView(msgspec.Struct, frozen=True):
     flags: dict[str, Any]
     bindings: dict[str, dict[str, Any]]
     xml: str
+    consequence: str
+    """The gravest tier that it can reach as deployed now; `reaches` are all verbs that it can."""
+    reaches: list[str]
 
 
 class ReviewedProcess(ProcessView, frozen=True):
@@ -57,7 +61,9 @@ def reviewed(view: ProcessView, review: Review) -> ReviewedProcess:
     return ReviewedProcess(**told, findings=review.findings, verdict=next(iter(review.proofs), None))
 
 
-def process_view(found: ProcessVersion, deployed: Deployed, diagram: Diagram | None = None) -> ProcessView:
+def process_view(
+    found: ProcessVersion, deployed: Deployed, consequence: Consequence, diagram: Diagram | None = None
+) -> ProcessView:
     return ProcessView(
         found.process, found.version, found.status, found.hash, deployed.profile, deployed.verb,
         [_element(node) for node in nodes(deployed.process.body)],
@@ -67,7 +73,7 @@ def process_view(found: ProcessVersion, deployed: Deployed, diagram: Diagram | N
                    "effects": each.effects}
             for name, each in deployed.bindings.items()
         },
-        write_model(model_of(deployed, diagram)),
+        write_model(model_of(deployed, diagram)), consequence.tier, list(consequence.verbs),
     )  # fmt: skip
 
 

@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from perdure.access.principal import Principal
 from perdure.access.roles import check
-from perdure.app.perdure import Perdure
-from perdure.app.runbooks.views import PlanView
-from perdure.contracts import CONSEQUENCE_TIERS
+from perdure.app.processes.model_review import Proposed
+from perdure.app.runbooks.views import PlannedStepView, PlanView, phrase_of
+from perdure.engine import Vet
 from perdure.errors import ConfirmationRequiredError, Rejection
+from perdure.payload import data_hash, digest, digest_text
+from perdure.runbooks.language.dry_run import tier_reason
 from perdure.runbooks.plan import Plan, StepPlan
-from perdure.sources import Id
+from perdure.sources import SECOND, Id, fresh_secret
+from perdure.verb_contract import CONSEQUENCE_TIERS, ConsequenceTier
+from perdure.verbs.consequences import Consequence
 from perdure.verbs.sentences import render
+from perdure.work.ports import Answered, Claim
+
+if TYPE_CHECKING:
+    from perdure.app.operations.operation import Context
+    from perdure.app.perdure import Perdure
+    from perdure.app.processes.processes import ProcessStart
 
 CONFIRMED_FROM = CONSEQUENCE_TIERS.index("requires_confirmation")
 MAX_SENTENCES = 50
+MAX_CONFIRMATION = 120
 KEEP_IT = "Keep it as a draft: a person can start that."
+NOTHING = PlanView("", [], [], [], CONSEQUENCE_TIERS[0], "nothing in it has consequences", [], [])
 
 
 async def check_confirmed(
@@ -29,7 +44,7 @@ async def check_confirmed(
     can do where no draft can be made of it.
     """
     needed = plan.phrase
-    if confirm and confirm != plan.plan_hash:
+    if confirm and confirmed_hash(confirm) != plan.plan_hash:
         fact, hint = "another plan was confirmed than this one", "Look at the plan again and confirm its hash."
         raise _required(plan, needed, draft, fact, hint)
     if not has_to_be_confirmed(plan):
@@ -46,11 +61,81 @@ async def check_confirmed(
         raise _required(plan, needed, draft, fact, f"Send phrase: {needed}.")
 
 
-def plan_of_call(
+def confirmed_hash(confirm: str) -> str:
+    """The hash of the plan that a confirmation is for; behind a `#` stands which confirmation of it this is."""
+    return confirm.partition("#")[0]
+
+
+async def use_confirmation(
+    perdure: Perdure, principal: Principal, plan: PlanView, confirm: str, idempotency_key: str = ""
+) -> None:
+    """Let a confirmation count, once: another start needs another look, unless it is the same request again."""
+    if not confirm or not has_to_be_confirmed(plan):
+        return
+    sources, book = perdure.runtime.sources, perdure.runtime.store.answers
+    now, owner = sources.now(), bytes(sources.new_id())
+    request = sha256(idempotency_key.encode() or owner).digest()
+    name = (principal.tenant, principal.name, f"confirm:{confirm[:MAX_CONFIRMATION]}")
+    known = await book.claim(*name, Claim(request, owner, now, now - SECOND))
+    if known is None:
+        await book.settle(*name, owner, Answered(request, 200, b"", now))
+    elif known == "running" or known.request != request:
+        again = msgspec.structs.replace(plan, plan_hash=f"{plan.plan_hash}#{fresh_secret(4).hex()}")
+        fact = "that confirmation has counted already"
+        raise _required(again, plan.phrase, "", fact, f"To do it once more, send confirm: {again.plan_hash}.")
+
+
+async def weigh(perdure: Perdure, plan: Plan, view: PlanView) -> PlanView:
+    """The view of a plan, as grave as everything that its steps can reach as deployed now."""
+    catalogue = perdure.catalogue
+    named = {
+        each: step.name
+        for step in reversed(plan.steps)
+        for each in ((step.verb, step.version or None), (step.alternative, None))
+        if each[0]
+    }
+    for (name, version), step in reversed(named.items()):
+        if (verb := catalogue.find(name, version)) is not None:
+            found = await perdure.processes.consequence_of_verb(verb)
+            view = raised(view, found.tier, tier_reason(step, verb.name, found))
+    return view
+
+
+def raised(view: PlanView, tier: ConsequenceTier, reason: str) -> PlanView:
+    """A plan that is no milder than a tier."""
+    if CONSEQUENCE_TIERS.index(tier) <= CONSEQUENCE_TIERS.index(view.tier):
+        return view
+    phrase = phrase_of(tier, len(view.steps))
+    return msgspec.structs.replace(view, tier=tier, tier_reason=reason, phrase=phrase)
+
+
+async def plan_of_call(
     perdure: Perdure, verb: str, args: Mapping[str, Any] | None = None, version: int | None = None
 ) -> PlanView:
     """A single call as a plan of one step, so that it is confirmed the same way."""
-    return perdure.runbooks.plan(call_plan(perdure, verb, args, version))
+    plan = call_plan(perdure, verb, args, version)
+    return await weigh(perdure, plan, perdure.runbooks.plan(plan))
+
+
+def plan_of_starts(perdure: Perdure, starts: Sequence[ProcessStart], data: Mapping[str, Any] | None) -> PlanView:
+    """Processes that would begin as one plan: calls of the verbs they carry, and of those without one a start."""
+    verbs = list(dict.fromkeys(each.verb for each in starts if each.verb))
+    names = ["call"] if len(verbs) == 1 else [f"call-{number}" for number in range(1, len(verbs) + 1)]
+    steps = [_step(perdure, name, verb, data) for name, verb in zip(names, verbs, strict=True)]
+    view = perdure.runbooks.plan(Plan(steps=tuple(steps))) if steps else NOTHING
+    bare = [each for each in starts if not each.verb]
+    if bare:
+        more = [
+            PlannedStepView(f"start-{number}", len(view.steps) + number, each.process, f"Start {each.process}")
+            for number, each in enumerate(bare, 1)
+        ]
+        hash = data_hash([view.plan_hash, [[each.process, each.hash] for each in bare], dict(data or {})])
+        view = msgspec.structs.replace(view, plan_hash=hash, steps=[*view.steps, *more])
+    for each in starts:
+        due_to = each.consequence.due_to
+        reason = f"{each.process} reaches {due_to}" if due_to else f"{each.process} was deployed as that grave"
+        view = raised(view, each.consequence.tier, reason)
+    return view
 
 
 def call_plan(perdure: Perdure, verb: str, args: Mapping[str, Any] | None = None, version: int | None = None) -> Plan:
@@ -58,25 +143,43 @@ def call_plan(perdure: Perdure, verb: str, args: Mapping[str, Any] | None = None
     return Plan(steps=(_step(perdure, "call", verb, args, version),))
 
 
+async def check_deployment(principal: Principal, proposed: Proposed, confirm: str = "", phrase: str = "") -> None:
+    """Refuse to deploy what reaches something grave, unless a person does.
+
+    Where such a process may begin with nobody to ask, the person confirms it now, for all those times.
+    """
+    new = [each for each in proposed.judged if each.known is None and each.consequence is not None]
+    view = msgspec.structs.replace(NOTHING, plan_hash=data_hash([digest_text(digest(each.data)) for each in new]))
+    for number, each in enumerate(new, 1):
+        process, found = each.deployed.process.id, each.consequence or Consequence()
+        begins = ", which may begin with nobody to ask" if process in proposed.unasked else ""
+        step = PlannedStepView(process, number, process, f"Deploy {process}{begins}")
+        view = msgspec.structs.replace(view, steps=[*view.steps, step])
+        if begins or not principal.is_person:
+            view = raised(view, found.tier, f"{process} reaches {found.due_to}")
+    await check_confirmed(view, principal, confirm, phrase, else_hint="A person can deploy it.")
+
+
 def vetted(
-    perdure: Perdure, principal: Principal, operation: str, data: Mapping[str, Any] | None, confirm: str = "",
-    phrase: str = "",
-) -> Perdure:  # fmt: skip
-    """The platform for who sends a message or a signal: the processes it would begin are held to the same rules as
-    starting them. Every verb they carry must be reached, and what is grave confirmed, all of it as one plan."""
+    context: Context, operation: str, data: Mapping[str, Any] | None, confirm: str = "", phrase: str = ""
+) -> Vet | None:
+    """Vets the processes that a message or a signal would begin by the same rules as starting them; None for the owner.
+
+    Every verb they carry must be reached, and what is grave confirmed, all of it as one plan.
+    """
+    if context.is_owner:
+        return None
+    perdure, principal = context.perdure, context.principal
 
     async def vet(starts: Sequence[Id]) -> None:
-        verbs = await perdure.processes.started(starts)
-        for verb in verbs:
-            check(principal, operation, verb=verb)
-        if not verbs:
-            return
-        names = ["call"] if len(verbs) == 1 else [f"call-{number}" for number in range(1, len(verbs) + 1)]
-        steps = [_step(perdure, name, verb, data) for name, verb in zip(names, verbs, strict=True)]
-        plan = perdure.runbooks.plan(Plan(steps=tuple(steps)))
-        await check_confirmed(plan, principal, confirm, phrase, else_hint="A person can send it.")
+        begun = await perdure.processes.started(starts)
+        for each in begun:
+            check(principal, operation, verb=each.verb)
+        if begun:
+            plan = plan_of_starts(perdure, begun, data)
+            await check_confirmed(plan, principal, confirm, phrase, else_hint="A person can send it.")
 
-    return perdure.vetting(vet)
+    return vet
 
 
 def _step(

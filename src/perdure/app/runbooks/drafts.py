@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from perdure.app.perdure import Perdure
+from perdure.app.runbooks.confirmation import weigh
+from perdure.app.runbooks.plan_composition import SMALL_STEPS
 from perdure.app.runbooks.views import PlanView
 from perdure.errors import ProgramError, RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate, Prepared
@@ -18,6 +20,11 @@ from perdure.runbooks.executor.call_executor import KIND
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.plan import Plan
 from perdure.sources import iso, parse_id
+
+if TYPE_CHECKING:
+    from perdure.app.perdure import Perdure
+
+T = TypeVar("T")
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -58,17 +65,23 @@ async def show_draft(perdure: Perdure, id: str) -> DraftView:
     kept = aggregate.state.draft
     document = await perdure.runbooks.draft(id)
     draft = msgspec.convert(document, Draft)
-    plan, problems = _planned(perdure, draft)
+    text, planned, problems = await _computed(perdure, draft, lambda: _planned(perdure, draft))
+    plan = await weigh(perdure, *planned) if planned is not None else None
     return DraftView(
-        id, aggregate.state.status, kept.case, document, write_draft(draft),
-        perdure.runbooks.plan(plan) if plan is not None else None, problems, kept.current, len(kept.revisions),
+        id, aggregate.state.status, kept.case, document, text, plan, problems, kept.current, len(kept.revisions),
         aggregate.version, aggregate.state.principal, iso(aggregate.state.started_at),
     )  # fmt: skip
 
 
 async def draft_plan(perdure: Perdure, id: str) -> Plan:
     """The plan of a draft; ProgramError with everything that is wrong with it."""
-    return compile_draft(msgspec.convert(await perdure.runbooks.draft(id), Draft), perdure.catalogue)
+    draft = msgspec.convert(await perdure.runbooks.draft(id), Draft)
+    return await compiled_draft(perdure, draft)
+
+
+async def compiled_draft(perdure: Perdure, draft: Draft) -> Plan:
+    """The plan of a draft, compiled beside the event loop unless it is small."""
+    return await _computed(perdure, draft, lambda: compile_draft(draft, perdure.catalogue))
 
 
 async def revise_draft(perdure: Perdure, id: str, draft: Draft, change: str, seen: int | None) -> DraftView:
@@ -95,10 +108,18 @@ async def _read(perdure: Perdure, id: str) -> Aggregate:
     return aggregate
 
 
-def _planned(perdure: Perdure, draft: Draft) -> tuple[Plan | None, list[Fault]]:
+async def _computed(perdure: Perdure, draft: Draft, work: Callable[[], T]) -> T:
+    is_small = len(draft.entries) <= SMALL_STEPS
+    return await perdure.runtime.computations.run(perdure._origin.tenant, work, is_small=is_small)
+
+
+def _planned(perdure: Perdure, draft: Draft) -> tuple[str, tuple[Plan, PlanView] | None, list[Fault]]:
+    """The calls of a draft as text, what they would do, and what is wrong with them."""
+    text = write_draft(draft)
     if not draft.active():
-        return None, []
+        return text, None, []
     try:
-        return compile_draft(draft, perdure.catalogue), []
+        plan = compile_draft(draft, perdure.catalogue)
+        return text, (plan, perdure.runbooks.plan(plan)), []
     except ProgramError as error:
-        return None, [Fault(each.line, each.code, each.reason, each.hint) for each in error.problems]
+        return text, None, [Fault(each.line, each.code, each.reason, each.hint) for each in error.problems]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from perdure.access.principal import EVERY_VERB, Principal
 from perdure.access.roles import check
-from perdure.contracts import is_grave
 from perdure.errors import RejectedError, Rejection
-from perdure.runbooks.executor.decisions import decision_in
+from perdure.runbooks.executor.plan_decisions import decision_in
+from perdure.verb_contract import is_grave
 from perdure.verbs import Catalogue
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ async def check_answer(
     if not principal.is_person and await perdure.waits.is_proposed(key, wait):
         raise for_people(key)
     if adds(result):
-        check_added(perdure.catalogue, principal, await perdure.waits.verbs_under(key, verb), result)
+        await check_added(perdure, principal, await perdure.waits.verbs_under(key, verb), result)
 
 
 def for_people(key: str) -> RejectedError:
@@ -39,13 +39,13 @@ def adds(result: Any) -> bool:
     return isinstance(result, dict) and bool(result.get("add"))
 
 
-def check_added(catalogue: Catalogue, principal: Principal, verbs: Iterable[str], result: Any) -> None:
+async def check_added(perdure: Perdure, principal: Principal, verbs: Iterable[str], result: Any) -> None:
     """Nothing when the answer adds no steps, or only such as the asker may add without a person's agreement.
 
     `verbs` are those that may get the answer; without any it may still come to be a decision's.
     """
     names = list(verbs)
-    if names and not any(_decides(catalogue, each) for each in names):
+    if names and not any(_decides(perdure.catalogue, each) for each in names):
         return
     _, decision = decision_in(result)
     if not decision.add or (principal.is_person and EVERY_VERB[0] in principal.verbs):
@@ -54,7 +54,7 @@ def check_added(catalogue: Catalogue, principal: Principal, verbs: Iterable[str]
         raise _refused("a program", "it cannot be looked through before it counts", "Give the steps as calls.")
     for call in decision.add:
         for name in ("verb", "alternative"):
-            _check_verb(catalogue, principal, str(call.get(name) or "") if isinstance(call, dict) else "")
+            await _check_verb(perdure, principal, str(call.get(name) or "") if isinstance(call, dict) else "")
 
 
 def _decides(catalogue: Catalogue, name: str) -> bool:
@@ -63,13 +63,17 @@ def _decides(catalogue: Catalogue, name: str) -> bool:
     return any(verb is not None and verb.execution.decision for verb in found)
 
 
-def _check_verb(catalogue: Catalogue, principal: Principal, name: str) -> None:
+async def _check_verb(perdure: Perdure, principal: Principal, name: str) -> None:
     if not name:
         return
-    verb = catalogue.get(name)  # by its whole name: a short one would be looked up only later
+    verb = perdure.catalogue.get(name)  # by its whole name: a short one would be looked up only later
     check(principal, "runbook.extend", verb=verb.name)
-    if is_grave(verb.definition.consequence) and not principal.is_person:
-        raise _refused(verb.name, f"it is {verb.definition.consequence} and only a person adds that", HINT)
+    if principal.is_person:
+        return
+    found = await perdure.processes.consequence_of_verb(verb)
+    if is_grave(found.tier):
+        reached = f" by '{found.due_to}'" if found.due_to not in ("", verb.name) else ""
+        raise _refused(verb.name, f"it is {found.tier}{reached} and only a person adds that", HINT)
 
 
 def _refused(what: str, fact: str, hint: str) -> RejectedError:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from perdure.app.perdure import Perdure
 from perdure.app.runbooks.views import name_of
 from perdure.errors import RejectedError, Rejection
-from perdure.journal import genesis
 from perdure.runbooks.machine.state import ENDED, Runbook, Step
 from perdure.sources import iso, parse_id
+
+if TYPE_CHECKING:
+    from perdure.app.perdure import Perdure
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -52,16 +55,15 @@ async def timeline_of(perdure: Perdure, id: str) -> Timeline:
         raise RejectedError(Rejection("not_found", "find", "runbook", id, "there is no such runbook"))
     tracks = _Tracks()
     state: Runbook | None = None
-    after, previous = 0, genesis(aggregate.tenant, aggregate.kind, aggregate.id)
-    while after < aggregate.version and (rows := await runtime.store.history(aggregate.id, after, previous)):
-        for row in rows[: aggregate.version - after]:
-            record = machine.records.decode(row.body)
-            before = state
-            for entry in record.entries:
-                state = machine.apply(state, entry)
-            tracks.note(before, state, record.at)
-        after, previous = rows[-1].sequence, rows[-1].hash
-    return tracks.whole(id, state or aggregate.state, runtime.sources.now(), min(after, aggregate.version))
+    async for row in runtime.store.history(aggregate):
+        if row.sequence > aggregate.version:
+            break
+        record = machine.records.decode(row.body)
+        before = state
+        for entry in record.entries:
+            state = machine.apply(state, entry)
+        tracks.note(before, state, record.at)
+    return tracks.whole(id, state or aggregate.state, runtime.sources.now(), aggregate.version)
 
 
 class _Tracks:

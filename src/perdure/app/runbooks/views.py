@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from perdure.app.calls.views import (
     AttemptView,
+    CallView,
     CarrierView,
     ErrorView,
     WaitingFor,
@@ -15,12 +17,13 @@ from perdure.app.calls.views import (
     error_view,
     waiting_view,
 )
+from perdure.app.override_views import OverrideView, override_views
 from perdure.app.runbooks.usage_views import UsageView, usage_view
 from perdure.kernel.kernel import Aggregate
-from perdure.runbooks.executor.proposals import Proposal
+from perdure.runbooks.executor.agent_proposal import Proposal
 from perdure.runbooks.machine.state import Course, Runbook, Step, links_of
 from perdure.runbooks.plan import Plan, StepPlan
-from perdure.sources import id_text, iso
+from perdure.sources import Id, id_text, iso
 
 MAX_WAITS_TOLD = 2
 
@@ -75,6 +78,10 @@ class RunbookView(msgspec.Struct, frozen=True):
     pack: dict[str, str] | None = None
     erased_at: str | None = None
     usage: UsageView | None = None
+    error: ErrorView | None = None
+    """The damage of one that is quarantined."""
+    overrides: list[OverrideView] = []
+    """Acts around its tasks and gates."""
 
     @property
     def is_ended(self) -> bool:
@@ -83,6 +90,15 @@ class RunbookView(msgspec.Struct, frozen=True):
     def step(self, name: str | int) -> StepView:
         """A step by its name or number."""
         return next(each for each in self.steps if name in (each.name, each.number))
+
+
+def call_of_step(view: RunbookView, verb: str, version: int) -> CallView:
+    """A call that became the first step of a runbook; the runbook's own state where it has no step yet."""
+    call = CallView(
+        view.id, verb, version, view.state, tenant=view.tenant, principal=view.principal, sequence=view.sequence
+    )
+    shared = [name for name in StepView.__struct_fields__ if name in CallView.__struct_fields__]
+    return next((replace(call, **{name: getattr(step, name) for name in shared}) for step in view.steps), call)
 
 
 class PlannedStepView(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -145,7 +161,7 @@ def step_view(
     state: Runbook = aggregate.state
     step: Step = state.steps[number - 1]
     links = links_of(step)
-    waiting = waiting_view(id_text(aggregate.id), step, carrier, number)
+    waiting = waiting_view(aggregate.id, step, carrier, number)
     return StepView(
         links.name, number, step.verb, step.status, plan.sentence if plan is not None else "",
         plan.section if plan is not None else "", args, result, error_view(step.error), waiting, carrier,
@@ -175,7 +191,13 @@ def runbook_view(aggregate: Aggregate, course: Course, steps: list[StepView], pa
         len(course.fragments), aggregate.version, course.is_sealed, iso(state.started_at),
         iso(state.ended_at or None), aggregate.tenant, state.principal,
         msgspec.to_builtins(pack) if pack is not None else None, iso(state.erased_at or None), usage_view(state.spent),
+        overrides=override_views(state.overrides),
     )  # fmt: skip
+
+
+def damaged_runbook(id: Id, tenant: str) -> RunbookView:
+    """A runbook of which nothing can be trusted but that it is there."""
+    return RunbookView(id_text(id), "", "", [], "", "", 0, 0, False, None, None, tenant, "")
 
 
 def brief(steps: list[StepView]) -> str:
@@ -241,11 +263,12 @@ def plan_view(plan: Plan, dry: Any) -> PlanView:
     steps = [_planned(number, step, dry) for number, step in enumerate(plan.steps, 1)]
     return PlanView(
         plan.content_hash, steps, [list(wave) for wave in dry.waves], list(dry.locks), dry.tier, dry.tier_reason,
-        list(dry.decisions), list(dry.remarks), _phrase(dry.tier, len(steps)),
+        list(dry.decisions), list(dry.remarks), phrase_of(dry.tier, len(steps)),
     )  # fmt: skip
 
 
-def _phrase(tier: str, count: int) -> str:
+def phrase_of(tier: str, count: int) -> str:
+    """The phrase that authorises so many steps; empty of a tier that needs none."""
     if tier != "requires_authorisation":
         return ""
     return f"authorise {'1 step' if count == 1 else f'{count} steps'}"

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, assert_never
 
 import msgspec
 
 from perdure.app.calls.views import CallView, call_view
+from perdure.app.facade.performer import Performer
+from perdure.app.facade.tasks import TaskDesk
 from perdure.app.instances.views import InstanceView, task_view
 from perdure.app.processes.processes import Views
-from perdure.app.runbooks.proposals import proposal_of
-from perdure.app.runbooks.runbooks import RunbookOperations
+from perdure.app.runbooks.open_proposal import proposal_of
+from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runbooks.views import RunbookView
 from perdure.app.runtime import Runtime
 from perdure.app.tasks.views import TaskView, of_task
-from perdure.bpmn.machine.identity import INSTANCE
+from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.state import Node
 from perdure.engine import Until
-from perdure.errors import QuarantinedError, RejectedError, Rejection
+from perdure.errors import PerdureError, QuarantinedError, RejectedError, Rejection
 from perdure.human_tasks import HumanTask, Person, gate, is_for, open_task, over
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import WaitFound
+from perdure.processes.forms import NO_FORM
+from perdure.runbooks.executor.agent_proposal import Proposal
 from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
-from perdure.runbooks.executor.inbox import Completion
-from perdure.runbooks.executor.proposals import Proposal
+from perdure.runbooks.executor.completion_inbox import Completion
 from perdure.runbooks.machine.commands import ActOnTask, AnswerGate
-from perdure.runbooks.machine.human_tasks import waiting_task
+from perdure.runbooks.machine.dag_progress import seen_at_gate
+from perdure.runbooks.machine.human_tasks import seen_by_asked, waiting_task
 from perdure.runbooks.machine.runbook_machine import token_key
 from perdure.runbooks.machine.state import Step
 from perdure.sources import Id, Micros, id_text, iso, parse_id
@@ -37,21 +41,27 @@ GATE_FORM: dict[str, Any] = {
     "type": "object", "required": ["agree"], "additionalProperties": False,
     "properties": {"agree": {"type": "boolean"}, "reason": {"type": "string"}},
 }  # fmt: skip
+MAX_FIELDS = 10
+"""How many changed fields a refusal names."""
 Act = Literal["claim", "unclaim", "delegate", "reassign"]
 
 
-class TaskOperations:
+class TaskOperations(TaskDesk):
     """Human tasks. Reached as `perdure.tasks`; a task's key is `<instance>:<token>`.
 
     Who acts is the principal and the groups of `acting`. With `override`, a reason, an administrator (a member of the
     group `administrators`) acts for others; that is recorded.
     """
 
-    def __init__(self, runtime: Runtime, origin: Origin, views: Views) -> None:
+    def __init__(
+        self, performer: Performer, runtime: Runtime, origin: Origin, views: Views, runbooks: RunbookViews
+    ) -> None:
+        super().__init__(performer)
         self._runtime = runtime
         self._engine = runtime.engine
         self._origin = origin
         self._views = views
+        self._runbooks = runbooks
 
     async def list(
         self,
@@ -90,7 +100,7 @@ class TaskOperations:
         view = await self._view(seen, number=row.number)
         return view if view.is_overdue or not wanted.overdue else None
 
-    async def get(self, key: str) -> TaskView:
+    async def shown(self, key: str) -> TaskView:
         """A task with the form of its answer."""
         seen = await self._seen(*task_place(key))
         if seen is None:
@@ -119,59 +129,44 @@ class TaskOperations:
             raise RejectedError(_unknown(key))
         return (await self._runtime.instances.loaded(aggregate)).deployed.verb
 
-    async def claim(self, key: str, *, override: str = "") -> TaskView:
-        """Take a task; nobody else can complete it then."""
-        instance, token = task_place(key)
-        if await self._is_call(instance, key):
-            return await self._act(key, "claim", override)
-        await self._engine.claim_task(instance, token, self._origin, override=override)
-        return await self.get(key)
-
-    async def unclaim(self, key: str, *, override: str = "") -> TaskView:
-        """Give a claimed task back."""
-        instance, token = task_place(key)
-        if await self._is_call(instance, key):
-            return await self._act(key, "unclaim", override)
-        await self._engine.claim_task(instance, token, self._origin, release=True, override=override)
-        return await self.get(key)
-
-    async def delegate(self, key: str, to: str, *, override: str = "") -> TaskView:
-        """Hand a task to another person; who did is remembered."""
-        instance, token = task_place(key)
-        if await self._is_call(instance, key):
-            return await self._act(key, "delegate", override, to)
-        await self._engine.delegate_task(instance, token, self._origin, to=to, override=override)
-        return await self.get(key)
-
-    async def reassign(self, key: str, to: str = "", *, groups: str = "", override: str = "") -> TaskView:
-        """Give a task to another person, or to groups (comma separated) instead of those that had it."""
-        instance, token = task_place(key)
-        if await self._is_call(instance, key):
-            return await self._act(key, "reassign", override, to, groups)
-        await self._engine.reassign_task(instance, token, self._origin, to=to, groups=groups, override=override)
-        return await self.get(key)
-
     async def complete(
         self, key: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", override: str = "",
-        until: Until = "committed", timeout_seconds: float | None = None,
+        until: Until = "committed", timeout_seconds: float | None = None, seen: str = "",
     ) -> InstanceView | CallView | RunbookView:  # fmt: skip
         """End a task with what it brings. The first answer counts; under one message id it may be sent again.
 
         `until` says how far the instance is to come before this returns, as for `instances.start`. The task of a call
-        gives back the call or the runbook; at a gate, `{"agree": true}` or false is the answer.
+        gives back the call or the runbook; at a gate, `{"agree": true}` or false is the answer. With the `seen` of the
+        view that was decided on, an answer is refused once that has changed.
         """
         instance, token = task_place(key)
         if not self._is_at_hand(instance) and await self._is_call(instance, key):
-            return await self._answer(key, data, message_id, override)
+            return await self._answer(key, data, message_id, override, seen)
+        if seen:
+            await self._check_payload(instance, key, seen)
         aggregate = await self._engine.complete_task(
             instance, token, self._origin, data=data, message_id=message_id, override=override,
-            until=until if timeout_seconds is None else "committed",
+            until=until if timeout_seconds is None else "committed", seen=seen,
         )  # fmt: skip
         if timeout_seconds is not None:
             aggregate = await self._runtime.instances.followers.follow(aggregate, until, timeout_seconds)
         return self._views.at_hand(aggregate) or await self._views.instance(aggregate)
 
-    async def accept(self, key: str, *, override: str = "") -> CallView | RunbookView:
+    async def _check_payload(self, id: Id, key: str, seen: str) -> None:
+        """Name the fields that have changed since somebody looked; the machine refuses what changes after this."""
+        aggregate = await self._runtime.instances.read(id, self._origin)
+        before, now = seen.partition(".")[0], aggregate.state.head.hex()
+        if before == now or aggregate.state.erased_at or not before.isalnum():
+            return
+        try:
+            old = (await self._runtime.instances.payloads.open(id, bytes.fromhex(before))).data
+        except (PerdureError, ValueError, LookupError):
+            return  # no payload of this instance: the machine says what it is not
+        fields = changed_fields(old, await self._runtime.instances.data(aggregate))
+        fact = f"it has changed since it was looked at: payload ({', '.join(fields)})"
+        raise RejectedError(Rejection("wrong_state", "complete", "task", key, fact, "Look at it again, then decide."))
+
+    async def accepted(self, key: str, override: str = "") -> CallView | RunbookView:
         """Answer with what an agent proposes. No agent can, whatever it calls itself."""
         id, number = task_place(key)
         seen, proposal = await self._seen(id, number), await self.proposal(key)
@@ -201,35 +196,52 @@ class TaskOperations:
         except RejectedError:
             raise RejectedError(_unknown(key)) from None
 
-    async def _act(self, key: str, act: Act, override: str, to: str = "", groups: str = "") -> TaskView:
+    async def act(self, key: str, act: Act, override: str, to: str = "", groups: str = "") -> TaskView:
+        """Take a task, give it back or hand it on."""
+        id, number = task_place(key)
+        if await self._is_call(id, key):
+            await self._act_on_call(key, act, override, to, groups)
+            return await self.shown(key)
+        engine, origin = self._engine, self._origin
+        match act:
+            case "claim" | "unclaim":
+                await engine.claim_task(id, number, origin, release=act == "unclaim", override=override)
+            case "delegate":
+                await engine.delegate_task(id, number, origin, to=to, override=override)
+            case "reassign":
+                await engine.reassign_task(id, number, origin, to=to, groups=groups, override=override)
+            case _:
+                assert_never(act)
+        return await self.shown(key)
+
+    async def _act_on_call(self, key: str, act: Act, override: str, to: str, groups: str) -> None:
         id, step = task_place(key)
         seen = await self._seen(id, step)
         if seen is not None and not seen.token:
             fact, hint = "a gate is agreed to or refused and nothing else", 'Complete it with {"agree": true} or false.'
             raise RejectedError(Rejection("wrong_state", act, "task", key, fact, hint))
-        who = Person(self._origin.principal, self._origin.groups, override)
+        who = Person(self._origin.principal, self._origin.groups, override, self._origin.behind)
         command = ActOnTask(step, act, who, to, groups)
         await self._runtime.kernel.ask(RUNBOOK, id, self._origin, Prepared(command))
-        return await self.get(key)
 
     async def _answer(
-        self, key: str, data: Mapping[str, Any] | None, message_id: str, override: str
+        self, key: str, data: Mapping[str, Any] | None, message_id: str, override: str, seen: str
     ) -> CallView | RunbookView:
         id, number = task_place(key)
-        seen = await self._seen(id, number)
-        if seen is None:
+        found = await self._seen(id, number)
+        if found is None:
             return await self._answered(key, message_id)
-        if not seen.token:
-            return await self._agreed(key, data or {})
-        place = token_key(id_text(id), number, seen.aggregate.state.steps[number - 1].tokens[seen.token - 1])
-        completion = Completion(place, result={} if data is None else dict(data), override=override)
+        if not found.token:
+            return await self._agreed(key, data or {}, seen)
+        place = token_key(id_text(id), number, found.aggregate.state.steps[number - 1].tokens[found.token - 1])
+        completion = Completion(place, result={} if data is None else dict(data), override=override, seen=seen)
         receipt = await self._runtime.intake.complete(completion, self._origin, message_id)
         return await self._call(receipt.aggregate or await self._runtime.kernel.read(id, self._origin))
 
-    async def _agreed(self, key: str, data: Mapping[str, Any]) -> CallView | RunbookView:
+    async def _agreed(self, key: str, data: Mapping[str, Any], seen: str) -> CallView | RunbookView:
         id, number = task_place(key)
         given = CompiledSchema(GATE_FORM, "complete", "task", key).check(dict(data))
-        command = AnswerGate(number, given["agree"], given.get("reason", ""))
+        command = AnswerGate(number, given["agree"], given.get("reason", ""), seen)
         answer = await self._runtime.kernel.ask(RUNBOOK, id, self._origin, Prepared(command))
         return await self._call(answer.aggregate or await self._runtime.kernel.read(id, self._origin))
 
@@ -246,7 +258,7 @@ class TaskOperations:
 
     async def _call(self, aggregate: Aggregate) -> CallView | RunbookView:
         if aggregate.state.course is not None:
-            return await RunbookOperations(self._runtime, self._origin, self._views).show(id_text(aggregate.id))
+            return await self._runbooks.view(aggregate)
         result = aggregate.state.steps[0].result
         data = await self._runtime.store.payload(aggregate.id, result) if result is not None else None
         return call_view(aggregate, None, msgspec.json.decode(data) if data is not None else None)
@@ -271,7 +283,7 @@ class TaskOperations:
             step = seen.aggregate.state.steps[seen.number - 1]
             return msgspec.structs.replace(view, proposal=await proposal_of(self._runtime.store, seen.aggregate, step))
         definition = await self._runtime.instances.loaded(seen.aggregate)
-        form = await self._runtime.forms.of(seen.aggregate, seen.node) if has_form else None
+        form = await self._runtime.forms.of(seen.aggregate, seen.node) if has_form else NO_FORM
         return task_view(seen.aggregate, seen.node, definition, now, number, form)
 
     def _call_task(self, seen: Seen, now: Micros, number: int, has_form: bool) -> TaskView:
@@ -284,8 +296,14 @@ class TaskOperations:
         return TaskView(
             f"{letters}:{seen.number}", letters, seen.number, step.verb, step.links.name if step.links else "",
             seen.task.title or description or step.verb, since=iso(seen.task.opened_at), number=number, form=form,
-            verb=step.verb, **of_task(seen.task, now),
+            verb=step.verb, seen=_shown(seen), **of_task(seen.task, now),
         )  # fmt: skip
+
+
+def _shown(seen: Seen) -> str:
+    """What somebody sees who looks at the task of a call, or at a gate."""
+    state = seen.aggregate.state
+    return seen_by_asked(state.steps[seen.number - 1]) if seen.token else seen_at_gate(state, seen.number)
 
 
 class Wanted(NamedTuple):
@@ -316,8 +334,17 @@ def _seen_step(aggregate: Aggregate, step: Step, number: int) -> Seen | None:
     if step.links is None or not step.links.gated_at:
         return None
     title = f"Agree to {step.links.name or step.verb}"
-    task = open_task(gate(step.links.gate, title), step.links.gated_at, aggregate.state.principal)
+    principal, *others = aggregate.state.askers
+    agreed = [name for _, names in step.links.agreed for name in names]
+    task = open_task(gate(step.links.awaited, title), step.links.gated_at, principal, behind=(*others, *agreed))
     return Seen(aggregate, task, None, number)
+
+
+def changed_fields(old: Any, new: Any) -> Sequence[str]:
+    """The names of the fields of a payload that differ, the first of them."""
+    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
+        return ["all of it"]
+    return [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)][:MAX_FIELDS]
 
 
 def task_place(key: str) -> tuple[Id, int]:

@@ -8,7 +8,7 @@ import msgspec
 
 from perdure.errors import SchemaViolationError
 from perdure.human_tasks import HumanTask
-from perdure.runbooks.executor.proposals import Proposal
+from perdure.runbooks.executor.agent_proposal import Proposal
 from perdure.sources import Micros, iso
 
 
@@ -30,7 +30,8 @@ class FieldError(msgspec.Struct, frozen=True):
 
 
 class TaskView(msgspec.Struct, frozen=True):
-    """A human task; its `key` completes it. `form` is the JSON Schema of the answer, where one is declared.
+    """A human task; its `key` completes it. `form` is the JSON Schema of the answer, where one is declared; `known` are
+    the fields that the process gives by itself, to be shown and never asked.
 
     Of a step of a runbook `instance` is the runbook, `token` the step's number and `process` its verb.
     """
@@ -60,6 +61,9 @@ class TaskView(msgspec.Struct, frozen=True):
     """What an agent proposes as the answer; `accept` takes it."""
     verb: str = ""
     """The verb it is part of: that of the step, or the one its process carries."""
+    known: dict[str, Any] = {}
+    seen: str = ""
+    """What this view shows, by hashes; an answer that carries it is refused once that has changed."""
 
 
 def of_task(task: HumanTask, now: Micros) -> dict[str, Any]:

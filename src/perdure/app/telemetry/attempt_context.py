@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from perdure.app.telemetry.trace_positions import TracePosition, TracePositions, attempt_span
+from perdure.app.telemetry.span_parents import TracePosition, TracePositions, attempt_span
 from perdure.sources import ID_LENGTH
 from perdure.telemetry import LogScope, logging_within, parse_traceparent, traceparent
 from perdure.verbs.handlers import Call

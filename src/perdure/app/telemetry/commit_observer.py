@@ -13,7 +13,7 @@ from perdure.app.telemetry.entry_metrics import EntryMetrics
 from perdure.app.telemetry.gauges import GaugeReader
 from perdure.app.telemetry.observed_commit import ObservedCommit
 from perdure.app.telemetry.span_emitter import SpanEmitter
-from perdure.app.telemetry.trace_positions import TracePositions
+from perdure.app.telemetry.span_parents import TracePositions
 from perdure.errors import PerdureError, RejectedError
 from perdure.journal import Machine
 from perdure.kernel.kernel import Aggregate, Kernel
@@ -23,7 +23,7 @@ from perdure.store.store import Store
 from perdure.telemetry import Spans
 from perdure.telemetry.metrics import Metrics
 from perdure.verbs import Catalogue
-from perdure.work.router import Router
+from perdure.work.verb_router import Router
 
 MAX_WAITING = 20_000
 """More commits than this are not kept for later: telemetry never holds up work, and says what it left out."""

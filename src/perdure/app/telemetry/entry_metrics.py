@@ -6,7 +6,7 @@ from typing import Any
 
 from perdure.app.telemetry.observed_commit import ObservedCommit
 from perdure.bpmn.machine import journal_entries as process_entries
-from perdure.bpmn.machine.identity import child_id
+from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.errors import PerdureError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure.bpmn.machine.identity import INSTANCE
+from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.errors import PerdureError
 from perdure.human_tasks import HumanTask
 from perdure.journal import Origin
@@ -18,7 +18,7 @@ from perdure.telemetry.metrics import Readings
 FRESH: Micros = 5 * SECOND
 MOST = 10_000
 TASKS_READ = 100
-_COUNTED: tuple[Counted, ...] = ("jobs", "incidents", "dead", "tasks")
+_COUNTED: tuple[Counted, ...] = ("jobs", "incidents", "dead", "tasks", "quarantined")
 
 
 class GaugeReader:
@@ -41,11 +41,11 @@ class GaugeReader:
 
     async def _fresh(self, now: Micros) -> Readings:
         counts = {name: await self._gauges.count(name, MOST) for name in _COUNTED}
-        workers = [each for each in await self._store.live_workers() if each.lease_until >= now]
+        workers = [each for each in await self._store.live_workers() if not each.is_lapsed]
         oldest, overdue = await self._tasks(now)
         return Readings(
             counts["jobs"], counts["incidents"], counts["dead"], len(workers),
-            counts["tasks"], overdue, oldest, tuple(await self._gauges.waits(MOST)),
+            counts["tasks"], overdue, oldest, tuple(await self._gauges.waits(MOST)), counts["quarantined"],
         )  # fmt: skip
 
     async def _tasks(self, now: Micros) -> tuple[float, int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from perdure.app.telemetry.trace_positions import TracePosition, attempt_span, attributes, instance_span, node_span
+from perdure.app.telemetry.span_parents import TracePosition, attempt_span, attributes, instance_span, node_span
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.state import ROOT, Failure, Instance, job_key
 from perdure.kernel.kernel import Aggregate

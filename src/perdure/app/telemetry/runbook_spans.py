@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from perdure.app.telemetry.trace_positions import TracePosition, attempt_span, attributes, carried_span, runbook_span
+from perdure.app.telemetry.span_parents import TracePosition, attempt_span, attributes, carried_span, runbook_span
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.runbook_machine import carried_as

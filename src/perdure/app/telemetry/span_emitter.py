@@ -9,8 +9,8 @@ from typing import Any
 from perdure.app.telemetry.instance_spans import ElementSpans, Stands
 from perdure.app.telemetry.observed_commit import ObservedCommit
 from perdure.app.telemetry.runbook_spans import CALL_ENDINGS, ENDINGS, RunbookSpans
-from perdure.app.telemetry.trace_positions import TracePosition, TracePositions
-from perdure.bpmn.machine.identity import INSTANCE
+from perdure.app.telemetry.span_parents import TracePosition, TracePositions
+from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.journal import Machine, Record
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.machine.journal_entries import CompletionReceived

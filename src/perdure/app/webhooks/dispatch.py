@@ -17,7 +17,7 @@ import msgspec
 
 from perdure.app.feed.feed import Feed, FeedItem
 from perdure.app.runtime import Runtime
-from perdure.channels.egress import Egress
+from perdure.channels.egress_policy import Egress
 from perdure.channels.http_sender import Sender
 from perdure.channels.webhook_delivery import DEFINITION, PLATFORM, VERB, Delivery
 from perdure.channels.webhook_settings import HookOut, Hooks
@@ -75,7 +75,7 @@ class WebhookDispatcher:
                 await self._from_cursor(hook)
             except PerdureError as error:
                 log.warning("hook %s stands still and goes on by itself: %s", hook.name, error)
-            await self._runtime.sources.sleep_until(self._runtime.sources.now() + PAUSE)
+            await self._runtime.sources.sleep(PAUSE)
 
     async def _from_cursor(self, hook: HookOut) -> None:
         feed, cursors = Feed(self._runtime, Origin(hook.tenant)), self._runtime.store.cursors

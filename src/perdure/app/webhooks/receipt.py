@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from perdure.access.principal import Principal
-from perdure.app.access.verb_scope import check_reach
 from perdure.app.runbooks.extension_policy import check_answer
-from perdure.channels.signatures import MAX_ID, Signed, verify
+from perdure.app.wait_permissions import check_reach
 from perdure.channels.webhook_settings import HookIn, Hooks
+from perdure.channels.webhook_signatures import MAX_ID, Signed, verify
 from perdure.errors import PerdureError, RejectedError, Rejection
 from perdure.payload import parse
 

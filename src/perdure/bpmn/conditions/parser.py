@@ -18,7 +18,7 @@ from perdure.bpmn.conditions.tree import (
     Not,
     Scalar,
 )
-from perdure.contracts import FLAG_NAME, MAX_FLAG_TEXT, SAFE_INTEGER
+from perdure.verb_contract import FLAG_NAME, MAX_FLAG_TEXT, SAFE_INTEGER
 
 MAX_CONDITION_LENGTH = 4096
 MAX_CONDITION_DEPTH = 32

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal, assert_never
 
 import msgspec
@@ -55,7 +55,8 @@ class Foreign(msgspec.Struct, frozen=True, tag="foreign", tag_field="is"):
     """What it says it is written in, where that is another language."""
 
 
-Condition = Compare | Among | Both | Either | Not | Foreign
+Atom = Compare | Among
+Condition = Atom | Both | Either | Not | Foreign
 
 
 def holds(condition: Condition, flags: Mapping[str, Scalar]) -> bool:
@@ -80,19 +81,32 @@ def holds(condition: Condition, flags: Mapping[str, Scalar]) -> bool:
             assert_never(condition)
 
 
-def flags_of(condition: Condition) -> frozenset[str]:
-    """The flags a condition reads."""
+def leaves(condition: Condition) -> Iterator[Atom | Foreign]:
+    """The comparisons a condition is made of, and what of it is outside the grammar, in reading order."""
     match condition:
-        case Compare(flag) | Among(flag):
-            return frozenset((flag,))
+        case Compare() | Among() | Foreign():
+            yield condition
         case Both(parts) | Either(parts):
-            return frozenset().union(*(flags_of(part) for part in parts))
+            for part in parts:
+                yield from leaves(part)
         case Not(part):
-            return flags_of(part)
-        case Foreign():
-            return frozenset()
+            yield from leaves(part)
         case _:
             assert_never(condition)
+
+
+def atoms(condition: Condition) -> Iterator[Atom]:
+    """The comparisons a condition is made of."""
+    return (leaf for leaf in leaves(condition) if not isinstance(leaf, Foreign))
+
+
+def flags_of(condition: Condition) -> frozenset[str]:
+    """The flags a condition reads."""
+    return frozenset(atom.flag for atom in atoms(condition))
+
+
+def literals_of(atom: Atom) -> tuple[Scalar, ...]:
+    return atom.literals if isinstance(atom, Among) else (atom.literal,)
 
 
 def _same(value: Scalar, literal: Scalar) -> bool:

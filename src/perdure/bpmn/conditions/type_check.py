@@ -9,8 +9,8 @@ from typing import Literal, assert_never
 import msgspec
 
 from perdure.bpmn.conditions.printer import show_literal
-from perdure.bpmn.conditions.tree import Among, Both, Compare, Condition, Either, Foreign, Not, Scalar
-from perdure.contracts import FlagContract
+from perdure.bpmn.conditions.tree import Compare, Condition, Foreign, Scalar, leaves, literals_of
+from perdure.verb_contract import FlagContract
 
 FaultKind = Literal["foreign", "undeclared", "type", "value", "order"]
 
@@ -41,22 +41,13 @@ def undeclared(name: str, declared: Iterable[str]) -> Fault:
 
 
 def _faults(condition: Condition, known: Mapping[str, FlagContract]) -> Iterator[Fault]:
-    match condition:
-        case Compare(flag, operator, literal):
-            yield from _literal_faults(flag, (literal,), known)
-            if operator not in ("=", "!="):
-                yield from _order_faults(flag, literal, known)
-        case Among(flag, literals):
-            yield from _literal_faults(flag, literals, known)
-        case Both(parts) | Either(parts):
-            for part in parts:
-                yield from _faults(part, known)
-        case Not(part):
-            yield from _faults(part, known)
-        case Foreign(_, fact, _, hint):
-            yield Fault("foreign", fact, hint)
-        case _:
-            assert_never(condition)
+    for leaf in leaves(condition):
+        if isinstance(leaf, Foreign):
+            yield Fault("foreign", leaf.fact, leaf.hint)
+            continue
+        yield from _literal_faults(leaf.flag, literals_of(leaf), known)
+        if isinstance(leaf, Compare) and leaf.operator not in ("=", "!="):
+            yield from _order_faults(leaf.flag, leaf.literal, known)
 
 
 def _literal_faults(flag: str, literals: tuple[Scalar, ...], known: Mapping[str, FlagContract]) -> Iterator[Fault]:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from perdure.bpmn.layout.pools import lay_out as lay_out
+from perdure.bpmn.layout.file_layout import lay_out as lay_out
 
 __all__ = ["lay_out"]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import msgspec
 
 from perdure.bpmn.layout.boxes import Block, Point, tidy
-from perdure.bpmn.layout.edge_router import Budget, search
 from perdure.bpmn.layout.flow_labels import label_edges
+from perdure.bpmn.layout.obstacle_router import Budget, search
 from perdure.bpmn.layout.spatial_index import Index, Lines
 from perdure.bpmn.model import Bounds, Definitions, Edge, Scope, SubProcess, scopes
 

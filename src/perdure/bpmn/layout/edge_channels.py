@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from perdure.bpmn.layout.channel_routes import Crossing, Way
 from perdure.bpmn.layout.column_graph import Graph
-from perdure.bpmn.layout.edge_routes import Crossing, Way
 from perdure.bpmn.layout.text_metrics import label_size
 
 TRACK = 14.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perdure.bpmn.layout.boxes import Point, tidy
-from perdure.bpmn.layout.edge_routes import Way
+from perdure.bpmn.layout.channel_routes import Way
 from perdure.bpmn.layout.node_attachments import Slot
 
 

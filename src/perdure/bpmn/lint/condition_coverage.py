@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
 
-from perdure.bpmn.conditions import Among, Both, Compare, Condition, Either, Foreign, Not, Scalar, holds
-from perdure.contracts import FlagContract
+from perdure.bpmn.conditions.tree import Condition, Foreign, Scalar, holds, leaves, literals_of
+from perdure.verb_contract import FlagContract
 
 MOST_CASES = 20_000
 _OTHER = "\0another text"
@@ -17,31 +17,16 @@ _OTHER = "\0another text"
 def covers(conditions: Sequence[Condition], flags: Mapping[str, FlagContract]) -> bool | None:
     """Whether one of the conditions holds whatever the flags are; None when that cannot be said."""
     literals: dict[str, set[Scalar]] = defaultdict(set)
-    if not all(_collect(condition, literals) for condition in conditions):
-        return None
+    for leaf in (leaf for condition in conditions for leaf in leaves(condition)):
+        if isinstance(leaf, Foreign):
+            return None
+        literals[leaf.flag].update(literals_of(leaf))
     names = sorted(literals)
     domains = [_domain(literals[name], flags.get(name)) for name in names]
     if prod(map(len, domains)) > MOST_CASES:
         return None
     cases = (dict(zip(names, case, strict=True)) for case in product(*domains))
     return all(any(holds(condition, case) for condition in conditions) for case in cases)
-
-
-def _collect(condition: Condition, literals: dict[str, set[Scalar]]) -> bool:
-    """Adds the literals each flag meets; False when there is something that is not evaluated."""
-    match condition:
-        case Compare(flag, _, literal):
-            literals[flag].add(literal)
-            return True
-        case Among(flag, several):
-            literals[flag].update(several)
-            return True
-        case Both(parts) | Either(parts):
-            return all(_collect(part, literals) for part in parts)
-        case Not(part):
-            return _collect(part, literals)
-        case Foreign():
-            return False
 
 
 def _domain(literals: set[Scalar], contract: FlagContract | None) -> list[Scalar]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from perdure.contracts import FlagContract
+from perdure.verb_contract import FlagContract
 
 Effects = Literal["none", "store", "external"]
 

@@ -10,7 +10,7 @@ from perdure.bpmn.lint.flag_access import Read, reads, writing_nodes
 from perdure.bpmn.lint.flow_graph import end_of, entries, joins
 from perdure.bpmn.lint.model_index import Index
 from perdure.bpmn.model import Event, Gateway, Node, SubProcess
-from perdure.contracts import FlagContract
+from perdure.verb_contract import FlagContract
 
 Branches = tuple[list[str], frozenset[str]]
 """Where each branch starts, and where none of them goes on."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from perdure.bpmn.conditions import Condition, flags_of
+from perdure.bpmn.conditions.tree import Condition, flags_of
 from perdure.bpmn.lint.model_index import Index, is_named
 from perdure.bpmn.model import (
     ACTIVATION_COUNT,

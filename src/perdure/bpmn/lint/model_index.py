@@ -27,7 +27,7 @@ from perdure.bpmn.model import (
     Task,
     Trigger,
 )
-from perdure.contracts import FlagContract
+from perdure.verb_contract import FlagContract
 
 T = TypeVar("T")
 

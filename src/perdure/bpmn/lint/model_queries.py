@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
-from perdure.bpmn.conditions import Foreign
+from perdure.bpmn.conditions.tree import Foreign
 from perdure.bpmn.lint.flag_access import conditions, uses
 from perdure.bpmn.lint.model_index import Index
 from perdure.bpmn.model import (

@@ -8,7 +8,7 @@ from itertools import islice
 
 from perdure.bpmn.lint.findings import Finding
 from perdure.bpmn.model import Definitions, Model, Place, Remark, scopes
-from perdure.bpmn.xml.references import reference_faults
+from perdure.bpmn.xml.reference_checks import reference_faults
 
 MOST = 100
 DUPLICATE = "BPM007"

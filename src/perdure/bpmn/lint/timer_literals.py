@@ -6,8 +6,9 @@ import re
 
 from perdure.bpmn.model import TimerKind
 from perdure.bpmn.timer_cycles import read_cycle
-from perdure.contracts import DurationError, is_date_time, parse_span
 from perdure.cron import is_cron
+from perdure.durations import DurationError, parse_span
+from perdure.moments import is_date_time
 
 _NO_OFFSET = re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]+)?(\[.*\])?", re.ASCII)
 

@@ -11,7 +11,7 @@ from perdure.bpmn.machine.loops import repeat
 from perdure.bpmn.machine.scopes import open_scope
 from perdure.bpmn.machine.sequence_flows import complete
 from perdure.bpmn.machine.state import NodeKind
-from perdure.bpmn.machine.token_game import TokenGame
+from perdure.bpmn.machine.token_game_state import TokenGame
 
 JOBS = frozenset({"service", "send", "script", "business_rule"})
 

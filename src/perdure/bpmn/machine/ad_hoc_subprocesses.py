@@ -7,10 +7,10 @@ held the first is 0: what runs may finish, and nothing begins any more.
 from __future__ import annotations
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import holds
+from perdure.bpmn.conditions.tree import holds
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.state import Node
-from perdure.bpmn.machine.token_game import TokenGame
+from perdure.bpmn.machine.token_game_state import TokenGame
 
 IDLE = frozenset({"join", "gate", "stuck"})
 

@@ -25,6 +25,7 @@ from perdure.bpmn.machine.state import (
 )
 from perdure.errors import InvariantBroken
 from perdure.human_tasks import HumanTask, Rung, climbed, handed, names_of, shifted
+from perdure.overrides import Override, agreed, remembered
 
 
 def apply(state: Instance | None, entry: e.Entry) -> Instance:
@@ -43,7 +44,7 @@ def started(entry: e.InstanceStarted) -> Instance:
     return Instance(
         STATE_VERSION, "active", entry.definition, entry.process, entry.process_version, entry.at, entry.principal,
         entry.trace, entry.parent, entry.business_key, dict(entry.flags), entry.head, ROOT + 1, {ROOT: root}, {}, {},
-        idempotency_key=entry.idempotency_key,
+        idempotency_key=entry.idempotency_key, behind=entry.behind,
     )  # fmt: skip
 
 
@@ -206,6 +207,7 @@ def _task_opened(state: Instance, entry: e.TaskOpened) -> None:
     task = HumanTask(
         assignee=entry.assignee, groups=names_of(entry.groups), users=names_of(entry.users), opened_at=node.at,
         due=entry.due, due_at=entry.due_at, requester=entry.requester, ladder=entry.ladder, base=state.head,
+        behind=entry.behind, agents=entry.agents,
     )  # fmt: skip
     state.nodes[entry.number] = replace(node, task=task)
 
@@ -363,6 +365,27 @@ def _agent_used(state: Instance, entry: e.AgentUsed) -> None:
     state.spent = after(state.spent, entry.uses, entry.duration, entry.is_cut)
 
 
+def _override_proposed(state: Instance, entry: e.OverrideProposed) -> None:
+    made = Override(
+        entry.number,
+        entry.at,
+        entry.act,
+        entry.what,
+        entry.tasks,
+        entry.needs,
+        entry.by,
+        entry.reason,
+        entry.behind,
+        entry.covered,
+    )
+    state.overrides = remembered(state.overrides, made)
+
+
+def _override_agreed(state: Instance, entry: e.OverrideAgreed) -> None:
+    told = (entry.number, entry.by, entry.behind, entry.reason, entry.covered)
+    state.overrides = agreed(state.overrides, *told)
+
+
 TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.Entered: _entered,
     e.Passed: _nothing,
@@ -408,4 +431,6 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.AgentUsed: _agent_used,
     e.JobRebound: _job_rebound,
     e.Rerouted: _rerouted,
+    e.OverrideProposed: _override_proposed,
+    e.OverrideAgreed: _override_agreed,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.journal_entries import InstanceResumed, InstanceSuspended
 from perdure.bpmn.machine.state import Flags
 from perdure.bpmn.model import CallActivity

@@ -12,6 +12,7 @@ import msgspec
 from perdure.agent_usage import Budget, Used
 from perdure.bpmn.machine.state import Failure, Flags
 from perdure.human_tasks import Person
+from perdure.overrides import Guard
 
 
 class StartInstance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -133,6 +134,8 @@ class CompleteTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     writer: str = ""
     message_id: str = ""
     worker: int = 0
+    seen: str = ""
+    """What they saw when they answered; empty when nothing says."""
 
 
 class EndCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -184,6 +187,8 @@ class Modify(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     flags: Flags = {}
     reason: str = ""
     worker: int = 0
+    unseen: tuple[Guard, ...] = ()
+    """Open tasks of processes that the cancelled tokens called."""
 
 
 class Migrate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -224,10 +229,10 @@ class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     error: str = ""
     reason: str = ""
     worker: int = 0
-
-
-class PostProgress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    text: str
+    data: bytes = b""
+    """What is recorded, by its hash, whoever records it."""
+    unseen: tuple[Guard, ...] = ()
+    """Open tasks of processes that the token called."""
 
 
 class Erase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -239,5 +244,5 @@ class Erase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 Command = (
     StartInstance | LeaseJob | RecordJob | Correlate | FireTimer | ClaimTask | UnclaimTask | DelegateTask | ReassignTask
     | CompleteTask | EndCall | Escalate | Cancel | Suspend | Resume | Modify | Migrate | RaiseIncident | RetryIncident
-    | ResolveIncident | PostProgress | Erase
+    | ResolveIncident | Erase
 )  # fmt: skip

@@ -17,7 +17,7 @@ from perdure.bpmn.machine.result_paths import place_of
 from perdure.bpmn.machine.scopes import begin_at, clear, end
 from perdure.bpmn.machine.sequence_flows import is_transaction, leave
 from perdure.bpmn.machine.state import ROOT, Done, Failure, Node, Place, Undo
-from perdure.bpmn.machine.token_game import TokenGame
+from perdure.bpmn.machine.token_game_state import TokenGame
 
 FAILED = "compensation.failed"
 Then = Literal["leave", "cancel", "end", "none"]

@@ -14,13 +14,14 @@ from perdure.bpmn.machine.event_subscriptions import arm_subs
 from perdure.bpmn.machine.event_triggers import pass_event
 from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.migration import migrate
+from perdure.bpmn.machine.overrides import Proposed
 from perdure.bpmn.machine.scopes import begin_at
 from perdure.bpmn.machine.state import ENDED, ROOT, Instance
-from perdure.bpmn.machine.token_game import Cron, TokenGame
-from perdure.bpmn.machine.token_moves import run
-from perdure.contracts import flag_faults
+from perdure.bpmn.machine.token_game_loop import run
+from perdure.bpmn.machine.token_game_state import Cron, TokenGame
 from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
+from perdure.verb_contract import flag_faults
 
 Answer = Decision | Rejection
 KEEPS_NOTHING = frozenset({"discarded", "ignored", "gone", "replayed"})
@@ -51,6 +52,8 @@ def decide(
         answer = migrate(game, command, target, _version(state, command))
     else:
         answer = _TABLE[type(command)](game, command, origin, chance)
+    if isinstance(answer, Proposed):
+        return Decision(tuple(game.entries), "proposed", keeps=False, state=game.state, refusal=answer)
     if not isinstance(answer, str):
         return answer
     if not game.entries and not game.moves and not game.ready:
@@ -77,6 +80,7 @@ def _start(
     first = e.InstanceStarted(
         command.definition, command.process, command.process_version, now, origin.principal, flags, command.head,
         origin.trace, command.parent, command.business_key, command.start, command.idempotency_key,
+        origin.behind,
     )  # fmt: skip
     game = TokenGame(plan, started(first), now, cron)
     game.entries.append(first)
@@ -135,11 +139,6 @@ def _late(state: Instance, command: c.Command, now: int) -> Answer:
             return Rejection("wrong_state", "change", "instance", "?", f"it is {state.status}")
 
 
-def _post(game: TokenGame, command: c.PostProgress) -> str:
-    game.emit(e.ProgressPosted(game.now, command.text))
-    return "posted"
-
-
 _TABLE: dict[type, Callable[[TokenGame, Any, Origin, float], str | Rejection]] = {
     c.LeaseJob: lambda game, command, origin, chance: jobs.lease(game, command),
     c.RecordJob: lambda game, command, origin, chance: jobs.record(game, command, chance),
@@ -155,9 +154,8 @@ _TABLE: dict[type, Callable[[TokenGame, Any, Origin, float], str | Rejection]] =
     c.Cancel: lambda game, command, origin, chance: operator_commands.cancel(game, command),
     c.Suspend: lambda game, command, origin, chance: operator_commands.suspend(game, command),
     c.Resume: lambda game, command, origin, chance: operator_commands.resume(game, command),
-    c.Modify: lambda game, command, origin, chance: operator_commands.modify(game, command),
+    c.Modify: lambda game, command, origin, chance: operator_commands.modify(game, command, origin),
     c.RaiseIncident: lambda game, command, origin, chance: operator_commands.raise_incident(game, command),
     c.RetryIncident: lambda game, command, origin, chance: operator_commands.retry(game, command),
-    c.ResolveIncident: lambda game, command, origin, chance: operator_commands.resolve(game, command),
-    c.PostProgress: lambda game, command, origin, chance: _post(game, command),
+    c.ResolveIncident: lambda game, command, origin, chance: operator_commands.resolve(game, command, origin),
 }

@@ -10,7 +10,7 @@ from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.scopes import begin_sub, interrupt_scope
 from perdure.bpmn.machine.sequence_flows import leave
 from perdure.bpmn.machine.state import Node
-from perdure.bpmn.machine.token_game import TokenGame
+from perdure.bpmn.machine.token_game_state import TokenGame
 
 Kind = Literal["error", "escalation"]
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import assert_never
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.expression_values import moment_of, text_of
 from perdure.bpmn.machine.state import Node
-from perdure.bpmn.machine.token_game import TokenGame
+from perdure.bpmn.machine.token_game_state import TokenGame
 
 WATCHED = (m.MessageTrigger, m.TimerTrigger, m.SignalTrigger, m.ConditionalTrigger)
 INVALID = "watch.invalid"
@@ -58,8 +59,13 @@ def _arm(game: TokenGame, number: int, event: str, trigger: m.Trigger) -> None:
         case m.ConditionalTrigger():
             game.emit(e.Armed(watch, number, event, "condition"))
             game.is_flagged = True
+        case (
+            m.ErrorTrigger() | m.EscalationTrigger() | m.CompensationTrigger() | m.LinkTrigger()
+            | m.TerminateTrigger() | m.CancelTrigger()
+        ):  # fmt: skip
+            pass  # these come to whoever stands in their way, without a wait
         case _:
-            pass
+            assert_never(trigger)
 
 
 def _key(game: TokenGame, id: str) -> tuple[str, str]:

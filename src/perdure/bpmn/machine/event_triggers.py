@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import Condition, holds
+from perdure.bpmn.conditions.tree import Condition, holds
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.activities import make_job
 from perdure.bpmn.machine.expression_values import next_due
 from perdure.bpmn.machine.scopes import begin_sub, interrupt_scope
 from perdure.bpmn.machine.sequence_flows import complete, leave
 from perdure.bpmn.machine.state import Node, Watch
-from perdure.bpmn.machine.token_game import TokenGame
+from perdure.bpmn.machine.token_game_state import TokenGame
 
 
 def occur(game: TokenGame, number: int, message_id: str = "", message: bytes = b"") -> None:

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import msgspec
 
 from perdure.bpmn import model as m
-from perdure.bpmn.machine.definition import Binding, Deployed
+from perdure.bpmn.machine.deployed_process import Binding, Deployed
 from perdure.bpmn.machine.state import Job
 from perdure.bpmn.task_properties import NO_RULES, TaskRules, rules_of
-from perdure.contracts import FlagContract, RetryPolicy
+from perdure.verb_contract import FlagContract, RetryPolicy
 
 
 class Spot(msgspec.Struct, kw_only=True):

@@ -6,11 +6,11 @@ import re
 from typing import NamedTuple
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import show_literal
-from perdure.bpmn.machine.token_game import Cron, TokenGame
+from perdure.bpmn.conditions.printer import show_literal
+from perdure.bpmn.machine.token_game_state import Cron, TokenGame
 from perdure.bpmn.timer_cycles import Cycle, read_cycle
-from perdure.contracts import DurationError, parse_date_time, parse_span
-from perdure.durations import later
+from perdure.durations import DurationError, later, parse_span
+from perdure.moments import parse_date_time
 
 MAX_ITERATIONS = 1_000_000
 MAX_AT_ONCE = 1_000

@@ -10,13 +10,13 @@ from perdure.bpmn.machine.compensation import failed_undo
 from perdure.bpmn.machine.error_propagation import throw
 from perdure.bpmn.machine.event_triggers import occur
 from perdure.bpmn.machine.flag_writes import settled
-from perdure.bpmn.machine.human_tasks import LADDER, climb, find_task, note_override, task_key
+from perdure.bpmn.machine.human_tasks import LADDER, climb, find_task, note_override, seen_in, task_key
 from perdure.bpmn.machine.scopes import end
 from perdure.bpmn.machine.sequence_flows import complete
 from perdure.bpmn.machine.state import ENDED, Flags
-from perdure.bpmn.machine.token_game import TokenGame
-from perdure.contracts import nature_of
+from perdure.bpmn.machine.token_game_state import TokenGame
 from perdure.errors import Rejection
+from perdure.verb_contract import nature_of
 
 CALL_FAILED = "call.failed"
 
@@ -80,11 +80,14 @@ def complete_task(game: TokenGame, command: c.CompleteTask) -> str | Rejection:
     answered = human_tasks.answer(found[1], command.who, game.now, task_key(node.number))
     if isinstance(answered, Rejection):
         return answered
+    seen, key = seen_in(game.state), task_key(node.number)
+    if (stale := human_tasks.outdated(command.seen, seen, human_tasks.OF_TASK, "complete", "task", key)) is not None:
+        return stale
     fault = _bring(game, command.head, command.flags, command.writer, node.element, by)
     if fault is not None:
         return fault
     note_override(game, node.number, command.who, "complete")
-    game.emit(e.TaskCompleted(node.number, game.now, by))
+    game.emit(e.TaskCompleted(node.number, game.now, by, command.seen))
     intake = game.spot(node.element).intake
     if intake and command.message:
         make_job(game, node.number, intake, "intake", command.message, by)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from perdure.bpmn.machine.state import Flags, Job
-from perdure.bpmn.machine.token_game import TokenGame
+from perdure.bpmn.machine.token_game_state import TokenGame
 from perdure.bpmn.model import GIVEN_FLAGS
-from perdure.contracts import FLAG_NAME, FlagContract
+from perdure.verb_contract import FLAG_NAME, FlagContract
 
 SUB_VERB_COUNT = "orch_sub_verb_count"
 

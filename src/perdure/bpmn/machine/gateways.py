@@ -12,13 +12,13 @@
 from __future__ import annotations
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import flags_of, holds
+from perdure.bpmn.conditions.tree import flags_of, holds
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.event_subscriptions import arm, arm_message
 from perdure.bpmn.machine.execution_plan import Spot
 from perdure.bpmn.machine.sequence_flows import no_way_out, send
 from perdure.bpmn.machine.state import Node
-from perdure.bpmn.machine.token_game import TokenGame
+from perdure.bpmn.machine.token_game_state import TokenGame
 
 
 def arrive(game: TokenGame, gateway: m.Gateway, scope: int, flow: str) -> None:

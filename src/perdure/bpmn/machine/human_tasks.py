@@ -7,8 +7,8 @@ from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.expression_values import text_of
-from perdure.bpmn.machine.state import Node
-from perdure.bpmn.machine.token_game import TokenGame
+from perdure.bpmn.machine.state import Instance, Node
+from perdure.bpmn.machine.token_game_state import TokenGame
 from perdure.errors import Rejection
 from perdure.human_tasks import HumanTask, Person
 
@@ -19,10 +19,16 @@ LADDER = "ladder"
 def open_task(game: TokenGame, number: int, task: m.Task) -> None:
     rules = game.spot(task.id).rules
     assignee, groups, users, due = (text_of(game, each) for each in (task.assignee, task.groups, task.users, task.due))
-    requester = game.state.principal if rules.four_eyes else ""
+    requester, behind = (game.state.principal, game.state.behind) if rules.four_eyes else ("", ())
+    agents = human_tasks.admits_agents(rules.agents, assignee, human_tasks.names_of(users))
     due_at = human_tasks.moment(due, game.now) if due else 0
     ladder = human_tasks.ladder_from(rules.ladder, game.now)
-    game.emit(e.TaskOpened(number, assignee, groups, users, due, due_at, requester, ladder))
+    game.emit(e.TaskOpened(number, assignee, groups, users, due, due_at, requester, ladder, behind, agents))
+
+
+def seen_in(state: Instance) -> str:
+    """What somebody sees who is asked by an instance: its payload, and the process it follows."""
+    return human_tasks.seen_of(state.head, state.definition)
 
 
 def find_task(game: TokenGame, number: int, do: str) -> tuple[Node, HumanTask] | Rejection:

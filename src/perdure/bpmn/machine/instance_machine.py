@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, assert_never
 
 import msgspec
 from msgspec.structs import replace
 
+from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.apply import apply
 from perdure.bpmn.machine.commands import Command
 from perdure.bpmn.machine.decide import decide
 from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.human_tasks import LADDER
-from perdure.bpmn.machine.identity import INSTANCE
 from perdure.bpmn.machine.journal_entries import (
     ENTRY_VERSION,
     Entry,
@@ -23,7 +23,7 @@ from perdure.bpmn.machine.journal_entries import (
     Thrown,
 )
 from perdure.bpmn.machine.state import ENDED, STATE_VERSION, Instance, Job, Node, Watch
-from perdure.bpmn.machine.token_game import Cron, no_cron
+from perdure.bpmn.machine.token_game_state import Cron, no_cron
 from perdure.bpmn.machine.transition_cache import TransitionCache
 from perdure.bpmn.machine.upcasters import ENTRY_UPCASTERS, STATE_UPCASTERS
 from perdure.errors import Rejection
@@ -42,7 +42,7 @@ from perdure.journal import (
     TimerRow,
     read_form,
 )
-from perdure.journal.routes import IncidentRoute, Route, ThrownRoute
+from perdure.journal.notice_routes import IncidentRoute, Route, ThrownRoute
 
 NOTICE = "perdure:"
 THROWN = "thrown"
@@ -82,7 +82,11 @@ class InstanceMachine:
     ) -> Decision | Rejection:
         """The token game, whatever is known of it."""
         decision = decide(self.plans, state, command, origin, now, chance, self._cron)
-        if isinstance(decision, Decision) or not decision.id.startswith("?"):
+        if isinstance(decision, Decision):
+            if decision.refusal is None:
+                return decision
+            return replace(decision, refusal=replace(decision.refusal, id=id_text(id)))
+        if not decision.id.startswith("?"):
             return decision
         return replace(decision, id=id_text(id) + decision.id[1:])
 
@@ -171,6 +175,12 @@ def _timers(state: Instance) -> Iterator[TimerRow]:
 def _job_row(node: Node, job: Job, is_open: bool) -> JobRow | None:
     if node.kind != "job" or node.incident is not None:
         return None
-    if job.status == "leased":
-        return JobRow(node.number, job.worker, job.definition)
-    return JobRow(node.number, 0, job.definition) if job.status == "ready" and is_open else None
+    match job.status:
+        case "leased":
+            return JobRow(node.number, job.worker, job.definition)
+        case "ready":
+            return JobRow(node.number, 0, job.definition) if is_open else None
+        case "pending":
+            return None
+        case _:
+            assert_never(job.status)

@@ -11,15 +11,15 @@ from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.activities import rebind
 from perdure.bpmn.machine.compensation import compensate_instance, failed_undo
 from perdure.bpmn.machine.error_propagation import throw
+from perdure.bpmn.machine.event_nodes import sent
 from perdure.bpmn.machine.event_triggers import pass_event
-from perdure.bpmn.machine.events import sent
 from perdure.bpmn.machine.flag_writes import SUB_VERB_COUNT, settled
 from perdure.bpmn.machine.scopes import end
 from perdure.bpmn.machine.sequence_flows import complete
 from perdure.bpmn.machine.state import Failure, Job, Node
-from perdure.bpmn.machine.token_game import TokenGame
-from perdure.bpmn.machine.token_moves import start_job
-from perdure.contracts import nature_of
+from perdure.bpmn.machine.token_game_loop import start_job
+from perdure.bpmn.machine.token_game_state import TokenGame
+from perdure.verb_contract import nature_of
 
 MAX_INTERRUPTIONS = 5
 """How often one attempt may be cut off by a dying process before a person must look."""

@@ -10,7 +10,7 @@ from perdure.agent_usage import ModelUse
 from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, Status, Undo, WatchKind
 from perdure.human_tasks import Rung, RungAct
 
-ENTRY_VERSION = 3
+ENTRY_VERSION = 4
 How = Literal["completed", "interrupted", "cancelled", "consumed", "moved"]
 
 
@@ -27,6 +27,7 @@ class InstanceStarted(Compact, frozen=True, tag=1):
     business_key: str = ""
     start: str = ""
     idempotency_key: str = ""
+    behind: tuple[str, ...] = ()
 
 
 class Entered(Compact, frozen=True, tag=2):
@@ -175,6 +176,8 @@ class TaskOpened(Compact, frozen=True, tag=17):
     due_at: int = 0
     requester: str = ""
     ladder: tuple[Rung, ...] = ()
+    behind: tuple[str, ...] = ()
+    agents: bool = False
 
 
 class TaskClaimed(Compact, frozen=True, tag=18):
@@ -197,6 +200,8 @@ class TaskCompleted(Compact, frozen=True, tag=20):
     number: int
     at: int
     by: str
+    seen: str = ""
+    """What they decided on: the hashes of the payload and of the process."""
 
 
 class Thrown(Compact, frozen=True, tag=21):
@@ -402,6 +407,32 @@ class Rerouted(Compact, frozen=True, tag=45):
     flow: str
 
 
+class OverrideProposed(Compact, frozen=True, tag=46):
+    """Somebody asks for an act that goes around tasks. `covered` are those of them that they could have answered."""
+
+    number: int
+    at: int
+    act: bytes
+    what: str
+    tasks: tuple[str, ...]
+    needs: str
+    by: str
+    reason: str
+    behind: tuple[str, ...] = ()
+    covered: tuple[str, ...] = ()
+
+
+class OverrideAgreed(Compact, frozen=True, tag=47):
+    """Somebody else, who could have answered tasks that an act goes around, agrees to the act."""
+
+    number: int
+    at: int
+    by: str
+    reason: str
+    behind: tuple[str, ...] = ()
+    covered: tuple[str, ...] = ()
+
+
 Entry = (
     InstanceStarted | Entered | Passed | Left | Armed | Disarmed | Occurred | JobMade | JobStarted | JobCompleted
     | JobFailed | JobDiscarded | FlagsWritten | HeadChanged | IncidentRaised | IncidentResolved | TaskOpened
@@ -409,4 +440,5 @@ Entry = (
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
     | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | AgentUsed | JobRebound | Rerouted
+    | OverrideProposed | OverrideAgreed
 )  # fmt: skip

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import holds
+from perdure.bpmn.conditions.tree import holds
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.event_subscriptions import arm_boundaries
 from perdure.bpmn.machine.expression_values import count_of
 from perdure.bpmn.machine.sequence_flows import complete
 from perdure.bpmn.machine.state import Many
-from perdure.bpmn.machine.token_game import TokenGame
+from perdure.bpmn.machine.token_game_state import TokenGame
 
 CARDINALITY = "iterations.invalid"
 

@@ -16,7 +16,7 @@ from perdure.bpmn.machine.event_subscriptions import listens, rearm
 from perdure.bpmn.machine.execution_plan import Plan, Spot
 from perdure.bpmn.machine.gateways import joins, meet
 from perdure.bpmn.machine.state import ROOT, Flags, Instance, Watch
-from perdure.bpmn.machine.token_game import TokenGame
+from perdure.bpmn.machine.token_game_state import TokenGame
 from perdure.errors import Rejection
 
 

@@ -18,18 +18,19 @@ from typing import ClassVar, Literal, assert_never
 import msgspec
 from msgspec.structs import replace
 
-from perdure.bpmn.machine.identity import PROCESS
+from perdure.bpmn.machine.aggregate_ids import PROCESS
 from perdure.bpmn.machine.state import Compact
 from perdure.bpmn.timer_cycles import Cycle, read_cycle
-from perdure.contracts import DurationError, parse_date_time, parse_span
-from perdure.durations import later
+from perdure.durations import DurationError, later, parse_span
 from perdure.errors import InvariantBroken, Rejection
 from perdure.identifiers import id_text
 from perdure.journal import Decision, Notice, Origin, ParkedRow, RecordCodec, Rows, TimerRow, Upcaster, read_form
-from perdure.journal.routes import StartRoute
+from perdure.journal.notice_routes import StartRoute
+from perdure.moments import parse_date_time
+from perdure.verb_contract import ConsequenceTier
 
-STATE_VERSION = 3
-ENTRY_VERSION = 3
+STATE_VERSION = 4
+ENTRY_VERSION = 4
 START_FIRED = "start_fired"
 MAX_VERSIONS = 10_000
 
@@ -57,6 +58,8 @@ class Version(Compact, frozen=True):
     verb: str = ""
     diagram: bytes = b""
     """How it is drawn, by its hash; empty when it came without a drawing."""
+    consequence: ConsequenceTier | Literal[""] = ""
+    """The gravest tier it could reach when it was deployed; empty of one deployed before that was kept."""
 
 
 class ArmedStart(Compact, frozen=True):
@@ -104,6 +107,7 @@ class Deploy(msgspec.Struct, frozen=True, kw_only=True):
     starts: tuple[Start, ...] = ()
     verb: str = ""
     diagram: bytes = b""
+    consequence: ConsequenceTier | Literal[""] = ""
     instead: bytes | None = None
     """The one diagram that this one may take the place of; None when it may take that of any."""
 
@@ -135,6 +139,7 @@ class VersionDeployed(Compact, frozen=True, tag=1):
     starts: tuple[Start, ...] = ()
     verb: str = ""
     diagram: bytes = b""
+    consequence: ConsequenceTier | Literal[""] = ""
 
 
 class StatusChanged(Compact, frozen=True, tag=2):
@@ -175,8 +180,9 @@ ProcessEntry = VersionDeployed | StatusChanged | StartsArmed | StartFired | Redr
 STATE_UPCASTERS = ENTRY_UPCASTERS = (
     Upcaster(1, lambda form: [2, *form[1:]]),
     Upcaster(2, lambda form: [3, *form[1:]]),
+    Upcaster(3, lambda form: [4, *form[1:]]),
 )
-"""Version 1 knew no drawings; version 2 no months, and not since when a timer is armed."""
+"""Version 1 knew no drawings; version 2 no months, and not since when a timer is armed; version 3 no consequences."""
 
 
 def no_cron(text: str, after: int) -> int:
@@ -217,7 +223,7 @@ class ProcessMachine:
             return Rejection("blocked", "deploy", "process", command.process, f"it has {MAX_VERSIONS} versions already")
         deployed = VersionDeployed(
             command.process, number, command.hash, now, origin.principal, command.starts, command.verb,
-            command.diagram,
+            command.diagram, command.consequence,
         )  # fmt: skip
         return self._changed(state, deployed, now)
 
@@ -275,7 +281,8 @@ class ProcessMachine:
     def apply(self, state: ProcessState | None, entry: ProcessEntry) -> ProcessState:
         if isinstance(entry, VersionDeployed):
             added = Version(
-                entry.number, entry.hash, "active", entry.at, entry.by, entry.starts, entry.verb, entry.diagram
+                entry.number, entry.hash, "active", entry.at, entry.by, entry.starts, entry.verb, entry.diagram,
+                entry.consequence,
             )  # fmt: skip
             before = state or ProcessState(STATE_VERSION, entry.process)
             return replace(before, versions=(*before.versions, added))

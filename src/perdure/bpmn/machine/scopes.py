@@ -8,7 +8,7 @@ from perdure.bpmn.machine.ad_hoc_subprocesses import begin_next, open_ad_hoc
 from perdure.bpmn.machine.event_subscriptions import arm_subs
 from perdure.bpmn.machine.sequence_flows import complete, leave
 from perdure.bpmn.machine.state import ROOT, Failure, Status
-from perdure.bpmn.machine.token_game import TokenGame
+from perdure.bpmn.machine.token_game_state import TokenGame
 
 
 def open_scope(game: TokenGame, number: int, node: m.SubProcess) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from perdure.bpmn import model as m
-from perdure.bpmn.conditions import flags_of, holds
+from perdure.bpmn.conditions.tree import flags_of, holds
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.ad_hoc_subprocesses import goes_on, is_ad_hoc
 from perdure.bpmn.machine.state import Done, Node
-from perdure.bpmn.machine.token_game import TokenGame
+from perdure.bpmn.machine.token_game_state import TokenGame
 
 NO_WAY_OUT = "gateway.no_way_out"
 

@@ -7,10 +7,11 @@ from typing import Literal, assert_never, get_args
 import msgspec
 
 from perdure.agent_usage import Spent
-from perdure.contracts import FailureClass
 from perdure.human_tasks import HumanTask
+from perdure.overrides import Override
+from perdure.verb_contract import FailureClass
 
-STATE_VERSION = 3
+STATE_VERSION = 4
 
 Status = Literal[
     "active", "suspended", "completed", "failed", "cancelled", "terminated", "compensating", "compensated",
@@ -53,6 +54,7 @@ def is_container(kind: NodeKind) -> bool:
 ENDED: frozenset[str] = frozenset(each for each in get_args(Status) if is_ended(each))
 CONTAINERS: frozenset[str] = frozenset(each for each in get_args(NodeKind) if is_container(each))
 
+JobState = Literal["ready", "leased", "pending"]
 WatchKind = Literal["message", "timer", "signal", "condition"]
 ROOT = 1
 """The number of the node that is the process itself."""
@@ -79,7 +81,7 @@ class Job(Compact, frozen=True):
 
     type: str
     run: int
-    status: Literal["ready", "leased", "pending"] = "ready"
+    status: JobState = "ready"
     attempt: int = 0
     worker: int = 0
     started_at: int = 0
@@ -234,6 +236,10 @@ class Instance(msgspec.Struct, array_like=True, dict=True):
     idempotency_key: str = ""
     spent: Spent | None = None
     """What its agents have used, in all attempts."""
+    behind: tuple[str, ...] = ()
+    """Who asked for it besides the principal."""
+    overrides: tuple[Override, ...] = ()
+    """Acts around its tasks: those that wait for somebody, and the latest that were done."""
 
     def copy(self) -> Instance:
         return msgspec.structs.replace(

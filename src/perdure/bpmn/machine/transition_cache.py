@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import msgspec
 
 from perdure.bpmn.machine import commands as c
-from perdure.bpmn.machine.opaque_values import READERS, STEP, Brought, Values, given
+from perdure.bpmn.machine.opaque_command_values import READERS, STEP, Brought, Values, given
 from perdure.bpmn.machine.state import Instance
 from perdure.bpmn.machine.state_templates import (
     Blank,
@@ -234,3 +234,12 @@ def _value(blank: Blank, number: int, filling: Filling) -> Any:
             return STEP + word
         case "hash":
             return word.encode().ljust(32, b"\xff")
+
+
+_read = msgspec.msgpack.Decoder(Instance).decode
+
+
+def samples(shape: Shape) -> list[Instance]:
+    """For whoever would know of all states of a shape what they see of one: not believed but tried, as moves are."""
+    filled = [fill(shape.blanks, filling) for filling in ("forwards", *FILLINGS)]
+    return [_read(shape.template.filled(tuple(map(_pack, values)))) for values in filled]

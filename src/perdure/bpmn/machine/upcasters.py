@@ -9,7 +9,7 @@ import msgspec
 from perdure.bpmn.machine.completed_activities import compact
 from perdure.bpmn.machine.state import Done
 from perdure.human_tasks import HumanTask, names_of
-from perdure.journal import Upcaster
+from perdure.journal import Upcaster, grown
 
 NODES, NODE_AT, NODE_TASK, NODE_DONE = 13, 4, 8, 12
 UNDOING, UNDOING_KEEPS = 25, 4
@@ -51,5 +51,5 @@ def _from_two(form: list[Any]) -> list[Any]:
     return [3, *form[1:]]
 
 
-STATE_UPCASTERS = (Upcaster(1, _state_from_one), Upcaster(2, _from_two))
-ENTRY_UPCASTERS = (Upcaster(1, _entries_from_one), Upcaster(2, _from_two))
+STATE_UPCASTERS = (Upcaster(1, _state_from_one), Upcaster(2, _from_two), grown(3))
+ENTRY_UPCASTERS = (Upcaster(1, _entries_from_one), Upcaster(2, _from_two), grown(3))

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from perdure.bpmn.machine.state import Instance, Node
 from perdure.bpmn.model import Event, MultiInstance, SubProcess
-from perdure.bpmn.proof.command_effects import Walk
 from perdure.bpmn.proof.enabled_moves import Move
 from perdure.bpmn.proof.flag_values import Open
+from perdure.bpmn.proof.move_effects import Walk
 from perdure.bpmn.proof.process_graph import DONE, Outline, Part
 from perdure.bpmn.proof.token_reachability import Flood, Footprint, Standing, is_event_subprocess
 

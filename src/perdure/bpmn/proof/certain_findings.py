@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from perdure.bpmn.conditions.tree import Both, Condition, Either, Foreign, Not, flags_of
+from perdure.bpmn.conditions.tree import Condition, Foreign, atoms, flags_of, leaves, literals_of
 from perdure.bpmn.model import Gateway, Process, nodes, scopes
-from perdure.bpmn.proof.flag_values import atoms, literals_of
 from perdure.bpmn.proof.verdict import Finding
 
 WHATEVER_FLAGS_SAY = frozenset({"SND002", "SND005", "SND006"})
@@ -30,7 +29,7 @@ def _is_ruled_out(element: str, process: Process) -> bool:
     mixed = _mixed([flow.condition for flow in every if flow.condition is not None])
     flows = [flow for flow in every if flow.target == element]
     return bool(flows) and all(
-        flow.condition is not None and _is_read(flow.condition) and not mixed & flags_of(flow.condition)
+        flow.condition is not None and not _is_foreign(flow.condition) and not mixed & flags_of(flow.condition)
         for flow in flows
     )
 
@@ -43,13 +42,5 @@ def _mixed(conditions: list[Condition]) -> set[str]:
     return {flag for flag, found in types.items() if len(found) > 1}
 
 
-def _is_read(condition: Condition) -> bool:
-    match condition:
-        case Foreign():
-            return False
-        case Both(parts) | Either(parts):
-            return all(_is_read(part) for part in parts)
-        case Not(part):
-            return _is_read(part)
-        case _:
-            return True
+def _is_foreign(condition: Condition) -> bool:
+    return any(isinstance(leaf, Foreign) for leaf in leaves(condition))

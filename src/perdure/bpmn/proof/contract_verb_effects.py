@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from perdure.bpmn.lint import Contract, VerbContract
-from perdure.bpmn.lint.contract import same_name
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.lint.contract import Contract, VerbContract, same_name
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.model import Definitions, Event, Process, Task, nodes
 from perdure.bpmn.proof.proof_subject import deployed_of
 from perdure.bpmn.proof.verb_effects import Environment, intake_of
-from perdure.contracts import FlagContract
+from perdure.verb_contract import FlagContract
 
 
 def environment_of(process: Process, contract: Contract | None) -> Environment:

@@ -9,14 +9,14 @@ from typing import Any
 import yaml
 
 from perdure.bpmn.conditions.tree import Scalar
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.state import ENDED
 from perdure.bpmn.model import Event, MessageTrigger, Process, SignalTrigger, TimerTrigger
-from perdure.bpmn.proof.called_processes import has_calls, inlined, with_calls
+from perdure.bpmn.proof.counterexample_called_processes import has_calls, inlined, with_calls
 from perdure.bpmn.proof.counterexample_timeline import BEGIN, Ran, Timetable, timetable
 from perdure.bpmn.proof.proof_subject import domains_of
 from perdure.bpmn.proof.verdict import Finding, Step
-from perdure.contracts import FlagContract
+from perdure.verb_contract import FlagContract
 
 NEVER = "P3650D"
 SECOND = 1_000_000

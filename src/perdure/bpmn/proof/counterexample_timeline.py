@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from perdure.bpmn.conditions.tree import Scalar
 from perdure.bpmn.machine import commands as c
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.execution_plan import Plan, plan_of
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.journal_entries import Entered, Entry, Passed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from perdure.bpmn.conditions.tree import Scalar
 from perdure.bpmn.machine import commands as c
@@ -87,16 +87,22 @@ class Moves:
             yield Move(node.number, "call_escalated", node.element, node.number, process, code)
 
     def _of_watch(self, state: Instance, watch: Watch) -> Iterator[Move]:
-        if watch.kind == "condition" or watch.is_met or self._is_crowded(state, watch):
+        if watch.is_met or self._is_crowded(state, watch):
             return
-        owner = watch.node
-        if watch.kind == "timer":
-            yield Move(owner, "timer", watch.event, watch.number)
-            return
-        intake = intake_of(self._outline.parts[watch.event].node)
-        kind: StepKind = "message" if watch.kind == "message" else "signal"
-        for flags, left in self._written("" if not intake else None):
-            yield Move(owner, kind, watch.event, watch.number, watch.name, "", flags, left, has_intake=bool(intake))
+        match watch.kind:
+            case "condition":
+                return
+            case "timer":
+                yield Move(watch.node, "timer", watch.event, watch.number)
+            case "message" | "signal":
+                intake = intake_of(self._outline.parts[watch.event].node)
+                for flags, left in self._written("" if not intake else None):
+                    yield Move(
+                        watch.node, watch.kind, watch.event, watch.number, watch.name, "", flags, left,
+                        has_intake=bool(intake),
+                    )  # fmt: skip
+            case _:
+                assert_never(watch.kind)
 
     def _is_crowded(self, state: Instance, watch: Watch) -> bool:
         """Whether an event that lets its activity stand has brought enough tokens that are still under way."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.journal_entries import Entered, Passed
 from perdure.bpmn.model import Model
 from perdure.bpmn.proof.prover import Proof
 from perdure.bpmn.proof.verb_effects import Environment
 from perdure.bpmn.proof.verdict import Finding
 from perdure.bpmn.svg import Mark, Marks, draw
-from perdure.contracts import FlagContract
+from perdure.verb_contract import FlagContract
 
 
 def picture_of(model: Model, deployed: Deployed, finding: Finding, flags: tuple[FlagContract, ...] = ()) -> str:

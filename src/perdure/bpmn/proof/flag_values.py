@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import msgspec
 
-from perdure.bpmn.conditions.tree import Among, Both, Compare, Condition, Either, Foreign, Not, Scalar, holds
-from perdure.contracts import FlagContract
+from perdure.bpmn.conditions.tree import Atom, Scalar, holds, literals_of
+from perdure.verb_contract import FlagContract
 
 OTHER = "another value"
 """Stands for every text that no condition names."""
@@ -53,23 +53,6 @@ class Domain(msgspec.Struct, frozen=True, kw_only=True):
     is_eager: bool = False
 
 
-Atom = Compare | Among
-
-
-def atoms(condition: Condition) -> Iterator[Atom]:
-    """The comparisons a condition is made of."""
-    match condition:
-        case Compare() | Among():
-            yield condition
-        case Both(parts) | Either(parts):
-            for part in parts:
-                yield from atoms(part)
-        case Not(part):
-            yield from atoms(part)
-        case Foreign():
-            return
-
-
 def domain_of(
     name: str, contract: FlagContract | None, met: Iterable[Atom], kept: tuple[Scalar, ...] = (), is_eager: bool = False
 ) -> Domain:
@@ -107,10 +90,6 @@ def _candidates(contract: FlagContract | None, met: tuple[Atom, ...], kept: tupl
             return tuple(sorted({*near, *(each for each in kept if isinstance(each, int))} or {0}))
         case _:
             return (*(each for each in (*kept, *literals) if isinstance(each, str)), *(() if kept else (OTHER,)))
-
-
-def literals_of(atom: Atom) -> tuple[Scalar, ...]:
-    return atom.literals if isinstance(atom, Among) else (atom.literal,)
 
 
 def _type_of(literals: tuple[Scalar, ...], kept: tuple[Scalar, ...]) -> str:

@@ -139,17 +139,6 @@ class Outline:
                 found |= self.parts[id].live
         return found
 
-    def interrupted(self, scope: str) -> int:
-        """What may be read after everything in a scope was stopped."""
-        found = 0
-        for handler in self.handlers.get(scope, ()):
-            found |= self.parts[handler].live
-        if (part := self.parts.get(scope)) is not None:
-            found |= self._scope_after(scope)
-            for id in part.boundaries:
-                found |= self.parts[id].live
-        return found
-
     def _begins(self, part: Part) -> bool:
         node = part.node
         if isinstance(node, Event):

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from perdure.bpmn.conditions.tree import Condition, Scalar
-from perdure.bpmn.machine.definition import Binding, Deployed
+from perdure.bpmn.conditions.tree import Atom, Condition, Scalar, atoms
+from perdure.bpmn.machine.deployed_process import Binding, Deployed
 from perdure.bpmn.machine.execution_plan import Plan, plan_of
 from perdure.bpmn.model import (
     COMPLETED_COUNT,
@@ -28,9 +28,9 @@ from perdure.bpmn.model import (
     nodes,
     scopes,
 )
-from perdure.bpmn.proof.flag_values import Atom, Domain, atoms, domain_of
+from perdure.bpmn.proof.flag_values import Domain, domain_of
 from perdure.bpmn.proof.process_graph import own_conditions
-from perdure.contracts import FLAG_NAME, FlagContract
+from perdure.verb_contract import FLAG_NAME, FlagContract
 
 FEW = 2
 """More iterations than this behave as this many."""

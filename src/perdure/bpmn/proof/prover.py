@@ -9,12 +9,12 @@ from itertools import product
 from msgspec.structs import replace
 
 from perdure.bpmn.conditions.tree import Scalar
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.model import Definitions, Event, Gateway, Process, Task
 from perdure.bpmn.proof.counterexample_replay import Replay
 from perdure.bpmn.proof.enabled_moves import Move, Moves
-from perdure.bpmn.proof.findings import Judge
+from perdure.bpmn.proof.finding_builder import Judge
 from perdure.bpmn.proof.flag_values import Domain, Open
 from perdure.bpmn.proof.process_graph import Outline
 from perdure.bpmn.proof.proof_subject import abstract, deployed_of, domains_of
@@ -24,9 +24,9 @@ from perdure.bpmn.proof.state_transitions import After, Stepper, start_command
 from perdure.bpmn.proof.undeclared_flags import unset_findings
 from perdure.bpmn.proof.verb_effects import Environment
 from perdure.bpmn.proof.verdict import Bounds, Finding, Statistics, Verdict, Word
-from perdure.contracts import FlagContract
 from perdure.errors import RejectedError, Rejection
 from perdure.sources import effort_clock
+from perdure.verb_contract import FlagContract
 
 BOUNDS = Bounds()
 

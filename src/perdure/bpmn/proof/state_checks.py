@@ -8,7 +8,7 @@ from typing import NamedTuple
 from perdure.bpmn.machine.journal_entries import ErrorThrown
 from perdure.bpmn.machine.sequence_flows import NO_WAY_OUT
 from perdure.bpmn.machine.state import Instance, Node
-from perdure.bpmn.machine.token_moves import ENDLESS
+from perdure.bpmn.machine.token_game_loop import ENDLESS
 from perdure.bpmn.proof.error_end_events import error_ends, uncaught
 from perdure.bpmn.proof.finding_texts import MERGE
 from perdure.bpmn.proof.process_graph import Outline

@@ -6,10 +6,11 @@ from typing import Any
 
 import msgspec
 
+from perdure.bpmn.conditions.tree import atoms, literals_of
 from perdure.bpmn.machine.completed_activities import backwards, listed
 from perdure.bpmn.machine.state import Done, Instance, Node, Undo, Watch
 from perdure.bpmn.model import COMPLETED_COUNT, CallActivity, Element, MultiInstance, StandardLoop, SubProcess, Task
-from perdure.bpmn.proof.flag_values import Open, atoms, literals_of
+from perdure.bpmn.proof.flag_values import Open
 from perdure.bpmn.proof.process_graph import Outline
 
 Key = bytes

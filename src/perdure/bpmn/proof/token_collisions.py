@@ -8,7 +8,7 @@ from itertools import islice
 
 from perdure.bpmn.machine.journal_entries import Entered, Passed
 from perdure.bpmn.machine.state import Instance
-from perdure.bpmn.machine.token_moves import ENDLESS
+from perdure.bpmn.machine.token_game_loop import ENDLESS
 from perdure.bpmn.proof.enabled_moves import Move, Moves
 from perdure.bpmn.proof.process_graph import Outline
 from perdure.bpmn.proof.state_keys import Key, Keys

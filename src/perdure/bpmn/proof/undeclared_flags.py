@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from perdure.bpmn.conditions.tree import Condition, holds
+from perdure.bpmn.conditions.tree import Condition, atoms, holds
 from perdure.bpmn.model import GIVEN_FLAGS, Event, Process, scopes
 from perdure.bpmn.proof.finding_texts import texts
-from perdure.bpmn.proof.flag_values import atoms
 from perdure.bpmn.proof.verdict import Finding
 
 CODE = "SND011"

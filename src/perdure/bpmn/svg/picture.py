@@ -28,12 +28,12 @@ from perdure.bpmn.model import (
     SubProcess,
     scopes,
 )  # fmt: skip
-from perdure.bpmn.svg.artifacts import draw_annotation, draw_lane, draw_pool
 from perdure.bpmn.svg.edges import draw_association, draw_flow, draw_message_flow
 from perdure.bpmn.svg.mark_overlay import overlay
 from perdure.bpmn.svg.marks import Mark, Marks
 from perdure.bpmn.svg.markup import element, escaped, group, number, rectangle
 from perdure.bpmn.svg.nodes import draw_node
+from perdure.bpmn.svg.pools_and_artifacts import draw_annotation, draw_lane, draw_pool
 from perdure.bpmn.svg.stylesheet import style_sheet
 
 MARGIN = 24.0

@@ -7,17 +7,17 @@ from itertools import islice
 from perdure.bpmn.model import Model, Place
 from perdure.bpmn.xml.parser import parse_tags
 from perdure.bpmn.xml.read_limits import MAX_PROBLEMS
-from perdure.bpmn.xml.readers.child_elements import look_at_children
 from perdure.bpmn.xml.readers.diagrams import read_diagram
 from perdure.bpmn.xml.readers.file_context import Reading
 from perdure.bpmn.xml.readers.global_elements import global_tasks, look_at_operations, referred
 from perdure.bpmn.xml.readers.ids import read_ids
+from perdure.bpmn.xml.readers.misplaced_elements import look_at_children
 from perdure.bpmn.xml.readers.misplaced_extensions import look_at_places
 from perdure.bpmn.xml.readers.root_elements import read_definitions
 from perdure.bpmn.xml.readers.unknown_attributes import look_at_spelling
 from perdure.bpmn.xml.readers.unused_references import look_for_strays
 from perdure.bpmn.xml.readers.whitespace import drop_blanks
-from perdure.bpmn.xml.references import reference_faults
+from perdure.bpmn.xml.reference_checks import reference_faults
 from perdure.errors import ModelError
 
 UNNAMED = "model.bpmn"

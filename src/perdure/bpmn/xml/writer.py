@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from perdure.bpmn.model import Annotation, Collaboration, Definitions, Diagram, Message, Model, scopes
 from perdure.bpmn.xml import extension_schema
 from perdure.bpmn.xml.element import Tag
-from perdure.bpmn.xml.expressions import show_value
 from perdure.bpmn.xml.namespaces import NOTED
+from perdure.bpmn.xml.value_text import show_value
 from perdure.bpmn.xml.writers.diagrams import diagram_tags
 from perdure.bpmn.xml.writers.event_definitions import given
 from perdure.bpmn.xml.writers.extensions import Kept

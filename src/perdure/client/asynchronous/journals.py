@@ -1,44 +1,22 @@
-"""Journals, pages and waits of a server: what happened, what is still to come, and until something has come so far."""
+"""Journals of a server: what happened, and what is still to come."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator
+from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from perdure.app.calls.views import EventView
-from perdure.app.lists.cursors import Page
-from perdure.app.operations.events import FollowJournal
-from perdure.app.operations.operation import A, Operation, R
+from perdure.app.feed.feed import FeedItem
+from perdure.app.lists.cursors import DEFAULT_LIMIT, Page
+from perdure.app.operations import events
+from perdure.app.operations.events import FollowFeed, FollowJournal
+from perdure.app.operations.operation import Operation, R
 from perdure.client.asynchronous.transport import Transport, placed
-from perdure.sources import SECOND
 
-T = TypeVar("T")
-SLICE_SECONDS = 20.0
-"""How long one request waits; the next one goes on waiting."""
 MOST = 200
 Journal = Operation[FollowJournal, Page[EventView]]
-
-
-async def wait_for(
-    transport: Transport, operation: Operation[R, A], request: R, until: str, timeout_seconds: float | None
-) -> A:
-    """Until it has come so far, or the time is up. The server holds the answer back: nobody has to ask often."""
-    now = transport.sources.now
-    began = now()
-    while True:
-        asked = now()
-        left = SLICE_SECONDS
-        if timeout_seconds is not None:
-            left = max(0.0, min(left, timeout_seconds - (asked - began) / SECOND))
-        view = await transport.ask(operation, replace(request, until=until, timeout_seconds=left))
-        # An answer before its time says that it has come so far.
-        if (now() - asked) / SECOND < left or (
-            timeout_seconds is not None and now() - began >= timeout_seconds * SECOND
-        ):
-            return view
 
 
 async def journal(
@@ -58,15 +36,23 @@ async def journal(
         cursor = page.next
 
 
+def journal_of(
+    transport: Transport, operation: Journal, show: Operation[R, Any], subject: R, after: int, follow: bool
+) -> AsyncIterator[EventView]:
+    """The journal of a subject; with `follow`, what is still to come as well until it ends."""
+    if follow:
+        return follow_journal(transport, operation, show, subject, after)
+    return journal(transport, operation, str(getattr(subject, "id")), after)  # noqa: B009  whatever is shown has it
+
+
 async def follow_journal(
-    transport: Transport, operation: Journal, show: Operation[R, A], subject: R, after: int,
-    is_ended: Callable[[A], bool],
-) -> AsyncIterator[EventView]:  # fmt: skip
+    transport: Transport, operation: Journal, show: Operation[R, Any], subject: R, after: int
+) -> AsyncIterator[EventView]:
     """The journal and what is still to come, until it has ended; through however many connections, each event once."""
-    view: Any = await transport.ask(show, subject)
+    view = await transport.ask(show, subject)
     record, seen, id = min(after, view.sequence), 0, view.id
     path, _ = placed(operation, FollowJournal(id))
-    if not is_ended(view):
+    if not view.is_ended:
         async for events in transport.stream(path, str(record)):
             for sent in events:
                 if not sent.data:
@@ -77,22 +63,44 @@ async def follow_journal(
             # Only what is newer than what is known can have ended it.
             if record >= view.sequence:
                 view = await transport.ask(show, subject)
-            if is_ended(view):
+            if view.is_ended:
                 break
     async for event in journal(transport, operation, id, record, seen):
         yield event
 
 
-async def pages(
-    transport: Transport, kind: type[T], operation: Operation[R, Any], request: R, limit: int, cursor: str | None = None
-) -> AsyncIterator[T]:
-    """The items of a list, page by page, as many as are wanted."""
-    while limit > 0:
-        asked = replace(request, limit=min(limit, MOST), after=cursor)
-        page: Page[T] = await transport.ask_for(Page[kind], operation, asked)  # type: ignore[valid-type]
-        for item in page.items:
-            yield item
-        limit -= len(page.items)
-        cursor = page.next
-        if cursor is None:
-            return
+class Feed:
+    """The journal of a tenant in the order of commits, entry by entry. Reached as `client.feed`.
+
+    Who goes on from the cursor of the last item seen misses none and meets none twice, also after a crash of either
+    side or of what is between them.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def end(self) -> str:
+        """The cursor of now: who takes it before listing and follows from it misses nothing."""
+        cursor = ""
+        async for sent in self._transport.stream("/events", ""):
+            cursor = next((each.id for each in sent if each.id), "")
+            if cursor:
+                break
+        return cursor
+
+    async def read(self, after: str | None = None, limit: int = DEFAULT_LIMIT) -> Page[FeedItem]:
+        """Items after a cursor, without one from the first on. `next` is always there: whoever has all asks again."""
+        return await self._transport.ask(events.follow_events, FollowFeed(after, limit))
+
+    async def follow(
+        self, after: str | None = None, *, pulse_seconds: float | None = None
+    ) -> AsyncIterator[list[FeedItem]]:
+        """What comes after a cursor, from now on without one; through however many connections, each item once.
+
+        With `pulse_seconds` an empty batch comes whenever the server says that nothing has happened; how often is up
+        to the server.
+        """
+        async for sent in self._transport.stream("/events", after or ""):
+            items = [msgspec.json.decode(each.data, type=FeedItem) for each in sent if each.data]
+            if items or (pulse_seconds is not None and not any(each.id for each in sent)):
+                yield items

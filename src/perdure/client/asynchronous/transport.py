@@ -11,18 +11,22 @@ from urllib.parse import quote
 
 import httpx
 import msgspec
+from msgspec.structs import replace
 
 from perdure.app.operations.operation import A, Operation, R
+from perdure.client.answer_conversion import carried
 from perdure.client.problem_errors import RETRIED, RUNNING, error_of, read_problem
+from perdure.client.refused_messages import undelivered
 from perdure.client.retry_backoff import Patience
 from perdure.client.server_sent_events import Reader, SentEvent
-from perdure.client.server_views import carried
 from perdure.errors import PerdureError, RejectedError, Rejection, StoreSettingError, StoreUnavailableError
-from perdure.sources import SystemSources, id_text
+from perdure.sources import SECOND, SystemSources, id_text
 
 T = TypeVar("T")
 BASE = "/api"
 STREAM = "text/event-stream"
+SLICE_SECONDS = 20.0
+"""How long one request waits; the next one goes on waiting."""
 QUIET_SECONDS = 45.0
 """Servers pulse three times in so long: a stream that is silent for longer is lost."""
 
@@ -31,6 +35,9 @@ _PLACES = re.compile(r"\{(\w+)\}")
 
 class Transport:
     """A server, and the key that is shown to it."""
+
+    tenant = ""
+    """The key says which tenant it is."""
 
     def __init__(self, url: str, key: str, timeout_seconds: float, patience_seconds: float) -> None:
         self.url = checked_url(url)
@@ -53,7 +60,12 @@ class Transport:
 
     async def ask(self, operation: Operation[R, A], request: R, *, key: str = "", seen: int | None = None) -> A:
         """Perform an operation on the server. An act happens once: however often it is asked, it has one key."""
-        answer = await self._send(operation, request, key, seen)
+        try:
+            answer = await self._send(operation, request, key, seen)
+        except RejectedError as refused:
+            if (told := undelivered(request, refused)) is None:
+                raise
+            return cast("A", told)
         if operation.answer is bytes:
             return cast("A", answer.content)
         if get_origin(operation.answer) in (Union, UnionType):
@@ -63,6 +75,22 @@ class Transport:
     async def ask_for(self, kind: type[T], operation: Operation[R, Any], request: R) -> T:
         """Perform an operation whose request says which kind of answer it gets."""
         return self._decoded(kind, await self._send(operation, request, "", None))
+
+    async def wait(self, operation: Operation[R, A], request: R, until: str, timeout_seconds: float | None) -> A:
+        """Until it has come so far, or the time is up. The server holds the answer back: nobody has to ask often."""
+        now = self.sources.now
+        began = now()
+        while True:
+            asked = now()
+            left = SLICE_SECONDS
+            if timeout_seconds is not None:
+                left = max(0.0, min(left, timeout_seconds - (asked - began) / SECOND))
+            view = await self.ask(operation, replace(request, until=until, timeout_seconds=left))
+            # An answer before its time says that it has come so far.
+            if (now() - asked) / SECOND < left or (
+                timeout_seconds is not None and now() - began >= timeout_seconds * SECOND
+            ):
+                return view
 
     async def _send(self, operation: Operation[R, Any], request: R, key: str, seen: int | None) -> httpx.Response:
         method, (path, fields) = operation.routes[-1].method, placed(operation, request)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
-from perdure.bpmn.machine.identity import INSTANCE, PROCESS
-from perdure.contracts import check_key
+from perdure.bpmn.machine.aggregate_ids import INSTANCE, PROCESS
 from perdure.engine import EVERYTHING, MESSAGE, SIGNAL, Flags, JobStream, StartRequest, Until
 from perdure.engines.embedded.human_tasks import HumanTasks
 from perdure.engines.embedded.instances.instance_changes import InstanceChanges
@@ -14,15 +13,16 @@ from perdure.engines.embedded.instances.instances import Instances
 from perdure.engines.embedded.job_streams import EmbeddedJobStream
 from perdure.engines.embedded.jobs.job_leases import JobLeases
 from perdure.engines.embedded.messages.correlation import Messages
-from perdure.engines.embedded.messages.intake import MessageIntake
+from perdure.engines.embedded.messages.message_payload import MessageIntake
 from perdure.engines.embedded.messages.ports import MessageTargets
 from perdure.engines.embedded.outbox import Outbox
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.embedded.recovery import InstanceRecovery, ProcessRecovery
+from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.processes.forms import Forms
-from perdure.processes.instances import InstanceReader
+from perdure.processes.instance_reader import InstanceReader
 from perdure.runbooks.executor.call_executor import CallExecutor
 from perdure.runbooks.executor.recovery import Recovery
 from perdure.runbooks.machine.state import Pin

@@ -16,16 +16,18 @@ from perdure.bpmn.machine.commands import (
     UnclaimTask,
 )
 from perdure.bpmn.machine.journal_entries import TaskCompleted
-from perdure.contracts import check_key
 from perdure.engine import Flags, InstanceName, Until
 from perdure.engines.embedded.instances.instances import Instances
-from perdure.engines.embedded.messages.intake import MessageIntake
+from perdure.engines.embedded.messages.message_payload import MessageIntake
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.human_tasks import Person, over, unanswerable
+from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import APPLIED, Attachments, InboxRow
-from perdure.processes.instances import instance_id
+from perdure.payload import canonical, digest
+from perdure.processes.instance_reader import instance_id
+from perdure.processes.unseen_tasks import tasks_below
 from perdure.runbooks.machine.runbook_machine import NOTICE
 from perdure.sources import Id, id_text
 
@@ -88,6 +90,7 @@ class HumanTasks:
         message_id: str = "",
         override: str = "",
         until: Until = "committed",
+        seen: str = "",
     ) -> Aggregate:
         """End a task; under one message id it ends once, however often that is sent.
 
@@ -109,6 +112,7 @@ class HumanTasks:
             command = CompleteTask(
                 node=node, who=who, head=brought.head, message=brought.message, flags=dict(flags or {}),
                 writer=writer, message_id=message_id, worker=self._instances.worker_of(aggregate),
+                seen=seen,
             )  # fmt: skip
             return Prepared(command, attached)
 
@@ -163,11 +167,15 @@ class HumanTasks:
     ) -> Aggregate:
         """End what is stuck by hand: as if it had completed with these, or with a business error."""
 
+        before = await self._instances.read(instance, origin)
+        unseen = await tasks_below(self._instances.reader, before, (node,), (), origin)
+        given = digest(canonical(dict(data))) if data is not None else b""
+
         def make(aggregate: Aggregate) -> Prepared:
             brought = self._arrivals.by_hand(aggregate, node, data, by=origin.principal)
             command = ResolveIncident(
                 node=node, head=brought.head, flags=dict(flags or {}), error=error, reason=reason,
-                worker=self._instances.worker_of(aggregate),
+                worker=self._instances.worker_of(aggregate), data=given, unseen=unseen,
             )  # fmt: skip
             return Prepared(command, Attachments(payloads=list(brought.payloads)))
 
@@ -176,7 +184,7 @@ class HumanTasks:
 
 def person(origin: Origin, override: str = "") -> Person:
     """Who acts, with the groups that the caller vouches for."""
-    return Person(origin.principal, origin.groups, override)
+    return Person(origin.principal, origin.groups, override, origin.behind)
 
 
 def _strange(aggregate: Aggregate, node: int, who: Person, key: str) -> Rejection | None:

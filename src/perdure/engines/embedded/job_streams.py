@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Self, assert_never
 
-from perdure.contracts import FailureClass
 from perdure.engine import Flags
 from perdure.engines.embedded.instances.instances import Instances
 from perdure.errors import BusinessError, RejectedError, Rejection, Transient
+from perdure.verb_contract import FailureClass
 from perdure.verbs import Call, Result
 
 FAILED = "job.failed"

@@ -33,7 +33,7 @@ from perdure.engines.embedded.messages.correlation import Messages
 from perdure.engines.embedded.messages.envelope import thrown_id
 from perdure.errors import PerdureError
 from perdure.journal import Notice, Origin
-from perdure.journal.routes import StartRoute, ThrownRoute, read_route
+from perdure.journal.notice_routes import StartRoute, ThrownRoute, read_route
 from perdure.kernel.kernel import Aggregate
 from perdure.kernel.ports import PENDING, Attachments
 from perdure.payload import digest

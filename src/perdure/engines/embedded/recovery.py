@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from perdure.bpmn.machine.aggregate_ids import PROCESS
 from perdure.bpmn.machine.commands import FireTimer, RetryIncident
-from perdure.bpmn.machine.identity import PROCESS
 from perdure.bpmn.machine.process_machine import FireStart
 from perdure.engines.embedded.instances.instance_changes import InstanceChanges
 from perdure.engines.embedded.instances.instances import Instances
@@ -29,7 +29,8 @@ class InstanceRecovery:
 
         def make(aggregate: Aggregate) -> Prepared:
             worker = self._instances.worker_of(aggregate)
-            return Prepared(FireTimer(number=timer.step, kind=timer.kind, due=timer.due, worker=worker))
+            command = FireTimer(number=timer.step, kind=timer.kind, due=timer.due, worker=worker)
+            return Prepared(command, due=timer.due)
 
         try:
             await self._instances.ask(timer.aggregate, Origin(timer.tenant, PLATFORM), make)
@@ -81,7 +82,9 @@ class ProcessRecovery:
     async def fire(self, timer: TimerFound) -> None:
         command = FireStart(index=timer.step, due=timer.due)
         try:
-            await self._kernel.ask(PROCESS, timer.aggregate, Origin(timer.tenant, PLATFORM), Prepared(command))
+            await self._kernel.ask(
+                PROCESS, timer.aggregate, Origin(timer.tenant, PLATFORM), Prepared(command, due=timer.due)
+            )
         except (RejectedError, QuarantinedError, FencedError):
             return
 

@@ -7,7 +7,9 @@ from typing import Any
 import msgspec
 
 from perdure.runbooks.drafts.draft import Draft, Entry, arguments
-from perdure.runbooks.language import CallSource, Program, Ref, compile_calls, compile_program, write_program
+from perdure.runbooks.language.compiler import compile_calls, compile_program
+from perdure.runbooks.language.formatter import write_program
+from perdure.runbooks.language.program import CallSource, Program, Ref
 from perdure.runbooks.plan import Plan, Provenance, StepPlan
 from perdure.verbs.catalogue import Catalogue
 from perdure.verbs.sexpr.forms import Argument, CallForm, ListForm, Literal, MapForm, Symbol, Value

@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple, assert_never
 
 import msgspec
 
-from perdure.contracts import ConsequenceTier
 from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.plan import (
     All,
@@ -20,7 +19,9 @@ from perdure.runbooks.plan import (
     Provenance,
     Reference,
     Test,
+    tests_of,
 )
+from perdure.verb_contract import ConsequenceTier
 from perdure.verbs.catalogue import Catalogue
 from perdure.verbs.near_names import did_you_mean
 from perdure.verbs.schema_shorthand import argument_name
@@ -66,7 +67,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     def takes(self) -> tuple[str, ...]:
         """The entries whose results it looks at."""
-        looked = _subjects(self.condition) if self.condition is not None else ()
+        looked = [each.step for each in tests_of(self.condition)] if self.condition is not None else ()
         return tuple(dict.fromkeys([*(each.step for each in self.references), *looked]))
 
 
@@ -331,19 +332,6 @@ def _following(entry: Entry, renamed: Mapping[str, str]) -> Entry:
         ),
         condition=_renamed(entry.condition, renamed) if entry.condition is not None else None,
     )
-
-
-def _subjects(condition: Condition) -> list[str]:
-    """The steps a condition looks at."""
-    match condition:
-        case Test():
-            return [condition.step]
-        case Not():
-            return _subjects(condition.of)
-        case All() | Either():
-            return [name for part in condition.of for name in _subjects(part)]
-        case _:
-            assert_never(condition)
 
 
 def _renamed(condition: Condition, renamed: Mapping[str, str]) -> Condition:

@@ -9,10 +9,10 @@ import msgspec
 
 from perdure.runbooks.drafts.draft import Draft, Entry
 from perdure.verbs.catalogue import Catalogue
+from perdure.verbs.compiled_schema import CompiledSchema
 from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.definition import same_verb_name
 from perdure.verbs.near_names import did_you_mean
-from perdure.verbs.schema import CompiledSchema
 
 IssueCode = Literal[
     "empty", "unknown_verb", "unresolved", "does_not_fit", "not_confirmed", "needs_disabled", "precondition",

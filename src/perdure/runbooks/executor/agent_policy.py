@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from fnmatch import fnmatchcase
 
 import msgspec
@@ -9,20 +10,22 @@ from msgspec.structs import replace
 
 from perdure.agent_usage import Used, summed
 from perdure.errors import BusinessError, DefinitionError, RejectedError
+from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.kernel.ports import Attachments
 from perdure.payload import canonical, digest
-from perdure.runbooks.executor.decisions import Decisions
+from perdure.runbooks.executor.agent_proposal import Proposal
 from perdure.runbooks.executor.plan_cache import PlanCache
-from perdure.runbooks.executor.proposals import Proposal
+from perdure.runbooks.executor.plan_decisions import Decisions
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.plan import StepPlan
 from perdure.verbs import Catalogue, Verb
-from perdure.verbs.agents import TIERS, AgentContract
+from perdure.verbs.agent_handlers import TIERS, AgentContract
+from perdure.verbs.consequences import Consequence, consequence_of
 from perdure.verbs.definition import same_verb_name
 from perdure.verbs.handlers import Decide
 from perdure.work.agents.invocation import DEFAULT
-from perdure.work.router import Failed, Produced
+from perdure.work.verb_router import Failed, Produced
 
 FORBIDDEN = "agent.forbidden"
 
@@ -34,6 +37,11 @@ class AgentPolicy:
         self._catalogue = catalogue
         self._documents = documents
         self._decisions = decisions
+        self.weigh: Callable[[Verb, Origin], Awaitable[Consequence]] = self._weigh
+        """Everything that a verb can reach; by default as far as verbs declare it."""
+
+    async def _weigh(self, verb: Verb, origin: Origin) -> Consequence:
+        return consequence_of(self._catalogue, verb)
 
     async def vetted(self, verb: Verb, made: Produced | Failed, aggregate: Aggregate) -> Produced | Failed:
         """What came of an attempt, as far as the agent may say it: else a failure, or a proposal."""
@@ -57,7 +65,7 @@ class AgentPolicy:
         for step in plan.steps[len(before.steps) :]:
             for verb in self._verbs(step):
                 _check_allowed(contract, verb)
-                if doubt := _doubt_of(contract, verb):
+                if doubt := _doubt_of(contract, verb, await self.weigh(verb, Origin(aggregate.tenant))):
                     return doubt
         return ""
 
@@ -75,11 +83,11 @@ def _check_allowed(contract: AgentContract, verb: Verb) -> None:
         )
 
 
-def _doubt_of(contract: AgentContract, verb: Verb) -> str:
-    tier = verb.definition.consequence
-    if TIERS.index(tier) <= TIERS.index(contract.tier):
+def _doubt_of(contract: AgentContract, verb: Verb, found: Consequence) -> str:
+    if TIERS.index(found.tier) <= TIERS.index(contract.tier):
         return ""
-    fact = f"it adds '{verb.name}', which is {tier}, and an agent adds what is {contract.tier} at most"
+    reached = f" by '{found.due_to}'" if found.due_to not in ("", verb.name) else ""
+    fact = f"it adds '{verb.name}', which is {found.tier}{reached}, and an agent adds what is {contract.tier} at most"
     if not contract.ask:
         raise BusinessError(FORBIDDEN, f"Nobody is named who decides upon that {fact}. Add ask: to the verb's agent.")
     return fact

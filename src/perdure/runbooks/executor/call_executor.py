@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 
 from perdure.agent_usage import Used, after
-from perdure.contracts import check_key
-from perdure.errors import FencedError, QuarantinedError, RejectedError, Rejection
+from perdure.errors import DamagedPayloadError, FencedError, QuarantinedError, RejectedError, Rejection, StoreFullError
+from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
 from perdure.kernel.ports import Attachments, IndexRow
 from perdure.payload import Cargo, digest, parse
 from perdure.runbooks.executor.agent_policy import AgentPolicy, carried, propose
-from perdure.runbooks.executor.decisions import Decisions
 from perdure.runbooks.executor.plan_cache import PlanCache
+from perdure.runbooks.executor.plan_decisions import Decisions
 from perdure.runbooks.executor.plan_executor import PlanExecutor
 from perdure.runbooks.executor.step_launcher import Launcher
 from perdure.runbooks.machine import commands as c
@@ -29,12 +29,12 @@ from perdure.runbooks.ports import RunbookStore
 from perdure.sources import Id, Micros, Sources, id_text
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.handlers import Call, Decide, LateCall, ResumptionContext
-from perdure.verbs.task_reader import filled
+from perdure.verbs.task_section_reader import filled
 from perdure.work.background_tasks import BackgroundTasks, JobName, Work
 from perdure.work.keyed_lock import NO_TURN, KeyedLock
-from perdure.work.lease import Lease
-from perdure.work.router import MAX_MESSAGE, Bound, Failed, Produced, Router
+from perdure.work.process_lease import Lease
 from perdure.work.store_retry import retry_until_stored
+from perdure.work.verb_router import MAX_MESSAGE, Bound, Failed, Produced, Router
 
 KIND = RunbookMachine.kind
 MAX_ENTITY_CONFLICTS = 20
@@ -59,6 +59,7 @@ class CallExecutor:
         self._sources = sources
         self.crew = BackgroundTasks()
         self._watchers: dict[bytes, list[asyncio.Future[Aggregate]]] = {}
+        self._executing: dict[bytes, list[asyncio.Future[None]]] = {}
         self._hashes: dict[str, bytes] = {}
         self._turns = KeyedLock()
         self._claims: list[Claim] = []
@@ -68,7 +69,7 @@ class CallExecutor:
         self.launcher = Launcher(self, self.documents, sources)
         self.decisions = Decisions(catalogue, self.documents)
         self.plans = PlanExecutor(self)
-        self._vetting = AgentPolicy(catalogue, self.documents, self.decisions)
+        self.agent_policy = AgentPolicy(catalogue, self.documents, self.decisions)
         kernel.listen(self._on_commit, KIND)
         kernel.hear((e.AttemptStarted,), self._on_started)
 
@@ -324,14 +325,48 @@ class CallExecutor:
             frame = each.frame
             task = self.crew.find((aggregate.id, step, frame.attempt, frame.worker)) if frame is not None else None
             if task is not None:
-                await asyncio.shield(task)
+                await self._ended(aggregate.id, task)
                 return await self.kernel.read(aggregate.id, Origin(aggregate.tenant))
         return aggregate
+
+    async def _ended(self, id: Id, task: asyncio.Future[Any]) -> None:
+        """Until an attempt has ended; it goes on when who waits is told that its result cannot be recorded for now."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def ended(_: object) -> None:
+            if not waiter.done():
+                waiter.set_result(None)
+
+        task.add_done_callback(ended)
+        waiters = self._executing.setdefault(id, [])
+        waiters.append(waiter)
+        try:
+            await waiter
+        finally:
+            task.remove_done_callback(ended)
+            waiters.remove(waiter)
+            if not waiters:
+                self._executing.pop(id, None)
+        if task.cancelled():
+            raise asyncio.CancelledError
+        if (error := task.exception()) is not None:
+            raise error
+
+    def stall(self, id: Id, error: StoreFullError) -> None:
+        """Tell who waits for a call that its result is there and the disk has no room for it."""
+        letters = id_text(id)
+        told = StoreFullError(
+            "record what became of", "call", letters, error.fact,
+            f"The handler has run, and its result is recorded once there is room. Then: `perdure status {letters}`.",
+        )  # fmt: skip
+        for waiter in (*self._executing.get(id, ()), *self._watchers.pop(id, ())):
+            if not waiter.done():
+                waiter.set_exception(told)
 
     async def _execute(self, aggregate: Aggregate, step: int, attempt: int, worker: int) -> None:
         state: Runbook = aggregate.state
         current = state.steps[step - 1]
-        origin = Origin(aggregate.tenant, state.principal, state.trace)
+        origin = Origin(aggregate.tenant, state.principal, state.trace, behind=state.behind)
         verb = self.serves(current.verb, current.version)
         try:
             if verb is None:
@@ -341,6 +376,8 @@ class CallExecutor:
                 return
             try:
                 await self._attempt(verb, aggregate.id, origin, current, step, attempt, worker)
+            except DamagedPayloadError as error:
+                await self._raise_damaged(aggregate, step, attempt, worker, error)
             except (FencedError, QuarantinedError, RejectedError):
                 raise
             except Exception as error:
@@ -356,12 +393,21 @@ class CallExecutor:
             f"Attempt {attempt} ran and what it led to could not be recorded ({type(error).__name__}: {error}). "
             "Mend the handler, then `perdure incidents retry`; or `perdure incidents resolve`."
         )
+        await self._stop(aggregate, step, attempt, worker, "attempt.unrecorded", text)
 
+    async def _raise_damaged(
+        self, aggregate: Aggregate, step: int, attempt: int, worker: int, error: DamagedPayloadError
+    ) -> None:
+        """Damaged arguments stop the call for a person, and name what differs."""
+        text = f"Attempt {attempt} could not begin. {error} Then `perdure incidents retry`."
+        await self._stop(aggregate, step, attempt, worker, error.code, text)
+
+    async def _stop(self, aggregate: Aggregate, step: int, attempt: int, worker: int, code: str, text: str) -> None:
         def prepare(current: Aggregate) -> Prepared | Rejection:
             frame = current.state.steps[step - 1].frame
             if frame is None or (frame.attempt, frame.worker) != (attempt, worker):
                 return Rejection("wrong_state", "stop", "call", id_text(current.id), "it goes on elsewhere")
-            return Prepared(c.RaiseIncident(step, "attempt.unrecorded", text[:MAX_MESSAGE]))
+            return Prepared(c.RaiseIncident(step, code, text[:MAX_MESSAGE]))
 
         origin = Origin(aggregate.tenant, "perdure")
         await retry_until_stored(lambda: self.kernel.ask(KIND, aggregate.id, origin, prepare), self._sources)
@@ -406,7 +452,7 @@ class CallExecutor:
         return await retry_until_stored(lambda: self._vetted(verb, made, id, origin), self._sources)
 
     async def _vetted(self, verb: Verb, made: Produced | Failed, id: Id, origin: Origin) -> Produced | Failed:
-        return await self._vetting.vetted(verb, made, await self.kernel.read(id, origin))
+        return await self.agent_policy.vetted(verb, made, await self.kernel.read(id, origin))
 
     async def claim_early(self, answer: Answer) -> None:
         """What a step waits for may have come before it began to wait."""
@@ -440,7 +486,7 @@ class CallExecutor:
             return await self.plans.report(id, origin, command, brought, decision)
 
         # The handler has run: forgetting that because the store is out of reach would leave the job leased for ever.
-        return await retry_until_stored(record, self._sources)
+        return await retry_until_stored(record, self._sources, lambda error: self.stall(id, error))
 
     async def raise_missing(self, id: Id, step: int, tenant: str, current: Step) -> None:
         """A call whose verb or handler is gone must be seen by a person."""
@@ -461,6 +507,8 @@ class CallExecutor:
         return future
 
     def unwatch(self, id: Id, future: asyncio.Future[Aggregate]) -> None:
+        if future.done() and not future.cancelled():
+            future.exception()
         watchers = self._watchers.get(id)
         if watchers and future in watchers:
             watchers.remove(future)
@@ -468,9 +516,9 @@ class CallExecutor:
                 del self._watchers[id]
 
     @property
-    def has_room(self) -> bool:
-        """Whether this process may take over another job."""
-        return self.crew.has_room
+    def room(self) -> int:
+        """The jobs that this process may still take over."""
+        return self.crew.room
 
     @property
     def running(self) -> set[tuple[bytes, int]]:

@@ -7,13 +7,12 @@ from typing import Any, Protocol
 
 import msgspec
 
-from perdure.contracts import RetryPolicy, check_key
 from perdure.errors import DefinitionError, RejectedError, Rejection
+from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
 from perdure.kernel.ports import Attachments, IndexRow
 from perdure.payload import digest
-from perdure.runbooks.executor.decisions import Decisions
 from perdure.runbooks.executor.plan_cache import (
     PlanCache,
     added_steps,
@@ -23,6 +22,7 @@ from perdure.runbooks.executor.plan_cache import (
     pinned,
     plan_hash,
 )
+from perdure.runbooks.executor.plan_decisions import Decisions
 from perdure.runbooks.executor.step_launcher import KIND, Known, Launcher
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine.dag_progress import base_of
@@ -31,6 +31,7 @@ from perdure.runbooks.machine.state import Failure, Pin, VerbPin, has_step
 from perdure.runbooks.plan import Plan
 from perdure.runbooks.ports import RunbookStore
 from perdure.sources import Id, Micros, id_text
+from perdure.verb_contract import RetryPolicy
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.handlers import Decide
 

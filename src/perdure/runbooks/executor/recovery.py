@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
@@ -10,15 +10,15 @@ import msgspec
 
 from perdure.errors import (
     FencedError,
+    PayloadIntegrityError,
     PayloadTooLargeError,
-    PerdureError,
     QuarantinedError,
     RejectedError,
     Rejection,
     SchemaViolationError,
 )
 from perdure.journal import Origin
-from perdure.journal.routes import OverRoute, Route, StepRoute, read_route
+from perdure.journal.notice_routes import OverRoute, Route, StepRoute, read_route
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import PENDING, Attachments, Unit
 from perdure.payload import Cargo, digest, parse
@@ -34,6 +34,8 @@ from perdure.verbs.definition import same_verb_name
 from perdure.work.ports import Duties, JobFound, TimerFound
 
 PAGE = 500
+MOST_PASSED_OVER = 2_000
+"""Jobs of tenants with enough under way that one pass looks at."""
 PLATFORM = "perdure"
 MISSING = "definition.missing"
 
@@ -56,6 +58,8 @@ class Recovery:
         self._sources = sources
         self._served: dict[int, Verb | None] = {}
         self._idle_jobs: set[tuple[bytes, int]] = set()
+        self._taken_over: dict[tuple[bytes, int], str] = {}
+        self._next_job: tuple[bytes, int] = (b"", 0)
         self._others: dict[str, Duties] = {}
         self._deliveries: dict[str, Deliver] = {}
         self.wake: Callable[[], None] = _nothing
@@ -93,19 +97,33 @@ class Recovery:
             if timer.kind == "retry" and await self._serves(timer.aggregate, timer.step, origin) is None:
                 worker = 0
             command = c.FireTimer(timer.step, timer.kind, timer.due, worker)
-            await self._kernel.ask(KIND, timer.aggregate, origin, Prepared(command))
+            await self._kernel.ask(KIND, timer.aggregate, origin, Prepared(command, due=timer.due))
         except (RejectedError, QuarantinedError, FencedError):
             return
 
     async def take_over(self) -> int:
-        """Jobs nobody holds: ready ones, and those of workers that are gone. Returns how many were leased."""
-        leased, after = 0, (b"", 0)
-        while page := await self._store.open_jobs(PAGE, after):
+        """Jobs nobody holds: ready ones, and those of workers that are gone. Returns how many were leased.
+
+        A tenant is given jobs while those taken over for it are fewer than there is room for; the next pass goes on
+        behind the jobs that were passed over, so that none of another tenant stays behind them.
+        """
+        running = self._conductor.running
+        self._taken_over = {name: tenant for name, tenant in self._taken_over.items() if name in running}
+        held, leased, passed_over = Counter(self._taken_over.values()), 0, 0
+        while page := await self._store.open_jobs(PAGE, self._next_job):
             for job in page:
-                if not self._conductor.has_room:
+                if (room := self._conductor.room) <= 0:
                     return leased
-                leased += await self._lease(job)
-            after = (page[-1].aggregate, page[-1].step)
+                if held[job.tenant] >= room:
+                    passed_over += 1
+                elif await self._lease(job):
+                    leased += 1
+                    held[job.tenant] += 1
+                    self._taken_over[job.aggregate, job.step] = job.tenant
+            self._next_job = (page[-1].aggregate, page[-1].step)
+            if passed_over >= MOST_PASSED_OVER:
+                return leased
+        self._next_job = (b"", 0)
         return leased
 
     async def take_up_forgotten(self) -> int:
@@ -183,13 +201,13 @@ class Recovery:
                 return False  # by another worker, which will see the message as well
             await self._settle(tenant, message_id)
             return True
-        data = await self._store.payload(aggregate, step.input)
-        args = _escalation_args(verb, parse(data) if data else {}, id_text(aggregate), step.verb)
         id = escalation_id(state.started_at, message_id, tenant)
         try:
+            data = await self._store.payload(aggregate, step.input)
+            args = _escalation_args(verb, parse(data) if data else {}, id_text(aggregate), step.verb)
             cargo = self._conductor.router.incoming(verb, args)
             await self._begin(verb, cargo, origin, id, message_id, token_key(id_text(aggregate), number, token))
-        except (SchemaViolationError, PayloadTooLargeError, RejectedError) as error:
+        except (SchemaViolationError, PayloadTooLargeError, PayloadIntegrityError, RejectedError) as error:
             await self._stuck(aggregate, number, tenant, message_id, f"The escalation could not be started. {error}")
         return True
 
@@ -253,7 +271,7 @@ class Recovery:
         brought = Attachments(settles=(tenant, message_id))
         try:
             result, failure = await self._outcome(verb, child, brought)
-        except (SchemaViolationError, PayloadTooLargeError) as error:
+        except (SchemaViolationError, PayloadTooLargeError, PayloadIntegrityError) as error:
             text = f"The result of the escalation does not fit. {error}"
             await self._stuck(waiting.aggregate, waiting.step, tenant, message_id, text)
             return True
@@ -294,7 +312,9 @@ class Recovery:
         if (other := await self._other(id, origin)) is not None:
             return await other.erase(id, origin.tenant, origin.principal, reason)
         prepared = Prepared(c.Erase(reason), Attachments(erases=True))
-        return (await self._kernel.ask(KIND, id, origin, prepared)).answer
+        answer = (await self._kernel.ask(KIND, id, origin, prepared)).answer
+        await self._store.erase_around(origin.tenant, id, is_recent=origin.principal != PLATFORM)
+        return answer
 
     async def publish_definitions(self) -> None:
         """Keep every loaded definition by its hash, and say which of them this process can run."""
@@ -378,15 +398,3 @@ def _escalation_args(verb: Verb, args: Mapping[str, Any], call: str, name: str) 
     """What the escalation's verb declares of: the call's own arguments, and which call it is about."""
     offered = {**args, "call_id": call, "verb": name, "reason": "timed_out"}
     return {field: offered[field] for field in verb.input.properties if field in offered}
-
-
-async def forever(duty: Any, sources: Sources, pause: Micros, report: Any) -> None:
-    """Repeat a duty; a passing failure is reported and the duty tried again."""
-    while True:
-        try:
-            await duty()
-        except asyncio.CancelledError:
-            raise
-        except PerdureError as error:
-            report(error)
-        await sources.sleep_until(sources.now() + pause)

@@ -7,7 +7,7 @@ from typing import Any, assert_never
 
 from perdure.runbooks.plan import All, Condition, Either, Not, Path, Reference, StepPlan, Test
 from perdure.verbs.schema_shorthand import argument_name
-from perdure.verbs.templates import substitute
+from perdure.verbs.text_templates import substitute
 
 ValueOf = Callable[[str], Any]
 """The result of a step by its name."""

@@ -210,7 +210,7 @@ class Launcher:
 
     async def _beginning(self, aggregate: Aggregate, number: int) -> Beginning | None:
         state, known = aggregate.state, Known()
-        origin = Origin(aggregate.tenant, state.principal, state.trace)
+        origin = Origin(aggregate.tenant, state.principal, state.trace, behind=state.behind)
         while True:
             try:
                 found = self.beginning(aggregate.id, state, number, known)
@@ -374,7 +374,7 @@ class Launcher:
     async def foresee(self, aggregate: Aggregate, step: int) -> Known:
         """What the steps that hang on one will need besides its result."""
         state, known = aggregate.state, Known()
-        origin = Origin(aggregate.tenant, state.principal, state.trace)
+        origin = Origin(aggregate.tenant, state.principal, state.trace, behind=state.behind)
         links = state.steps[step - 1].links
         for number in (links.dependents if links is not None else ())[:AT_ONCE]:
             dependent = state.steps[number - 1]

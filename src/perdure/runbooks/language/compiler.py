@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from perdure.runbooks.language.faults import MOST_STEPS, Fault, raise_if_any
-from perdure.runbooks.language.form_syntax import Style
+from perdure.runbooks.language.faults import MOST_STEPS, Fault, Style, raise_if_any
 from perdure.runbooks.language.name_scopes import Scope, needs_by_number
 from perdure.runbooks.language.program import CallSource, Ref
 from perdure.runbooks.language.program_reader import AnyForm, Damage, damage_of, form_of, read_into

@@ -7,14 +7,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from perdure.contracts import CONSEQUENCE_TIERS, ConsequenceTier
 from perdure.runbooks.language.name_scopes import needs_by_number, subjects_of
 from perdure.runbooks.language.schema_types import Shape
 from perdure.runbooks.language.step_order import waves
 from perdure.runbooks.language.step_sentences import path_text
 from perdure.runbooks.plan import Path, Plan, StepPlan
+from perdure.verb_contract import CONSEQUENCE_TIERS, ConsequenceTier, tier_rank
 from perdure.verbs import Catalogue, Verb
-from perdure.verbs.templates import substitute
+from perdure.verbs.consequences import Consequence, consequence_of
+from perdure.verbs.text_templates import substitute
 
 EdgeKind = Literal["data", "sequence", "branch"]
 
@@ -102,10 +103,15 @@ def _tier(plan: Plan, catalogue: Catalogue) -> tuple[ConsequenceTier, str]:
     for step in plan.steps:
         for name, version in ((step.verb, step.version or None), (step.alternative, None)):
             verb = catalogue.find(name, version) if name else None
-            tier = verb.definition.consequence if verb is not None else gravest
-            if CONSEQUENCE_TIERS.index(tier) > CONSEQUENCE_TIERS.index(gravest):
-                gravest, reason = tier, f"{step.name} calls {name}"
+            found = consequence_of(catalogue, verb) if verb is not None else None
+            if verb is not None and found is not None and tier_rank(found.tier) > tier_rank(gravest):
+                gravest, reason = found.tier, tier_reason(step.name, verb.name, found)
     return gravest, reason
+
+
+def tier_reason(step: str, verb: str, found: Consequence) -> str:
+    """Why a plan has its tier: the step, its verb, and the verb that it reaches."""
+    return f"{step} calls {verb}" + (f", which reaches {found.due_to}" if found.due_to not in ("", verb) else "")
 
 
 def _parks(step: StepPlan, verb: Verb | None) -> str:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import enum
+from typing import Literal
+
+import msgspec
 
 from perdure.errors import Problem, ProgramError
-from perdure.verbs.sexpr.mistakes import Report, render
+from perdure.verbs.sexpr.mistakes import Report, render, shown, source_lines
 
 LARGEST_BYTES = 8 * 1024 * 1024
 MOST_STEPS = 10_000
+MOST_VALUES = 300_000
+"""Values in the arguments of all calls given as JSON."""
 DEEPEST = 64
 
 
@@ -50,8 +55,26 @@ def raise_if_any(report: Report, text: str = "") -> None:
 
 def refused(problems: list[Problem], text: str = "") -> ProgramError:
     """The error that tells all problems, with the lines they are on as far as there is a text."""
-    lines = [render(problem, text) if text else problem.sentence() for problem in problems]
+    source = source_lines(text)
+    lines = [render(problem, source) if text else problem.sentence() for problem in problems]
     error = ProgramError(problems, "\n".join(lines))
     if text:
         error.data["text"] = text
     return error
+
+
+class Style(msgspec.Struct, frozen=True):
+    """The way of one form; calls given as JSON are advised as in the LET form."""
+
+    form: Literal["lisp", "let"] = "let"
+
+    def argument(self, name: str) -> str:
+        return f":{name.replace('_', '-')} value" if self.form == "lisp" else f"{name}: value"
+
+    def result(self, name: str) -> str:
+        return f"@{shown(name)}" if self.form == "lisp" else f"'{shown(name)}'"
+
+    def undefined(self, name: str) -> str:
+        if self.form == "lisp":
+            return f"Bind it with ':as @{shown(name)}' on the call whose result it is."
+        return f"Bind it with 'LET {shown(name)} = EXEC …', or put text in double quotes: \"{shown(name)}\"."

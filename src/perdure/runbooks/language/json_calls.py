@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from perdure.runbooks.language.faults import DEEPEST, Fault, raise_if_any
+from perdure.runbooks.language.faults import DEEPEST, MOST_STEPS, MOST_VALUES, Fault, raise_if_any
 from perdure.runbooks.language.let.values import split_path
 from perdure.runbooks.language.program import CallSource, Ref, Span, Var, steps_of
 from perdure.verbs.near_names import did_you_mean
@@ -27,9 +27,25 @@ def calls_from_json(data: Any, *, file: str = "<calls>") -> list[CallSource]:
             report, 1, "the calls are not a list", 'Give a list of objects: [{"verb": "kyc.open-case", "args": {}}].'
         )
         data = []
+    _check_count(data, report)
     found = [_call(each, number, report) for number, each in enumerate(data, start=1)]
     raise_if_any(report)
     return [call for call in found if call is not None]
+
+
+def _check_count(data: list[Any], report: Report) -> None:
+    """Refuse more calls, or more values in their arguments, than are compiled, before any of them is looked at."""
+    if len(data) > MOST_STEPS:
+        reason = f"there are more than {MOST_STEPS} steps"
+        report.add(Fault.TOO_MANY_STEPS, Span(0, 0, MOST_STEPS + 1, 1), reason, "Split them into several runbooks.")
+        raise_if_any(report)
+    left = MOST_VALUES
+    for number, call in enumerate(data, start=1):
+        left -= counted(call, left)
+        if left < 0:
+            reason = f"the calls hold more than {MOST_VALUES:,} values"
+            _wrong(report, number, reason, "Keep large data elsewhere and pass a reference.")
+            raise_if_any(report)
 
 
 def _call(data: Any, number: int, report: Report) -> CallSource | None:
@@ -69,6 +85,19 @@ def _value(value: Any, number: int, report: Report, depth: int = 1) -> Any:
             return _named(text, Var, number, report)
         case _:
             return {key: _value(item, number, report, depth + 1) for key, item in value.items()}
+
+
+def counted(value: Any, most: int) -> int:
+    """The values in and under a value; those of one container more than `most` at the most."""
+    count, waiting = 0, [value]
+    while waiting and count <= most:
+        each = waiting.pop()
+        count += 1
+        if isinstance(each, dict):
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+    return count
 
 
 def _named(text: str, kind: type[Ref] | type[Var], number: int, report: Report) -> Ref | Var | None:

@@ -8,34 +8,32 @@ from typing import Literal
 
 import msgspec
 
+from perdure.errors import DefinitionError
 from perdure.runbooks.language.faults import LARGEST_BYTES, raise_if_any, refused
 from perdure.runbooks.language.let.statements import read_let
 from perdure.runbooks.language.program import Program
-from perdure.verbs.sexpr.forms import NOWHERE, Span
-from perdure.verbs.sexpr.mistakes import Mistake, Report, refuse
+from perdure.verbs.sexpr.forms import Span
+from perdure.verbs.sexpr.mistakes import Report
 from perdure.verbs.sexpr.reader import read_forms
+from perdure.verbs.sexpr.text_limits import check_size
 
 Form = Literal["lisp", "let"]
 AnyForm = Literal["auto", "lisp", "let"]
 _BOUND = re.compile(r"(?::as[ \t\r\n]++@|\bLET[ \t\r\n]++)([A-Za-z][A-Za-z0-9_-]*+)")
+_BLANK = re.compile(r"\s*+(\S?+)")
+_NOTES = re.compile(r"(?:\s*+\#[^\n\r]*+)*+\s*+(\S?+)")
+"""What a text begins with after blank lines, and after comments that may be of either form."""
 _STATEMENT = re.compile(r"^[ \t]*+(?:LET|EXEC|IF|let|exec|if)[ \t]", re.MULTILINE)
 
 
 def form_of(text: str, file: str = "") -> Form:
     """The form a text is in, by how it begins; the name of its file decides where that says nothing."""
-    for line in text.removeprefix("\ufeff").splitlines():
-        match line.strip()[:1]:
-            case "":
-                continue
-            case "(":
-                return "lisp"
-            case ";":
-                return "lisp"
-            case "#" if _STATEMENT.search(text) is None and "(" in text and ":" not in text.partition("(")[0]:
-                continue
-            case _:
-                break
-    if _STATEMENT.search(text):
+    has_statement = _STATEMENT.search(text) is not None
+    is_open = not has_statement and "(" in text and ":" not in text.partition("(")[0]
+    begins = (_NOTES if is_open else _BLANK).match(text.removeprefix("\ufeff"))
+    if begins is not None and begins[1] in ("(", ";"):
+        return "lisp"
+    if has_statement:
         return "let"
     return "lisp" if PurePath(file).suffix == ".lisp" or _looks_lisp(text) else "let"
 
@@ -55,10 +53,14 @@ def read_program(text: str, form: AnyForm = "auto", *, file: str = "<input>") ->
 
 def read_into(text: str, form: AnyForm, report: Report) -> Program:
     """The statements that could be read; what is wrong is in the report. Only too large a text is refused at once."""
-    if len(text) > LARGEST_BYTES or len(text.encode("utf-8", "surrogatepass")) > LARGEST_BYTES:
-        reason = f"the text is larger than {LARGEST_BYTES} bytes"
-        error = refuse(Mistake.TOO_LARGE, report.file, NOWHERE, reason, "Split it into several programs.")
-        raise refused(error.problems)
+    try:
+        return _read(text, form, report)
+    except DefinitionError as error:
+        raise refused(error.problems) from None
+
+
+def _read(text: str, form: AnyForm, report: Report) -> Program:
+    check_size(text, report.file, LARGEST_BYTES)
     if (form_of(text, report.file) if form == "auto" else form) == "let":
         return read_let(text, report)
     forms = read_forms(text, report)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from perdure.runbooks.language.entity_writes import writes_of
 from perdure.runbooks.language.schema_types import Shape
-from perdure.runbooks.language.write_set import writes_of
 from perdure.runbooks.plan import Path
 from perdure.verbs import Catalogue, CompiledSchema, Verb
+from perdure.verbs.compiled_schema import SchemaFault
 from perdure.verbs.definition import same_verb_name
 from perdure.verbs.near_names import nearest
-from perdure.verbs.schema import SchemaFault
 from perdure.verbs.sexpr.forms import Span
 from perdure.verbs.sexpr.mistakes import Mistake, Report, shown
 

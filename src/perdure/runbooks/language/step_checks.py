@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from perdure.runbooks.language.faults import Fault
-from perdure.runbooks.language.form_syntax import Style
+from perdure.runbooks.language.faults import Fault, Style
 from perdure.runbooks.language.name_scopes import Scope, exclude
 from perdure.runbooks.language.program import Ref
 from perdure.runbooks.language.program_reader import Damage

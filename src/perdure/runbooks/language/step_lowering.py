@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from perdure.runbooks.language.faults import Fault
-from perdure.runbooks.language.form_syntax import Style
+from perdure.runbooks.language.faults import Fault, Style
 from perdure.runbooks.language.name_scopes import Scope
 from perdure.runbooks.language.program import (
     NOWHERE,
@@ -35,7 +34,7 @@ from perdure.runbooks.language.program import (
     steps_of,
 )
 from perdure.runbooks.plan import All as AllOf
-from perdure.runbooks.plan import Branch, Condition, OnFailure, Path, Plan, Provenance, Reference
+from perdure.runbooks.plan import Branch, Condition, OnFailure, Path, Plan, Provenance, Reference, tests_of
 from perdure.runbooks.plan import Either as EitherOf
 from perdure.runbooks.plan import Not as NotOf
 from perdure.runbooks.plan import Test as TestOf
@@ -143,7 +142,8 @@ class Lowering:
 
     def _source(self, call: CallSource, place: Span) -> None:
         base = "choice" if call.condition is not None else _bare(call.verb)
-        found = tuple(_subjects(call.condition, place)) if call.condition is not None else ()
+        tests = tests_of(call.condition) if call.condition is not None else ()
+        found = tuple((Ref(test.step, test.path, place), test) for test in tests)
         args = {snake(name): self._plain(value, place) for name, value in call.args.items()}
         for reference in call.references:
             self._put(args, reference, place)
@@ -308,17 +308,6 @@ def bindings(statements: Iterable[Statement]) -> Iterator[Symbol]:
             for value in walk([statement]):
                 if isinstance(value, CallForm) and value.bind is not None:
                     yield value.bind
-
-
-def _subjects(condition: Condition, place: Span) -> Iterator[tuple[Ref, TestOf]]:
-    match condition:
-        case TestOf(step=step, path=path):
-            yield Ref(step, path, place), condition
-        case NotOf(of=part):
-            yield from _subjects(part, place)
-        case AllOf(of=parts) | EitherOf(of=parts):
-            for part in parts:
-                yield from _subjects(part, place)
 
 
 def _bare(verb: str) -> str:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from perdure.agent_usage import after
 from perdure.errors import InvariantBroken
 from perdure.human_tasks import HumanTask, ended
+from perdure.overrides import Override, agreed, remembered
 from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.apply_plan import PLAN_TABLE, cancelled_all, draft_opened, runbook_started, stamped
 from perdure.runbooks.machine.dag_progress import put
@@ -29,6 +30,7 @@ from perdure.runbooks.machine.state import (
     RunbookState,
     Step,
     Token,
+    asked_by,
     with_step,
 )
 
@@ -50,7 +52,7 @@ def _call_started(entry: e.CallStarted) -> Runbook:
     step = Step(entry.verb, entry.definition_version, entry.definition, "pending", entry.input)
     return Runbook(
         STATE_VERSION, "executing", entry.at, entry.principal, entry.trace, (step,),
-        parent=entry.parent, idempotency_key=entry.idempotency_key,
+        parent=entry.parent, idempotency_key=entry.idempotency_key, behind=entry.behind,
     )  # fmt: skip
 
 
@@ -219,8 +221,10 @@ def _progress_posted(state: Runbook, entry: e.ProgressPosted) -> Runbook:
 
 
 def _amendment_proposed(state: Runbook, entry: e.AmendmentProposed) -> Runbook:
-    proposed = Amendment(entry.number, entry.target, entry.hash, entry.reason, entry.by, entry.at)
-    return replace(state, amendments=(*state.amendments, proposed))
+    proposed = Amendment(
+        entry.number, entry.target, entry.hash, entry.reason, entry.by, entry.at, behind=entry.names[1:]
+    )
+    return asked_by(replace(state, amendments=(*state.amendments, proposed)), entry.names)
 
 
 def _amendment_approved(state: Runbook, entry: e.AmendmentApproved) -> Runbook:
@@ -249,6 +253,27 @@ def _agent_used(state: Runbook, entry: e.AgentUsed) -> Runbook:
 
 def _proposal_made(state: Runbook, entry: e.ProposalMade) -> Runbook:
     return _noted(state, entry.step, replace(state.steps[entry.step - 1], proposal=entry.proposal))
+
+
+def _override_proposed(state: Runbook, entry: e.OverrideProposed) -> Runbook:
+    made = Override(
+        entry.number,
+        entry.at,
+        entry.act,
+        entry.what,
+        entry.tasks,
+        entry.needs,
+        entry.by,
+        entry.reason,
+        entry.behind,
+        entry.covered,
+    )
+    return replace(state, overrides=remembered(state.overrides, made))
+
+
+def _override_agreed(state: Runbook, entry: e.OverrideAgreed) -> Runbook:
+    told = (entry.number, entry.by, entry.behind, entry.reason, entry.covered)
+    return replace(state, overrides=agreed(state.overrides, *told))
 
 
 _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
@@ -280,5 +305,7 @@ _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.AgentUsed: _agent_used,
     e.ProposalMade: _proposal_made,
     e.ProposalAnswered: _unchanged,
+    e.OverrideProposed: _override_proposed,
+    e.OverrideAgreed: _override_agreed,
     **PLAN_TABLE,
 }

@@ -21,6 +21,7 @@ from perdure.runbooks.machine.state import (
     Links,
     Runbook,
     Step,
+    asked_by,
     extended,
     links_of,
     with_step,
@@ -34,15 +35,17 @@ def runbook_started(state: Runbook | None, entry: e.RunbookStarted) -> Runbook:
         entry.plan, (), (0,) * len(STEP_STATES), is_sealed=entry.is_sealed, case=entry.case, decider=entry.decider
     )
     before = state or Runbook(STATE_VERSION, "executing", entry.at, entry.principal, entry.trace, ())
-    return replace(
+    begun = replace(
         before, course=course, status="executing", started_at=entry.at, principal=entry.principal,
-        trace=entry.trace, idempotency_key=entry.idempotency_key or before.idempotency_key,
+        trace=entry.trace, idempotency_key=entry.idempotency_key or before.idempotency_key, behind=(),
     )  # fmt: skip
+    return asked_by(begun, entry.behind)
 
 
 def draft_opened(entry: e.DraftOpened) -> Runbook:
     draft = Draft((entry.document,), 1, entry.case)
-    return Runbook(STATE_VERSION, "draft", entry.at, entry.principal, entry.trace, (), draft=draft)
+    opened = Runbook(STATE_VERSION, "draft", entry.at, entry.principal, entry.trace, (), draft=draft)
+    return asked_by(opened, entry.behind)
 
 
 def _steps_added(state: Runbook, entry: e.StepsAdded) -> Runbook:
@@ -58,7 +61,7 @@ def _steps_added(state: Runbook, entry: e.StepsAdded) -> Runbook:
     if entry.document:
         fragments = (*fragments, Fragment(entry.document, entry.first, len(new)))
     course = replace(course, plan=entry.plan, fragments=fragments, counts=tuple(counts))
-    return replace(state, steps=steps, course=course, status=status_of(course))
+    return asked_by(replace(state, steps=steps, course=course, status=status_of(course)), entry.names)
 
 
 def _new(added: e.Added) -> Step:
@@ -194,8 +197,23 @@ def _gate_answered(state: Runbook, entry: e.GateAnswered) -> Runbook:
     step = state.steps[entry.step - 1]
     if not entry.agrees:
         return state
-    links = replace(links_of(step), is_open=True)
-    return put(state, entry.step, replace(step, status="pending", links=links))
+    links = links_of(step)
+    if entry.seen:
+        links = replace(links, agreed_on=entry.seen)
+    if entry.group:
+        links = replace(links, agreed=(*links.agreed, (entry.group, (entry.by, *entry.behind))))
+        if links.awaited:
+            return put(state, entry.step, replace(step, links=links))
+    return put(state, entry.step, replace(step, status="pending", links=replace(links, is_open=True)))
+
+
+def _gate_reopened(state: Runbook, entry: e.GateReopened) -> Runbook:
+    step = state.steps[entry.step - 1]
+    links = replace(links_of(step), is_open=False, agreed=(), agreed_on="", gated_at=entry.at)
+    state = put(state, entry.step, replace(step, status="parked", links=links))
+    course = course_of(state)
+    held = tuple(number for number in course.held if number != entry.step)
+    return replace(state, course=replace(course, held=held))
 
 
 def _runbook_sealed(state: Runbook, entry: e.RunbookSealed) -> Runbook:
@@ -224,11 +242,11 @@ def _runbook_failed(state: Runbook, entry: e.RunbookFailed) -> Runbook:
 def _draft_revised(state: Runbook, entry: e.DraftRevised) -> Runbook:
     draft = draft_of(state)
     revisions = (*draft.revisions[: draft.current], entry.document)
-    return replace(state, draft=replace(draft, revisions=revisions, current=len(revisions)))
+    return asked_by(replace(state, draft=replace(draft, revisions=revisions, current=len(revisions))), entry.names)
 
 
 def _draft_moved(state: Runbook, entry: e.DraftMoved) -> Runbook:
-    return replace(state, draft=replace(draft_of(state), current=entry.revision))
+    return asked_by(replace(state, draft=replace(draft_of(state), current=entry.revision)), entry.names)
 
 
 def draft_of(state: Runbook) -> Draft:
@@ -253,6 +271,7 @@ PLAN_TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.DecisionMade: _unchanged,
     e.GateClosed: _gate_closed,
     e.GateAnswered: _gate_answered,
+    e.GateReopened: _gate_reopened,
     e.RunbookSealed: _runbook_sealed,
     e.CompensationStarted: _compensation_started,
     e.CompensationEnded: _compensation_ended,

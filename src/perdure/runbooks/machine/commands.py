@@ -7,10 +7,11 @@ from typing import Literal
 import msgspec
 
 from perdure.agent_usage import Budget, Used
-from perdure.contracts import RetryPolicy
 from perdure.human_tasks import Person, TaskContract
+from perdure.overrides import Guard
 from perdure.runbooks.machine.journal_entries import Added
 from perdure.runbooks.machine.state import Failure, Pin, VerbPin
+from perdure.verb_contract import RetryPolicy
 
 NOBODY = Person("")
 
@@ -151,6 +152,8 @@ class Complete(msgspec.Struct, frozen=True):
     """Who sent it: a wait that is a human task ends only by those it is for."""
     accepts: bool = False
     """It is what the agent of the step proposed."""
+    seen: str = ""
+    """What they saw when they answered; empty when nothing says."""
 
 
 class ActOnTask(msgspec.Struct, frozen=True):
@@ -178,6 +181,8 @@ class Cancel(msgspec.Struct, frozen=True):
     reason: str = ""
     step: int = 0
     compensates: bool = False
+    unseen: tuple[Guard, ...] = ()
+    """Tasks of the step that only others know of, as for `SkipStep`."""
 
 
 class PostProgress(msgspec.Struct, frozen=True):
@@ -220,6 +225,8 @@ class ResolveIncident(msgspec.Struct, frozen=True):
     result: bytes | None = None
     failure: Failure | None = None
     reason: str = ""
+    unseen: tuple[Guard, ...] = ()
+    """Tasks of the step that only others know of, as for `SkipStep`."""
 
 
 class ProposeAmendment(msgspec.Struct, frozen=True):
@@ -290,6 +297,8 @@ class SkipStep(msgspec.Struct, frozen=True):
 
     step: int
     reason: str
+    unseen: tuple[Guard, ...] = ()
+    """Tasks of the step that the runbook does not know of: those of its verb, or of the process that carries it."""
 
 
 class Compensate(msgspec.Struct, frozen=True):
@@ -304,6 +313,8 @@ class AnswerGate(msgspec.Struct, frozen=True):
     step: int
     agrees: bool
     reason: str = ""
+    seen: str = ""
+    """What they saw when they answered; empty when nothing says."""
 
 
 class OpenDraft(msgspec.Struct, frozen=True):

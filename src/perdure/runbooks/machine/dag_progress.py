@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from msgspec.structs import replace
 
+from perdure.human_tasks import seen_of
 from perdure.runbooks.machine.state import (
     PARKED,
     READY,
@@ -62,6 +65,14 @@ def is_active(course: Course) -> bool:
 def is_untouched(step: Step) -> bool:
     """Whether a step waits for what it hangs on, and for nothing else."""
     return step.status == "pending" and not step.retry_at
+
+
+def seen_at_gate(state: Runbook, number: int) -> str:
+    """What somebody agrees to at a gate: the plan, and the results that the arguments of the step are made of."""
+    links = links_of(state.steps[number - 1])
+    needs = (*links.needs, *(each for group in links.either for each in group))
+    results = b"".join(sha256(state.steps[each - 1].result or b"").digest() for each in needs)
+    return seen_of(course_of(state).plan, sha256(results).digest())
 
 
 def moved(counts: tuple[int, ...], before: str, after: str) -> tuple[int, ...]:

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from perdure.agent_usage import OVER_BUDGET, excess
-from perdure.contracts import RetryPolicy
 from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
+from perdure.overrides import Act, hash_of
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine import journal_entries as e
+from perdure.runbooks.machine.attempt_outcomes import agent_used, attempt_number, outcome_entries
 from perdure.runbooks.machine.decide_plan import STEERING, cancel, changed_meanwhile, follow, steer
-from perdure.runbooks.machine.flow import Begin
 from perdure.runbooks.machine.human_tasks import LADDER, act, answered, chased
-from perdure.runbooks.machine.outcomes import agent_used, attempt_number, outcome_entries
+from perdure.runbooks.machine.outcome_propagation import Begin
+from perdure.runbooks.machine.overrides import corrects_decision, may_correct, passage
 from perdure.runbooks.machine.state import ENDED, TOKEN_STATES, WAITING, Failure, Runbook, Step, Token
+from perdure.verb_contract import RetryPolicy
 
 MAX_INTERRUPTIONS = 5
 """How often one attempt may be cut off by a dying process before a person must look."""
@@ -47,7 +49,7 @@ def _of_plan(
     state: Runbook, command: c.Command, origin: Origin, now: int, chance: float, begin: Begin | None
 ) -> Answer:
     if type(command) is c.Cancel:
-        return cancel(state, command, now)
+        return cancel(state, command, origin, now)
     if (refused := changed_meanwhile(state, command)) is not None:
         return refused
     answer = _of_step(state, command, origin, now, chance)
@@ -59,6 +61,8 @@ def _of_step(state: Runbook, command: c.Command, origin: Origin, now: int, chanc
         return _propose(state, command, origin, now)
     if type(command) is c.ApproveAmendment:
         return _approve(state, command, origin, now)
+    if type(command) is c.ResolveIncident:
+        return _resolve_incident(state, command, origin, now)
     return _TABLE[type(command)](state, command, now, chance)
 
 
@@ -67,12 +71,12 @@ def _start(state: Runbook | None, command: c.StartCall, origin: Origin, now: int
         return Decision((), "replayed")
     started = e.CallStarted(
         command.verb, command.version, command.definition, command.input, now, origin.principal,
-        origin.trace, command.parent, command.idempotency_key,
+        origin.trace, command.parent, command.idempotency_key, origin.behind,
     )  # fmt: skip
     outcome = command.outcome
     if outcome is not None:
         used = (agent_used(1, 1, now, command.used),) if command.used is not None else ()
-        return Decision((started, *used, *outcome_entries(1, 1, outcome, now, chance, requester=origin.principal)))
+        return Decision((started, *used, *outcome_entries(1, 1, outcome, now, chance, askers=origin.names)))
     if command.worker:
         return Decision((started, e.AttemptStarted(1, 1, now, command.worker)))
     return Decision((started, e.StepReady(1, now)))
@@ -120,7 +124,7 @@ def _record(state: Runbook, command: c.RecordAttempt, now: int, chance: float) -
     tried = step.links.tried if step.links is not None else 0
     made = outcome_entries(
         command.step, command.attempt, _within_budget(state, command), now, chance, tried, len(step.tokens),
-        requester=state.principal,
+        askers=state.askers,
     )  # fmt: skip
     return Decision((*_used(step, command, now), *made))
 
@@ -158,7 +162,7 @@ def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> A
         )  # fmt: skip
     by: tuple[e.Entry, ...] = ()
     if token.task is not None:
-        answer = answered(command.step, command.token, token.task, command.who, now)
+        answer = answered(command.step, command.token, step, token.task, command, now)
         if isinstance(answer, Rejection):
             return answer
         by = (answer, *_proposal_answered(step, command, now))
@@ -263,16 +267,20 @@ def _escalate_again(step: Step, number: int, resolved: e.IncidentResolved, now: 
     return Decision((resolved, e.TimedOut(number, position, now), escalation))
 
 
-def _resolve_incident(state: Runbook, command: c.ResolveIncident, now: int, chance: float) -> Answer:
+def _resolve_incident(state: Runbook, command: c.ResolveIncident, origin: Origin, now: int) -> Answer:
     step = state.steps[command.step - 1]
     if step.incident is None:
         return Rejection("wrong_state", "resolve the incident of", "call", "?", "it has no open incident")
+    act = Act("resolve the incident of", "call", hash_of("resolve", command.step, command.result, command.failure))
+    passed = passage(state, command.step, act, command.unseen, origin, command.reason, now)
+    if not isinstance(passed, tuple):
+        return passed
     if command.failure is not None:
         resolved = e.IncidentResolved(command.step, now, "failed", command.reason)
-        return Decision((resolved, e.StepFailed(command.step, now, command.failure)))
+        return Decision((*passed, resolved, e.StepFailed(command.step, now, command.failure)))
     assert command.result is not None
     resolved = e.IncidentResolved(command.step, now, "completed", command.reason)
-    return Decision((resolved, e.StepCompleted(command.step, now, command.result)))
+    return Decision((*passed, resolved, e.StepCompleted(command.step, now, command.result)))
 
 
 def _propose(state: Runbook, command: c.ProposeAmendment, origin: Origin, now: int) -> Answer:
@@ -287,8 +295,8 @@ def _propose(state: Runbook, command: c.ProposeAmendment, origin: Origin, now: i
         return Rejection("wrong_state", "amend", "call", "?", "it has no result yet")
     if not command.reason.strip():
         return Rejection("invalid", "amend", "call", "?", "no reason was given")
-    number = len(state.amendments) + 1
-    proposed = e.AmendmentProposed(number, command.target, command.hash, command.reason, origin.principal, now)
+    number, author = len(state.amendments) + 1, (origin.principal, now, origin.names)
+    proposed = e.AmendmentProposed(number, command.target, command.hash, command.reason, *author)
     return Decision((proposed,), "proposed")
 
 
@@ -300,12 +308,18 @@ def _approve(state: Runbook, command: c.ApproveAmendment, origin: Origin, now: i
     amendment = state.amendments[command.number - 1]
     if amendment.approved_by:
         return Decision((), "replayed", keeps=False)
-    if amendment.by == origin.principal:
+    proposers = (amendment.by, *amendment.behind)
+    if same := next((name for name in origin.names if name in proposers), ""):
         return Rejection(
-            "forbidden", "approve amendment of", "call", "?", f"'{origin.principal}' proposed it",
+            "forbidden", "approve amendment of", "call", "?", f"'{same}' proposed it",
             "A second person must approve it.",
         )  # fmt: skip
-    return Decision((e.AmendmentApproved(command.number, origin.principal, now),), "approved")
+    is_override = corrects_decision(state)
+    if is_override and not may_correct(state, origin, amendment.reason):
+        fact = f"people decide on its data and '{origin.principal}' could not have answered"
+        hint = "Somebody must approve it who could have answered, and did not ask."
+        return Rejection("forbidden", "approve amendment of", "call", "?", fact, hint)
+    return Decision((e.AmendmentApproved(command.number, origin.principal, now, is_override),), "approved")
 
 
 def _erase(state: Runbook, command: c.Erase, now: int, chance: float) -> Answer:
@@ -329,6 +343,5 @@ _TABLE: dict[type, Callable[[Runbook, Any, int, float], Answer]] = {
     c.RaiseIncident: _raise_incident,
     c.TellIncident: _tell_incident,
     c.RetryIncident: _retry_incident,
-    c.ResolveIncident: _resolve_incident,
     c.Erase: _erase,
 }

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from perdure.errors import Rejection
+from perdure.human_tasks import AGENT, OF_GATE, changed_parts, outdated
 from perdure.journal import Decision, Origin
+from perdure.overrides import Act, hash_of
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.apply_plan import runbook_started
-from perdure.runbooks.machine.dag_progress import base_of, course_of, hangs_on, is_untouched
-from perdure.runbooks.machine.flow import Begin, Flow
+from perdure.runbooks.machine.dag_progress import base_of, course_of, hangs_on, is_untouched, seen_at_gate
+from perdure.runbooks.machine.outcome_propagation import Begin, Flow
+from perdure.runbooks.machine.overrides import passage
 from perdure.runbooks.machine.state import COMPLETED, ENDED, Failure, Links, Runbook, Step, links_of
 
 MAX_STEPS = 100_000
@@ -63,9 +66,10 @@ def _start(
     if (refused := _unfit(Runbook(0, "executing", now, "", "", ()), command.steps, command.is_sealed)) is not None:
         return refused
     case = command.case or (state.draft.case if state is not None and state.draft is not None else "")
+    drafters = state.askers if state is not None else ()
     started = e.RunbookStarted(
         now, origin.principal, origin.trace, command.plan, case, command.is_sealed, command.decider,
-        command.idempotency_key,
+        command.idempotency_key, (*drafters, *origin.behind),
     )  # fmt: skip
     flow = Flow(runbook_started(state, started), now, started)
     flow.emit(e.StepsAdded(now, command.plan, command.document, 1, command.steps))
@@ -89,7 +93,7 @@ def _extend(state: Runbook, command: c.ExtendPlan, origin: Origin, now: int) -> 
         return refused
     flow = Flow(state, now)
     if command.steps:
-        flow.emit(e.StepsAdded(now, command.plan, command.document, len(state.steps) + 1, command.steps))
+        flow.emit(e.StepsAdded(now, command.plan, command.document, len(state.steps) + 1, command.steps, origin.names))
     if command.edges:
         flow.emit(e.EdgesAdded(now, command.edges))
     flow.settle()
@@ -208,16 +212,21 @@ def _skip(state: Runbook, command: c.SkipStep, origin: Origin, now: int) -> Answ
     is_over = state.status in ("cancelled", "completed") or (course_of(state).ending and not links_of(step).undoes)
     if is_over or state.erased_at:
         return Rejection("wrong_state", "skip a step of", "runbook", "?", f"it is already {state.status}")
+    act = Act(f"skip step '{links_of(step).name}' of", "runbook", hash_of("skip", command.step))
+    passed = passage(state, command.step, act, command.unseen, origin, command.reason, now)
+    if not isinstance(passed, tuple):
+        return passed
     flow = Flow(state, now)
+    flow.emit(*passed)
     flow.emit(e.StepSkipped(command.step, now, "person", command.reason))
     flow.settle()
     return flow.decision()
 
 
-def cancel(state: Runbook, command: c.Cancel, now: int) -> Answer:
+def cancel(state: Runbook, command: c.Cancel, origin: Origin, now: int) -> Answer:
     """One step, or everything that has not ended; then, when asked, what completed is taken back."""
     if command.step:
-        return _cancel_step(state, command, now)
+        return _cancel_step(state, command, origin, now)
     course = course_of(state)
     if state.status == "cancelled":
         return Decision((), "replayed")
@@ -232,7 +241,7 @@ def cancel(state: Runbook, command: c.Cancel, now: int) -> Answer:
     return flow.decision()
 
 
-def _cancel_step(state: Runbook, command: c.Cancel, now: int) -> Answer:
+def _cancel_step(state: Runbook, command: c.Cancel, origin: Origin, now: int) -> Answer:
     step = _step(state, command.step, "cancel")
     if isinstance(step, Rejection):
         return step
@@ -240,7 +249,12 @@ def _cancel_step(state: Runbook, command: c.Cancel, now: int) -> Answer:
         return Decision((), "replayed")
     if step.status in ENDED or state.status in ENDED:
         return _wrong_state(step, "cancel")
+    act = Act(f"cancel step '{links_of(step).name}' of", "runbook", hash_of("cancel", command.step))
+    passed = passage(state, command.step, act, command.unseen, origin, command.reason, now)
+    if not isinstance(passed, tuple):
+        return passed
     flow = Flow(state, now)
+    flow.emit(*passed)
     flow.emit(e.CancelRequested(now, command.reason), e.StepCancelled(command.step, now, command.reason))
     flow.settle()
     return flow.decision()
@@ -292,13 +306,30 @@ def _answer_gate(state: Runbook, command: c.AnswerGate, origin: Origin, now: int
     if not links.gated_at:
         return _wrong_state(step, "answer the gate of")
     do = f"answer the gate of step '{links.name}' of"
-    if origin.principal == state.principal:
-        fact = f"'{origin.principal}' asked for the runbook"
+    if same := next((name for name in origin.names if name in state.askers), ""):
+        fact = f"'{same}' asked for the runbook"
+        if same != origin.principal:
+            fact = f"{fact} and made the key of '{origin.principal}'"
         return Rejection("forbidden", do, "runbook", "?", fact, "Someone else must answer.")
-    if links.gate not in origin.groups:
-        return Rejection("forbidden", do, "runbook", "?", f"'{origin.principal}' is not in the group '{links.gate}'")
+    if origin.principal.startswith(AGENT):
+        fact = f"'{origin.principal}' is an agent"
+        return Rejection("forbidden", do, "runbook", "?", fact, "A person has to answer.")
+    group = next((each for each in links.awaited if each in origin.groups), "")
+    if not group:
+        wanted = " or ".join(f"'{each}'" for each in links.awaited)
+        return Rejection("forbidden", do, "runbook", "?", f"'{origin.principal}' is not in the group {wanted}")
+    before = {name for _, names in links.agreed for name in names}
+    if same := next((name for name in origin.names if name in before), ""):
+        fact, hint = f"'{same}' has agreed for another group", "Somebody else must answer for this one."
+        return Rejection("forbidden", do, "runbook", "?", fact, hint)
+    seen = seen_at_gate(state, command.step)
+    if (stale := outdated(command.seen, seen, OF_GATE, do, "runbook", "?")) is not None:
+        return stale
     flow = Flow(state, now)
-    flow.emit(e.GateAnswered(command.step, now, origin.principal, command.agrees, command.reason))
+    if links.agreed_on and (changed := changed_parts(links.agreed_on, seen, OF_GATE)):
+        flow.emit(e.GateReopened(command.step, now, changed, links.gate))
+    told = (command.step, now, origin.principal, command.agrees, command.reason, group, origin.behind)
+    flow.emit(e.GateAnswered(*told, seen))
     if not command.agrees:
         words = f"'{origin.principal}' refused" + (f": {command.reason}" if command.reason else ".")
         flow.emit(e.StepFailed(command.step, now, Failure("permanent_business", "gate.refused", words)))
@@ -312,7 +343,9 @@ def _answer_gate(state: Runbook, command: c.AnswerGate, origin: Origin, now: int
 def _open_draft(state: Runbook | None, command: c.OpenDraft, origin: Origin, now: int) -> Answer:
     if state is not None:
         return Decision((), "replayed")
-    return Decision((e.DraftOpened(now, origin.principal, origin.trace, command.document, command.case),))
+    return Decision(
+        (e.DraftOpened(now, origin.principal, origin.trace, command.document, command.case, origin.behind),)
+    )
 
 
 def _revise(state: Runbook, command: c.ReviseDraft, origin: Origin, now: int) -> Answer:
@@ -322,21 +355,21 @@ def _revise(state: Runbook, command: c.ReviseDraft, origin: Origin, now: int) ->
         return Decision((), "replayed")
     if draft.current >= MAX_REVISIONS:
         return Rejection("blocked", "revise", "draft", "?", f"it was revised {MAX_REVISIONS} times already")
-    return Decision((e.DraftRevised(now, command.document, command.change),))
+    return Decision((e.DraftRevised(now, command.document, command.change, origin.names),))
 
 
 def _undo_revision(state: Runbook, command: c.UndoRevision, origin: Origin, now: int) -> Answer:
     assert state.draft is not None
     if state.draft.current == 1:
         return Rejection("wrong_state", "undo a change of", "draft", "?", "nothing is left to undo")
-    return Decision((e.DraftMoved(now, state.draft.current - 1),))
+    return Decision((e.DraftMoved(now, state.draft.current - 1, origin.names),))
 
 
 def _redo_revision(state: Runbook, command: c.RedoRevision, origin: Origin, now: int) -> Answer:
     assert state.draft is not None
     if state.draft.current == len(state.draft.revisions):
         return Rejection("wrong_state", "redo a change of", "draft", "?", "nothing was undone")
-    return Decision((e.DraftMoved(now, state.draft.current + 1),))
+    return Decision((e.DraftMoved(now, state.draft.current + 1, origin.names),))
 
 
 def _launch(state: Runbook, command: c.LaunchSteps, origin: Origin, now: int) -> Answer:

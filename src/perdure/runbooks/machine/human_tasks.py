@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from perdure import human_tasks
 from perdure.errors import Rejection
-from perdure.human_tasks import HumanTask, Person, Rung
+from perdure.human_tasks import HumanTask, Rung
 from perdure.journal import Decision
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine import journal_entries as e
@@ -18,14 +18,14 @@ PLACE = 1000
 """Added to a token's number for the row of its task: a token waits under a key, its task is found in lists."""
 
 
-def opened(step: int, token: int, park: c.Park, requester: str, now: int) -> tuple[e.Entry, ...]:
-    """What a wait that is for somebody begins with; `requester` asked for the work it belongs to."""
+def opened(step: int, token: int, park: c.Park, askers: tuple[str, ...], now: int) -> tuple[e.Entry, ...]:
+    """What a wait that is for somebody begins with; `askers` asked for the work it belongs to."""
     if park.task is None:
         return ()
-    task = human_tasks.open_task(park.task, now, requester)
+    task = human_tasks.open_task(park.task, now, askers[0], behind=askers[1:])
     return (e.TaskOpened(
         step, token, now, task.assignee, task.groups, task.users, task.due, task.due_at, task.requester, task.ladder,
-        task.title,
+        task.title, task.behind, task.agents,
     ),)  # fmt: skip
 
 
@@ -66,12 +66,19 @@ def _made(task: HumanTask, command: c.ActOnTask, key: str) -> human_tasks.Answer
             return human_tasks.reassign(task, command.who, command.to, human_tasks.names_of(command.groups), key)
 
 
-def answered(step: int, token: int, task: HumanTask, who: Person, now: int) -> e.Entry | Rejection:
-    """Who ended the wait; a rejection when it was not for them to end."""
+def answered(step: int, token: int, found: Step, task: HumanTask, command: c.Complete, now: int) -> e.Entry | Rejection:
+    """Who ended the wait; a rejection when it was not for them to end, or is not what they saw."""
+    who, seen = command.who, seen_by_asked(found)
     made = human_tasks.answer(task, who, now, f"?:{step}")
     if isinstance(made, Rejection):
         return made
-    return e.TaskActed(step, token, now, "complete", who.name, reason=who.override)
+    stale = human_tasks.outdated(command.seen, seen, human_tasks.OF_CALL, "complete", "task", f"?:{step}")
+    return stale or e.TaskActed(step, token, now, "complete", who.name, reason=who.override, seen=seen)
+
+
+def seen_by_asked(step: Step) -> str:
+    """What somebody sees who is asked by a step: its arguments, and what an agent proposes."""
+    return human_tasks.seen_of(step.input, step.proposal)
 
 
 def chased(step: Step, number: int, due: int, now: int) -> tuple[e.Entry, ...]:
@@ -95,6 +102,7 @@ def task_opened(entry: e.TaskOpened) -> HumanTask:
     return HumanTask(
         assignee=entry.assignee, groups=entry.groups, users=entry.users, opened_at=entry.at, due=entry.due,
         due_at=entry.due_at, requester=entry.requester, ladder=entry.ladder, title=entry.title,
+        behind=entry.behind, agents=entry.agents,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from perdure.human_tasks import Rung, RungAct
 from perdure.moments import iso
 from perdure.runbooks.machine.state import Compact, Failure, Flags, OnFailure, VerbPin
 
-ENTRY_VERSION = 3
+ENTRY_VERSION = 4
 TIMES = frozenset({"at", "due", "due_at", "expires_at", "retry_at"})
 
 
@@ -25,6 +25,7 @@ class CallStarted(Compact, frozen=True, tag=1):
     trace: str = ""
     parent: str = ""
     idempotency_key: str = ""
+    behind: tuple[str, ...] = ()
 
 
 class AttemptStarted(Compact, frozen=True, tag=2):
@@ -146,12 +147,16 @@ class AmendmentProposed(Compact, frozen=True, tag=17):
     reason: str
     by: str
     at: int
+    names: tuple[str, ...] = ()
+    """Who proposed it, and who stands behind them: from now on they count as asking."""
 
 
 class AmendmentApproved(Compact, frozen=True, tag=18):
     number: int
     by: str
     at: int
+    overrides: bool = False
+    """Whether it changes data that a human task was, or is to be, decided on."""
 
 
 class PayloadErased(Compact, frozen=True, tag=19):
@@ -229,6 +234,7 @@ class RunbookStarted(Compact, frozen=True, tag=24):
     is_sealed: bool = True
     decider: VerbPin | None = None
     idempotency_key: str = ""
+    behind: tuple[str, ...] = ()
 
 
 class StepsAdded(Compact, frozen=True, tag=25):
@@ -239,6 +245,8 @@ class StepsAdded(Compact, frozen=True, tag=25):
     document: bytes
     first: int
     steps: tuple[Added, ...]
+    names: tuple[str, ...] = ()
+    """Who extended it, where somebody did."""
 
 
 class EdgesAdded(Compact, frozen=True, tag=26):
@@ -324,6 +332,11 @@ class GateAnswered(Compact, frozen=True, tag=36):
     by: str
     agrees: bool
     reason: str = ""
+    group: str = ""
+    """The group they answered for, where the gate asks for several."""
+    behind: tuple[str, ...] = ()
+    seen: str = ""
+    """What they decided on: the hashes of the plan and of the arguments."""
 
 
 class RunbookSealed(Compact, frozen=True, tag=37):
@@ -351,12 +364,14 @@ class DraftOpened(Compact, frozen=True, tag=41):
     trace: str
     document: bytes
     case: str = ""
+    behind: tuple[str, ...] = ()
 
 
 class DraftRevised(Compact, frozen=True, tag=42):
     at: int
     document: bytes
     change: str = ""
+    names: tuple[str, ...] = ()
 
 
 class DraftMoved(Compact, frozen=True, tag=43):
@@ -364,6 +379,7 @@ class DraftMoved(Compact, frozen=True, tag=43):
 
     at: int
     revision: int
+    names: tuple[str, ...] = ()
 
 
 class CompensationEnded(Compact, frozen=True, tag=44):
@@ -388,6 +404,8 @@ class TaskOpened(Compact, frozen=True, tag=50):
     requester: str = ""
     ladder: tuple[Rung, ...] = ()
     title: str = ""
+    behind: tuple[str, ...] = ()
+    agents: bool = False
 
 
 class TaskActed(Compact, frozen=True, tag=51):
@@ -401,6 +419,8 @@ class TaskActed(Compact, frozen=True, tag=51):
     to: str = ""
     groups: tuple[str, ...] = ()
     reason: str = ""
+    seen: str = ""
+    """What an answer is about: the hashes of the arguments and of what an agent proposed."""
 
 
 class TaskChased(Compact, frozen=True, tag=52):
@@ -446,7 +466,43 @@ class ProposalAnswered(Compact, frozen=True, tag=62):
     accepts: bool
 
 
+class OverrideProposed(Compact, frozen=True, tag=70):
+    """Somebody asks for an act that goes around tasks. `covered` are those of them that they could have answered."""
+
+    number: int
+    at: int
+    act: bytes
+    what: str
+    tasks: tuple[str, ...]
+    needs: str
+    by: str
+    reason: str
+    behind: tuple[str, ...] = ()
+    covered: tuple[str, ...] = ()
+
+
+class OverrideAgreed(Compact, frozen=True, tag=71):
+    """Somebody else, who could have answered tasks that an act goes around, agrees to the act."""
+
+    number: int
+    at: int
+    by: str
+    reason: str
+    behind: tuple[str, ...] = ()
+    covered: tuple[str, ...] = ()
+
+
+class GateReopened(Compact, frozen=True, tag=72):
+    """Something that was agreed to at a gate has changed before it was used: it is asked anew."""
+
+    step: int
+    at: int
+    changed: tuple[str, ...]
+    group: str
+
+
 Entry = (
+    OverrideProposed | OverrideAgreed | GateReopened |
     AgentUsed | ProposalMade | ProposalAnswered |
     TaskOpened | TaskActed | TaskChased |
     CallStarted | AttemptStarted | AttemptFailed | AttemptDiscarded | StepCompleted | StepFailed | StepParked

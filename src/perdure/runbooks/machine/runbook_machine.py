@@ -25,13 +25,13 @@ from perdure.journal import (
     Rows,
     TimerRow,
     Upcaster,
+    grown,
     read_form,
 )
-from perdure.journal.routes import OVER_SUFFIX, PROCESS_SUFFIX, OverRoute, StepRoute
+from perdure.journal.notice_routes import OVER_SUFFIX, PROCESS_SUFFIX, OverRoute, StepRoute
 from perdure.runbooks.machine.apply import apply
 from perdure.runbooks.machine.commands import Command
 from perdure.runbooks.machine.decide import decide
-from perdure.runbooks.machine.flow import Begin
 from perdure.runbooks.machine.human_tasks import LADDER, PLACE
 from perdure.runbooks.machine.journal_entries import (
     ENTRY_VERSION,
@@ -45,6 +45,7 @@ from perdure.runbooks.machine.journal_entries import (
     StepFailed,
     StepSkipped,
 )
+from perdure.runbooks.machine.outcome_propagation import Begin
 from perdure.runbooks.machine.state import ENDED, STATE_VERSION, WAITING, Links, Runbook, Step, Token, short, step_id
 
 ESCALATION = "escalation"
@@ -63,12 +64,14 @@ ASKED = "step.failed"
 NOTICE = "perdure:"
 """How the message ids between aggregates begin; nobody else may use such."""
 STATE_UPCASTERS: tuple[Upcaster, ...] = (
-    Upcaster(1, lambda form: [2, *form[1:]]),  # steps carried by a process say so; before, there were none
-    Upcaster(2, lambda form: [3, *form[1:]]),  # plans and drafts; before, there were single calls only
+    grown(1),  # steps carried by a process say so; before, there were none
+    grown(2),  # plans and drafts; before, there were single calls only
+    grown(3),  # everybody who asked, and the groups of a gate that have agreed
 )
 ENTRY_UPCASTERS: tuple[Upcaster, ...] = (
-    Upcaster(1, lambda form: [2, *form[1:]]),  # one more entry; those of before are as they were
-    Upcaster(2, lambda form: [3, *form[1:]]),  # the entries of plans and drafts
+    grown(1),  # one more entry; those of before are as they were
+    grown(2),  # the entries of plans and drafts
+    grown(3),  # everybody who asked
 )
 
 
@@ -103,7 +106,9 @@ class RunbookMachine:
         """As `decide`, and what became ready begins in the same record, as `begin` says."""
         decision = decide(state, command, origin, now, chance, begin)
         if not isinstance(decision, Rejection):
-            return decision
+            if decision.refusal is None:
+                return decision
+            return replace(decision, refusal=replace(decision.refusal, id=id_text(id)))
         place = decision.id[1:] if decision.id.startswith("?:") else ""
         return replace(decision, id=id_text(id) + place)
 

@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterable
 from typing import Literal, assert_never, cast, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from perdure.agent_usage import Spent
-from perdure.contracts import FailureClass
-from perdure.human_tasks import HumanTask
+from perdure.human_tasks import HumanTask, gate_groups
 from perdure.journal import Parts
 from perdure.journal.state_parts import INLINE
+from perdure.overrides import Override
+from perdure.verb_contract import FailureClass
 
-STATE_VERSION = 3
+STATE_VERSION = 4
 
 StepState = Literal["pending", "ready", "running", "parked", "completed", "failed", "skipped", "cancelled"]
 RunbookState = Literal["draft", "ready", "executing", "parked", "completed", "failed", "escalated", "cancelled"]
@@ -47,8 +49,26 @@ ENDED: frozenset[str] = frozenset(each for each in get_args(StepState) if _is_en
 SETTLED: frozenset[str] = frozenset(each for each in get_args(RunbookState) if is_settled(each))
 """The states of a call or a runbook that has ended, or that only others move on."""
 
-WAITING, RESOLVED, TIMED_OUT, CANCELLED = range(4)
-TOKEN_STATES = ("waiting", "resolved", "timed_out", "cancelled")
+TokenState = Literal["waiting", "resolved", "timed_out", "cancelled"]
+TOKEN_STATES: tuple[TokenState, ...] = get_args(TokenState)
+
+
+def _stored(state: TokenState) -> int:
+    """The number a state of a token is stored as: its place among them."""
+    match state:
+        case "waiting":
+            return 0
+        case "resolved":
+            return 1
+        case "timed_out":
+            return 2
+        case "cancelled":
+            return 3
+        case _:
+            assert_never(state)
+
+
+WAITING, RESOLVED, TIMED_OUT, CANCELLED = map(_stored, TOKEN_STATES)
 STEP_STATES: tuple[StepState, ...] = (
     "pending", "ready", "running", "parked", "completed", "failed", "skipped", "cancelled"
 )  # fmt: skip
@@ -114,6 +134,7 @@ class Amendment(Compact, frozen=True):
     by: str
     at: int
     approved_by: str = ""
+    behind: tuple[str, ...] = ()
 
 
 class Pin(Compact, frozen=True):
@@ -168,6 +189,16 @@ class Links(Compact, frozen=True):
     undoes: int = 0
     decides: int = 0
     """The failed step a decision is asked about."""
+    agreed: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Groups of the gate that have agreed, each with who did and who stands behind them."""
+    agreed_on: str = ""
+    """What they saw when they agreed."""
+
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """The groups of the gate that have not agreed yet."""
+        given = {group for group, _ in self.agreed}
+        return tuple(group for group in gate_groups(self.gate) if group not in given)
 
 
 class Step(Compact, frozen=True):
@@ -262,6 +293,21 @@ class Runbook(Compact, frozen=True):
     """As stored, when the steps are rows by themselves: how many there are, and what they sum up to."""
     spent: Spent | None = None
     """What its agents have used, in all attempts of all steps."""
+    behind: tuple[str, ...] = ()
+    """Who asked besides the principal: who drafted, changed, extended or amended it, and who made their keys."""
+
+    overrides: tuple[Override, ...] = ()
+    """Acts around its tasks: those that wait for somebody, and the latest that were done."""
+
+    @property
+    def askers(self) -> tuple[str, ...]:
+        return (self.principal, *self.behind)
+
+
+def asked_by(state: Runbook, names: tuple[str, ...]) -> Runbook:
+    """The same, with more who count as asking for it."""
+    new = tuple(dict.fromkeys(name for name in names if name and name not in state.askers))
+    return replace(state, behind=(*state.behind, *new)) if new else state
 
 
 def with_step(steps: Steps, number: int, step: Step) -> Steps:

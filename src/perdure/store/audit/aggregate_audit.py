@@ -7,6 +7,9 @@ from typing import Any
 
 from perdure.errors import QuarantinedError
 from perdure.journal import ListedMachine, Machine
+from perdure.kernel.row_anchors import index_secret
+from perdure.sources import id_text
+from perdure.store.audit.anchored_rows import Anchors, Epoch, NamedRows, compare_anchored
 from perdure.store.audit.audit_reader import Reader, UnreadableError, plain
 from perdure.store.audit.chain_walk import Walk
 from perdure.store.audit.derived_rows import compare_rows
@@ -18,6 +21,8 @@ from perdure.store.delta_read import DeltaReader, is_made_of
 from perdure.store.ports import Row
 
 Machines = Mapping[str, Machine[Any, Any, Any]]
+MOST_LEFT = 1000
+"""Warnings of one report at most."""
 LOOKS = 8
 """How often an aggregate that changes while it is checked is checked again."""
 PAYLOADS_AT_ONCE = 20
@@ -31,12 +36,14 @@ class AggregateAudit:
         self._machines = machines
         self._report = report
         self._is_full = is_full
+        self.epoch = Epoch(reader)
+        self.named = NamedRows(reader, report)
 
     async def check(self, id: bytes, ahead: Reader) -> None:
         """Add to the report what is wrong with one aggregate: read ahead, and again while it does not stand still."""
         look = await self._look(ahead, id)
         for _ in range(LOOKS):
-            if not look.findings:
+            if not look.findings and not look.unknown:
                 break
             look = await self._look(self._reader, id)
             if await self._stands_still(look):
@@ -45,6 +52,13 @@ class AggregateAudit:
         self._report.records += look.records
         self._report.payloads += look.payloads
         self._report.add(look.findings)
+        self._report.warnings.extend(look.left[: MOST_LEFT - len(self._report.warnings)])
+        if look.anchors is not None and look.row is not None:
+            self.named.add(id, look.row[1], look.anchors)
+        if look.unknown and await self.epoch.is_older(id):
+            self._report.before_anchors += len(look.unknown)
+        else:
+            self._report.add(look.unknown)
 
     async def _look(self, reader: Reader, id: bytes) -> Look:
         look = Look(reader, self._machines, id)
@@ -73,6 +87,9 @@ class Look:
         self.records = 0
         self.payloads = 0
         self.findings: list[Finding] = []
+        self.unknown: list[Finding] = []
+        self.left: list[str] = []
+        self.anchors: Anchors | None = None
         self._reader = reader
         self._machines = machines
 
@@ -105,7 +122,8 @@ class Look:
             self.findings += _check_state(id, machine, walk.state, state, (status, ended_at))
             self.findings += await self._check_list(machine, walk.state)
             self.findings += await check_parts(self._reader, machine, id, walk.state)
-            await self._check_payloads(machine, walk)
+            self.anchors = walk.anchors
+            await self._check_payloads(machine, walk, tenant)
             self.findings += await compare_rows(self._reader, id, tenant, machine.rows(id, walk.state))
 
     async def _check_list(self, machine: Machine[Any, Any, Any], state: Any) -> list[Finding]:
@@ -115,15 +133,18 @@ class Look:
                 return [found("AUD008", "aggregate", f"it is listed as {marked} of 0 (a call) and 1 (a plan)", self.id)]
         return []
 
-    async def _check_payloads(self, machine: Machine[Any, Any, Any], walk: Walk) -> None:
+    async def _check_payloads(self, machine: Machine[Any, Any, Any], walk: Walk, tenant: str) -> None:
         id, named, findings = self.id, named_by(machine, walk.state), self.findings
+        sources, secrets = walk.anchors.sources, dict[bytes, bytes]()
         missing, told, wholes = set(named.needed), set[bytes](), DeltaReader(self._reader.fetch)
         async for _, hash, data in self._reader.pages("payload_page", 0, 0, PAYLOADS_AT_ONCE, aggregate=id):
             self.payloads += 1
             missing.discard(hash)
             text = f"sha256:{hash.hex()}"
             try:
-                await wholes.of(id, hash, data)
+                whole = await wholes.of(id, hash, data)
+                if hash in sources:
+                    secrets[hash] = index_secret(whole)
             except QuarantinedError as error:
                 if not is_made_of(data, told):  # of damage that spreads, where it began is told
                     findings.append(
@@ -135,8 +156,21 @@ class Look:
             elif hash not in walk.hashes:
                 findings.append(found("AUD012", "payload", f"nothing explains {text}", id))
         findings += [found("AUD011", "payload", f"no bytes for sha256:{hash.hex()}", id) for hash in sorted(missing)]
-        if named.is_erased and await self._reader.fetch("index_of", aggregate=id):
+        if named.is_erased and await self._reader.fetch("index_columns", aggregate=id):
             findings.append(found("AUD013", "index_entry", "it can still be found by its data", id))
+        mismatch = await compare_anchored(self._reader, id, walk.anchors, secrets, named.is_erased)
+        findings += mismatch.findings
+        self.unknown += mismatch.unknown
+        self.left = mismatch.left
+        if named.is_erased:
+            await self._check_letters(tenant, int(getattr(walk.state, "erased_at", 0)))
+
+    async def _check_letters(self, tenant: str, erased_at: int) -> None:
+        """Dead letters that the erasure should have reached; those that came afterwards are nobody's erased data."""
+        letters = id_text(self.id)
+        rows = await self._reader.fetch("letters_about", tenant=tenant, aggregate=self.id, letters=letters)
+        for name in [name for name, received_at in rows if received_at < erased_at]:
+            self.findings.append(found("AUD013", "inbox", f"dead letter '{name}' came for it", self.id))
 
 
 async def load(reader: Reader, id: bytes) -> Row | None:

@@ -22,7 +22,9 @@ from perdure.store.audit.store_verification import Progress
 from perdure.store.audit.stored_states import stored_state
 from perdure.store.checksums import checked
 from perdure.store.delta_read import DeltaReader
-from perdure.store.seals import SEALED_AT_ONCE, Leaf, Seal, heads_of, proof
+from perdure.store.seal_keys import key_changes, known_keys, told_changes
+from perdure.store.seals.merkle import proof
+from perdure.store.seals.seal import SEALED_AT_ONCE, Leaf, Seal, heads_of
 from perdure.store.signing_keys import PublicKeys
 from perdure.store.store import Store
 
@@ -77,6 +79,8 @@ async def document_of(store: Store, machines: Machines, id: Id, public_keys: Pub
     summary = summary_of(machine, await stored_state(reader, machine, id, loaded.state))
     seals = await SealReader(reader).of(id, loaded.version)
     signers = {each["key_id"] for each in seals}
+    changes = await key_changes(reader.fetch)
+    known = known_keys(public_keys, changes)
     content = {
         "format": FORMAT,
         "id": id_text(id),
@@ -86,7 +90,8 @@ async def document_of(store: Store, machines: Machines, id: Id, public_keys: Pub
         "history": [history_item(machine, *record) for record in records],
         "payloads": [] if summary["is_erased"] else await _payloads(reader, id),
         "seals": seals,
-        "public_keys": {name: public_keys[name].hex() for name in signers & set(public_keys)},
+        "public_keys": {name: known[name].hex() for name in signers & set(known)},
+        "key_changes": told_changes(changes),
     }
     return sealed_document(content)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from perdure.journal import Machine, genesis, link
+from perdure.store.audit.anchored_rows import Anchors
 from perdure.store.audit.findings import Finding, found
 from perdure.store.audit.payload_references import hashes_in
 
@@ -20,6 +21,7 @@ class Walk:
         self.count = 0
         self.last = 0
         self.hashes: set[bytes] = set()
+        self.anchors = Anchors()
         self.findings: list[Finding] = []
         self._is_broken = False
         self.is_replayed = machine is not None
@@ -50,6 +52,7 @@ class Walk:
             for entry in record.entries:
                 self.state = self.machine.apply(self.state, entry)
             self.hashes.update(hashes_in(record.entries))
+            self.anchors.take(record.anchors)
         except Exception as error:  # damaged bytes can make anything of a record
             self.is_replayed = False
             fact = f"record {sequence} gave {type(error).__name__} ({str(error)[:200]})"

@@ -18,7 +18,9 @@ from perdure.store.audit.call_export import FORMAT, digest_of, history_item, sum
 from perdure.store.audit.chain_walk import Walk
 from perdure.store.audit.findings import Finding, found
 from perdure.store.audit.seal_audit import check_signature
-from perdure.store.seals import Leaf, Seal, Step, root_of_proof
+from perdure.store.seal_keys import read_changes, trusted_keys
+from perdure.store.seals.merkle import Step, root_of_proof
+from perdure.store.seals.seal import Leaf, Seal
 from perdure.store.signing_keys import PublicKeys
 
 PLACE = "export"
@@ -74,7 +76,9 @@ def _check(
         findings.append(found("AUD072", PLACE, "its summary", id))
     findings += _check_payloads(content, id, walk.hashes)
     embedded = {key_id: bytes.fromhex(key) for key_id, key in content["public_keys"].items()}
-    findings += _check_seals(content, id, hashes, embedded if public_keys is None else public_keys)
+    changes = read_changes(content.get("key_changes", ()))
+    keys = embedded if public_keys is None else trusted_keys(public_keys, changes)
+    findings += _check_seals(content, id, hashes, keys)
     sealed = max((seal["sequence"] for seal in content["seals"]), default=0)
     if require_sealed and sealed < walk.last:
         findings.append(found("AUD062", PLACE, f"records after {sealed}", id, sealed + 1))

@@ -30,9 +30,14 @@ CODES: dict[str, str] = {
     "AUD023": "the incidents of an aggregate are not those its state stands for",
     "AUD024": "rows speak of an aggregate that is not there",
     "AUD025": "a row cannot be read at all",
+    "AUD026": "a row is not what the journal tells of it",
+    "AUD027": "a row that the journal tells of is gone",
+    "AUD028": "a row is there that the journal does not tell of",
+    "AUD029": "the record of a row cannot be read or is not the one that was written",
     "AUD030": "an entity's data no longer matches its hash",
     "AUD031": "an entity is not the newest version of its history",
     "AUD032": "a version of an entity is missing in its history",
+    "AUD033": "a history is kept of an entity that is not there",
     "AUD040": "a pending message says neither by whom nor with what to act on it",
     "AUD041": "a message no longer matches its checksum",
     "AUD050": "a seal is missing",
@@ -49,6 +54,7 @@ CODES: dict[str, str] = {
     "AUD061": "a seal reaches beyond the end of the journal",
     "AUD062": "records are not sealed yet, and sealing was required",
     "AUD063": "a seal that was noted elsewhere is not in the chain",
+    "AUD064": "seals that the journal speaks of are gone",
     "AUD070": "an export is not a document of this form",
     "AUD071": "an export does not match its own digest",
     "AUD072": "an export says something else than its records",
@@ -56,6 +62,7 @@ CODES: dict[str, str] = {
     "AUD074": "the bytes of a payload are not in their canonical form",
     "AUD075": "a document lacks a part that its records speak of",
     "AUD076": "a definition in a document does not match its hash",
+    "AUD080": "a unique key does not lead to its row alone",
 }
 
 
@@ -71,7 +78,10 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct):
-    """The outcome of an audit. `unsealed` records are younger than the last seal, which is no fault."""
+    """The outcome of an audit. `unsealed` records are younger than the last seal, which is no fault.
+
+    `before_anchors` counts rows that no journal tells of because an older release wrote them.
+    """
 
     aggregates: int = 0
     records: int = 0
@@ -80,6 +90,8 @@ class Report(msgspec.Struct):
     entities: int = 0
     seals: int = 0
     unsealed: int = 0
+    before_anchors: int = 0
+    warnings: list[str] = []
     last_seal: tuple[int, str] = (0, "")
     findings: list[Finding] = []
     omitted: int = 0
@@ -100,3 +112,8 @@ def found(code: str, place: str, fact: str, id: bytes = b"", sequence: int = 0) 
     return Finding(
         code, place, f"{CODES[code][0].upper()}{CODES[code][1:]}: {fact}.", id_text(id) if id else "", sequence, id
     )
+
+
+def orphaned(table: str, id: bytes) -> Finding:
+    """Rows that speak of an aggregate that is not there."""
+    return found("AUD024", table, f"table '{table}' has rows of it", id)

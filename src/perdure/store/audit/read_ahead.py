@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from perdure.journal.anchors import ROW_PREFIX
 from perdure.store.audit.audit_reader import Reader, UnreadableError, plain
 from perdure.store.ports import Row
 
@@ -20,6 +21,8 @@ AT_ONCE = {
     "job_columns": "jobs_between",
     "incident_columns": "incidents_between",
     "listed_as": "listed_between",
+    "index_columns": "index_between",
+    "history_of": "history_between",
 }
 
 
@@ -44,6 +47,7 @@ class ReadAhead(Reader):
 async def read_ahead(reader: Reader, after: bytes, until: bytes) -> Reader:
     """A reader for a stretch; the plain one when it is too large or holds something that cannot be read."""
     try:
+        until = min(until, ROW_PREFIX)  # beyond it stand the records of rows, which have a check of their own
         if await reader.number("stretch_bytes", after=after, until=until) > BYTES_AT_ONCE:
             return reader
         tables = await asyncio.gather(*[_grouped(reader, name, after, until) for name in AT_ONCE])

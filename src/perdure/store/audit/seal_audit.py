@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from perdure.journal.anchors import row_prefix
 from perdure.store.audit.audit_reader import Reader, UnreadableError, plain
 from perdure.store.audit.findings import Finding, Report, found
-from perdure.store.seals import FIRST_PREVIOUS, SEALED_AT_ONCE, Leaf, Seal, heads_of, root, seal_hash, unpack
+from perdure.store.row_records import IN_FORCE, SEAL_KEY
+from perdure.store.seal_keys import KeyChange, key_changes, trusted_keys
+from perdure.store.seals.merkle import root
+from perdure.store.seals.seal import FIRST_PREVIOUS, SEALED_AT_ONCE, Leaf, Seal, heads_of, seal_hash, unpack
 from perdure.store.signing_keys import PublicKeys, is_signed, key_id_of
 
 SEALS_AT_ONCE = 10
+FEW = 10
+"""Records after the last seal that are looked at one by one."""
 
 
 class SealAudit:
@@ -25,7 +31,8 @@ class SealAudit:
 
     async def check(self, noted: int = 0) -> bytes | None:
         """Check all seals; returns the hash of the one numbered `noted` when it is there."""
-        noted_hash = None
+        noted_hash, changes = None, await key_changes(self._reader.fetch)
+        self._keys = trusted_keys(self._keys, changes)
         async for row in self._reader.pages("read_seals", -(2**63), 0, SEALS_AT_ONCE):
             try:
                 seal = Seal.from_row(row)
@@ -36,12 +43,32 @@ class SealAudit:
                 continue
             noted_hash = seal.hash if seal.number == noted else noted_hash
         self._report.last_seal = (self._number, self._hash.hex() if self._number else "")
+        self._check_changes(changes)
         end = await self._reader.number("journal_end")
         if self.cursor > end:
             fact = f"the last seal reaches to position {self.cursor}, the journal to {end}"
             self._report.add([found("AUD061", f"seal {self._number}", fact)])
-        self._report.unsealed = await self._reader.number("count_records_after", after=self.cursor)
+        self._report.unsealed = await self._unsealed()
         return noted_hash
+
+    async def _unsealed(self) -> int:
+        """The records after the last seal, but for those of its own key: they are written with it."""
+        count = await self._reader.number("count_records_after", after=self.cursor)
+        if not self._number or count > FEW:
+            return count
+        rows = await self._reader.fetch("journal_since", after=self.cursor, most=FEW)
+        prefix = row_prefix(SEAL_KEY, IN_FORCE)
+        return count - sum(bytes(row[1]).startswith(prefix) for row in rows)
+
+    def _check_changes(self, changes: list[KeyChange]) -> None:
+        told = max((each.sealed for each in changes), default=0)
+        if told > self._number:
+            fact = f"there were {told} seals, and there are {self._number}"
+            self._report.add([found("AUD064", f"seal {told}", fact)])
+        for each in changes:
+            if each.previous and not each.by_previous:
+                text = f"Seal key '{each.previous_id}' was replaced by '{each.key_id}' without its signature"
+                self._report.warnings.append(f"{text}: {each.reason}.")
 
     async def _check(self, seal: Seal) -> None:
         self._report.seals += 1

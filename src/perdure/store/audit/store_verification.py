@@ -6,14 +6,18 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import NamedTuple
 
+from perdure.sources import Micros
 from perdure.store.audit.aggregate_audit import AggregateAudit, Machines
+from perdure.store.audit.anchored_rows import Epoch
 from perdure.store.audit.audit_reader import PAGE, Reader, UnreadableError, plain
 from perdure.store.audit.derived_rows import check_timers
 from perdure.store.audit.findings import Report, found
 from perdure.store.audit.orphan_checks import check_loose, check_stretch
 from perdure.store.audit.read_ahead import read_ahead
 from perdure.store.audit.seal_audit import SealAudit
+from perdure.store.audit.unique_keys import check_keys
 from perdure.store.checksums import damaged
+from perdure.store.quarantine import MOST
 from perdure.store.signing_keys import PublicKeys
 from perdure.store.store import Store
 
@@ -21,6 +25,7 @@ Progress = Callable[[str, int, int], None]
 """Told the stage, how much of it is done and how much there is (0: not known)."""
 
 CHECKED_TOGETHER = 8
+ENTITY = "entity"
 
 
 class Anchor(NamedTuple):
@@ -44,19 +49,22 @@ async def verify(
     """Check everything stored against everything else; never stops at a finding.
 
     Runs beside workers: what changes while it is looked at is looked at again. Not `full`: rows, heads and the
-    chain of seals only. Unless `dry`, aggregates with findings are entered in the quarantine.
+    chain of seals only. Unless `dry`, aggregates with findings are entered in the quarantine, and, when everything
+    was looked at, those without any are taken out.
     """
     reader, report = Reader(store.driver), Report(findings=[])
     tell = progress or (lambda stage, done, total: None)
     seals = SealAudit(reader, public_keys, report, full)
     await _check_seals(seals, report, require_sealed, anchor)
     tell("seals", report.seals, report.seals)
-    await _check_aggregates(reader, machines, report, full, tell)
+    epoch = await _check_aggregates(reader, machines, report, full, tell)
     if full:
-        await _check_the_rest(reader, machines, report)
+        await _check_the_rest(reader, machines, report, epoch, store.now())
         tell("rows", report.timers + report.entities, 0)
     if not dry:
         await _quarantine(store, report)
+        if full and not report.omitted:
+            await _release(store, report)
     return report
 
 
@@ -75,21 +83,34 @@ async def _check_seals(audit: SealAudit, report: Report, require_sealed: bool, a
         return
     if anchor is not None and (noted is None or noted.hex() != anchor.hash):
         report.add([found("AUD063", f"seal {anchor.number}", f"its hash was {anchor.hash}")])
+    if report.unsealed and not require_sealed:
+        report.warnings.append(_unsealed(report))
     if require_sealed and report.unsealed:
         report.add([found("AUD062", "journal", f"{report.unsealed} records after position {audit.cursor}")])
 
 
-async def _check_aggregates(reader: Reader, machines: Machines, report: Report, full: bool, tell: Progress) -> None:
+def _unsealed(report: Report) -> str:
+    if not report.seals:
+        return "Nothing is sealed yet: a history written anew as a whole would not be seen."
+    are = "record is" if report.unsealed == 1 else "records are"
+    return f"{report.unsealed} {are} younger than the last seal, and guarded by their chains alone."
+
+
+async def _check_aggregates(reader: Reader, machines: Machines, report: Report, full: bool, tell: Progress) -> Epoch:
     total = await reader.number("count_aggregates")
     audit = AggregateAudit(reader, machines, report, full)
+    if full:
+        await audit.epoch.find(report)
     async for after, ids, until in _stretches(reader):
         ahead = await read_ahead(reader, after, until) if full else reader
         for start in range(0, len(ids), CHECKED_TOGETHER):
             await asyncio.gather(*[audit.check(id, ahead) for id in ids[start : start + CHECKED_TOGETHER]])
         if full:
             await check_stretch(reader, report, after, until)
+            await audit.named.check()
         tell("aggregates", report.aggregates, total)
         await asyncio.sleep(0)  # a worker in the same process goes on meanwhile
+    return audit.epoch
 
 
 async def _stretches(reader: Reader) -> AsyncIterator[tuple[bytes, list[bytes], bytes]]:
@@ -104,12 +125,13 @@ async def _stretches(reader: Reader) -> AsyncIterator[tuple[bytes, list[bytes], 
         after = until
 
 
-async def _check_the_rest(reader: Reader, machines: Machines, report: Report) -> None:
+async def _check_the_rest(reader: Reader, machines: Machines, report: Report, epoch: Epoch, now: Micros) -> None:
     try:
         await check_timers(reader, machines, report)
     except UnreadableError as error:
         report.add([found("AUD025", "timer", str(error))])
-    await check_loose(reader, report)
+    await check_loose(reader, report, epoch, now, machines)
+    await check_keys(reader, report)
 
 
 async def _quarantine(store: Store, report: Report) -> None:
@@ -118,3 +140,16 @@ async def _quarantine(store: Store, report: Report) -> None:
     }
     for id, place, sentence in sorted(places):
         await store.quarantine(damaged(id, place, sentence.rstrip(".")))
+
+
+async def _release(store: Store, report: Report) -> None:
+    """Take out of the quarantine whatever was found whole."""
+    damaged_ids, places = {each.id for each in report.findings}, {each.place for each in report.findings}
+    for row in await store.quarantined(MOST):
+        id, place = bytes(row[0]), row[1]
+        if place.startswith(ENTITY):
+            is_whole = not any(each.startswith(ENTITY) for each in places)
+        else:
+            is_whole = id not in damaged_ids and bool(await store.driver.fetch("is_aggregate", id=id))
+        if is_whole:
+            await store.set_aside.release(id)

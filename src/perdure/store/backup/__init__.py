@@ -35,14 +35,13 @@ async def restore(
     Never while a process holds a lease there. The backup is checked first, brought up to the schema of this
     release, and owes nothing to the processes that ran on the original: they are fenced off.
     """
-    now = (sources or SystemSources()).now()
     tell = progress or _silence
     if url.startswith(POSTGRES_PREFIXES):
         from perdure.store.backup.postgres_backup import undump  # noqa: PLC0415  psycopg is loaded where it is used
 
-        await undump(source, url, force, now, tell)
+        await undump(source, url, force, sources.now() if sources is not None else None, tell)
     else:
-        await SqliteFiles(url).restore(source, force, now, tell)
+        await SqliteFiles(url).restore(source, force, (sources or SystemSources()).now(), tell)
 
 
 def _silence(stage: str, done: int, total: int) -> None:

@@ -28,9 +28,9 @@ def damaged_backup(source: Path, fact: str, hint: str = "Nothing was changed. Ta
     return RejectedError(Rejection("invalid", "restore", "backup", str(source), fact, hint))
 
 
-def refuse_live(workers: Iterable[Row], now: int, place: str) -> None:
-    """Raise when a lease (number, host, process, until) has not run out."""
-    live = [f"{host} {process}" for _, host, process, until in workers if until > now]
+def refuse_live(workers: Iterable[Row], place: str) -> None:
+    """Raise when a lease (number, host, process, until, whether it has run out) has not run out."""
+    live = [f"{host} {process}" for _, host, process, _, is_lapsed in workers if not is_lapsed]
     if live:
         fact = f"processes are at work on it: {', '.join(live[:5])}"
         hint = "Stop them and try again; a process that died lets go when its lease runs out."

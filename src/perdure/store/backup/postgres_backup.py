@@ -59,7 +59,7 @@ async def dump(url: str, destination: Path, tell: Progress) -> None:
         await asyncio.to_thread(temporary.unlink, missing_ok=True)
 
 
-async def undump(source: Path, url: str, force: bool, now: int, tell: Progress) -> None:
+async def undump(source: Path, url: str, force: bool, now: int | None, tell: Progress) -> None:
     program = _find("pg_restore", url)
     if not await asyncio.to_thread(source.is_file):
         raise RejectedError(Rejection("not_found", "restore", "backup", str(source), "there is no such file"))
@@ -77,13 +77,13 @@ async def undump(source: Path, url: str, force: bool, now: int, tell: Progress) 
     tell("pg_restore", 1, 1)
 
 
-def _check_target(url: str, queries: Mapping[str, str], force: bool, now: int) -> bool:
-    """Whether there are tables to replace; raises when they may not be replaced."""
+def _check_target(url: str, queries: Mapping[str, str], force: bool, now: int | None) -> bool:
+    """Whether there are tables to replace; raises when they may not be replaced. `now` is given by tests only."""
     try:
         with psycopg.connect(url) as connection:
             tables = [name for (name,) in connection.execute(queries["table_names"])]
             if "worker" in tables:
-                refuse_live(connection.execute(queries["live_workers"]).fetchall(), now, place_of(url))
+                refuse_live(connection.execute(queries["live_workers"], {"now": now}).fetchall(), place_of(url))
             kept = [name for name in tables if name not in EMPTY_BUT_FOR]
             is_empty = not any(connection.execute(_first_row(name)).fetchone() for name in kept)
     except psycopg.Error as error:

@@ -98,7 +98,7 @@ class SqliteFiles:
         try:
             tables = [name for (name,) in connection.execute(self._queries["table_names"])]
             if "worker" in tables:
-                refuse_live(connection.execute(self._queries["live_workers"]).fetchall(), now, self.url)
+                refuse_live(connection.execute(self._queries["live_workers"], {"now": now}).fetchall(), self.url)
             kept = [name for name in tables if name not in EMPTY_BUT_FOR]
             return not any(connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in kept)
         finally:

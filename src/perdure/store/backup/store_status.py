@@ -8,6 +8,7 @@ from perdure.sources import Micros, iso
 from perdure.store.migrations import newest
 from perdure.store.queries import Dialect
 from perdure.store.store import Store
+from perdure.work.worker_identity import is_gone, this_process
 
 
 async def check(store: Store, now: Micros) -> dict[str, Any]:
@@ -29,8 +30,13 @@ async def check(store: Store, now: Micros) -> dict[str, Any]:
         "unsealed_records": int(unsealed[0][0]),
         "oldest_timer_due": iso(oldest),
         "is_timer_overdue": oldest is not None and oldest < now,
+        "outgrown": [
+            f"{process} on {host}"
+            for host, process in await store.outgrown_workers()
+            if not is_gone(host, process, this_process())
+        ],
         "workers": [
-            {"number": each.number, "host": each.host, "process": each.process, "is_live": each.lease_until > now}
+            {"number": each.number, "host": each.host, "process": each.process, "is_live": not each.is_lapsed}
             for each in workers
         ],
     }

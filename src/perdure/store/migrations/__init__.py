@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from perdure.errors import StoreSettingError
+from perdure.store.queries import Dialect, load_queries
 
 if TYPE_CHECKING:
-    from perdure.store.queries import Dialect
     from perdure.store.sqlite.connection import Connection
+
+
+SCHEMA = "schema"
+"""The name of the setting that holds the number of the schema."""
 
 
 class Migration(NamedTuple):
@@ -46,17 +50,25 @@ def pending(dialect: Dialect, current: int, place: str) -> list[Migration]:
     return [migration for migration in known if migration.number > current]
 
 
-def migrate_sqlite(connection: Connection, path: str) -> int:
-    """Bring a file up to date under its write lock; returns how many steps ran."""
+def migrate_sqlite(connection: Connection, path: str, up_to: int = 2**31) -> int:
+    """Bring a file up to date under its write lock, or to an older schema, and fence off whoever has it open.
+
+    Returns how many steps ran.
+    """
     if not pending("sqlite", _version(connection), path):
         return 0
+    queries = load_queries("sqlite")
     connection.execute("BEGIN IMMEDIATE")
     try:
-        steps = pending("sqlite", _version(connection), path)
+        before = _version(connection)
+        steps = [each for each in pending("sqlite", before, path) if each.number <= up_to]
+        if before and steps:
+            connection.execute(queries["fence_everyone"])
         for step in steps:
             for statement in statements(step.script):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {step.number}")
+            connection.execute(queries["put_meta"], {"name": SCHEMA, "value": str(step.number)})
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
@@ -69,6 +81,14 @@ def _version(connection: Connection) -> int:
 
 
 def statements(script: str) -> list[str]:
-    """A script's statements; none of ours holds a semicolon inside."""
-    lines = [line for line in script.splitlines() if not line.lstrip().startswith("--")]
-    return [part.strip() for part in "\n".join(lines).split(";") if part.strip()]
+    """A script's statements: each ends with a semicolon at the end of a line, and holds none there inside."""
+    lines = [line.rstrip() for line in script.splitlines() if not line.lstrip().startswith("--")]
+    return [part.strip() for part in f"{chr(10).join(lines)}\n".split(";\n") if part.strip()]
+
+
+def outgrown(place: str, known: int) -> StoreSettingError:
+    """Why a process that had the store open before it was upgraded can write nothing more."""
+    return StoreSettingError(
+        "write to", "store", place, f"it was upgraded since, and this process knows schema {known}",
+        "Stop this process and start the release that upgraded the store.",
+    )  # fmt: skip

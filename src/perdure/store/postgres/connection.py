@@ -12,7 +12,10 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
 
 from perdure.errors import InvariantBroken, PerdureError, StoreFullError, StoreSettingError, StoreUnavailableError
+from perdure.store.migrations import newest, outgrown
 
+OLDER = "an older release asks"
+"""How a store that was upgraded begins to refuse a lease."""
 CONNECT_SECONDS = 10
 PATIENCE_SECONDS = 60.0
 """How long work waits for a server that is away before its callers are told."""
@@ -146,6 +149,8 @@ def translated(error: BaseException, place: str) -> PerdureError:
             "write to", "store", place, f"the disk refused ({text})",
             "Nothing of this commit was written. Free some space and try again.",
         )  # fmt: skip
+    if isinstance(error, psycopg.errors.DivisionByZero) or OLDER in text:
+        return outgrown(place, newest("postgres"))  # of two statements alone, which say so in this way
     if is_away(error):
         return StoreUnavailableError(
             "reach", "store", place, f"it did not answer ({text})",

@@ -10,8 +10,9 @@ import psycopg
 from psycopg import AsyncConnection
 
 from perdure.kernel.ports import Conflict, Told, Unit
-from perdure.sources import SystemSources
+from perdure.sources import Micros
 from perdure.store.commit_callbacks import Waiting, awaited, run_callbacks
+from perdure.store.migrations import newest
 from perdure.store.ports import Row
 from perdure.store.postgres.connection import PATIENCE_SECONDS, closed, connect, place_of, translated
 from perdure.store.postgres.connection_pool import ConnectionPool
@@ -26,7 +27,6 @@ from perdure.store.queries import load_queries
 from perdure.work.ports import Beat
 
 MAX_BATCH = 512
-CLOCK_PROBES = 3
 
 
 class PostgresDriver:
@@ -39,6 +39,8 @@ class PostgresDriver:
         self.url = url
         self._patience_seconds = patience_seconds
         self.fence = 0
+        self.schema = newest("postgres")
+        self.clock: Callable[[], Micros] | None = None
         self._place = place_of(url)
         self._queries = load_queries("postgres")
         self._statements = load_statements()
@@ -51,17 +53,20 @@ class PostgresDriver:
     def commits(self) -> int:
         return self._writer.commits
 
-    async def open(self) -> None:
+    async def open(self, *, creates: bool = True) -> None:
         self._loop = asyncio.get_running_loop()
         self._closing = asyncio.Event()
         self._lines = ConnectionPool(self._new_wire, self._place, self._closing, self._patience_seconds)
-        self._writer = Writer(self._new_wire, self._statements, self._place, self._closing, self._patience_seconds)
+        self._writer = Writer(
+            self._new_wire, self._statements, self._place, self._closing, self._patience_seconds, self._moment,
+            self.schema,
+        )  # fmt: skip
         self._signals = Notifications(self._new_connection, self._closing)
         self._loads = ReadBatches(self._lines, self._statements["load_aggregates"], by_first_column)
         self._finds = ReadBatches(self._lines, self._statements["find_tokens_of"], by_place)
         try:
             async with await self._new_connection() as connection:
-                await migrate_postgres(connection, self._queries, self._place)
+                await migrate_postgres(connection, self._queries, self._place, creates)
             await self._writer.open()
             await self._signals.open()
         except (OSError, psycopg.Error) as error:
@@ -103,11 +108,12 @@ class PostgresDriver:
 
     async def write_all(self, statements: list[tuple[str, dict[str, Any]]]) -> list[list[Row]]:
         self._check_open()
-        requests = [asking(self._statements[name], parameters) for name, parameters in statements]
-        if len(requests) == 1:
-            return await self._lines.turn(requests)
+        guards = [("share_schema", {}), ("hold_schema", {"schema": str(self.schema)})]
+        requests = [asking(self._statements[name], parameters) for name, parameters in (*guards, *statements)]
+        if len(statements) == 1:  # what is sent at once is one transaction
+            return (await self._lines.turn(requests))[2:]
         found = await self._lines.turn([Request(BEGIN, []), *requests, Request(COMMIT, [])])
-        return found[1:-1]
+        return found[3:-1]
 
     def commit(self, unit: Unit) -> asyncio.Future[Conflict | None]:
         return awaited(self.submit, unit)
@@ -145,18 +151,15 @@ class PostgresDriver:
 
     def beat(self) -> tuple[Beat, Callable[[], None]]:
         queries = self._queries
-        heartbeat = Heartbeat(self.url, self._place, queries["prepare_session"], queries["beat"])
+        heartbeat = Heartbeat(self.url, self._place, queries["prepare_session"], queries["beat"], self._moment)
         return heartbeat.extend, heartbeat.close
 
-    async def clock_offset(self) -> int:
-        """The median of a few probes, each seen from the middle of its round trip."""
-        local = SystemSources()
-        offsets = []
-        for _ in range(CLOCK_PROBES):
-            before = local.now()
-            ((server,),) = await self.fetch("server_clock")
-            offsets.append(server - (before + local.now()) // 2)
-        return int(sorted(offsets)[CLOCK_PROBES // 2])
+    def _moment(self) -> Micros | None:
+        return self.clock() if self.clock is not None else None
+
+    async def read_clock(self) -> Micros:
+        ((server,),) = await self.fetch("server_clock", now=None)
+        return int(server)
 
     async def changed(self, seconds: float) -> bool:
         self._check_open()

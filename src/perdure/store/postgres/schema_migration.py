@@ -7,24 +7,31 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from perdure.store.migrations import pending, statements
+from perdure.errors import RejectedError, Rejection
+from perdure.store.migrations import SCHEMA, pending, statements
 
-SCHEMA = "schema"
 
-
-async def migrate_postgres(connection: AsyncConnection[Any], queries: Mapping[str, str], place: str) -> int:
-    """Run what is still to run, in one transaction; returns how many steps ran."""
+async def migrate_postgres(
+    connection: AsyncConnection[Any], queries: Mapping[str, str], place: str, creates: bool = True
+) -> int:
+    """Run what is still to run, in one transaction; returns how many steps ran. It may make the first schema or not."""
+    if not creates and not await schema_of(connection, queries):
+        hint = "The first call makes it; is --store right?"
+        raise RejectedError(Rejection("not_found", "open", "store", place, "the database holds none", hint))
     steps = await _migrate(connection, queries, place)
     await connection.execute(queries["raise_journal_base"])
     return steps
 
 
 async def _migrate(connection: AsyncConnection[Any], queries: Mapping[str, str], place: str) -> int:
-    if not pending("postgres", await _version(connection, queries), place):
+    if not pending("postgres", await schema_of(connection, queries), place):
         return 0
     async with connection.transaction():
         await connection.execute(queries["migration_lock"])
-        steps = pending("postgres", await _version(connection, queries), place)
+        before = await schema_of(connection, queries)
+        steps = pending("postgres", before, place)
+        if before and steps:  # first, since commits under way hold what the steps will want
+            await connection.execute(queries["fence_everyone"])
         for step in steps:
             for statement in statements(step.script):
                 await connection.execute(statement)
@@ -32,7 +39,8 @@ async def _migrate(connection: AsyncConnection[Any], queries: Mapping[str, str],
     return len(steps)
 
 
-async def _version(connection: AsyncConnection[Any], queries: Mapping[str, str]) -> int:
+async def schema_of(connection: AsyncConnection[Any], queries: Mapping[str, str]) -> int:
+    """The number of a database's schema; 0 where there is none."""
     found = await (await connection.execute(queries["has_meta"])).fetchone()
     if not found or not next(iter(found.values())):
         return 0

@@ -12,9 +12,11 @@ from typing import Any
 
 import psycopg
 
-from perdure.errors import FencedError, PerdureError, StoreFullError
+from perdure.errors import FencedError, PerdureError, StoreFullError, StoreSettingError
 from perdure.kernel.ports import Conflict, InboxRow, Unit
-from perdure.store.commit_gate import Claims, Standing, claims_of, judge, passing
+from perdure.sources import Micros
+from perdure.store.commit_conflicts import Claims, Standing, claims_of, judge, passing
+from perdure.store.migrations import outgrown
 from perdure.store.ports import Row
 from perdure.store.postgres.connection import Lost, patiently, translated
 from perdure.store.postgres.pipeline import BEGIN, COMMIT, ROLLBACK, Pipeline, Request, asking, carrying
@@ -54,7 +56,12 @@ class Writer:
         place: str,
         closing: asyncio.Event,
         patience_seconds: float,
+        moment: Callable[[], Micros | None],
+        schema: int,
     ) -> None:
+        """`moment` is what time it is in place of the server's clock, for tests; else None."""
+        self._moment = moment
+        self._schema = schema
         self._connect = connect
         self._statements = statements
         self._place = place
@@ -77,7 +84,7 @@ class Writer:
         attempt = _Attempt(units, fence)
         try:
             return await patiently(lambda: self._settled(attempt), self._place, self._closing, self._patience_seconds)
-        except (FencedError, StoreFullError) as error:
+        except (FencedError, StoreFullError, StoreSettingError) as error:
             return [error] * len(units)
         except Exception as error:
             if len(units) == 1 or attempt.was_lost:
@@ -114,7 +121,7 @@ class Writer:
                 raise
             except psycopg.errors.DivisionByZero as error:
                 await wire.turn([Request(ROLLBACK, [])])
-                raise _fenced(attempt.fence) from error
+                raise (_fenced(attempt.fence) if attempt.fence else outgrown(self._place, self._schema)) from error
             except Exception as error:
                 await wire.turn([Request(ROLLBACK, [])])
                 if not isinstance(error, _RACES) or races == MAX_RACES:
@@ -134,8 +141,7 @@ class Writer:
         standing = Standing()
         verdicts = judge(units, claims_of(units), standing)
         first = [Request(BEGIN, [])]
-        if fence:
-            first.append(asking(self._statements["hold_fence"], {"number": fence}))
+        first.append(asking(self._statements["hold_fence"], {"number": fence}) if fence else self._hold_schema())
         doubts, self._doubts = self._doubts, DOUBTED_BATCHES
         await wire.turn([*first, *self._writes(units, verdicts, standing)])
         self._doubts = doubts
@@ -168,13 +174,20 @@ class Writer:
             if rows
         ]
         requests = [Request(BEGIN, [])]
-        if fence:
-            requests.append(asking(self._statements["check_fence"], {"number": fence}))
+        requests.append(asking(self._statements["check_fence"], {"number": fence}) if fence else self._hold_schema())
         requests.extend(carrying(self._statements[name], rows) for name, rows in asked)
+        if claims.is_timed:
+            requests.append(asking(self._statements["server_clock"], {"now": self._moment()}))
         answers = await wire.turn(requests)
         if fence and not answers[1]:
             raise _fenced(fence)
-        return _standing(dict(zip((name for name, _ in asked), answers[2 if fence else 1 :], strict=True)))
+        ((now,),) = answers.pop() if claims.is_timed else ((0,),)
+        found = dict(zip((name for name, _ in asked), answers[2:], strict=True))
+        return _standing(found, now)
+
+    def _hold_schema(self) -> Request:
+        """For who has no lease: whoever migrates takes all leases away."""
+        return asking(self._statements["hold_schema"], {"schema": str(self._schema)})
 
     def _write(self, name: str, rows: list[Row]) -> Request:
         order = _SORTED.get(name)
@@ -216,6 +229,7 @@ def _is_new(unit: Unit) -> bool:
     """Whether everything the unit claims is a row that must not be there yet."""
     return (
         unit.expected == 0
+        and not unit.due
         and (unit.id is None or bool(unit.records))
         and not any(brought.entities for brought in unit.attachments)
     )
@@ -231,8 +245,9 @@ def _message(unit: Unit) -> InboxRow | None:
     return next((brought.inbox for brought in unit.attachments if brought.inbox is not None), None)
 
 
-def _standing(found: dict[str, list[Row]]) -> Standing:
+def _standing(found: dict[str, list[Row]], now: Micros) -> Standing:
     return Standing(
+        now=now,
         versions=dict(found.get("aggregate_versions", ())),
         starts={(tenant, key): id for tenant, key, id in found.get("taken_starts", ())},
         messages={(tenant, message): (answer, id) for tenant, message, answer, id in found.get("known_messages", ())},

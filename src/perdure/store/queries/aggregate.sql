@@ -123,3 +123,7 @@ SELECT status, count(*) FROM (
   SELECT status FROM aggregate WHERE ended_at > 0 AND tenant = :tenant AND kind = :kind AND ended_at >= :since
   AND ended_at < :until LIMIT :most
 ) AS counted GROUP BY status;
+
+-- name: is_aggregate
+-- Whether there is an aggregate of an id.
+SELECT 1 FROM aggregate WHERE id = :id;

@@ -33,3 +33,21 @@ SELECT 1 FROM answer WHERE at < :before LIMIT 1;
 DELETE FROM answer WHERE (tenant, principal, key) IN (
   SELECT tenant, principal, key FROM answer WHERE at < :before ORDER BY at LIMIT :most
 ) RETURNING key;
+
+-- name: tell_answer
+-- The record of an answer that was just given, unless the claim was taken over.
+INSERT INTO journal (aggregate, sequence, body, hash) SELECT :aggregate, 1, :body, :hash
+WHERE EXISTS (SELECT 1 FROM answer
+  WHERE tenant = :tenant AND principal = :principal AND key = :key AND status = :status AND at = :at)
+ON CONFLICT DO NOTHING;
+
+-- name: answers_of
+-- The answers of a tenant, a page at a time.
+SELECT principal, key, request, status, body, at FROM answer
+WHERE tenant = :tenant AND status > 0 AND (principal, key) > (:after_principal, :after_key)
+ORDER BY principal, key LIMIT :most;
+
+-- name: erase_answer
+-- An answer whose data was erased: that there was one stays.
+UPDATE answer SET status = :status, body = :body
+WHERE tenant = :tenant AND principal = :principal AND key = :key AND status > 0 AND at = :at;

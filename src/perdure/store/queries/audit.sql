@@ -73,7 +73,7 @@ ORDER BY due, aggregate LIMIT :most;
 
 -- name: orphans_between
 -- Rows that speak of an aggregate that is not there, in one stretch of ids.
-SELECT 'journal', aggregate FROM journal AS one WHERE aggregate > :after AND aggregate <= :until
+SELECT 'journal', aggregate FROM journal AS one WHERE aggregate > :after AND aggregate <= :until AND aggregate < :rows
   AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
 UNION SELECT 'payload', aggregate FROM payload AS one WHERE aggregate > :after AND aggregate <= :until
   AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
@@ -87,18 +87,142 @@ UNION SELECT 'incident', aggregate FROM incident AS one WHERE aggregate > :after
   AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
 UNION SELECT 'index_entry', aggregate FROM index_entry AS one WHERE aggregate > :after AND aggregate <= :until
   AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
+UNION SELECT 'entity_history', aggregate FROM entity_history AS one WHERE aggregate > :after AND aggregate <= :until
+  AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
 LIMIT :most;
 
 -- name: scan_starts
--- Keys of starts, a page at a time, and whether their call is there.
-SELECT tenant, key, aggregate, EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate) FROM idempotency AS one
+-- Keys of starts, a page at a time, whether their call is there, and the record it began with.
+SELECT tenant, key, aggregate, request, EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate),
+  (SELECT body FROM journal WHERE journal.aggregate = one.aggregate AND sequence = 1) FROM idempotency AS one
 WHERE (tenant, key) > (:after_tenant, :after_key) ORDER BY tenant, key LIMIT :most;
 
 -- name: scan_messages
--- Messages, a page at a time, and whether the aggregate they name is there.
-SELECT number, tenant, message_id, kind, key, received_at, status, answer, aggregate, body, name, expires_at, checksum,
-  aggregate IS NULL OR EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate) FROM inbox AS one
-WHERE number > :after ORDER BY number LIMIT :most;
+-- Messages, a page at a time, whether the aggregate they name is there, and the record that tells of them.
+SELECT one.number, one.tenant, one.message_id, one.kind, one.key, one.received_at, one.status, one.answer, one.aggregate,
+  one.body, one.name, one.expires_at, one.checksum,
+  one.aggregate IS NULL OR EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate),
+  one.told_by, one.told, record.body, record.hash
+FROM inbox AS one LEFT JOIN journal AS record ON record.aggregate = one.told_by AND record.sequence = one.told
+WHERE one.number > :after ORDER BY one.number LIMIT :most;
+
+-- name: told_message
+-- One message with every column that its digest covers, and the record that tells of it.
+SELECT tenant, message_id, kind, key, received_at, status, answer, aggregate, body, name, expires_at, told_by
+FROM inbox WHERE tenant = :tenant AND message_id = :message_id;
+
+-- name: messages_named
+-- How messages of one tenant stand, by a JSON list of their ids.
+SELECT message_id, status FROM inbox
+WHERE tenant = :tenant AND message_id IN (SELECT value FROM json_each(:names));
+
+-- name: starts_named
+-- The keys of starts of one tenant, by a JSON list of them.
+SELECT key, aggregate, request FROM idempotency
+WHERE tenant = :tenant AND key IN (SELECT value FROM json_each(:names));
+
+-- name: history_of
+-- The versions of entities that one aggregate wrote.
+SELECT tenant, entity, key, version, is_deleted, hash, at, principal, length(data), EXISTS (
+  SELECT 1 FROM entity WHERE entity.tenant = one.tenant AND entity.entity = one.entity AND entity.key = one.key
+  AND entity.version = one.version AND entity.is_deleted = 0
+) FROM entity_history AS one WHERE aggregate = :aggregate ORDER BY entity, key, version;
+
+-- name: history_between
+-- The versions of entities that the aggregates between two ids wrote.
+SELECT aggregate, tenant, entity, key, version, is_deleted, hash, at, principal, length(data), EXISTS (
+  SELECT 1 FROM entity WHERE entity.tenant = one.tenant AND entity.entity = one.entity AND entity.key = one.key
+  AND entity.version = one.version AND entity.is_deleted = 0
+) FROM entity_history AS one WHERE aggregate > :after AND aggregate <= :until;
+
+-- name: index_between
+-- The index rows of the aggregates between two ids.
+SELECT aggregate, tenant, verb, field, value FROM index_entry WHERE aggregate > :after AND aggregate <= :until;
+
+-- name: index_columns
+-- The index rows of one aggregate with every column.
+SELECT tenant, verb, field, value FROM index_entry WHERE aggregate = :aggregate ORDER BY tenant, verb, field, value;
+
+-- name: heirless_history
+-- Versions of entities that are not there at all, a page at a time.
+SELECT DISTINCT tenant, entity, key FROM entity_history AS one
+WHERE (tenant, entity, key) > (:after_tenant, :after_entity, :after_key) AND NOT EXISTS (
+  SELECT 1 FROM entity WHERE entity.tenant = one.tenant AND entity.entity = one.entity AND entity.key = one.key
+) ORDER BY tenant, entity, key LIMIT :most;
+
+-- name: record_position
+-- The place of the first record of one aggregate in the journal.
+SELECT position FROM journal WHERE aggregate = :aggregate AND sequence = 1;
+
+-- name: rows_told_before
+-- Whether rows by themselves were told of before a place in the journal.
+SELECT 1 FROM journal WHERE aggregate >= :rows AND position < :position LIMIT 1;
+
+-- name: scan_row_records
+-- Records of rows that no aggregate answers for, a page at a time; those of one row stand together.
+SELECT aggregate, sequence, body, hash, position FROM journal
+WHERE aggregate >= :rows AND aggregate > :after ORDER BY aggregate LIMIT :most;
+
+-- name: row_records_between
+-- The records of one row.
+SELECT aggregate, sequence, body, hash, position FROM journal WHERE aggregate > :after AND aggregate < :until
+ORDER BY aggregate;
+
+-- name: is_row_told
+-- Whether the journal tells of a row.
+SELECT 1 FROM journal WHERE aggregate > :after AND aggregate < :until LIMIT 1;
+
+-- name: scan_definitions
+-- Definitions with every column, a page at a time.
+SELECT hash, short, name, version, body, seen_at FROM definition WHERE hash > :after ORDER BY hash LIMIT :most;
+
+-- name: whole_definition
+-- One definition with every column.
+SELECT hash, short, name, version, body, seen_at FROM definition WHERE hash = :hash;
+
+-- name: scan_answers
+-- Answers and claims, a page at a time.
+SELECT tenant, principal, key, request, status, body, at FROM answer
+WHERE (tenant, principal, key) > (:after_tenant, :after_principal, :after_key)
+ORDER BY tenant, principal, key LIMIT :most;
+
+-- name: scan_cursors
+-- Cursors, a page at a time.
+SELECT tenant, name, value FROM cursor WHERE (tenant, name) > (:after_tenant, :after_name)
+ORDER BY tenant, name LIMIT :most;
+
+-- name: scan_workers
+-- Leases, a page at a time.
+SELECT number, host, process, schema_number, is_fenced FROM worker WHERE number > :after ORDER BY number LIMIT :most;
+
+-- name: whole_worker
+-- One lease.
+SELECT number, host, process, schema_number, is_fenced FROM worker WHERE number = :number;
+
+-- name: scan_serves
+-- Which workers say that they can run definitions, a page at a time.
+SELECT DISTINCT worker FROM serves WHERE worker > :after ORDER BY worker LIMIT :most;
+
+-- name: serves_of
+-- The definitions one worker says that it can run.
+SELECT definition FROM serves WHERE worker = :worker ORDER BY definition;
+
+-- name: scan_quarantine
+-- What is set aside, a page at a time.
+SELECT aggregate, place, fact, found_at FROM quarantine WHERE (aggregate, place) > (:after_aggregate, :after_place)
+ORDER BY aggregate, place LIMIT :most;
+
+-- name: whole_quarantine
+-- One note of damage.
+SELECT aggregate, place, fact, found_at FROM quarantine WHERE aggregate = :aggregate AND place = :place;
+
+-- name: scan_meta
+-- Every fact about the store itself.
+SELECT name, value FROM meta ORDER BY name;
+
+-- name: is_journal_base
+-- Whether a number may be the base of transactions.
+SELECT 0 WHERE 1 = 0;
 
 -- name: stuck_messages
 -- Messages that wait to be acted on and say neither by whom nor with what.

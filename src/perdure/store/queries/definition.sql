@@ -11,6 +11,10 @@ SELECT hash, short, name, version, body FROM definition ORDER BY name, version;
 -- A worker says which definitions it can run.
 INSERT INTO serves (worker, definition) VALUES (:worker, :definition) ON CONFLICT DO NOTHING;
 
+-- name: forget_own_serves
+-- What one worker used to run, before it says anew what it can.
+DELETE FROM serves WHERE worker = :worker;
+
 -- name: forget_serves
 -- What workers that are gone used to run.
 DELETE FROM serves WHERE NOT EXISTS (SELECT 1 FROM worker WHERE worker.number = serves.worker AND worker.is_fenced = 0);
@@ -30,3 +34,9 @@ WHERE NOT EXISTS (
 -- The verbs that live workers can run.
 SELECT DISTINCT definition.name FROM definition JOIN serves ON serves.definition = definition.short
 JOIN worker ON worker.number = serves.worker AND worker.is_fenced = 0;
+
+-- name: tell_definition
+-- The record of a definition that was just kept, unless it was known.
+INSERT INTO journal (aggregate, sequence, body, hash) SELECT :aggregate, 1, :body, :hash
+WHERE EXISTS (SELECT 1 FROM definition WHERE definition.hash = :definition AND seen_at = :seen_at)
+ON CONFLICT DO NOTHING;

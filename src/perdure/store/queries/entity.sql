@@ -28,3 +28,17 @@ WHERE tenant = :tenant AND entity = :entity AND is_deleted = 0 AND key > :after 
 SELECT version, is_deleted, data, hash, aggregate, at, principal FROM entity_history
 WHERE tenant = :tenant AND entity = :entity AND key = :key AND version > :after
 ORDER BY version LIMIT :most;
+
+-- name: erase_versions
+-- The data of the versions one aggregate wrote goes, but for a version that is how a record stands now.
+UPDATE entity_history SET data = :nothing WHERE aggregate = :aggregate AND NOT EXISTS (
+  SELECT 1 FROM entity WHERE entity.tenant = entity_history.tenant AND entity.entity = entity_history.entity
+  AND entity.key = entity_history.key AND entity.version = entity_history.version AND entity.is_deleted = 0
+);
+
+-- name: erase_deleted
+-- The data of records that one aggregate deleted goes.
+UPDATE entity SET data = :nothing WHERE is_deleted = 1 AND EXISTS (
+  SELECT 1 FROM entity_history AS one WHERE one.tenant = entity.tenant AND one.entity = entity.entity
+  AND one.key = entity.key AND one.version = entity.version AND one.aggregate = :aggregate
+);

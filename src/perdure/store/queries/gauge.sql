@@ -31,3 +31,7 @@ GROUP BY kind ORDER BY kind;
 SELECT aggregate, tenant, step, token FROM (
   SELECT aggregate, tenant, step, token, number FROM parked WHERE kind = 'task' LIMIT :looked_at
 ) AS found ORDER BY number LIMIT :most;
+
+-- name: gauge_quarantined
+-- Aggregates of all tenants that are set aside, up to a bound, for gauges.
+SELECT count(*) FROM (SELECT DISTINCT aggregate FROM quarantine LIMIT :most) AS found;

@@ -1,9 +1,9 @@
 -- name: add_inbox
 -- What arrived, once per message id.
 INSERT INTO inbox (tenant, message_id, kind, key, received_at, status, answer, aggregate, body, name, expires_at,
-  checksum)
+  checksum, told_by, told)
 VALUES (:tenant, :message_id, :kind, :key, :received_at, :status, :answer, :aggregate, :body, :name, :expires_at,
-  :checksum);
+  :checksum, :told_by, :told);
 
 -- name: known_messages
 -- Which message ids of a batch have arrived before, for the gate.
@@ -11,9 +11,10 @@ SELECT tenant, message_id, answer, aggregate FROM inbox WHERE (tenant, message_i
 
 -- name: settle_inbox
 -- A pending message was acted on in this commit: its body is no longer needed.
-UPDATE inbox SET status = 1, answer = 'applied', body = NULL,
+UPDATE inbox SET status = 1, answer = 'applied', body = NULL, told_by = claim.column3, told = claim.column4,
   checksum = CASE WHEN length(checksum) = 32 THEN substr(checksum, 17) ELSE checksum END
-WHERE (tenant, message_id) IN (SELECT * FROM (VALUES (:tenant, :message_id)));
+FROM (VALUES (:tenant, :message_id, :told_by, :told)) AS claim
+WHERE inbox.tenant = claim.column1 AND inbox.message_id = claim.column2;
 
 -- name: pending_inbox
 -- Messages between aggregates, and broadcasts, that still have to be acted on.
@@ -42,7 +43,7 @@ FROM inbox WHERE tenant = :tenant AND message_id = :message_id;
 
 -- name: mark_message
 -- A person decided about a dead letter.
-UPDATE inbox SET status = :status, answer = :answer, body = NULL, checksum = :checksum
+UPDATE inbox SET status = :status, answer = :answer, body = NULL, checksum = :checksum, told_by = :told_by, told = 1
 WHERE tenant = :tenant AND message_id = :message_id AND status = 2 RETURNING message_id;
 
 -- name: buffered_messages
@@ -66,7 +67,7 @@ WHERE status = 0 AND expires_at > 0 AND expires_at <= :now ORDER BY expires_at, 
 
 -- name: bury_message
 -- A kept message becomes a dead letter, unless someone took it first.
-UPDATE inbox SET status = 2, answer = :answer, checksum = :checksum
+UPDATE inbox SET status = 2, answer = :answer, checksum = :checksum, told_by = :told_by, told = 1
 WHERE tenant = :tenant AND message_id = :message_id AND status = 0 RETURNING message_id;
 
 -- name: dead_after
@@ -78,3 +79,16 @@ ORDER BY received_at, number LIMIT :most;
 -- name: count_dead_of
 -- How many dead letters there are, up to a bound.
 SELECT count(*) FROM (SELECT 1 FROM inbox WHERE status = 2 AND tenant = :tenant LIMIT :most) AS counted;
+
+-- name: tell_message
+-- The record of a message that was just decided about, unless someone was faster.
+INSERT INTO journal (aggregate, sequence, body, hash) SELECT :aggregate, 1, :body, :hash
+WHERE EXISTS (SELECT 1 FROM inbox WHERE tenant = :tenant AND message_id = :message_id AND told_by = :aggregate)
+ON CONFLICT DO NOTHING;
+
+-- name: letters_about
+-- Dead letters that came for one aggregate: under a key it waited under, or under its own id.
+SELECT message_id, received_at FROM inbox WHERE status = 2 AND tenant = :tenant AND (
+  key IN (SELECT key FROM parked WHERE parked.aggregate = :aggregate AND key <> '')
+  OR substr(key, 1, 26) = :letters
+) ORDER BY received_at, number;

@@ -24,12 +24,6 @@ WHERE index_entry.tenant = :tenant AND index_entry.verb = :verb AND index_entry.
 AND index_entry.value = :value AND index_entry.aggregate < :before
 ORDER BY index_entry.aggregate DESC LIMIT :most;
 
--- name: count_indexed
--- How many aggregates there are for each value of one field, by status.
-SELECT index_entry.value, one.status, count(*) FROM index_entry JOIN aggregate AS one ON one.id = index_entry.aggregate
-WHERE index_entry.tenant = :tenant AND index_entry.verb = :verb AND index_entry.field = :field
-GROUP BY index_entry.value, one.status ORDER BY index_entry.value, one.status;
-
 -- name: list_indexed_ids
 -- Aggregates by one field's value, newest first, a page at a time, without their states.
 SELECT index_entry.aggregate, one.status, one.version

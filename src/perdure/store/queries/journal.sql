@@ -2,6 +2,14 @@
 -- Append the records of a batch.
 INSERT INTO journal (aggregate, sequence, body, hash) VALUES (:aggregate, :sequence, :body, :hash);
 
+-- name: add_row_records
+-- Records of rows that no aggregate answers for; a row told the same twice in one commit is told once.
+INSERT INTO journal (aggregate, sequence, body, hash) VALUES (:aggregate, :sequence, :body, :hash) ON CONFLICT DO NOTHING;
+
+-- name: add_row_record
+-- The record of one row, in the transaction that changes the row.
+INSERT INTO journal (aggregate, sequence, body, hash) VALUES (:aggregate, 1, :body, :hash) ON CONFLICT DO NOTHING;
+
 -- name: read_records
 -- The records of one aggregate after a sequence, in order.
 SELECT sequence, body, hash FROM journal WHERE aggregate = :aggregate AND sequence > :after ORDER BY sequence LIMIT :most;

@@ -13,3 +13,7 @@ SELECT hash, stored FROM payload WHERE aggregate = :aggregate;
 -- name: erase_payloads
 -- Remove the data of aggregates whose tombstone is written in the same commit.
 DELETE FROM payload WHERE aggregate IN (SELECT * FROM (VALUES (:aggregate)));
+
+-- name: drop_payload
+-- Remove damaged bytes that nothing needs any more.
+DELETE FROM payload WHERE aggregate = :aggregate AND hash = :hash;

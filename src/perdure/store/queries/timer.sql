@@ -11,6 +11,11 @@ DELETE FROM timer WHERE (due, aggregate, step, kind) IN (SELECT * FROM (VALUES (
 SELECT due, aggregate, step, kind, tenant FROM timer
 WHERE (due, aggregate) > (:after_due, :after_aggregate) AND due <= :until ORDER BY due, aggregate LIMIT :most;
 
+-- name: timers_within
+-- What is due within a span from now, earliest first, after a place already read.
+SELECT due, aggregate, step, kind, tenant FROM timer
+WHERE (due, aggregate) > (:after_due, :after_aggregate) AND due <= :now + :window ORDER BY due, aggregate LIMIT :most;
+
 -- name: timers_of
 -- The timers of one aggregate among the times its state names, for audits.
 SELECT due, step, kind FROM timer WHERE due = :due AND aggregate = :aggregate;

@@ -19,23 +19,27 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from perdure.errors import PerdureError, StoreUnavailableError
+from perdure.errors import PerdureError, StoreFullError, StoreUnavailableError
 from perdure.kernel.ports import Conflict, Told, Unit, Verdict
-from perdure.sources import perf_counter, thread_time
+from perdure.sources import Micros, SystemSources, perf_counter, thread_time
 from perdure.store.commit_callbacks import Waiting, awaited, run_callbacks
-from perdure.store.migrations import migrate_sqlite
+from perdure.store.migrations import migrate_sqlite, newest
 from perdure.store.ports import Row
 from perdure.store.queries import load_queries
 from perdure.store.sqlite.connection import (
     BUSY_SECONDS,
+    DATABASE_ERRORS,
     Connect,
     Connection,
     connect,
+    empty_log,
+    is_full,
     make_durable,
     read_anything,
     rows,
     translated,
 )
+from perdure.store.sqlite.store_file import StoreFile
 from perdure.store.sqlite.writer import Writer
 from perdure.work.ports import Beat
 
@@ -69,6 +73,9 @@ class SqliteDriver:
         self.is_memory = not path
         self.is_threaded = is_threaded and not self.is_memory
         self.fence = 0
+        self.clock: Callable[[], Micros] | None = SystemSources().now
+        self.schema = newest("sqlite")
+        self._file = StoreFile(path)
         self._connect = connect
         self._busy_seconds = busy_seconds
         self._queries = load_queries("sqlite")
@@ -79,6 +86,7 @@ class SqliteDriver:
         self._thread: threading.Thread | None = None
         self._writing = threading.Lock()
         self._still_seconds = 0.0
+        self._is_cramped = False
         self._foreign = self._foreign_version = 0
         self._is_closed = True
 
@@ -86,18 +94,21 @@ class SqliteDriver:
     def commits(self) -> int:
         return self._writer.commits
 
-    async def open(self) -> None:
+    async def open(self, *, creates: bool = True) -> None:
         self._loop = asyncio.get_running_loop()
+        if not creates:
+            self._file.require()
         connection = self._new_connection()
         try:
             migrate_sqlite(connection, self.path)
-            self._writer = Writer(connection, self._queries)
+            self._file.remember()
+            self._writer = Writer(connection, self._queries, self._now, self._file, self.schema)
             connection.execute("PRAGMA busy_timeout = 0")  # the writer waits in its own way, and only in its thread
             self._reader = connection if self.is_memory else self._new_connection()
             read_anything(self._reader)
         except BaseException as error:
             connection.close()
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, DATABASE_ERRORS):
                 raise translated(error, self.path) from error
             raise
         self._count_foreign()
@@ -115,6 +126,10 @@ class SqliteDriver:
             raise
         return connection
 
+    def _now(self) -> Micros:
+        assert self.clock is not None
+        return self.clock()
+
     async def close(self) -> None:
         if self._is_closed:
             return
@@ -131,9 +146,11 @@ class SqliteDriver:
     async def fetch(self, name: str, /, **parameters: Any) -> list[Row]:
         if self._is_closed:
             raise _closed(self.url)
+        if self._file.is_lost:
+            self._file.check()
         try:
             return rows(self._reader, self._queries[name], parameters)
-        except sqlite3.Error as error:
+        except DATABASE_ERRORS as error:
             raise translated(error, self.path) from error
 
     async def write(self, name: str, /, **parameters: Any) -> list[Row]:
@@ -144,14 +161,24 @@ class SqliteDriver:
         return found
 
     def _write_all(self, statements: list[tuple[str, dict[str, Any]]]) -> list[list[Row]]:
+        try:
+            return self._write_once(statements)
+        except sqlite3.OperationalError as error:
+            if not is_full(error) or not self._make_room():
+                raise
+        return self._write_once(statements)
+
+    def _write_once(self, statements: list[tuple[str, dict[str, Any]]]) -> list[list[Row]]:
         connection = self._writer.connection
         self._writer.begin(self._busy_seconds)
         try:
+            self._writer.check_schema()
             found = [rows(connection, self._queries[name], parameters) for name, parameters in statements]
             connection.execute("COMMIT")
         except BaseException:
             self._writer.rollback()
             raise
+        self._file.check()
         return found
 
     def commit(self, unit: Unit) -> asyncio.Future[Conflict | None]:
@@ -200,12 +227,12 @@ class SqliteDriver:
 
     def _commit_here(self, units: list[Unit]) -> list[Verdict] | None:
         """Unless the disk is slow, someone else is writing, or something in it must be tried apart."""
-        if self._still_seconds > QUICK_SECONDS or not self._writing.acquire(blocking=False):
+        if self._is_cramped or self._still_seconds > QUICK_SECONDS or not self._writing.acquire(blocking=False):
             return None
         idle = _idle_seconds()
         try:
-            verdicts = self._attempt(units) if self._writer.begin() else None
-        except sqlite3.Error:
+            verdicts = self._attempt(units, is_here=True) if self._writer.begin() else None
+        except (sqlite3.Error, PerdureError):
             return None  # it could not begin; the writer's thread meets the same trouble and reports it
         finally:
             self._writing.release()
@@ -220,25 +247,42 @@ class SqliteDriver:
         self._still_seconds += more / (32 if more > 0 else 4)
 
     def _commit(self, units: list[Unit]) -> list[Verdict]:
-        try:
-            self._writer.begin(self._busy_seconds)
-        except sqlite3.Error as error:
-            return [translated(error, self.path)] * len(units)
-        verdicts = self._attempt(units)
+        if self._is_cramped:
+            self._make_room()  # before the log takes what room there is now
+        verdicts = self._commit_once(units)
+        if verdicts is not None and _is_refused_for_room(verdicts) and self._make_room():
+            verdicts = self._commit_once(units)
         if verdicts is not None:
             return verdicts
         return [verdict for unit in units for verdict in self._commit([unit])]
 
-    def _attempt(self, units: list[Unit]) -> list[Verdict] | None:
-        """In the transaction begun; None, and nothing written, when one of several cannot be written at all."""
+    def _make_room(self) -> bool:
+        """On a full disk: fold the log into the file, which is most of what takes up the room."""
+        self._is_cramped = not empty_log(self._writer.connection)
+        return not self._is_cramped
+
+    def _commit_once(self, units: list[Unit]) -> list[Verdict] | None:
+        try:
+            self._writer.begin(self._busy_seconds)
+        except sqlite3.Error as error:
+            return [translated(error, self.path)] * len(units)
+        except PerdureError as error:
+            return [error] * len(units)
+        return self._attempt(units)
+
+    def _attempt(self, units: list[Unit], *, is_here: bool = False) -> list[Verdict] | None:
+        """In the transaction begun; None, and nothing written, when one of several cannot be written at all, or when
+        the disk is full and the writer's thread is to see whether it is full of our own log."""
         try:
             return [*self._writer.commit(units, self.fence)]
         except sqlite3.OperationalError as error:
+            if is_here and is_full(error):
+                return None
             return [translated(error, self.path)] * len(units)
         except Exception as error:
             if len(units) > 1 and not isinstance(error, PerdureError):
                 return None  # alone it fails alone, and is told why
-            told = translated(error, self.path) if isinstance(error, sqlite3.Error) else error
+            told = translated(error, self.path) if isinstance(error, DATABASE_ERRORS) else error
             return [told] * len(units)
 
     def _commit_in_thread(self, batch: list[Waiting]) -> None:
@@ -275,7 +319,7 @@ class SqliteDriver:
             future: asyncio.Future[Any] = self._loop.create_future()
             self._tasks.put(lambda: self._run_in_thread(task, future))
             return await future
-        except sqlite3.Error as error:
+        except DATABASE_ERRORS as error:
             raise translated(error, self.path) from error
 
     def _run_in_thread(self, task: Callable[[], Any], future: asyncio.Future[Any]) -> None:
@@ -292,16 +336,19 @@ class SqliteDriver:
             task()
 
     def beat(self) -> tuple[Beat, Callable[[], None]]:
+        self._file.check()
         connection = self._writer.connection if self.is_memory else self._new_connection()
         sql = self._queries["beat"]
 
-        def extend(number: int, until: int) -> bool:
-            return bool(rows(connection, sql, {"number": number, "lease_until": until}))
+        def extend(number: int, duration: int) -> int | None:
+            self._file.check()
+            found = rows(connection, sql, {"number": number, "now": self._now(), "duration": duration})
+            return found[0][0] - duration if found else None
 
         return extend, (lambda: None) if self.is_memory else connection.close
 
-    async def clock_offset(self) -> int:
-        return 0
+    async def read_clock(self) -> None:
+        return None
 
     async def changed(self, seconds: float) -> bool:
         """Noticed by the file's data version, read often and cheaply."""
@@ -351,6 +398,11 @@ class SqliteDriver:
 
     async def announce(self) -> None:
         return None
+
+
+def _is_refused_for_room(verdicts: list[Verdict]) -> bool:
+    """Whether a full disk refused a whole batch."""
+    return bool(verdicts) and all(isinstance(verdict, StoreFullError) for verdict in verdicts)
 
 
 def _idle_seconds() -> float:

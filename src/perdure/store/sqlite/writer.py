@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import chain
 from time import sleep
 from typing import Any
 
 from perdure.errors import FencedError
 from perdure.kernel.ports import Conflict, Unit
-from perdure.store.commit_gate import Claims, Standing, claims_of, judge, passing
+from perdure.sources import Micros
+from perdure.store.commit_conflicts import Claims, Standing, claims_of, judge, passing
+from perdure.store.migrations import outgrown
 from perdure.store.queries import expand
 from perdure.store.sqlite.connection import Connection
+from perdure.store.sqlite.store_file import StoreFile
 from perdure.store.unit_batch import ORDER, batch_of
 
 CHUNK_SIZES = (64, 32, 16, 8, 4, 2, 1)
@@ -27,9 +30,19 @@ ENDED_AT = 5
 class Writer:
     """Owns the only connection that writes units. Not thread safe: one thread uses it."""
 
-    def __init__(self, connection: Connection, queries: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        queries: Mapping[str, str],
+        clock: Callable[[], Micros],
+        file: StoreFile,
+        schema: int,
+    ) -> None:
         self.connection = connection
         self._queries = queries
+        self._clock = clock
+        self._file = file
+        self._schema = schema
         self._expanded: dict[tuple[str, int], str] = {}
         self.commits = 0
 
@@ -52,11 +65,14 @@ class Writer:
         except BaseException:
             self.rollback()
             raise
+        self._file.check()
         self.commits += 1
         return verdicts
 
     def begin(self, seconds: float = 0.0) -> bool:
         """Take the file's write lock, waiting at most so long; False when it could not be had at once."""
+        if self._file.is_lost:
+            self._file.check()
         waited, pause = 0.0, 0.0005
         while True:
             try:
@@ -79,8 +95,15 @@ class Writer:
             if "no transaction" not in str(error):
                 raise
 
+    def check_schema(self) -> None:
+        """In the transaction begun: whether the store is still as this release knows it."""
+        if self.connection.execute("PRAGMA user_version").fetchone()[0] != self._schema:
+            raise outgrown(self._file.path, self._schema)
+
     def _check_fence(self, fence: int) -> None:
-        if fence and self.connection.execute(self._queries["check_fence"], {"number": fence}).fetchone() is None:
+        if not fence:
+            self.check_schema()  # who migrates takes all leases away, but there is none here
+        elif self.connection.execute(self._queries["check_fence"], {"number": fence}).fetchone() is None:
             raise FencedError(
                 "write as", "worker", str(fence), "its lease was taken away",
                 "Another process has taken over its work.",
@@ -88,6 +111,8 @@ class Writer:
 
     def _standing(self, claims: Claims) -> Standing:
         standing = Standing()
+        if claims.is_timed:
+            standing.now = self._clock()
         if claims.versions:
             # Only those that stand elsewhere are answered: each row would cost a turn at the interpreter's lock.
             expected = [(BLOB + id, version) for id, version in claims.versions.items()]

@@ -14,7 +14,7 @@ from perdure.surfaces.cli import COMPLETING
 from perdure.surfaces.cli.command_table import COMMANDS
 from perdure.surfaces.cli.error_output import usage_error
 from perdure.surfaces.cli.exit_codes import INTERRUPTED
-from perdure.surfaces.cli.options import Settings, give_options, group, with_options
+from perdure.surfaces.cli.global_options import Settings, give_options, group, with_options
 from perdure.surfaces.cli.root_help import HELP
 
 
@@ -23,10 +23,23 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
     app = _root()
     named = [each for each in COMMANDS if each.name in words[:1]]
     for module in dict.fromkeys(each.module for each in named or COMMANDS):
-        import_module(f"perdure.surfaces.cli.{module}").register(app)
+        _add(app, import_module(f"perdure.surfaces.cli.{module}").COMMANDS)
     _narrow(app, words)
     give_options(app)
     return app
+
+
+def _add(app: typer.Typer, commands: Mapping[str, Any]) -> None:
+    """Add the commands of a module under the panels of the table; a mapping is a group, which its row describes."""
+    rows = {each.name: each for each in COMMANDS}
+    for name, made in commands.items():
+        if isinstance(made, Mapping):
+            inner = group(rows[name].help)
+            for word, function in made.items():
+                inner.command(word)(function)
+            app.add_typer(inner, name=name, rich_help_panel=rows[name].panel)
+        else:
+            app.command(name, rich_help_panel=rows[name].panel)(made)
 
 
 def outline() -> typer.Typer:

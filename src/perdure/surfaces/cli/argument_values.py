@@ -56,7 +56,9 @@ def _value(text: str) -> Any:
 def expression(text: str, catalogue: Catalogue) -> tuple[str, dict[str, Any]]:
     """The verb and the arguments of one S-expression, checked against the verbs."""
     from perdure.errors import DefinitionError
-    from perdure.verbs.sexpr import arguments, check, read
+    from perdure.verbs.sexpr.json_arguments import arguments
+    from perdure.verbs.sexpr.program_check import check
+    from perdure.verbs.sexpr.reader import read
 
     try:
         program = read(text)
@@ -82,7 +84,7 @@ def _full_name(name: str, catalogue: Catalogue) -> str:
 
 
 def _shape(catalogue: Catalogue, name: str) -> Any:
-    from perdure.verbs.sexpr import ArgumentShape, VerbShape
+    from perdure.verbs.sexpr.program_check import ArgumentShape, VerbShape
 
     verb = catalogue.find(name)
     if verb is None:
@@ -112,7 +114,7 @@ def json_object(name: str, text: str | None) -> dict[str, Any] | None:
 
 def duration(name: str, text: str | None) -> float | None:
     """Seconds of an option that takes an ISO 8601 duration."""
-    from perdure.contracts import DurationError, parse_duration
+    from perdure.durations import DurationError, parse_duration
 
     try:
         return None if text is None else parse_duration(text)

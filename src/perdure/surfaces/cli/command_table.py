@@ -102,14 +102,14 @@ COMMANDS: tuple[Command, ...] = (
         },
     ),
     *_listed(
-        "commands.completions",
+        "commands.wait_completions",
         "Calls",
         {
             "complete": "End the wait under a key. Delivered twice, it counts once.",
             "progress": "Say how a wait goes: shown, never resumes anything.",
         },
     ),
-    *_listed("commands.completions", "People", {"dead-letters": "Look after what arrived and fits no wait."}),
+    *_listed("commands.wait_completions", "People", {"dead-letters": "Look after what arrived and fits no wait."}),
     *_listed(
         "commands.incidents",
         "People",

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from perdure.surfaces.cli.exit_codes import INTERNAL, INTERRUPTED, INVALID, exit_code
-from perdure.surfaces.cli.options import Settings
+from perdure.surfaces.cli.global_options import Settings
 
 DEBUG = "PERDURE_DEBUG"
 
@@ -59,9 +59,10 @@ def describe(error: Any) -> dict[str, Any]:
 
         told["problems"] = msgspec.to_builtins(error.problems)
         if text := error.data.get("text"):  # a program: each problem is shown at its line
-            from perdure.verbs.sexpr import render
+            from perdure.verbs.sexpr.mistakes import render, source_lines
 
-            told["message"] = "\n".join(render(problem, text) for problem in error.problems)
+            lines = source_lines(text)
+            told["message"] = "\n".join(render(problem, lines) for problem in error.problems)
     if "violations" in error.data:
         told["violations"] = error.data["violations"]
     return told

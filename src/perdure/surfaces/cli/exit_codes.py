@@ -12,6 +12,8 @@ INTEGRITY = 9
 INTERNAL = 10
 NOT_YET = 11
 INTERRUPTED = 130
+QUARANTINED = "quarantined"
+"""The state of a view after which a command ends with INTEGRITY."""
 UNKNOWN_VERB = "DSL101"
 """An expression whose only fault is that a verb is not there."""
 
@@ -28,7 +30,7 @@ def exits() -> list[Exit]:
     """Every code the command line can end with, in order."""
     from perdure.errors import EDGE_CODES
 
-    rejections = [Exit(edge.exit_code, code, _REJECTIONS[code]) for code, edge in EDGE_CODES.items()]
+    rejections = [Exit(edge.exit_code, code, edge.meaning) for code, edge in EDGE_CODES.items()]
     return sorted([*_OWN, *rejections])
 
 
@@ -48,8 +50,11 @@ def exit_code(error: BaseException) -> int:
             | errors.SchemaViolationError()
             | errors.PayloadTooLargeError()
             | errors.StoreSettingError()
+            | errors.EffortError()
         ):
             return INVALID
+        case errors.TenantBusyError():
+            return errors.EDGE_CODES["blocked"].exit_code
         case errors.StoreUnavailableError() | errors.StoreFullError() | errors.FencedError():
             return STORE
         case errors.PayloadIntegrityError() | errors.QuarantinedError():
@@ -73,11 +78,3 @@ _OWN = (
     Exit(NOT_YET, "not_yet", "the time given with `--timeout` ran out, the call goes on; or `prove` reached a bound"),
     Exit(INTERRUPTED, "interrupted", "stopped by Ctrl-C"),
 )
-_REJECTIONS = {
-    "invalid": "the command, its data, the definitions or a setting are wrong; nothing was done",
-    "not_found": "there is no such thing, or it belongs to another tenant",
-    "already_exists": "something else has that name or key",
-    "wrong_state": "it exists, but not in a state that allows this",
-    "blocked": "a guard is closed; the hint says what opens it",
-    "forbidden": "you may not",
-}

@@ -5,9 +5,13 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from perdure.surfaces.cli.options import Settings
+import typer
+
+from perdure.surfaces.cli.exit_codes import INTEGRITY, QUARANTINED
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.root_help import has_colours
 
 if TYPE_CHECKING:
@@ -29,12 +33,19 @@ def console() -> Console:
     return make_console()
 
 
+def tables(name: str) -> Any:
+    """A module of renderers, loaded for people only: machines do not wait for it."""
+    return import_module(f"perdure.surfaces.cli.renderers.{name}")
+
+
 def show(settings: Settings, value: Any, picture: Callable[[], Any]) -> None:
-    """The value for machines or its picture for people."""
+    """The value for machines or its picture for people; one that is quarantined ends the command with 9."""
     if settings.json:
         line(value)
     else:
         console().print(picture())
+    if getattr(value, "state", "") == QUARANTINED:
+        raise typer.Exit(INTEGRITY)
 
 
 def sentence(text: str) -> None:
@@ -60,6 +71,14 @@ def plain(text: str) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode())
     sys.stdout.buffer.flush()
+
+
+def warn_in_box(text: str) -> None:
+    """A warning nobody overlooks, on stderr for people and machines alike."""
+    from rich.console import Console
+    from rich.panel import Panel
+
+    Console(stderr=True).print(Panel(text, title="Warning", border_style="yellow", expand=False))
 
 
 def note(settings: Settings, text: str) -> None:

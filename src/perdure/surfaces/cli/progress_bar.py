@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from perdure.surfaces.cli import output
-from perdure.surfaces.cli.options import Settings
+from perdure.surfaces.cli.global_options import Settings
 
 Progress = Callable[[str, int, int], None]
 

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perdure.surfaces.cli.options import Settings
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.remote_server import open_server, server_of
 from perdure.surfaces.cli.time_text import clock
 
@@ -70,6 +70,10 @@ def groups_of(settings: Settings) -> tuple[str, ...]:
     return tuple(name for each in os.environ.get(GROUPS, "").split(",") if (name := each.strip()))
 
 
+NOTHING = "sqlite://"
+"""What a list is read from where there is no store yet: memory, so that looking makes none."""
+
+
 def open_store(
     settings: Settings,
     role: Role,
@@ -85,11 +89,15 @@ def open_store(
     if server_of(settings):
         asked: Any = open_server(settings)
         return asked  # type: ignore[no-any-return]
+    import msgspec
+
     from perdure.app import Perdure
 
     config = config or load_project(settings)
     if must_exist:
         require_store(config.store)
+    elif role == "reader" and is_missing(config.store):
+        config = msgspec.structs.replace(config, store=NOTHING)
     if str(config.folder.resolve()) not in sys.path:
         sys.path.insert(0, str(config.folder.resolve()))
     opened: AbstractAsyncContextManager[Perdure] = Perdure.from_config(
@@ -104,11 +112,24 @@ def open_store(
     return opened
 
 
+async def make_store(url: str) -> None:
+    """Make the store where there is none, and bring its schema up to date."""
+    from perdure.store.driver_selection import open_driver
+
+    driver = open_driver(url)
+    await driver.open()
+    await driver.close()
+
+
+def is_missing(url: str) -> bool:
+    """Whether a store is a file that is not there."""
+    return url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists()
+
+
 def require_store(url: str) -> None:
     """Looking at a store must not make one: a wrong path would seem to be an empty store."""
     from perdure.errors import RejectedError, Rejection
 
-    path = url.removeprefix("sqlite:///")
-    if url.startswith("sqlite:///") and not Path(path).exists():
+    if is_missing(url):
         hint = "The first call makes it; is --store or the folder right?"
         raise RejectedError(Rejection("not_found", "open", "store", url, "there is no such file", hint))

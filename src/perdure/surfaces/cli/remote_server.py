@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perdure.surfaces.cli.error_output import usage
-from perdure.surfaces.cli.options import Settings
+from perdure.surfaces.cli.global_options import Settings
 
 if TYPE_CHECKING:
     from perdure.app.verb_views import VerbRow, VerbView

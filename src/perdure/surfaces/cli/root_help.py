@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TextIO
 
 from perdure.surfaces.cli.command_table import COMMANDS
-from perdure.surfaces.cli.shared_options import PANEL, SHARED_OPTIONS
+from perdure.surfaces.cli.global_option_table import PANEL, SHARED_OPTIONS
 
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 USAGE = "Usage: perdure [OPTIONS] COMMAND [ARGS]..."

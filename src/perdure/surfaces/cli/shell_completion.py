@@ -12,7 +12,7 @@ import typer
 def verb_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Verbs of the project that begin so; also inside an expression."""
     from perdure.errors import PerdureError
-    from perdure.surfaces.cli.options import settings_of
+    from perdure.surfaces.cli.global_options import settings_of
     from perdure.surfaces.cli.project_context import load_project, load_verbs
 
     opening = "(" if incomplete.startswith("(") else ""
@@ -39,7 +39,7 @@ def instance_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str
 def _asked(context: typer.Context, ask: Callable[[Any], Awaitable[Sequence[Any]]]) -> Sequence[Any]:
     """What the store says; nothing is offered where it cannot be asked."""
     from perdure.errors import PerdureError
-    from perdure.surfaces.cli.options import settings_of
+    from perdure.surfaces.cli.global_options import settings_of
     from perdure.surfaces.cli.project_context import open_store
 
     async def asked() -> Sequence[Any]:

@@ -75,7 +75,7 @@ def value_of(text: str, part: Any) -> Any:
 
 def fault_of(name: str, value: Any, form: Mapping[str, Any]) -> str:
     """What is wrong with one field alone; empty when nothing is."""
-    from perdure.verbs.schema import CompiledSchema, SchemaFault
+    from perdure.verbs.compiled_schema import CompiledSchema, SchemaFault
 
     alone = {key: part for key, part in form.items() if key in ("$defs", "type")}
     try:

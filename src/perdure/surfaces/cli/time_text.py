@@ -16,7 +16,7 @@ def clock() -> SystemSources:
     ahead = os.environ.get(AHEAD)
     if not ahead:
         return SystemSources()
-    from perdure.contracts import parse_duration
+    from perdure.durations import parse_duration
     from perdure.testing.virtual_clock import AheadSources
 
     return AheadSources(int(parse_duration(ahead) * SECOND))

@@ -1,12 +1,13 @@
 """The HTTP surface: the same operations as every other surface, for programs, browsers and agents.
 
-| what a request meets | where | when it says no |
+| a request meets | where | refusals |
 |---|---|---|
-| the edge: host, drain, size, rate, headers | `edge.py` | 400, 413, 429, 503 |
-| who asks | `authenticating.py` | 401 |
-| what may be asked (the route's `operation`) | `guarding.py` | 403 |
-| asked before under the same key | `repeating.py` | the same answer again; 422 when it is another request |
-| the operation itself, in `perdure.app` | `routes/*` | what the rejection says, by one table |
+| the middleware: host, origin, drain, headers | `middleware.py` | 400, 403, 503 |
+| the endpoint of its path and method | `router.py` | 404, 405 |
+| its principal, who must be allowed the endpoint's operation | `credentials.py` | 401, 403, 429 |
+| an answer given before under the same key | `idempotency.py` | 409, 422 |
+| its fields in path, query and body | `request_fields.py` | 400, 404, 413, 415, 422 |
+| the operation itself, in `perdure.app` | `operation_routes.py`, `routes/*` | by the code of the rejection |
 
-Every refusal is one shape (`problems.py`). A route without an operation is refused when the application is made.
+Every refusal has one shape (`problem_details.py`). An application with an endpoint without an operation is not made.
 """

@@ -1,36 +1,32 @@
-"""The application: every route, put together with what stands before it."""
+"""The application: every endpoint, put together with the checks before it."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
-from copy import copy
-from functools import partial
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
-from litestar import Litestar
-from litestar.exceptions import LitestarDeprecationWarning
-from litestar.routes import HTTPRoute
-from litestar.utils.path import join_paths
-
-from perdure.access.roles import OPERATIONS
+from perdure.access.roles import OPERATIONS, check
 from perdure.app import Perdure
 from perdure.app.configuration.server import ServerConfig
 from perdure.errors import InvariantBroken
 from perdure.surfaces.http.admission import Admission
-from perdure.surfaces.http.authentication import Authenticator, Open, authenticating
-from perdure.surfaces.http.authorization import acting, is_public, operation_of
-from perdure.surfaces.http.credentials import Credentials, TokenReader
-from perdure.surfaces.http.idempotency import repeating
+from perdure.surfaces.http.asgi import Receive, Scope, Send
+from perdure.surfaces.http.authorization import acting, required
+from perdure.surfaces.http.credentials import Credentials, Open, TokenReader
+from perdure.surfaces.http.endpoint import Endpoint
+from perdure.surfaces.http.idempotency import Repeats
 from perdure.surfaces.http.json_request import JsonRequest
 from perdure.surfaces.http.mcp_mount import agent_routes
-from perdure.surfaces.http.middleware import Middleware, names_of
-from perdure.surfaces.http.openapi import description_config
-from perdure.surfaces.http.problem_details import answer_problem
-from perdure.surfaces.http.rate_limits import FAILURES_BURST, FAILURES_PER_SECOND, Buckets
-from perdure.surfaces.http.routes import API, ROOT
+from perdure.surfaces.http.middleware import ALWAYS, Middleware, names_of
+from perdure.surfaces.http.openapi import ApiDocument
+from perdure.surfaces.http.problem_details import RefusedRequest
+from perdure.surfaces.http.rate_limits import FAILURES_BURST, FAILURES_PER_SECOND, Buckets, anonymous
+from perdure.surfaces.http.router import Router, normalized
+from perdure.surfaces.http.routes import ENDPOINTS
 from perdure.surfaces.http.routes.dashboard import Files
 from perdure.surfaces.http.server_sent_events import Streams
+from perdure.work.ports import AnswerBook
 
 
 def make_app(
@@ -40,61 +36,50 @@ def make_app(
     *,
     tokens: TokenReader | None = None,
     public_keys: Mapping[str, Any] | None = None,
-    routes: tuple[Any, ...] = (),
 ) -> Middleware:
-    """Everything a server needs but the socket. `routes` are more of them, at the root."""
-    sources = perdure.runtime.sources
+    """Everything a server needs but the socket."""
+    runtime, sources = perdure.runtime, perdure.runtime.sources
     failures = Buckets(sources, FAILURES_PER_SECOND, FAILURES_BURST)
-    who: Authenticator = Credentials(perdure.access, settings, secret, sources, failures, tokens)
-    if not settings.authentication:
-        who = Open(who)
-    book, turnstile = perdure.runtime.store.answers, Admission()
-    with warnings.catch_warnings():
-        # Handlers are given what they name; Litestar 3 will want that marked, and is kept out until then.
-        warnings.simplefilter("ignore", LitestarDeprecationWarning)
-        app = Litestar(
-            route_handlers=[
-                *map(_below_api, API),
-                *ROOT,
-                *agent_routes(perdure, names_of(settings), settings.max_body_bytes),
-                *routes,
-            ],
-            middleware=[
-                partial(authenticating, authenticator=who, on_look=turnstile.looked),
-                partial(repeating, book=book, sources=sources, most_bytes=settings.max_body_bytes),
-            ],
-            exception_handlers={Exception: answer_problem},
-            request_class=JsonRequest,
-            logging_config=None,
-            request_max_body_size=settings.max_body_bytes,
-            openapi_config=description_config(),
-        )
-    _require_operations(app)
-    runtime = perdure.runtime
+    known = Credentials(perdure.access, settings, secret, sources, failures, tokens)
+    who = known if settings.authentication else Open(known, perdure.access.has_keys)
     streams = Streams(metrics=lambda: runtime.metrics)
-    app.state.update(
-        {
-            "perdure": perdure, "acting": acting(perdure),
-            "settings": settings, "secret": secret, "authenticator": who, "streams": streams,
-            "tokens": tokens, "turnstile": turnstile, "files": Files(),
-            "failures": failures, "public_keys": public_keys or {},
-        }
-    )  # fmt: skip
-    edge = Middleware(app, sources, names_of(settings), settings.public_url, [streams.stop], lambda: runtime.metrics)
-    app.state.edge = edge
+    state = SimpleNamespace(perdure=perdure, acting=acting(perdure), settings=settings, secret=secret)
+    state.authenticator, state.streams, state.turnstile, state.files = who, streams, Admission(), Files()
+    state.tokens, state.failures, state.public_keys = tokens, failures, public_keys or {}
+    state.strangers = Buckets(sources, settings.rate_per_second, settings.rate_burst)
+    state.document = ApiDocument(ENDPOINTS)
+    hosts, public = names_of(settings), settings.public_url
+    agents = agent_routes(perdure, hosts, settings.max_body_bytes)
+    app = Application((*ENDPOINTS, *agents), state, runtime.store.answers)
+    state.edge = edge = Middleware(app, sources, hosts, public, [streams.stop], lambda: runtime.metrics)
     return edge
 
 
-def _below_api(handler: Any) -> Any:
-    """The handler at its place; a router of Litestar's would copy all of them deeply and check each twice."""
-    placed = copy(handler)
-    placed.paths = {join_paths(["/api", path]) for path in handler.paths}
-    return placed
+class Application:
+    """Finds the endpoint of a request, and lets it answer whoever may ask."""
 
+    def __init__(self, endpoints: Sequence[Endpoint], state: Any, book: AnswerBook) -> None:
+        for each in endpoints:
+            if each.operation not in OPERATIONS and not each.is_public:  # it would be open to everybody
+                raise InvariantBroken("serve", "route", each.paths[0], "it names no known operation")
+        self.state = state
+        self._router = Router(endpoints)
+        self._repeats = Repeats(book, state.perdure.runtime.sources)
 
-def _require_operations(app: Litestar) -> None:
-    """A route that does not say what it asks for would be open to everybody."""
-    for route in app.routes:
-        for handler in route.route_handlers if isinstance(route, HTTPRoute) else [route.route_handler]:
-            if operation_of(handler) not in OPERATIONS and not is_public(handler):
-                raise InvariantBroken("serve", "route", route.path, "it names no known operation")
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = normalized(scope["path"])
+        try:
+            endpoint, template, words = self._router.find(scope["method"], path)
+        except RefusedRequest:
+            self.state.strangers.check(anonymous(scope.get("client")))  # who asks there is not looked at
+            raise
+        scope["path"], scope["path_template"] = path, template
+        principal = scope["state"]["principal"] = await self.state.authenticator.identify(scope)
+        if principal is None and path not in ALWAYS:
+            self.state.strangers.check(anonymous(scope.get("client")))
+        if not endpoint.is_public:
+            check(required(principal), endpoint.operation)
+        if principal is not None and scope["method"] == "GET":
+            self.state.turnstile.looked()  # strangers narrow nothing for others
+        response = await self._repeats.answer(JsonRequest(scope, receive, self.state, words), endpoint)
+        await response(scope, receive, send)

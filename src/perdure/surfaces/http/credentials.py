@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from perdure.access.key_text import PREFIX
-from perdure.access.principal import Principal
+from perdure.access.api_key_text import PREFIX
+from perdure.access.principal import Principal, local
 from perdure.access.signed_tokens import Session, is_csrf, read_session, read_wait_token, wait_principal
 from perdure.app.access.api_keys import KeyOperations
 from perdure.app.configuration.server import ServerConfig
@@ -29,8 +30,24 @@ class TokenReader(Protocol):
     async def authenticate(self, token: str) -> Principal: ...
 
 
+class Open:
+    """Everyone is the local person until there is a key: such a server listens on loopback only.
+
+    Who shows a credential is whom it names. Where keys are good, who shows none is nobody: an agent that leaves its key
+    out must not become the person who confirms its work.
+    """
+
+    def __init__(self, credentials: Credentials, has_keys: Callable[[], Awaitable[bool]]) -> None:
+        self._credentials = credentials
+        self._has_keys = has_keys
+
+    async def identify(self, scope: Any) -> Principal | None:
+        is_shown = any(name == b"authorization" for name, _ in scope["headers"])
+        return await self._credentials.identify(scope) if is_shown or await self._has_keys() else local()
+
+
 class Credentials:
-    """Tells who asks. A credential that is shown and not good is refused, whatever is asked."""
+    """Tells who asks from the headers, None when nobody says. A bad credential is refused, whatever is asked."""
 
     def __init__(
         self, access: KeyOperations, settings: ServerConfig, secret: bytes, sources: Sources,
@@ -39,7 +56,7 @@ class Credentials:
         self._access = access
         self._secret = secret
         self._sources = sources
-        self._has_keys = "keys" in settings.authentication or not settings.authentication
+        self._has_keys = "keys" in settings.means
         self._tokens = tokens if "oidc" in settings.authentication else None
         self._cookie = cookie_name(settings)
         self._rates = Buckets(sources, settings.rate_per_second, settings.rate_burst)
@@ -89,7 +106,7 @@ class Credentials:
         token = cookie_in(headers.get(b"cookie", ""), self._cookie)
         session = read_session(self._secret, token, self._sources.now()) if token else None
         principal = await self._of_session(session) if session is not None else None
-        if session is None or principal is None:
+        if session is None or principal is None or await self._access.is_ended(session):
             return None
         scope["state"]["session"] = session
         if scope["method"] in UNSAFE and not is_csrf(self._secret, session, headers.get(CSRF_HEADER, "")):

@@ -10,20 +10,21 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from hashlib import sha256
-from typing import Any
 
 import msgspec
-from litestar.enums import ScopeType
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
-from perdure.access.principal import Principal
 from perdure.errors import PerdureError
 from perdure.sources import SECOND, Sources
-from perdure.surfaces.http.json_request import header_of, read_body
+from perdure.surfaces.http.asgi import ASGIApp, Scope
+from perdure.surfaces.http.endpoint import Endpoint
+from perdure.surfaces.http.json_request import JsonRequest
+from perdure.surfaces.http.json_response import Response
 from perdure.surfaces.http.problem_details import REUSED, REUSED_HINT, RefusedRequest
 from perdure.work.ports import AnswerBook, Answered, Claim
 
 LONGEST_KEY = 200
+ERASED = "The request with this Idempotency-Key was carried out; its answer was erased with the data it told of."
+ERASED_HINT = "Nothing is done again. Use a new key for a new request."
 CLAIM_SECONDS = 15
 """How long a claim holds that nobody renews: then its server was killed, and the next one who asks acts."""
 RENEWED_SECONDS = 4
@@ -37,37 +38,34 @@ class Whole(msgspec.Struct, frozen=True, array_like=True):
     body: bytes
 
 
-def repeating(app: ASGIApp, book: AnswerBook, sources: Sources, most_bytes: int) -> ASGIApp:
-    """Middleware; stands behind the one that says who asks."""
-    running: set[tuple[str, str, str]] = set()
+class Repeats:
+    """Answers under keys, in front of the endpoints that do not know keys themselves."""
 
-    async def repeated(scope: Scope, receive: Receive, send: Send) -> None:
-        key = _key_of(scope)
-        principal: Principal | None = scope["state"].get("principal") if key else None
-        if not key or principal is None or _repeats(scope) != "answer":
-            await app(scope, receive, send)
-            return
+    def __init__(self, book: AnswerBook, sources: Sources) -> None:
+        self._book, self._sources = book, sources
+        self._running: set[tuple[str, str, str]] = set()
+
+    async def answer(self, request: JsonRequest, endpoint: Endpoint) -> ASGIApp:
+        """The answer of an endpoint, or the one that it gave before."""
+        key, principal = _key_of(request), request.own.get("principal")
+        if not key or principal is None or endpoint.repeat != "answer":
+            return await endpoint.function(request)
         name = (principal.tenant, principal.name, key)
-        if name in running:
+        if name in self._running:
             raise _running()
-        running.add(name)
+        self._running.add(name)
         try:
-            body = await read_body(receive, most_bytes)
-            turn = _Turn(book, sources, name, _digest(scope, body))
+            turn = _Turn(self._book, self._sources, name, _digest(request.scope, await request.body()))
             known = await turn.begin()
             if known is not None:
-                await _answer_again(send, known, turn.request)
-                return
-            answer = _Answer(send)
+                return _again(known, turn.request)
             async with turn:
-                await app(scope, _again(body, receive), answer.hear)
-                if 200 <= answer.status < 300:
-                    await turn.keep(answer.status, answer.whole())
-            await answer.tell()
+                response = await endpoint.function(request)
+                if isinstance(response, Response) and response.status < 300:
+                    await turn.keep(response.status, _whole(response))
+            return response  # only now: a reader of the answer may rely on getting it again
         finally:
-            running.discard(name)
-
-    return repeated
+            self._running.discard(name)
 
 
 class _Turn:
@@ -108,7 +106,7 @@ class _Turn:
 
     async def _renew(self) -> None:
         while True:
-            await self._sources.sleep_until(self._sources.now() + RENEWED_SECONDS * SECOND)
+            await self._sources.sleep(RENEWED_SECONDS * SECOND)
             with suppress(PerdureError):
                 if not await self._book.renew(*self._name, self._owner, self._sources.now()):
                     return
@@ -120,71 +118,32 @@ def _running() -> RefusedRequest:
     return RefusedRequest(409, "idempotency.running", detail, hint, headers={"Retry-After": "1"})
 
 
-class _Answer:
-    """Holds an answer back until it is kept: who has seen it may rely on getting it again."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self._messages: list[Message] = []
-        self.status = 0
-        self._headers: list[tuple[bytes, bytes]] = []
-        self._parts: list[bytes] = []
-
-    async def hear(self, message: Message) -> None:
-        self._messages.append(message)
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            self._headers = [(name, value) for name, value in message["headers"] if name.lower() in _KEPT_HEADERS]
-        elif message["type"] == "http.response.body":
-            self._parts.append(message.get("body", b""))
-
-    def whole(self) -> bytes:
-        return msgspec.msgpack.encode(Whole(self._headers, b"".join(self._parts)))
-
-    async def tell(self) -> None:
-        for message in self._messages:
-            await self._send(message)
+def _whole(response: Response) -> bytes:
+    kept = [(name, value) for name, value in response.headers if name in _KEPT_HEADERS]
+    return msgspec.msgpack.encode(Whole(kept, response.body))
 
 
-async def _answer_again(send: Any, known: Answered, request: bytes) -> None:
+def _again(known: Answered, request: bytes) -> Response:
     if known.request != request:
         raise RefusedRequest(422, "idempotency.reused", REUSED, REUSED_HINT)
+    if not known.body:
+        raise RefusedRequest(410, "idempotency.erased", ERASED, ERASED_HINT)
     whole = msgspec.msgpack.decode(known.body, type=Whole)
-    length = (b"content-length", str(len(whole.body)).encode())
-    headers = [*whole.headers, length, (b"idempotency-replayed", b"true")]
-    await send({"type": "http.response.start", "status": known.status, "headers": headers})
-    await send({"type": "http.response.body", "body": whole.body, "more_body": False})
+    response = Response(whole.body, known.status, headers={"Idempotency-Replayed": "true"})
+    response.headers += whole.headers
+    return response
 
 
-def _again(body: bytes, receive: Any) -> Any:
-    """The body once more, for whoever reads it behind us."""
-    is_given = False
-
-    async def again() -> Any:
-        nonlocal is_given
-        if is_given:
-            return await receive()
-        is_given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
-
-
-def _key_of(scope: Any) -> str:
-    if scope["type"] != ScopeType.HTTP or scope["method"] != "POST":
+def _key_of(request: JsonRequest) -> str:
+    key = request.header(b"idempotency-key") if request.scope["method"] == "POST" else None
+    if key is None:
         return ""
-    key = header_of(scope, b"idempotency-key")
     if len(key) > LONGEST_KEY or not key.isprintable() or not key.isascii():
         detail = f"An Idempotency-Key has at most {LONGEST_KEY} letters of ASCII."
         raise RefusedRequest(422, "idempotency.invalid", detail)
     return key
 
 
-def _repeats(scope: Any) -> str:
-    handler = scope.get("route_handler")
-    return str(handler.opt.get("repeats", "")) if handler is not None else ""
-
-
-def _digest(scope: Any, body: bytes) -> bytes:
+def _digest(scope: Scope, body: bytes) -> bytes:
     target = scope["path"].encode() + b"?" + scope.get("query_string", b"")
     return sha256(len(target).to_bytes(4, "big") + target + body).digest()

@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from litestar import Request
 from msgspec.structs import replace
 
 from perdure.access.principal import Principal
 from perdure.app import Perdure
 from perdure.app.calls.views import EventView
 from perdure.app.operations.events import FollowFeed, FollowJournal, place_in_journal
-from perdure.app.operations.execution import perform
 from perdure.app.operations.operation import Context, Operation
-from perdure.surfaces.http.server_sent_events import MEDIA, PULSE_SECONDS, EventStream, sent_event
+from perdure.app.operations.operation_execution import perform
+from perdure.surfaces.http.json_request import JsonRequest
+from perdure.surfaces.http.server_sent_events import (
+    MEDIA,
+    MOST_EVENTS,
+    PULSE_SECONDS,
+    EventStream,
+    bounded,
+    sent_event,
+)
 
-AnyRequest = Request[Any, Any, Any]
 Journal = Callable[[int], AsyncIterator[EventView]]
 """The events of one thing after a record of its journal."""
 STREAMED = frozenset({"follow_events", "follow_call", "follow_runbook", "follow_instance"})
@@ -24,14 +30,14 @@ MOST = 200
 
 
 async def followed(
-    request: AnyRequest, context: Context, row: Operation[Any, Any], asked: FollowFeed | FollowJournal
+    request: JsonRequest, context: Context, row: Operation[Any, Any], asked: FollowFeed | FollowJournal
 ) -> tuple[FollowFeed | FollowJournal, EventStream | None]:
     """The request from where its reader was, and the stream of it where one is accepted.
 
     A browser that comes back names the place itself, and the one in its address is older.
     """
-    asked = replace(asked, after=request.headers.get("last-event-id") or asked.after or None)
-    if MEDIA not in request.headers.get("accept", ""):
+    asked = replace(asked, after=request.header(b"last-event-id") or asked.after or None)
+    if MEDIA not in (request.header(b"accept") or ""):
         return asked, None
     if isinstance(asked, FollowFeed):
         if asked.after is not None:
@@ -56,15 +62,15 @@ def _journal(context: Context, row: Operation[Any, Any], id: str) -> Journal:
     return events
 
 
-def _stream(request: AnyRequest, principal: Principal, chunks: AsyncIterator[bytes]) -> EventStream:
-    state = request.app.state
+def _stream(request: JsonRequest, principal: Principal, chunks: AsyncIterator[bytes]) -> EventStream:
+    state = request.state
     scope = request.scope
 
     async def is_good() -> bool:
         found = await state.authenticator.identify(scope)
         return found is not None and (found.tenant, found.name) == (principal.tenant, principal.name)
 
-    return EventStream(state.streams, principal, chunks, is_good)
+    return EventStream(state.streams, principal, bounded(chunks, MOST_EVENTS), is_good)
 
 
 async def feed_chunks(perdure: Perdure, after: str | None) -> AsyncIterator[bytes]:

@@ -1,40 +1,60 @@
-"""The answer most routes give: JSON with a status and a few headers, made with as little ado as it needs."""
+"""The response: status, headers and body in two messages; most are JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from litestar import Request, Response
-from litestar.response.base import ASGIResponse
-from litestar.serialization import encode_json
-from litestar.types import Receive, Scope, Send
+import msgspec
 
-T = TypeVar("T")
+from perdure.surfaces.http.asgi import Receive, Scope, Send
+from perdure.surfaces.http.json_request import JsonRequest
 
-
-class Answer(Response[T]):
-    """A value as JSON: no cookies, no other media type, nothing to be done afterwards."""
-
-    def __init__(self, content: T, status: int = 200, headers: Mapping[bytes, str] | None = None) -> None:
-        # What else an answer can have costs a good part of making one, and this one has none of it.
-        self.content, self.status_code, self._more = content, status, headers or {}
-
-    def to_asgi_response(self, app: Any, request: Request[Any, Any, Any], **_: Any) -> ASGIResponse:
-        return _Told(self.status_code or 200, encode_json(self.content), self._more)
+JSON = "application/json"
+HTML = "text/html; charset=utf-8"
+ASK_AGAIN = "no-cache"
+Headers = Mapping[str, str]
+NONE: Headers = {}
+EMPTY = frozenset({204, 304})
+"""Statuses of responses without a body."""
 
 
-class _Told(ASGIResponse):
-    """The two messages of an answer."""
+class Response:
+    """A whole response, as an application that answers one request."""
 
-    __slots__ = ("_headers",)
+    __slots__ = ("body", "headers", "status")
 
-    def __init__(self, status: int, body: bytes, headers: Mapping[bytes, str]) -> None:
-        self.status_code, self.body = status, body if status != 204 else b""
-        self._headers = [(name, value.encode()) for name, value in headers.items()]
-        if status != 204:
-            self._headers += [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    def __init__(
+        self,
+        body: bytes = b"",
+        status: int = 200,
+        media: str = "",
+        headers: Headers = NONE,
+        cookies: Sequence[str] = (),
+    ) -> None:
+        self.status, self.body = status, body
+        self.headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
+        self.headers += [(b"set-cookie", each.encode("latin-1")) for each in cookies]
+        if media:
+            self.headers.append((b"content-type", media.encode()))
+        if status not in EMPTY:
+            self.headers.append((b"content-length", b"%d" % len(body)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self._headers})
+        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
         await send({"type": "http.response.body", "body": self.body, "more_body": False})
+
+
+def answer(value: Any, status: int = 200, headers: Headers = NONE, cookies: Sequence[str] = ()) -> Response:
+    """A value as JSON; nothing where the status says that nothing follows."""
+    if status in EMPTY:
+        return Response(status=status, headers=headers, cookies=cookies)
+    return Response(msgspec.json.encode(value), status, media=JSON, headers=headers, cookies=cookies)
+
+
+def tagged(request: JsonRequest, body: bytes, media: str, tag: str, cached: str = ASK_AGAIN) -> Response:
+    """A body that changes rarely: nothing is sent to a reader that has it."""
+    headers = {"ETag": tag, "Cache-Control": cached}
+    if request.header(b"if-none-match") == tag:
+        return Response(status=304, headers=headers)
+    return Response(body, media=media, headers=headers)

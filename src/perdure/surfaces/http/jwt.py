@@ -11,7 +11,7 @@ from joserfc import jws
 from joserfc.errors import JoseError, SecurityWarning
 from joserfc.jwk import ECKey, OKPKey, RSAKey
 
-from perdure.access.key_text import from_letters
+from perdure.access.api_key_text import from_letters
 
 Key = RSAKey | ECKey | OKPKey
 ALGORITHMS: Mapping[str, tuple[type[Any], str]] = {

@@ -7,27 +7,26 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
-from litestar import asgi
-from litestar.handlers import ASGIRouteHandler
-from litestar.types import Receive, Scope, Send
-
 from perdure.access.principal import Principal
 from perdure.app import Perdure
+from perdure.surfaces.http.asgi import ASGIApp, Receive, Scope, Send
+from perdure.surfaces.http.endpoint import Endpoint
+from perdure.surfaces.http.json_request import JsonRequest
+from perdure.surfaces.http.router import ANY
 
 PATH = "/mcp"
 
 
-def agent_routes(perdure: Perdure, hosts: frozenset[str] | None, max_body_bytes: int) -> list[ASGIRouteHandler]:
+def agent_routes(perdure: Perdure, hosts: frozenset[str] | None, max_body_bytes: int) -> list[Endpoint]:
     """The route for agents; none without the extra `mcp`."""
     if find_spec("mcp") is None:
         return []
     app = _WhenAsked(lambda: _make(perdure, hosts, max_body_bytes))
 
-    @asgi(PATH, copy_scope=True, operation="session.read")
-    async def agents(scope: Scope, receive: Receive, send: Send) -> None:
-        await app(scope, receive, send)
+    async def agents(request: JsonRequest) -> ASGIApp:
+        return app
 
-    return [agents]
+    return [Endpoint("agents", ANY, (PATH,), agents, "session.read")]
 
 
 class _WhenAsked:

@@ -3,45 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Mapping, Sequence
+import logging
+import re
+from collections.abc import Callable, Generator, Sequence
 from functools import lru_cache
 from itertools import count
 from types import coroutine
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from litestar.enums import ScopeType
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
-
 from perdure.app.configuration.server import ServerConfig
 from perdure.sources import SECOND, Micros, Sources, id_text
+from perdure.surfaces.http.asgi import ASGIApp, Message, Receive, Scope, Send
+from perdure.surfaces.http.json_response import Response
 from perdure.surfaces.http.problem_details import MEDIA, RefusedRequest, refusal_of
 
 if TYPE_CHECKING:
     from perdure.telemetry.metrics import Metrics
 
+log = logging.getLogger("perdure.http")
 BODY_SECONDS = 30.0
 """How long a client may take to send its body."""
 UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 ALWAYS = frozenset({"/health", "/ready", "/metrics"})
 """Answered while draining, too, and under any name: probes ask by address."""
 NO_ROUTE = "other"
+_HOST = re.compile(r"[0-9A-Za-z!$&'()*+,;=\-._~:\[\]@%]*")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
-_CSP = "; ".join(
-    (
-        "default-src 'self'",
-        "script-src 'self'",
-        "style-src 'self' 'unsafe-inline'",
-        "img-src 'self' data:",
-        "font-src 'self' data:",
-        "connect-src 'self'",
-        "worker-src 'self' blob:",
-        "object-src 'none'",
-        "frame-ancestors 'none'",
-        "base-uri 'none'",
-        "form-action 'self'",
-    )
+_CSP = (
+    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; object-src 'none'; frame-ancestors 'none'; "
+    "base-uri 'none'; form-action 'self'"
 )
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
@@ -73,49 +66,48 @@ class Middleware:
         self._name = id_text(sources.new_id())
         self._numbers = count(1)
         self.is_draining = False
-        self.draining = asyncio.Event()
-        """Set when the server begins to stop; streams end then, and their readers come back elsewhere."""
 
     def drain(self) -> None:
         """Take nothing new from now on."""
         self.is_draining = True
-        self.draining.set()
         for each in self._on_drain:
             each()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != ScopeType.HTTP:
-            await self._app(scope, receive, send)
-            return
-        begun, request_id = self._sources.now(), f"{self._name}-{next(self._numbers)}"
+        if scope["type"] == "websocket":
+            return await send({"type": "websocket.close"})  # nothing here speaks in sockets
+        begun, request_id = self._sources.monotonic(), f"{self._name}-{next(self._numbers)}"
         scope.setdefault("state", {})["request_id"] = request_id
         path = scope["path"]
         extra = [*_HEADERS, (b"x-request-id", request_id.encode())]
         if path.lstrip("/").startswith("api"):  # as routes are found, however many slashes it begins with
             extra.append(_NO_STORE)
+        is_begun = False
 
         async def answer(message: Message) -> None:
+            nonlocal is_begun
             if message["type"] == "http.response.start":
+                is_begun = True
                 message["headers"] = _joined(message.get("headers", []), extra)
                 self._count(scope, message["status"], begun)
             await send(message)
 
         try:
-            if path not in ALWAYS:
-                self._look_at(scope)
-        except RefusedRequest as error:
-            await _refuse(answer, error, path, request_id)
-            return
-        await self._app(scope, _patient(receive), answer)
+            self._look_at(scope, path in ALWAYS)
+            await self._app(scope, _patient(receive), answer)
+        except Exception as error:
+            if is_begun:
+                raise
+            await _refused(error, scope)(scope, receive, answer)
 
     def _count(self, scope: Any, status: int, begun: Micros) -> None:
         """By the pattern of the route: paths hold names, and there is no end of them."""
         if (metrics := self._metrics()) is not None:
-            seconds = max(self._sources.now() - begun, 0) / SECOND
+            seconds = (self._sources.monotonic() - begun) / SECOND
             metrics.http_answered(scope["method"], scope.get("path_template") or NO_ROUTE, status, seconds)
 
-    def _look_at(self, scope: Any) -> None:
-        if self.is_draining:
+    def _look_at(self, scope: Any, is_probe: bool) -> None:
+        if self.is_draining and not is_probe:
             detail = "The server is stopping and takes nothing new."
             raise RefusedRequest(503, "server.draining", detail, "Ask again.", headers={"Retry-After": "1"})
         host = origin = ""
@@ -124,10 +116,11 @@ class Middleware:
                 host = value.decode("latin-1")
             elif name == b"origin":
                 origin = value.decode("latin-1")
-        if not _is_host(host) or (self._hosts is not None and _name(f"//{host}") not in self._hosts):
+        is_named = is_probe or self._hosts is None or _name(f"//{host}") in self._hosts
+        if not is_named or not _is_host(host):
             hint = "Use the address it was started with, or name this one as server.public_url."
             raise RefusedRequest(400, "request.host", f"This server does not answer to the name '{host[:100]}'.", hint)
-        if not origin or scope["method"] not in UNSAFE:
+        if not origin or scope["method"] not in UNSAFE or is_probe:
             return
         if _place(origin) not in {_place(f"//{host}"), self._public} - {""}:
             raise RefusedRequest(403, "request.origin", "A page of another site may not act here.")
@@ -151,7 +144,7 @@ def _is_host(host: str) -> bool:
     """Whether it can be read as host and port, as whoever builds addresses of it must."""
     try:
         parts = urlsplit(f"//{host}")
-        return parts.port != 0 and parts.netloc == host and parts.username is None
+        return bool(_HOST.fullmatch(host)) and parts.port != 0 and parts.netloc == host and parts.username is None
     except ValueError:
         return False
 
@@ -210,14 +203,10 @@ def _resumed(coming: Any, pending: Any) -> Generator[Any, Any, Any]:
     return (yield from coming)
 
 
-async def _refuse(send: Callable[[Any], Any], error: RefusedRequest, path: str, request_id: str) -> None:
+def _refused(error: Exception, scope: Scope) -> Response:
+    """The problem that an exception is told as; only broken requests are logged."""
     refusal = refusal_of(error)
-    body = refusal.body(path, request_id)
-    headers = _encoded(refusal.headers, len(body))
-    await send({"type": "http.response.start", "status": refusal.problem.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
-def _encoded(headers: Mapping[str, str], length: int) -> list[tuple[bytes, bytes]]:
-    own = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    return [(b"content-type", MEDIA.encode()), (b"content-length", str(length).encode()), *own]
+    if refusal.problem.status == 500:
+        log.error("request %s %s broke", scope["method"], scope["path"], exc_info=error)
+    body = refusal.body(scope["path"], scope["state"]["request_id"])
+    return Response(body, refusal.problem.status, media=MEDIA, headers=refusal.headers)

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import httpx
 import msgspec
 
-from perdure.access.key_text import to_letters
+from perdure.access.api_key_text import to_letters
 from perdure.access.principal import Kind, Principal
 from perdure.access.signed_tokens import LOGIN_SECONDS, Login
 from perdure.access.token_claims import ClaimNames, Expected, claims_fault, principal_of
@@ -62,8 +62,6 @@ class Provider:
     async def close(self) -> None:
         await self._client.aclose()
 
-    # --- tokens --------------------------------------------------------------------------------------------------
-
     async def authenticate(self, token: str) -> Principal:
         """Who a bearer token says it is, a service unless it says a person; refused when it is not good."""
         return await self._principal(token, self._config.audience, "service")
@@ -92,8 +90,6 @@ class Provider:
         if claims is None:
             raise refused("none of the issuer's keys signed it")
         return claims
-
-    # --- what the provider says of itself ------------------------------------------------------------------------
 
     async def _know(self, is_anew: bool = False) -> Told:
         """What it says and its keys, from memory for an hour; while it does not answer, what it said before holds."""
@@ -133,8 +129,6 @@ class Provider:
         _require_safe(url)
         async with self._client.stream("GET", url, headers={"Accept": "application/json"}) as answer:
             return await _json(answer)
-
-    # --- signing in by a browser ---------------------------------------------------------------------------------
 
     async def begin_login(self, redirect_uri: str, back_to: str = "/") -> tuple[str, Login]:
         """Where to send somebody to sign in, and what to remember of it in their browser."""

@@ -1,27 +1,59 @@
-"""The description of the API, as OpenAPI has it: made from the same structs that are read and written."""
+"""The description of the API, as OpenAPI has it: made once from the structs that are read and written."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from hashlib import sha256
+from http import HTTPStatus
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 import msgspec
-from litestar import Litestar, Router
-from litestar.openapi.config import OpenAPIConfig
-from litestar.openapi.plugins import JsonRenderPlugin
-from litestar.openapi.spec import Components, Reference, SecurityScheme
+from msgspec.structs import FieldInfo
 
-from perdure.surfaces.http.authorization import is_public
+from perdure.app.operations.request_fields import MAX_TEXT
+from perdure.app.problem_details import Problem
+from perdure.surfaces.http.endpoint import Endpoint
+from perdure.surfaces.http.json_response import EMPTY, JSON
 from perdure.surfaces.http.problem_details import MEDIA
-from perdure.surfaces.http.route_decorators import REFUSALS
 
-TITLE = "Perdure"
-VERSION = "1"
-DESCRIPTION = "Durable verbs: call them, compose them, watch them, answer them."
+ABOUT = "Durable verbs: call them, compose them, watch them, answer them."
+INFO = {"title": "Perdure", "version": "1", "description": ABOUT}
 SECURITY: list[dict[str, list[str]]] = [{"key": []}, {"token": []}, {"session": [], "csrf": []}]
-_GENERIC = re.compile(r"(\w+?)_(?:[\w.]+\.)?(\w+?)_(?=[\"/]|$)")
-
+SCHEMES = {
+    "key": {"type": "http", "scheme": "bearer", "description": "A key: `perdure_…`."},
+    "token": {
+        "type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "A token of the identity provider.",
+    },
+    "session": {"type": "apiKey", "name": "perdure_session", "in": "cookie", "description": "A session in a browser."},
+    "csrf": {
+        "type": "apiKey", "name": "X-CSRF-Token", "in": "header",
+        "description": "With a session, on whatever changes something: the `csrf` of GET /api/session.",
+    },
+    "wait": {
+        "type": "apiKey", "name": "Authorization", "in": "header",
+        "description": "`Wait <token>`: ends one wait, or tells how it goes.",
+    },
+}  # fmt: skip
+REFUSALS = {
+    400: "The request cannot be read",
+    401: "Nobody is signed in",
+    403: "Who asks may not",
+    404: "There is no such thing, or it is another tenant's",
+    405: "The path knows other methods",
+    406: "None of the accepted media types can be given",
+    408: "The body did not come in time",
+    409: "Not possible in the state it is in",
+    412: "It has changed since it was read",
+    413: "The body is too large",
+    415: "The body's media type is not read here",
+    422: "Something asked for does not fit",
+    423: "Something must happen first",
+    429: "Too many requests",
+    503: "Not now; ask again",
+}
 KEY_PARAMETER = {
     "name": "Idempotency-Key", "in": "header", "required": False,
     "schema": {"type": "string", "maxLength": 200, "pattern": "^[ -~]*$"},
@@ -31,110 +63,117 @@ MATCH_PARAMETER = {
     "name": "If-Match", "in": "header", "required": False, "schema": {"type": "string"},
     "description": "The `ETag` of the state that was seen: refused with 412 when it is another now.",
 }  # fmt: skip
-STREAM = {"schema": {"type": "string", "description": "Server-sent events: `id` is the cursor to go on from."}}
-PAGE = {"schema": {"type": "string"}}
+_PROBLEM = {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+_REFERENCES = {str(status): {"$ref": f"#/components/responses/Refused{status}"} for status in REFUSALS}
+_PAIRS = re.compile(r'"prefixItems":\[(\{[^{}]*\})(?:,\1)*\],"items":false')
+_GENERIC = re.compile(r"(\w+?)_(?:[\w.]+\.)?(\w+?)_(?=[\"/]|$)")
 
 
-def description_config() -> OpenAPIConfig:
-    return OpenAPIConfig(
-        title=TITLE, version=VERSION, description=DESCRIPTION, use_handler_docstrings=True,
-        openapi_router=Router("/api/description", route_handlers=[], opt={"is_public": True}, include_in_schema=False),
-        render_plugins=[JsonRenderPlugin()],
-        components=Components(security_schemes=_schemes()),
-    )  # fmt: skip
+class ApiDocument:
+    """The description of endpoints, made when somebody asks for it first."""
+
+    def __init__(self, endpoints: Sequence[Endpoint]) -> None:
+        self._endpoints = endpoints
+
+    @cached_property
+    def body(self) -> bytes:
+        return msgspec.json.encode(self.value)
+
+    @cached_property
+    def tag(self) -> str:
+        return f'"{sha256(self.body).hexdigest()[:20]}"'
+
+    @cached_property
+    def value(self) -> dict[str, Any]:
+        told = [each for each in self._endpoints if each.tag]
+        schemas = _Schemas([Problem, *(kind for each in told for kind in _kinds(each))])
+        paths: dict[str, dict[str, Any]] = {}
+        for each in told:
+            paths.setdefault(each.paths[0], {})[each.method.lower()] = _operation(each, schemas)
+        refusals = {f"Refused{each}": {"description": text, "content": _PROBLEM} for each, text in REFUSALS.items()}
+        components = {"schemas": schemas.components, "securitySchemes": SCHEMES, "responses": refusals}
+        whole: dict[str, Any] = _readable({"openapi": "3.1.0", "info": INFO, "paths": paths, "components": components})
+        return whole
 
 
-def _schemes() -> dict[str, SecurityScheme | Reference]:
-    return {
-        "key": SecurityScheme(type="http", scheme="bearer", description="A key: `perdure_…`."),
-        "token": SecurityScheme(
-            type="http", scheme="bearer", bearer_format="JWT", description="A token of the identity provider."
-        ),
-        "session": SecurityScheme(
-            type="apiKey", name="perdure_session", security_scheme_in="cookie", description="A session in a browser."
-        ),
-        "csrf": SecurityScheme(
-            type="apiKey", name="X-CSRF-Token", security_scheme_in="header",
-            description="With a session, on whatever changes something: the `csrf` of GET /api/session.",
-        ),
-        "wait": SecurityScheme(
-            type="apiKey", name="Authorization", security_scheme_in="header",
-            description="`Wait <token>`: ends one wait, or tells how it goes.",
-        ),
-    }  # fmt: skip
+class _Schemas:
+    """The schemas of all types, with one name for each struct."""
+
+    def __init__(self, kinds: list[Any]) -> None:
+        found, self.components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
+        self._schemas = {repr(kind): schema for kind, schema in zip(kinds, found, strict=True)}
+
+    def of(self, kind: Any) -> dict[str, Any]:
+        return dict(self._schemas[repr(kind)])
+
+    def of_answer(self, kind: Any) -> dict[str, Any]:
+        parts = [self.of(each) for each in _alternatives(kind)]
+        return parts[0] if len(parts) == 1 else {"anyOf": parts}  # an empty page is one of any kind
 
 
-def described(app: Litestar) -> dict[str, Any]:
-    """The description of every route."""
-    found: dict[str, Any] = _readable(app.openapi_schema.to_schema())
-    for handler, operation in _operations(app, found):
-        _tell(handler, operation)
-    shared = {f"Refused{status}": _refusal(text) for status, text in REFUSALS.items()}
-    found["components"]["responses"] = shared
-    return found
+def _kinds(endpoint: Endpoint) -> Iterator[Any]:
+    fields = endpoint.fields
+    yield from (each.type for each in (*fields.in_path, *fields.in_query))
+    if fields.body is not None:
+        yield fields.body
+    yield from _alternatives(endpoint.answer)
 
 
-def _operations(app: Litestar, description: dict[str, Any]) -> Iterator[tuple[Any, dict[str, Any]]]:
-    handlers = {
-        str(handler.operation_id): handler
-        for route in app.routes
-        for handler in getattr(route, "route_handlers", ())
-        if handler.operation_id
+def _alternatives(answer: Any) -> tuple[Any, ...]:
+    """The structs of an answer, each for itself: no decoder could tell them apart."""
+    kinds = get_args(answer) if get_origin(answer) in (Union, UnionType) else (answer,)
+    return tuple(each for each in kinds if each is not None and each is not type(None))
+
+
+def _operation(endpoint: Endpoint, schemas: _Schemas) -> dict[str, Any]:
+    fields = endpoint.fields
+    made: dict[str, Any] = {
+        "tags": [endpoint.tag],
+        "summary": endpoint.id.replace("_", " ").capitalize(),
+        "description": endpoint.text,
+        "operationId": endpoint.id,
+        "parameters": [
+            *(_parameter(each, "path", schemas) for each in fields.in_path),
+            *(_parameter(each, "query", schemas) for each in fields.in_query),
+            *([KEY_PARAMETER] if endpoint.repeat != "safe" else []),
+            *([MATCH_PARAMETER] if endpoint.guard else []),
+        ],
     }
-    for methods in description["paths"].values():
-        for operation in methods.values():
-            yield handlers[operation["operationId"]], operation
+    if fields.body is not None:
+        made["requestBody"] = {"content": {JSON: {"schema": schemas.of(fields.body)}}, "required": fields.needs_body}
+    made["responses"] = {**_answers(endpoint, schemas), **_REFERENCES}
+    made["security"] = [] if endpoint.is_public else SECURITY
+    if endpoint.operation:
+        made["x-operation"] = endpoint.operation
+    return made
 
 
-def _tell(handler: Any, operation: dict[str, Any]) -> None:
-    """What the structs do not say: headers, other media types, who may."""
-    opt = handler.opt
-    operation["security"] = [] if is_public(handler) else SECURITY
-    if opt.get("operation"):
-        operation["x-operation"] = opt["operation"]
-    parameters = operation.setdefault("parameters", [])
-    if opt.get("repeats"):
-        parameters.append(KEY_PARAMETER)
-    if opt.get("guarded"):
-        parameters.append(MATCH_PARAMETER)
-    answers = operation["responses"]
-    for status in list(answers):
-        if int(status) in REFUSALS:
-            answers[status] = {"$ref": f"#/components/responses/Refused{status}"}
-    for content in answers["200"].get("content", {}).values() if "200" in answers else ():
-        if (several := content.get("schema", {}).pop("oneOf", None)) is not None:
-            content["schema"]["anyOf"] = several  # an empty page is one of any kind
-    for status in answers.keys() & {"204", "303"}:
-        answers[status].pop("content", None)
-    for status in answers.keys() & {"200", "202"} if opt.get("twofold") else ():
-        answers[{"200": "202", "202": "200"}[status]] = answers[status]
-    if opt.get("streams"):
-        answers["200"]["content"]["text/event-stream"] = STREAM
-    if opt.get("texts"):
-        answers["200"]["content"] = {"text/plain": PAGE}
-    if opt.get("pages"):
-        answers["200"]["content"]["text/html"] = PAGE
+def _parameter(field: FieldInfo, place: str, schemas: _Schemas) -> dict[str, Any]:
+    schema = schemas.of(field.type)
+    if place == "path" and schema.get("type") == "string":
+        schema.setdefault("maxLength", MAX_TEXT)
+    if not field.required and field.default is not None:
+        schema["default"] = field.default
+    words = {"description": schema["description"]} if "description" in schema else {}
+    return {"name": field.name, "in": place, **words, "schema": schema, "required": field.required}
 
 
-def _refusal(text: str) -> dict[str, Any]:
-    return {"description": text, "content": {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+def _answers(endpoint: Endpoint, schemas: _Schemas) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    if endpoint.answer is bytes:
+        content[JSON] = {"schema": {}}
+    elif endpoint.answer is not None and endpoint.status not in EMPTY:
+        content[JSON] = {"schema": schemas.of_answer(endpoint.answer)}
+    for media, text in endpoint.media.items():
+        content[media] = {"schema": {"type": "string", "description": text}}
+    statuses = {endpoint.status, *([200, 202] if endpoint.is_twofold else [])}
+    told = {"content": content} if content else {}
+    return {str(status): {"description": HTTPStatus(status).description, **told} for status in sorted(statuses)}
 
 
 def _readable(description: Any) -> Any:
-    """Names of lists without the places their items are defined in: `RunbookRowPage`."""
+    """Lists named without the places of their items (`RunbookRowPage`), and pairs as lists of two: not every reader
+    knows lists whose places differ."""
     text = msgspec.json.encode(description).decode()
-    return _with_tuples(msgspec.json.decode(_GENERIC.sub(lambda match: f"{match[2]}{match[1]}", text)))
-
-
-def _with_tuples(node: Any) -> Any:
-    """Pairs of one kind as lists of two: not every reader knows lists whose places differ."""
-    if isinstance(node, list):
-        return [_with_tuples(each) for each in node]
-    if not isinstance(node, dict):
-        return node
-    made = {name: _with_tuples(each) for name, each in node.items()}
-    places = made.get("prefixItems")
-    if isinstance(places, list) and places and all(each == places[0] for each in places):
-        del made["prefixItems"]
-        made |= {"items": places[0], "minItems": len(places), "maxItems": len(places)}
-    return made
+    text = _GENERIC.sub(lambda match: f"{match[2]}{match[1]}", text.replace(r"\n    ", r"\n"))
+    return msgspec.json.decode(_PAIRS.sub(r'"items":\1', text))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from ipaddress import ip_network
+from typing import Any
 
 from perdure.sources import SECOND, Micros, Sources
 from perdure.surfaces.http.problem_details import RefusedRequest
@@ -10,6 +12,19 @@ from perdure.surfaces.http.problem_details import RefusedRequest
 MOST_BUCKETS = 10_000
 FAILURES_PER_SECOND = 0.5
 FAILURES_BURST = 20.0
+PREFIX_BITS = 64
+"""The part of an IPv6 address that one who asks has all addresses of."""
+
+
+def anonymous(client: tuple[Any, ...] | None) -> str:
+    """The name of the bucket of who shows no credential: an address, or all of a network that one has."""
+    address = str(client[0]) if client else ""
+    if ":" not in address:
+        return address
+    try:
+        return str(ip_network((address.partition("%")[0], PREFIX_BITS), strict=False))
+    except ValueError:
+        return address
 
 
 class Buckets:
@@ -27,7 +42,7 @@ class Buckets:
 
     def take(self, name: str) -> float:
         """Take one out; 0 when there was one, else in how many seconds there will be."""
-        now = self._sources.now()
+        now = self._sources.monotonic()
         level, at = self._levels.get(name, (self._burst, now))
         level = min(self._burst, level + max(0, now - at) / SECOND * self._per_second)
         is_enough = level >= 1

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from litestar import Response
-from litestar.types import Receive, Scope, Send
 
 from perdure.access.principal import Principal
+from perdure.surfaces.http.asgi import Receive, Scope, Send
 from perdure.surfaces.http.problem_details import RefusedRequest
+from perdure.work.fair_slots import FairSlots
 
 if TYPE_CHECKING:
     from perdure.telemetry.metrics import Metrics
@@ -22,7 +22,12 @@ MEDIA = "text/event-stream"
 PULSE_SECONDS = 15.0
 """A comment is sent at least so often, and the credential looked at again."""
 MOST_STREAMS = 4096
-MOST_STREAMS_EACH = 2048
+"""Streams and waiting requests at once; those of a tenant are at most as many as are free: half of them, alone."""
+MOST_STREAMS_EACH = 512
+"""Those of one principal, whatever keys it shows."""
+MOST_EVENTS = 10_000
+"""Events that one stream sends; then it says so and ends, and its reader comes back from where it was."""
+BOUNDED = "stream.bounded"
 _HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
 RETRY = b"retry: 2000\n\n"
 PULSE = b": still here\n\n"
@@ -35,7 +40,7 @@ class Streams:
         self, most: int = MOST_STREAMS, most_each: int = MOST_STREAMS_EACH,
         metrics: Callable[[], Metrics | None] = lambda: None,
     ) -> None:  # fmt: skip
-        self._most, self._most_each = most, most_each
+        self._slots, self._most_each = FairSlots(most), most_each
         self._open: Counter[str] = Counter()
         self._stops: dict[asyncio.Future[None], Metrics | None] = {}
         """With what each was counted when it began: where counting begins later, it is not counted off."""
@@ -45,13 +50,17 @@ class Streams:
         return len(self._stops)
 
     def check(self, principal: Principal) -> None:
-        """Refuse one more than may be."""
-        if len(self._stops) >= self._most or self._open[_name(principal)] >= self._most_each:
-            hint, headers = "Close one, or come back later.", {"Retry-After": "5"}
-            raise RefusedRequest(429, "request.too_many_streams", "Too many streams are open.", hint, headers=headers)
+        """Refuse one more than the principal or its tenant may have."""
+        held = self._slots.held_by(principal.tenant)
+        if self._open[_name(principal)] >= self._most_each:
+            raise _too_many(f"{principal.name} has {self._most_each} streams open, as many as one may")
+        if held >= self._slots.free:
+            raise _too_many(f"this tenant has {held} streams open, as many as are left for others")
 
     def begin(self, principal: Principal) -> asyncio.Future[None]:
         """Counts it; the future is done when it has to stop."""
+        self.check(principal)
+        self._slots.take_at_once(principal.tenant)
         stop = asyncio.get_running_loop().create_future()
         self._stops[stop] = counted = self._metrics()
         if counted is not None:
@@ -61,6 +70,7 @@ class Streams:
 
     def end(self, principal: Principal, stop: asyncio.Future[None]) -> None:
         stop.cancel()
+        self._slots.give_back(principal.tenant)
         if (counted := self._stops.pop(stop, None)) is not None:
             counted.stream_closed()
         name = _name(principal)
@@ -75,22 +85,17 @@ class Streams:
                 each.set_result(None)
 
 
-class EventStream(Response[Any]):
+class EventStream:
     """Sends chunks as they come. An empty one is sent as a comment, so that nobody takes silence for an end."""
 
     def __init__(
         self, streams: Streams, principal: Principal, chunks: AsyncIterator[bytes],
         is_good: Callable[[], Awaitable[bool]],
     ) -> None:  # fmt: skip
-        super().__init__(None, media_type=MEDIA)
         streams.check(principal)
         self._streams, self._principal, self._chunks, self._is_good = streams, principal, chunks, is_good
 
-    def to_asgi_response(self, *_: Any, **__: Any) -> Any:
-        """Litestar's way in."""
-        return self._run
-
-    async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         stop = self._streams.begin(self._principal)
         leaving = asyncio.ensure_future(_left(receive))
         pumping = asyncio.ensure_future(self._pump(send))
@@ -120,6 +125,27 @@ class EventStream(Response[Any]):
 def sent_event(id: str, name: str, data: Mapping[str, Any] | msgspec.Struct) -> bytes:
     """One event as it is written."""
     return b"id: %s\nevent: %s\ndata: %s\n\n" % (id.encode(), name.encode(), msgspec.json.encode(data))
+
+
+async def bounded(chunks: AsyncIterator[bytes], most: int) -> AsyncIterator[bytes]:
+    """So many events of a stream, then one that says that there may be more."""
+    sent = 0
+    try:
+        async for chunk in chunks:
+            sent += chunk.count(b"\nevent: ")
+            yield chunk
+            if sent >= most:
+                told = {"events": sent, "hint": "Come back with the id of the last event as Last-Event-ID."}
+                yield b"event: %s\ndata: %s\n\n" % (BOUNDED.encode(), msgspec.json.encode(told))
+                return
+    finally:
+        await chunks.aclose()  # type: ignore[attr-defined]
+
+
+def _too_many(fact: str) -> RefusedRequest:
+    hint, headers = "Close one, or come back later.", {"Retry-After": "5"}
+    detail = f"Expected to open a stream, but {fact}."
+    return RefusedRequest(429, "request.too_many_streams", detail, hint, headers=headers)
 
 
 async def _left(receive: Any) -> None:

@@ -9,16 +9,19 @@ from msgspec import Meta
 
 from perdure.app.calls.views import CallView
 from perdure.app.instances.views import InstanceView
-from perdure.app.lists.views import IncidentItem
+from perdure.app.lists.list_rows import StuckView
 from perdure.app.operations import incidents, messages
 from perdure.app.operations import tasks as operations
 from perdure.app.operations.messages import Published
+from perdure.app.operations.request_fields import Paged
+from perdure.app.operations.runbooks import AnswerGate, answer_gate
 from perdure.app.operations.tasks import ShowTask, TakeTask, show_task
 from perdure.app.operations.waits import SendCompletion, send_completion
 from perdure.app.runbooks.extension_policy import for_people
 from perdure.app.runbooks.views import RunbookView
 from perdure.app.tasks.tasks import GATE_FORM
 from perdure.app.tasks.views import TaskView
+from perdure.client.problem_errors import Told, error_of
 from perdure.errors import RejectedError, Rejection
 from perdure.sources import ID_LENGTH
 from perdure.surfaces.mcp.answer_size import IN_LISTS, fitted, short
@@ -53,6 +56,8 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     answer_with: str
     form: Any = None
     """JSON Schema of the answer."""
+    known: Any = None
+    """Fields that the process gives by itself: leave them out of the answer."""
     proposal: Any = None
     claimed_by: str = ""
     groups: str = ""
@@ -212,7 +217,8 @@ def _task(view: TaskView) -> Task:
     proposal = msgspec.to_builtins(view.proposal) if view.proposal is not None else None
     return Task(
         view.key, kind, short(view.name), view.instance, short(f"{view.process} {view.element}".strip()),
-        f"{tool}(key='{view.key}', …)", fitted(view.form, 4 * IN_LISTS, rest), fitted(proposal, 2 * IN_LISTS, rest),
+        f"{tool}(key='{view.key}', …)", fitted(view.form, 4 * IN_LISTS, rest),
+        fitted(view.known or None, IN_LISTS, rest), fitted(proposal, 2 * IN_LISTS, rest),
         view.claimed_by, view.groups, view.due_at or "", view.is_overdue, view.four_eyes,
     )  # fmt: skip
 
@@ -229,9 +235,9 @@ async def answer_decision(desk: ToolSession, asked: AnswerDecision) -> Done:
     """
     view = await desk.perdure.tasks.get(asked.key)
     if _is_gate(view):
-        desk.check("runbook.answer", view.process)
-        answer: dict[str, Any] = {"agree": asked.agree, **({"reason": asked.reason} if asked.reason else {})}
-        return _done("answered", await desk.perdure.tasks.complete(asked.key, answer))
+        answer = AnswerGate(view.instance, str(view.token), asked.agree, asked.reason, view.seen)
+        answered: RunbookView = await desk.perform(answer_gate, answer)
+        return _done("answered", answered)
     _require_person(desk, view)
     if view.proposal is None or not asked.agree:
         fact = "it asks for more than yes or no" if view.proposal is None else "a proposal is replaced, not refused"
@@ -341,11 +347,11 @@ async def list_incidents(desk: ToolSession, asked: ListIncidents) -> IncidentPag
 
     Mend what the text says, then retry_incident. Do not retry again and again what fails in the same way.
     """
-    page = await desk.perform(incidents.list_incidents, incidents.ListIncidents(asked.limit, asked.after or None))
+    page = await desk.perform(incidents.list_incidents, Paged(asked.limit, asked.after or None))
     return IncidentPage([_incident(desk, each) for each in page.items], page.next or "")
 
 
-def _incident(desk: ToolSession, item: IncidentItem) -> Incident:
+def _incident(desk: ToolSession, item: StuckView) -> Incident:
     kind: Literal["call", "instance"] = "instance" if item.kind == "instance" else "call"
     text, may = short(item.text or item.title), desk.may("incident.retry", item.name)
     return Incident(item.concerns or item.id, kind, short(item.name), item.code, text, item.since or "", may)
@@ -353,18 +359,10 @@ def _incident(desk: ToolSession, item: IncidentItem) -> Incident:
 
 async def retry_incident(desk: ToolSession, asked: RetryIncident) -> Done:
     """Try again what an incident stopped, by the id that list_incidents shows. Once, after the cause was mended."""
-    desk.check("incident.retry", await _stuck_name(desk, asked.id))
-    return _done("retried", await desk.perdure.retry(asked.id))
-
-
-async def _stuck_name(desk: ToolSession, id: str) -> str:
-    """The verb that is stuck, or the process of an instance."""
-    try:
-        return (await desk.perdure.status(id)).verb
-    except RejectedError as error:
-        if error.rejection.code != "not_found":
-            raise
-        return (await desk.perdure.instances.get(id)).process
+    (found,) = (await desk.perform(incidents.retry_incidents, incidents.RetryIncidents([asked.id]))).items
+    if (problem := found.problem) is not None:
+        raise error_of(Told(problem.status, problem.code, problem.detail, problem.hint, [], {}), asked.id)
+    return Done("retried", NO_FURTHER, asked.id, found.state)
 
 
 def _done(outcome: str, view: InstanceView | CallView | RunbookView) -> Done:

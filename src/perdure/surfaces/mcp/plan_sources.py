@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from perdure.app.runbooks.composition import Composition
-from perdure.app.runbooks.composition import plan_of as compose
+from perdure.app.runbooks.drafts import compiled_draft
+from perdure.app.runbooks.plan_composition import Composition, composed
 from perdure.errors import RejectedError, Rejection
-from perdure.runbooks.drafts.compilation import compile_draft
 from perdure.runbooks.drafts.draft import Draft
 from perdure.runbooks.plan import Plan, StepPlan
 from perdure.surfaces.mcp.tool import ToolSession
@@ -64,15 +63,10 @@ async def plan_of(desk: ToolSession, source: Source) -> Plan:
     """The plan of whatever was given; ProgramError tells everything that is wrong with it."""
     _require_one(source)
     if source.draft:
-        plan = compile_draft(await draft_of(desk, source.draft), desk.perdure.catalogue)
+        plan = await compiled_draft(desk.perdure, await draft_of(desk, source.draft))
         check_verbs(desk, "draft.read", plan.steps)
         return plan
-    return compiled(desk, source)
-
-
-def compiled(desk: ToolSession, source: Source) -> Plan:
-    """The plan of a program or of calls."""
-    return compose(desk.perdure.catalogue, source.composition())
+    return await composed(desk.perdure, source.composition())
 
 
 async def draft_of(desk: ToolSession, id: str) -> Draft:

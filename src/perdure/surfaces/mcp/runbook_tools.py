@@ -10,16 +10,23 @@ from msgspec import Meta
 from perdure.access.roles import check
 from perdure.app.access.redaction import redact
 from perdure.app.operations import runbooks as operations
-from perdure.app.operations.drafts import StartDraft, start_draft
+from perdure.app.operations.drafts import (
+    OpenDraft,
+    ReplaceDraft,
+    StartDraft,
+    open_draft,
+    replace_draft,
+    start_draft,
+)
 from perdure.app.operations.runbooks import StepReason
-from perdure.app.runbooks.composition import extension_of
+from perdure.app.runbooks.confirmation import has_to_be_confirmed
+from perdure.app.runbooks.drafts import compiled_draft
+from perdure.app.runbooks.plan_composition import composed, extension_of, shown
 from perdure.app.runbooks.views import PlannedStepView, RunbookView
-from perdure.contracts import is_grave
-from perdure.runbooks.drafts.compilation import compile_draft, entries_of
 from perdure.runbooks.drafts.draft import Draft
 from perdure.runbooks.plan import Plan
 from perdure.surfaces.mcp.answer_size import IN_LISTS, fitted, short
-from perdure.surfaces.mcp.confirmation import Agreed, Confirmation, asked_first, gravest, kept
+from perdure.surfaces.mcp.confirmation import Agreed, Confirmation, asked_first, kept
 from perdure.surfaces.mcp.plan_sources import (
     Calls,
     Case,
@@ -28,7 +35,6 @@ from perdure.surfaces.mcp.plan_sources import (
     Source,
     Variables,
     check_verbs,
-    compiled,
     plan_of,
 )
 from perdure.surfaces.mcp.shared_schemas import (
@@ -140,15 +146,16 @@ async def draft_runbook(desk: ToolSession, asked: DraftRunbook) -> PlanAnswer:
     told at once, each with where and how to mend it; nothing is kept then. Start it with run_runbook(draft=…), or, when
     'needs_confirmation' is true, ask a person to start it.
     """
-    plan = compiled(desk, Source(asked.program, asked.calls, asked.variables))
-    draft = Draft(entries=entries_of(plan))
-    id = asked.draft
-    if id:
-        await desk.perdure.runbooks.revise(id, draft, "Rewritten by an agent")
+    what = Source(asked.program, asked.calls, asked.variables).composition()
+    await composed(desk.perdure, what)
+    if asked.draft:
+        change = "Rewritten by an agent"
+        rewritten = ReplaceDraft(what.program, what.calls, what.variables, change=change, id=asked.draft)
+        view = await desk.perform(replace_draft, rewritten)
     else:
-        id = await desk.perdure.runbooks.open_draft(draft, case=asked.case)
-    made = compile_draft(draft, desk.perdure.catalogue)
-    return _planned(desk, made, 1, id)
+        view = await desk.perform(open_draft, OpenDraft(what.program, what.calls, what.variables, case=asked.case))
+    made = await compiled_draft(desk.perdure, msgspec.convert(view.document, Draft))
+    return await _planned(desk, made, 1, view.id)
 
 
 async def plan_runbook(desk: ToolSession, asked: PlanRunbook) -> PlanAnswer:
@@ -161,17 +168,18 @@ async def plan_runbook(desk: ToolSession, asked: PlanRunbook) -> PlanAnswer:
     if asked.draft:
         desk.check("draft.read")
     plan = await plan_of(desk, Source(asked.program, asked.calls, asked.variables, asked.draft))
-    return _planned(desk, plan, asked.first_step, asked.draft)
+    return await _planned(desk, plan, asked.first_step, asked.draft)
 
 
-def _planned(desk: ToolSession, plan: Plan, first: int, draft: str) -> PlanAnswer:
-    view = desk.perdure.runbooks.plan(plan)
-    tier, reason = gravest(plan.steps, desk.perdure.catalogue)
-    shown = view.steps[first - 1 : first - 1 + STEPS_SHOWN]
-    next = ASK_A_PERSON if is_grave(tier) else "Run it with run_runbook."
+async def _planned(desk: ToolSession, plan: Plan, first: int, draft: str) -> PlanAnswer:
+    view = await shown(desk.perdure, plan)
+    is_grave = has_to_be_confirmed(view)
+    told = view.steps[first - 1 : first - 1 + STEPS_SHOWN]
+    next = ASK_A_PERSON if is_grave else "Run it with run_runbook."
     return PlanAnswer(
-        plan.content_hash, tier, reason, is_grave(tier), next, len(view.steps), [_step(each) for each in shown],
-        max(0, len(view.steps) - (first - 1 + len(shown))), [short(each) for each in view.remarks[:20]], draft,
+        plan.content_hash, view.tier, view.tier_reason, is_grave, next, len(view.steps),
+        [_step(each) for each in told], max(0, len(view.steps) - (first - 1 + len(told))),
+        [short(each) for each in view.remarks[:20]], draft,
     )  # fmt: skip
 
 
@@ -193,10 +201,12 @@ async def run_runbook(desk: ToolSession, asked: RunRunbook) -> RunAnswer:
     check_verbs(desk, "runbook.start", plan.steps)
     found = await asked_first(desk, plan, plan.steps, Agreed(asked.confirm, asked.phrase))
     if found is not None:
-        is_kept = bool(asked.draft)
-        told = (
-            msgspec.structs.replace(found, draft=asked.draft) if is_kept else await kept(desk, found, plan, asked.case)
-        )
+        if asked.draft:
+            told: Confirmation | RunbookView = msgspec.structs.replace(found, draft=asked.draft)
+        else:
+            told = await kept(desk, found, plan, asked.case, asked.idempotency_key)
+        if isinstance(told, RunbookView):
+            return run_answer(redact(desk.principal, told))
         return RunAnswer("needs_confirmation", ASK_A_PERSON, confirmation=told)
     view = await _started(desk, asked)
     return run_answer(redact(desk.principal, await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
@@ -226,8 +236,9 @@ async def extend_runbook(desk: ToolSession, asked: ExtendRunbook) -> RunAnswer:
     found = await asked_first(desk, extension.whole, added, Agreed(asked.confirm, asked.phrase))
     if found is not None:
         return RunAnswer("needs_confirmation", ASK_TO_ADD, asked.id, confirmation=found)
+    looked_at = asked.confirm or extension.whole.content_hash
     request = operations.ExtendRunbook(
-        what.program, what.calls, what.variables, id=asked.id, confirm=asked.confirm, phrase=asked.phrase
+        what.program, what.calls, what.variables, id=asked.id, confirm=looked_at, phrase=asked.phrase
     )
     view = await desk.perform(operations.extend_runbook, request)
     return run_answer(redact(desk.principal, await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))

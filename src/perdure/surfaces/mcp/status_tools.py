@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from perdure.app.calls.views import CallView, EventView
 from perdure.app.lists.cursors import Page
-from perdure.app.lists.views import RunbookRow
+from perdure.app.lists.list_rows import RunbookRow
 from perdure.app.operations import calls, events, instances, runbooks
 from perdure.app.operations.calls import ShowCall
 from perdure.app.operations.events import FollowJournal

@@ -11,8 +11,8 @@ import msgspec
 from perdure.access.principal import Principal, own_key
 from perdure.access.roles import check, refusal
 from perdure.app import Perdure
-from perdure.app.operations.execution import perform
 from perdure.app.operations.operation import A, Context, Operation, R
+from perdure.app.operations.operation_execution import perform
 
 
 class ToolSession(NamedTuple):
@@ -37,7 +37,7 @@ class ToolSession(NamedTuple):
 def tool_session(perdure: Perdure, principal: Principal, trace: str = "") -> ToolSession:
     """A desk at which every command carries who asked."""
     acting = perdure.acting(
-        tenant=principal.tenant, principal=principal.name, groups=principal.groups, trace=trace
+        tenant=principal.tenant, principal=principal.name, groups=principal.groups, trace=trace, behind=principal.behind
     )  # fmt: skip
     return ToolSession(acting, principal)
 

@@ -18,6 +18,7 @@ from perdure.errors import (
     SchemaViolationError,
     StoreFullError,
     StoreUnavailableError,
+    TenantBusyError,
 )
 from perdure.surfaces.mcp.answer_size import LONG_TEXT, short
 
@@ -56,7 +57,7 @@ def refusal_of(error: Exception) -> Refusal:
         case DefinitionError():
             found = [FieldError(each.where(), each.reason, each.hint) for each in error.problems]
             return _refusal(error.code, str(error), INVALID, error.hint, found)
-        case StoreUnavailableError() | StoreFullError() | FencedError():
+        case StoreUnavailableError() | StoreFullError() | FencedError() | TenantBusyError():
             return _refusal(error.code, str(error), INTERNAL, AGAIN, is_temporary=True)
         case PerdureError() if not isinstance(error, InvariantBroken):
             return _refusal(error.code, str(error), INVALID, error.hint)

@@ -7,10 +7,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from perdure.app import verb_views
+from perdure.app.access.redaction import redact
 from perdure.app.calls.views import CallView
 from perdure.app.operations import verbs as operations
 from perdure.app.runbooks.confirmation import call_plan
-from perdure.contracts import is_grave
+from perdure.app.runbooks.views import RunbookView, call_of_step
 from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.plan import Plan
 from perdure.surfaces.mcp.answer_size import ALONE, fitted, reading, short
@@ -29,9 +31,12 @@ from perdure.surfaces.mcp.shared_schemas import (
     waiting,
 )
 from perdure.surfaces.mcp.tool import Tool, ToolSession
+from perdure.verb_contract import is_grave
 from perdure.verbs import Verb
+from perdure.verbs.consequences import consequence_of
 
 VerbName = Annotated[str, Meta(description="The verb's full name, such as 'kyc.open-case'.", max_length=200)]
+DURABLE = "durable"
 CallOutcome = Literal["completed", "waiting", "failed", "cancelled", "running", "needs_confirmation"]
 
 
@@ -129,22 +134,26 @@ async def list_verbs(desk: ToolSession, asked: ListVerbs) -> VerbPage:
     Each item says how grave the verb is: with 'needs_confirmation' only a person can start it, and with 'may_call'
     false your key does not reach it. Then read describe_verb before you call or plan it.
     """
-    catalogue = desk.perdure.catalogue
-    every = list(catalogue)
-    found = catalogue.search(asked.words, len(every)) if asked.words.strip() else sorted(every, key=lambda v: v.name)
-    names = [verb.name for verb in found]
+    every = {row.name: row for row in (await desk.perform(operations.list_verbs, operations.ListVerbs())).items}
+    found = desk.perdure.catalogue.search(asked.words, len(every)) if asked.words.strip() else ()
+    names = [verb.name for verb in found] if asked.words.strip() else list(every)
     first = names.index(asked.after) + 1 if asked.after in names else 0
-    page = found[first : first + asked.limit]
-    more = page[-1].name if page and first + asked.limit < len(found) else ""
-    return VerbPage([_row(desk, verb) for verb in page], len(found), more)
+    page = names[first : first + asked.limit]
+    more = page[-1] if page and first + asked.limit < len(names) else ""
+    return VerbPage([_row(desk, every[name]) for name in page], len(names), more)
 
 
-def _row(desk: ToolSession, verb: Verb) -> VerbRow:
-    told = verb.definition
+def _row(desk: ToolSession, row: verb_views.VerbRow) -> VerbRow:
     return VerbRow(
-        verb.name, short(told.description), told.consequence, is_grave(told.consequence), verb.is_durable,
-        desk.may("verb.call", verb.name), short(next(iter(told.sentences.step), "")),
+        row.name, short(row.description), row.consequence, _needs_person(desk, row), row.kind == DURABLE,
+        desk.may("verb.call", row.name), short(next(iter(row.sentences), "")),
     )  # fmt: skip
+
+
+def _needs_person(desk: ToolSession, verb: verb_views.VerbRow | verb_views.VerbView) -> bool:
+    """Whether a call of a verb reaches something that only a person starts."""
+    catalogue = desk.perdure.catalogue
+    return is_grave(consequence_of(catalogue, catalogue.get(verb.name, verb.version)).tier)
 
 
 async def describe_verb(desk: ToolSession, asked: DescribeVerb) -> VerbDescription:
@@ -153,15 +162,13 @@ async def describe_verb(desk: ToolSession, asked: DescribeVerb) -> VerbDescripti
     'arguments' is the JSON Schema that args of call_verb, or of a call in a plan, must fit. 'is_durable' tells that a
     call may wait for the outside world. An unknown name is refused with the nearest known one.
     """
-    verb = desk.perdure.catalogue.get(asked.verb, asked.version)
-    told, execution = verb.definition, verb.execution
+    verb = await desk.perform(operations.show_verb, operations.ShowVerb(asked.verb, asked.version))
     rest = f"Read the resource perdure://verbs/{verb.name}."
     return VerbDescription(
-        verb.name, verb.version, desk.perdure.catalogue.versions(verb.name), told.description, told.consequence,
-        is_grave(told.consequence), verb.is_durable, desk.may("verb.call", verb.name),
-        fitted(told.input_schema, ALONE, rest), fitted(told.output_schema, ALONE, rest),
-        list(told.sentences.step), dict(told.sentences.clarify), execution.decision, execution.timeout_seconds,
-        list(told.index),
+        verb.name, verb.version, verb.versions, verb.description, verb.consequence, _needs_person(desk, verb),
+        verb.kind == DURABLE, desk.may("verb.call", verb.name), fitted(verb.input_schema, ALONE, rest),
+        fitted(verb.output_schema, ALONE, rest), verb.sentences["step"], verb.sentences["clarify"],
+        verb.execution["decision"], verb.execution["timeout_seconds"], verb.index,
     )  # fmt: skip
 
 
@@ -176,11 +183,13 @@ async def call_verb(desk: ToolSession, asked: CallVerb) -> CallAnswer:
     """
     verb = desk.perdure.catalogue.get(asked.verb, asked.version)
     desk.check("verb.call", verb.name)
-    if is_grave(verb.definition.consequence):
+    if is_grave((await desk.perdure.processes.consequence_of_verb(verb)).tier):
         plan = _plan(desk, verb, asked)
         found = await asked_first(desk, plan, plan.steps, Agreed(asked.confirm, asked.phrase))
         if found is not None:
-            told = await kept(desk, found, plan, "")
+            told = await kept(desk, found, plan, "", asked.idempotency_key)
+            if isinstance(told, RunbookView):
+                return call_answer(redact(desk.principal, call_of_step(told, verb.name, verb.version)))
             return CallAnswer("needs_confirmation", ASK_A_PERSON, verb=verb.name, confirmation=told)
     request = operations.CallVerb(
         verb.name, asked.args, asked.version, asked.wait_seconds > 0, asked.wait_seconds or REST_SECONDS,

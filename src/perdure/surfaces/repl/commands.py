@@ -6,14 +6,15 @@ from collections.abc import Callable
 
 import msgspec
 
-from perdure.packs import hand_over, pending
+from perdure.packs.handoff import hand_over
+from perdure.packs.questions import pending
 from perdure.runbooks.drafts import draft as d
 from perdure.runbooks.drafts.compilation import write_draft
 from perdure.runbooks.plan import Reference
-from perdure.surfaces.repl import explanations, questions, runs
+from perdure.surfaces.repl import argument_questions, explanations, runbook_runs
 from perdure.surfaces.repl.answer_values import read_value, reference_in
 from perdure.surfaces.repl.command_words import Command
-from perdure.surfaces.repl.dialogue import (
+from perdure.surfaces.repl.conversation_messages import (
     Code,
     Follow,
     Leave,
@@ -28,7 +29,7 @@ from perdure.surfaces.repl.dialogue import (
     Steer,
     Undo,
 )
-from perdure.surfaces.repl.session import AskArgument, AskCancel, AskEntity, AskField, AskSentence, Session
+from perdure.surfaces.repl.conversation_state import AskArgument, AskCancel, AskEntity, AskField, AskSentence, Session
 from perdure.surfaces.repl.turn import TurnBuilder, playback
 from perdure.verbs.schema_shorthand import argument_name
 
@@ -83,7 +84,7 @@ def _confirm(turn: TurnBuilder, command: Command) -> None:
 def _changing(edit: Callable[[d.Draft, str], d.Change]) -> Callable[[TurnBuilder, Command], None]:
     def act(turn: TurnBuilder, command: Command) -> None:
         turn.changed(edit(turn.draft, command.get("step")))
-        questions.play_back(turn)
+        argument_questions.play_back(turn)
 
     return act
 
@@ -94,7 +95,7 @@ def _toggle(draft: d.Draft, step: str) -> d.Change:
 
 def _move(turn: TurnBuilder, command: Command) -> None:
     turn.changed(d.reorder(turn.draft, command.get("step"), d.number_in(command.get("to"))))
-    questions.play_back(turn)
+    argument_questions.play_back(turn)
 
 
 def _edit(turn: TurnBuilder, command: Command) -> None:
@@ -106,19 +107,19 @@ def _edit(turn: TurnBuilder, command: Command) -> None:
     if reference is not None:
         made = Reference((argument,), reference.step, reference.path)
         turn.changed(d.edit_arg(turn.draft, step, argument, None, turn.catalogue, reference=made))
-        questions.play_back(turn)
+        argument_questions.play_back(turn)
         return
-    if argument in verb.input.properties and questions.entity_of(turn, argument) is None:
+    if argument in verb.input.properties and argument_questions.entity_of(turn, argument) is None:
         found = read_value(value, verb.input.properties[argument], verb.input.schema.get("$defs"))
         if found.fault:
             turn.say(f"{found.fault}. {found.hint}".strip(), "warning")
             return
         turn.changed(d.edit_arg(turn.draft, step, argument, found.value, turn.catalogue))
-        questions.play_back(turn)
+        argument_questions.play_back(turn)
         return
     if argument not in verb.input.properties:
         d.edit_arg(turn.draft, step, argument, value, turn.catalogue)
-    questions.give_argument(turn, AskArgument(entry, argument, place + 1), value)
+    argument_questions.give_argument(turn, AskArgument(entry, argument, place + 1), value)
 
 
 def _set(turn: TurnBuilder, command: Command) -> None:
@@ -128,13 +129,13 @@ def _set(turn: TurnBuilder, command: Command) -> None:
     if turn.draft.entries:
         turn.say("The plan is made anew; 'undo' brings the old one back.", "quiet")
     turn.put(draft=msgspec.structs.replace(turn.draft, answers=answers, entries=()))
-    questions.give_field(turn, AskField(field), command.get("value"))
+    argument_questions.give_field(turn, AskField(field), command.get("value"))
 
 
 def _clear(turn: TurnBuilder, command: Command) -> None:
     turn.put(asked=None)
     turn.changed(d.clear(turn.draft))
-    questions.ask_next(turn)
+    argument_questions.ask_next(turn)
 
 
 # --- looking ----------------------------------------------------------------------------------------------------------
@@ -179,7 +180,7 @@ def _switch(turn: TurnBuilder, command: Command) -> None:
     pack = turn.knowledge.shelf.get(command.get("pack"))
     if turn.draft.entries and turn.session.run is None:
         turn.say(f"{len(turn.draft.entries)} planned steps stay in runbook {turn.session.runbook}.", "warning")
-    questions.enter_pack(turn, pack)
+    argument_questions.enter_pack(turn, pack)
 
 
 def _handoff(turn: TurnBuilder, command: Command) -> None:
@@ -201,7 +202,7 @@ def _handoff(turn: TurnBuilder, command: Command) -> None:
     turn.kept(d.Change(draft, f"Handed over from {before or 'another plan'}"))
     if not pending(chosen, draft):
         turn.say("Nothing new has to be asked.", "quiet")
-    questions.ask_next(turn)
+    argument_questions.ask_next(turn)
 
 
 def _resume(turn: TurnBuilder, command: Command) -> None:
@@ -249,7 +250,7 @@ def _run_step(turn: TurnBuilder, command: Command) -> None:
     for entry in turn.draft.active():
         if entry.name not in needed:
             turn.changed(d.disable(turn.draft, entry.name), "quiet")
-    runs.run(turn)
+    runbook_runs.run(turn)
 
 
 def _steer(act: str) -> Callable[[TurnBuilder, Command], None]:
@@ -281,7 +282,7 @@ def _quit(turn: TurnBuilder, command: Command) -> None:
 
 
 _ACTS: dict[str, Callable[[TurnBuilder, Command], None]] = {
-    "run": lambda turn, command: runs.run(turn),
+    "run": lambda turn, command: runbook_runs.run(turn),
     "run_step": _run_step,
     "undo": _undo,
     "redo": _redo,
@@ -300,16 +301,16 @@ _ACTS: dict[str, Callable[[TurnBuilder, Command], None]] = {
     "status": _status,
     "options": lambda turn, command: explanations.options(turn),
     "readiness": _readiness,
-    "dry_run": lambda turn, command: runs.show_dry_run(turn),
+    "dry_run": lambda turn, command: runbook_runs.show_dry_run(turn),
     "packs": _packs,
     "switch": _switch,
     "verbs": lambda turn, command: explanations.find_verbs(turn, command.get("text")),
     "handoff": _handoff,
     "tasks": lambda turn, command: turn.wish(ListTasks()),
-    "claim": lambda turn, command: runs.claim(turn, command.get("task")),
-    "answer": lambda turn, command: runs.answer(turn, command.get("task"), command.get("data")),
-    "approve": lambda turn, command: runs.decide(turn, command.get("task"), True, command.get("reason")),
-    "reject": lambda turn, command: runs.decide(turn, command.get("task"), False, command.get("reason")),
+    "claim": lambda turn, command: runbook_runs.claim(turn, command.get("task")),
+    "answer": lambda turn, command: runbook_runs.answer(turn, command.get("task"), command.get("data")),
+    "approve": lambda turn, command: runbook_runs.decide(turn, command.get("task"), True, command.get("reason")),
+    "reject": lambda turn, command: runbook_runs.decide(turn, command.get("task"), False, command.get("reason")),
     "incidents": lambda turn, command: turn.wish(ListIncidents()),
     "letters": lambda turn, command: turn.wish(ListLetters()),
     "retry": _steer("retry"),

@@ -8,10 +8,10 @@ import signal
 
 from rich.console import Console
 
-from perdure.surfaces.repl.conversation import hear, open_conversation
-from perdure.surfaces.repl.dialogue import Say
+from perdure.surfaces.repl.conversation_machine import hear, open_conversation
+from perdure.surfaces.repl.conversation_messages import Say
 from perdure.surfaces.repl.effect_runner import EffectRunner
-from perdure.surfaces.repl.ports import Platform
+from perdure.surfaces.repl.platform_adapter import PlatformAdapter
 from perdure.surfaces.repl.renderer import show
 from perdure.surfaces.repl.terminal import Lines, lines_for, patience, prompt_of
 from perdure.surfaces.repl.turn import Knowledge, Turn
@@ -19,7 +19,7 @@ from perdure.surfaces.repl.word_completion import complete
 
 
 async def converse(
-    desk: Platform, knowledge: Knowledge, console: Console, resume: str = "", lines: Lines | None = None
+    desk: PlatformAdapter, knowledge: Knowledge, console: Console, resume: str = "", lines: Lines | None = None
 ) -> None:
     """One conversation from its first word to its last."""
     performer = EffectRunner(desk, knowledge, lambda saying: show(console, saying))

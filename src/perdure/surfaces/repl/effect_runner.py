@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable
 from typing import assert_never
 
 from perdure.errors import PerdureError
-from perdure.surfaces.repl.conversation import learn
-from perdure.surfaces.repl.dialogue import (
+from perdure.surfaces.repl.conversation_machine import learn
+from perdure.surfaces.repl.conversation_messages import (
     AnswerTask,
     ClaimTask,
     Follow,
@@ -39,8 +39,8 @@ from perdure.surfaces.repl.dialogue import (
     Undo,
     Wish,
 )
-from perdure.surfaces.repl.ports import Kept, Platform
-from perdure.surfaces.repl.session import Session
+from perdure.surfaces.repl.conversation_state import Session
+from perdure.surfaces.repl.platform_adapter import Kept, PlatformAdapter
 from perdure.surfaces.repl.turn import Knowledge, Turn
 
 MAX_WISHES = 1000
@@ -49,7 +49,7 @@ MAX_WISHES = 1000
 class EffectRunner:
     """One conversation with a desk behind it; `out` shows what is said as soon as it is."""
 
-    def __init__(self, desk: Platform, knowledge: Knowledge, out: Callable[[Saying], None]) -> None:
+    def __init__(self, desk: PlatformAdapter, knowledge: Knowledge, out: Callable[[Saying], None]) -> None:
         self._desk = desk
         self._knowledge = knowledge
         self._out = out

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from perdure.packs import composed_tier, journey, pending
-from perdure.packs.plan_tier import Called, Composed
-from perdure.packs.questions import offered, options_of
-from perdure.packs.selection import select_verb
+from perdure.packs.intent_selection import select_verb
+from perdure.packs.journey_progress import journey
+from perdure.packs.plan_consequence_tier import Called, Composed, composed_tier
+from perdure.packs.questions import offered, options_of, pending
 from perdure.runbooks.drafts.draft import Draft, Entry
 from perdure.runbooks.drafts.readiness import Readiness, readiness
 from perdure.runbooks.plan import Provenance
 from perdure.surfaces.repl.answer_values import options_in
 from perdure.surfaces.repl.command_words import FORMS
-from perdure.surfaces.repl.dialogue import Rows
-from perdure.surfaces.repl.session import AskArgument, AskEntity, AskField, AskPack, AskRun, AskSentence, AskVerb
+from perdure.surfaces.repl.conversation_messages import Rows
+from perdure.surfaces.repl.conversation_state import (
+    AskArgument,
+    AskEntity,
+    AskField,
+    AskPack,
+    AskRun,
+    AskSentence,
+    AskVerb,
+)
 from perdure.surfaces.repl.turn import TurnBuilder
 from perdure.verbs.schema_shorthand import argument_name
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
+from perdure.app.entity_lookup import MatchView
+from perdure.app.lists.cursors import MAX_LIMIT
+from perdure.app.runbooks.views import RunbookView, StepView
 from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.drafts.draft import Draft, number_in
 from perdure.runbooks.plan import Plan
-from perdure.surfaces.repl.dialogue import Match, OpenSeen, Rows, RunSeen, StepSeen, TaskSeen
-from perdure.surfaces.repl.ports import Kept
+from perdure.surfaces.repl.conversation_messages import OpenSeen, Rows, TaskSeen
 
 if TYPE_CHECKING:
     from perdure.app.perdure import Perdure
-    from perdure.app.runbooks.views import RunbookView, StepView
     from perdure.app.tasks.views import TaskView
+    from perdure.verbs import Verb
 
 MAX_OPEN = 20
 REST_SECONDS = 30.0
@@ -24,6 +27,15 @@ Labels = dict[str, dict[str, str]]
 """Names that are said instead of keys: by step, by argument."""
 OVER = ("completed", "cancelled")
 MOVING = ("ready", "running")
+
+
+class Kept(NamedTuple):
+    """A draft as it is kept; `run` is there once it was started."""
+
+    id: str
+    draft: Draft
+    text: str = ""
+    run: RunbookView | None = None
 
 
 class PlatformAdapter:
@@ -74,13 +86,13 @@ class PlatformAdapter:
 
     # --- runs ----------------------------------------------------------------------------------------------------
 
-    async def start(self, id: str, plan: Plan) -> RunSeen:
+    async def start(self, id: str, plan: Plan) -> RunbookView:
         return await self._seen(await self._runbooks.start_draft(id, plan))
 
-    async def look(self, id: str) -> RunSeen:
+    async def look(self, id: str) -> RunbookView:
         return await self._seen(await self._runbooks.show(id))
 
-    async def follow(self, id: str, waits: bool) -> AsyncIterator[RunSeen]:
+    async def follow(self, id: str, waits: bool) -> AsyncIterator[RunbookView]:
         view = await self._runbooks.show(id)
         while True:
             if not waits and await self._rests(view):
@@ -91,20 +103,14 @@ class PlatformAdapter:
             await anext(self._runbooks.events(id, after=view.sequence, follow=True), None)
             view = await self._runbooks.show(id)
 
-    async def _seen(self, view: RunbookView) -> RunSeen:
+    async def _seen(self, view: RunbookView) -> RunbookView:
         """The run in sentences, with names where the arguments hold keys."""
         if view.id not in self._labels:
             draft = await self._drafted(view.id)
             self._labels = {view.id: {entry.name: entry.labels for entry in draft.entries if entry.labels}}
         labels = self._labels[view.id]
-        steps = tuple(
-            StepSeen(
-                step.name, step.number, step.verb, step.state, self._sentence(step, labels.get(step.name, {})),
-                _note(step, view.id), step.section, step.result,
-            )
-            for step in view.steps
-        )  # fmt: skip
-        return RunSeen(view.id, view.state, view.progress, steps)
+        steps = [replace(step, sentence=self._sentence(step, labels.get(step.name, {}))) for step in view.steps]
+        return replace(view, steps=steps)
 
     def _sentence(self, step: StepView, labels: dict[str, str]) -> str:
         verb = self._perdure.catalogue.find(step.verb) if step.verb and labels else None
@@ -138,22 +144,18 @@ class PlatformAdapter:
         if not runbook:
             mine = await self._perdure.tasks.list(mine=True)
             return [_task(await self._perdure.tasks.get(each.key)) for each in mine]
-        view = await self._runbooks.show(runbook)
-        carriers = {step.carrier.instance for step in view.steps if step.carrier is not None} | {view.id}
+        run = await self.look(runbook)
+        carriers = {step.carrier.instance for step in run.steps if step.carrier is not None} | {run.id}
         listed = [each for each in await self._perdure.tasks.list() if each.instance in carriers]
-        run = await self._seen(view)
-        found = [_task(await self._perdure.tasks.get(each.key), view, run) for each in listed]
+        found = [_task(await self._perdure.tasks.get(each.key), run) for each in listed]
         known = {task.key for task in found}
+        verbs = self._perdure.catalogue
         waits = [
-            _wait(step, seen.sentence, self._form(step))
-            for step, seen in zip(view.steps, run.steps, strict=True)
-            if f"{view.id}:{step.number}" not in known
+            _wait(each, verbs.find(each.verb) if each.verb else None)
+            for each in run.steps
+            if f"{run.id}:{each.number}" not in known
         ]
         return found + [each for each in waits if each is not None]
-
-    def _form(self, step: StepView) -> dict[str, Any]:
-        verb = self._perdure.catalogue.find(step.verb)
-        return dict(verb.definition.output_schema or {}) if verb is not None else {}
 
     async def claim(self, key: str) -> TaskSeen:
         return _task(await self._perdure.tasks.claim(key))
@@ -176,21 +178,19 @@ class PlatformAdapter:
         return True
 
     async def incidents(self) -> Rows:
-        found = await self._perdure.incidents()
-        rows = tuple((view.id, getattr(view, "verb", "") or getattr(view, "process", ""), _why(view)) for view in found)
+        found = (await self._perdure.listing.incidents(limit=MAX_LIMIT)).items
+        rows = tuple((each.concerns or each.id, each.name, each.text) for each in found)
         return Rows("Incidents", ("id", "what", "why"), rows, "Nothing needs a person.")
 
     async def letters(self) -> Rows:
-        found = await self._perdure.dead_letters()
-        rows = tuple(
-            (str(each.get("message_id", "")), str(each.get("key", "")), str(each.get("reason", ""))) for each in found
-        )
+        found = (await self._perdure.listing.dead_letters(limit=MAX_LIMIT)).items
+        rows = tuple((each.message_id, each.key, each.reason) for each in found)
         return Rows("Dead letters", ("message", "key", "why"), rows, "No dead letters.")
 
     # --- records -------------------------------------------------------------------------------------------------
 
-    async def look_up(self, entity: str, text: str) -> Sequence[Match]:
-        return [Match(each.key, each.label, each.note) for each in await self._perdure.look_up(entity, text)]
+    async def look_up(self, entity: str, text: str) -> Sequence[MatchView]:
+        return await self._perdure.look_up(entity, text)
 
 
 def _draft(document: Any) -> Draft:
@@ -208,50 +208,26 @@ def _step(word: str) -> str | int:
     return number_in(word) or word
 
 
-def _note(step: StepView, runbook: str) -> str:
-    if step.error is not None:
-        return f"{step.error.code}: {step.error.message}"
-    if step.state not in ("parked", "pending") or step.waiting_for is None:
-        return step.progress if step.state == "running" else ""
-    waiting = step.waiting_for
-    match waiting.kind:
-        case "gate":
-            return f"waits for {waiting.verb} to agree"
-        case "incident":
-            return f"stuck: {waiting.text or waiting.code}"
-        case "process":
-            return step.progress
-        case _:
-            is_own = not waiting.key or waiting.key.startswith(runbook)
-            return step.progress or ("waits for an answer" if is_own else f"waits under the key {waiting.key}")
-
-
-def _task(view: TaskView, runbook: RunbookView | None = None, run: RunSeen | None = None) -> TaskSeen:
+def _task(view: TaskView, run: RunbookView | None = None) -> TaskSeen:
     """A task; that of a step of the run is called by the step's sentence."""
     is_step = run is not None and view.instance == run.id
-    step = runbook.step(view.token) if runbook is not None and is_step else None
+    step = run.step(view.token) if run is not None and is_step else None
     is_gate = step is not None and step.waiting_for is not None and step.waiting_for.kind == "gate"
-    sentence = run.steps[view.token - 1].sentence if run is not None and is_step else ""
+    sentence = step.sentence if step is not None else ""
     title = f"Agree to: {sentence}" if is_gate else sentence
     return TaskSeen(
         view.key, title or view.name, view.state, view.claimed_by or view.assignee, view.groups or view.users,
         (view.due_at or view.due or "")[:16].replace("T", " "), view.form or {}, run.id if run is not None else "",
-        is_gate,
+        is_gate, known=view.known,
     )  # fmt: skip
 
 
-def _wait(step: StepView, sentence: str, form: dict[str, Any]) -> TaskSeen | None:
+def _wait(step: StepView, verb: Verb | None) -> TaskSeen | None:
     """What a step waits for that is nobody's task: a result under a key."""
     waiting = step.waiting_for
     if waiting is None or step.state != "parked" or waiting.kind != "completion":
         return None
     due = (waiting.due_at or "")[:16].replace("T", " ")
-    return TaskSeen(waiting.key, sentence, "waiting", "whoever has it", "", due, form)
-
-
-def _why(view: Any) -> str:
-    waiting = getattr(view, "waiting_for", None)
-    if waiting is not None:
-        return str(waiting.text or waiting.code)
-    stuck = getattr(view, "incidents", [])
-    return str(stuck[0].text) if stuck else ""
+    form = dict(verb.definition.output_schema or {}) if verb is not None else {}
+    is_decision = verb is not None and verb.execution.decision
+    return TaskSeen(waiting.key, step.sentence, "waiting", "whoever has it", "", due, form, is_decision=is_decision)

@@ -6,7 +6,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from perdure.surfaces.repl.dialogue import Ask, Code, Playback, Rows, Say, Saying, Sentence
+from perdure.surfaces.repl.conversation_messages import Ask, Code, Playback, Rows, Say, Saying, Sentence
 
 TONES = {
     "plain": "", "good": "green", "warning": "yellow", "bad": "red", "quiet": "dim", "title": "bold",

@@ -15,7 +15,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, InMemoryHistory
 from prompt_toolkit.shortcuts import CompleteStyle
 
-from perdure.surfaces.repl.session import AskRun, Session
+from perdure.surfaces.repl.conversation_state import AskRun, Session
 
 IDLE_SECONDS = 600.0
 """How long a question for an authorisation stays open."""

@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from perdure.packs import Pack, Scoring, Shelf
+from perdure.packs.definition import Pack
+from perdure.packs.loader import Shelf
 from perdure.packs.questions import pending
+from perdure.packs.text_similarity import Scoring
 from perdure.runbooks.drafts.draft import Change, Draft
-from perdure.surfaces.repl.dialogue import Ask, Playback, Save, Say, Saying, Sentence, Tone, Wish
-from perdure.surfaces.repl.session import Asked, Mode, Session
+from perdure.surfaces.repl.conversation_messages import Ask, Playback, Save, Say, Saying, Sentence, Tone, Wish
+from perdure.surfaces.repl.conversation_state import Asked, Mode, Session
 from perdure.verbs import Catalogue
 
 MAX_CHANGE = 500

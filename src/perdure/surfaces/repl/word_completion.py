@@ -9,7 +9,7 @@ from perdure.packs.questions import options_of
 from perdure.runbooks.drafts.draft import number_in
 from perdure.surfaces.repl.answer_values import options_in
 from perdure.surfaces.repl.command_words import FORMS, is_program
-from perdure.surfaces.repl.session import AskArgument, AskEntity, AskField, AskPack, AskVerb, Session
+from perdure.surfaces.repl.conversation_state import AskArgument, AskEntity, AskField, AskPack, AskVerb, Session
 from perdure.surfaces.repl.turn import Knowledge
 
 MAX_OFFERED = 50

@@ -16,5 +16,5 @@ from perdure.testing.conformance.case import EngineWorld as EngineWorld
 from perdure.testing.conformance.case import OpenWorld as OpenWorld
 from perdure.testing.conformance.case import Verdict as Verdict
 from perdure.testing.conformance.case import exercise as exercise
-from perdure.testing.conformance.contract import contract_cases as contract_cases
-from perdure.testing.conformance.scenarios import scenario_cases as scenario_cases
+from perdure.testing.conformance.contract_cases import contract_cases as contract_cases
+from perdure.testing.conformance.scenario_cases import scenario_cases as scenario_cases

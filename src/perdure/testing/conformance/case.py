@@ -10,7 +10,7 @@ import msgspec
 
 from perdure.engine import Engine
 from perdure.journal import Origin
-from perdure.processes.instances import InstanceReader
+from perdure.processes.instance_reader import InstanceReader
 from perdure.testing.scenarios.scenario import Scenario
 from perdure.testing.scenarios.world import World
 

@@ -8,9 +8,10 @@ from functools import lru_cache
 
 import msgspec
 
-from perdure.bpmn.lint import Contract, lint
+from perdure.bpmn.lint.contract import Contract
 from perdure.bpmn.lint.findings import Finding as LintFinding
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.lint.lint import lint
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.model import Model
 from perdure.bpmn.proof import Bounds, Finding, prove
 from perdure.bpmn.proof.certain_findings import is_certain

@@ -17,16 +17,16 @@ from perdure.engine import Check, Engine
 from perdure.errors import BusinessError, DefinitionError, PerdureError, RejectedError, Rejection, Transient
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
-from perdure.processes.instances import InstanceReader
+from perdure.processes.instance_reader import InstanceReader
 from perdure.sources import SystemSources, id_text
 from perdure.store.audit import verify
 from perdure.testing.fault_injection import FaultyDriver, Side
 from perdure.testing.memory_folder import memory_folder
 from perdure.testing.sandbox import Sandbox, quiet_driver
 from perdure.testing.scenarios import scenario as v
+from perdure.testing.scenarios.declared_intakes import Intakes
 from perdure.testing.scenarios.deployment_gates import refusal_of
 from perdure.testing.scenarios.execution_trail import Trail
-from perdure.testing.scenarios.intake_flags import Intakes
 from perdure.testing.scenarios.livelock import Unrest
 from perdure.testing.scenarios.stub_deployment import coming, contracts_of, deployed_from, misfits, stub_verbs
 from perdure.testing.scenarios.verb_stubs import Stubs

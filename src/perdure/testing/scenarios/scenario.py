@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from perdure.bpmn.machine.definition import Profile
+from perdure.bpmn.machine.deployed_process import Profile
 from perdure.bpmn.machine.state import Instance
-from perdure.contracts import FailureClass, RetryPolicy
 from perdure.human_tasks import SOMEONE, Person, entitled
+from perdure.verb_contract import FailureClass, RetryPolicy
 
 Flags = dict[str, str | bool | int]
 STATES: tuple[str, ...] = (

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args
 
-from perdure.bpmn.machine.definition import Profile
-from perdure.contracts import FAILURE_CLASSES, FailureClass, RetryPolicy
+from perdure.bpmn.machine.deployed_process import Profile
 from perdure.errors import DefinitionError
 from perdure.testing.scenarios import scenario as v
 from perdure.testing.scenarios.step_reader import KIND, Reader, read_step
-from perdure.verbs.field_reader import Fields
+from perdure.verb_contract import FAILURE_CLASSES, FailureClass, RetryPolicy
+from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.yaml_nodes import Node, Report
 from perdure.verbs.yaml_reader import parse_text
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from perdure.contracts import FLAG_NAME, MAX_FLAG_TEXT, DurationError, parse_span
-from perdure.durations import Span
+from perdure.durations import DurationError, Span, parse_span
 from perdure.sources import SECOND
 from perdure.testing.scenarios import scenario as v
-from perdure.verbs.field_reader import Fields
+from perdure.verb_contract import FLAG_NAME, MAX_FLAG_TEXT
+from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.yaml_nodes import Node, Report
 
 KIND = "scenario"

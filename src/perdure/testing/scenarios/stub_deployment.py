@@ -11,17 +11,17 @@ import msgspec
 
 from perdure.app.processes.contracts import contract_of
 from perdure.app.processes.lint import verbs_beside
-from perdure.bpmn.lint import Contract
-from perdure.bpmn.machine.definition import Binding, Deployed
+from perdure.bpmn.lint.contract import Contract
+from perdure.bpmn.machine.deployed_process import Binding, Deployed
 from perdure.bpmn.model import Definitions, Event, Model, Process, Task, nodes
 from perdure.bpmn.xml import read_model_file
-from perdure.contracts import FlagContract, FlagType, flag_faults
 from perdure.errors import PerdureError
 from perdure.processes.verb_bindings import spelled
-from perdure.testing.scenarios.intake_flags import ANYONE
+from perdure.testing.scenarios.declared_intakes import ANYONE
 from perdure.testing.scenarios.scenario import Deploy, Flags, Message, Scenario, Signal, Start
+from perdure.verb_contract import FlagContract, FlagType, flag_faults
 from perdure.verbs import Catalogue, Execution, VerbDefinition
-from perdure.verbs.canonical_layout import VERB_NAME
+from perdure.verbs.canonical_layout_reader import VERB_NAME
 from perdure.verbs.definition import VerbContract, same_verb_name
 
 

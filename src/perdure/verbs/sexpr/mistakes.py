@@ -125,10 +125,16 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
     return found[0] if found else None
 
 
-def render(problem: Problem, text: str) -> str:
+def source_lines(text: str) -> list[str]:
+    """The lines of a text, to render many problems of it."""
+    return _LINE_END.split(text.removeprefix("\ufeff"))
+
+
+def render(problem: Problem, text: str | list[str]) -> str:
     """The problem as a person reads it: the place, the source line, a caret, the suggestion."""
+    lines = source_lines(text) if isinstance(text, str) else text
     start = max(0, problem.column - 1 - _LINE_BEFORE)
-    line = _source_line(text.removeprefix("\ufeff"), problem.line)[start : start + _LINE_SHOWN]
+    line = lines[min(problem.line, len(lines)) - 1][start : start + _LINE_SHOWN]
     visible = "".join(character if character.isprintable() else " " for character in line)
     padding = " " * sum(_width(character) for character in visible[: problem.column - 1 - start])
     margin = " " * len(str(problem.line))
@@ -141,15 +147,6 @@ def render(problem: Problem, text: str) -> str:
     if problem.hint:
         rows.append(f" {margin} = {problem.hint}")
     return "\n".join(rows)
-
-
-def _source_line(text: str, number: int) -> str:
-    start = 0
-    for count, end in enumerate(_LINE_END.finditer(text), start=1):
-        if count == number:
-            return text[start : end.start()]
-        start = end.end()
-    return text[start:]
 
 
 def _width(character: str) -> int:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Collection
 
 from perdure.verbs.sexpr.bracket_outline import Outline
-from perdure.verbs.sexpr.forms import NOWHERE, CallForm, Program, Symbol, walk
-from perdure.verbs.sexpr.mistakes import Mistake, Report, nearest, refuse, shown
-from perdure.verbs.sexpr.statement import StatementReader
+from perdure.verbs.sexpr.forms import CallForm, Program, Symbol, walk
+from perdure.verbs.sexpr.mistakes import Mistake, Report, nearest, shown
+from perdure.verbs.sexpr.statement_reader import StatementReader
+from perdure.verbs.sexpr.text_limits import check_size
 from perdure.verbs.sexpr.tokens import tokens
 
 LARGEST_BYTES = 1024 * 1024
@@ -20,9 +21,7 @@ def read(text: str, *, file: str = "<input>", bound: Collection[str] = ()) -> Pr
 
     Raises DefinitionError with all problems found, in the order of the text.
     """
-    if len(text) > LARGEST_BYTES or len(text.encode("utf-8", "surrogatepass")) > LARGEST_BYTES:
-        reason = f"the text is larger than {LARGEST_BYTES} bytes"
-        raise refuse(Mistake.TOO_LARGE, file, NOWHERE, reason, "Split it into several programs.")
+    check_size(text, file, LARGEST_BYTES)
     report = Report(file)
     program = read_forms(text, report)
     _check_names(program, {*bound, *_names_in_broken(text, report)}, report)

@@ -10,10 +10,11 @@ from typing import NamedTuple
 from perdure.verbs.sexpr.forms import Span
 from perdure.verbs.sexpr.mistakes import Mistake, Report, shown
 from perdure.verbs.sexpr.name_syntax import VARIABLE
+from perdure.verbs.sexpr.text_limits import check_tokens
 
 
 class Kind(enum.Enum):
-    """What a token is."""
+    """What a token is, in S-expressions or in the LET form."""
 
     OPEN = enum.auto()
     CLOSE = enum.auto()
@@ -25,7 +26,10 @@ class Kind(enum.Enum):
     SYMBOL = enum.auto()
     VARIABLE = enum.auto()
     WORD = enum.auto()
+    NUMBER = enum.auto()
+    SIGN = enum.auto()
     BAD = enum.auto()
+    OVER = enum.auto()
 
 
 class Token(NamedTuple):
@@ -78,7 +82,8 @@ _LEADING = {":": Kind.KEYWORD, "@": Kind.SYMBOL}
 
 
 def tokens(text: str, report: Report) -> Iterator[Token]:
-    """The tokens of `text`, comments included, white space left out."""
+    """The tokens of `text`, comments included, white space left out; DefinitionError when they are too many."""
+    check_tokens(text, report.file, _TOKEN)
     position = 1 if text.startswith("\ufeff") else 0
     line, line_start, leads = 1, position, True
     while position < len(text):
@@ -89,7 +94,7 @@ def tokens(text: str, report: Report) -> Iterator[Token]:
             line, line_start, leads = line + 1, match.end(), True
         elif kind == "odd":
             odd = Token(Kind.BAD, match[0], position, line, position - line_start + 1)
-            _unknown(odd, 0, "Delete it, or use an ordinary space.", report)
+            unknown(odd, 0, "Delete it, or use an ordinary space.", report)
         elif kind != "space":
             token = _token(kind, match, line, position - line_start + 1, leads)
             _inspect(kind, token, report)
@@ -119,24 +124,31 @@ def _word_kind(word: str) -> Kind:
 def _inspect(kind: str, token: Token, report: Report) -> None:
     """Report what no later stage would: characters that belong to no form, strings without an end."""
     if token.kind is Kind.BROKEN_STRING:
-        hint = "Close it with '\"' on the same line; a line break inside a string is written \\n."
-        report.add(Mistake.UNTERMINATED_STRING, token, "the string is never closed", hint)
+        never_closed(token, report)
     elif token.kind is Kind.COMMENT and kind == "word":
-        _unknown(token, 0, "Comments begin with ';;'.", report)
+        unknown(token, 0, "Comments begin with ';;'.", report)
     elif kind == "quoted":
-        _unknown(token, 0, f'Text stands in straight double quotes: "{shown(token.text[1:-1])}".', report)
+        unknown(token, 0, f'Text stands in straight double quotes: "{shown(token.text[1:-1])}".', report)
     elif token.kind is Kind.BAD:
         found = _FOREIGN.search(token.text)
         at = found.start() if found else 0
-        _unknown(token, at, _advice(token.text, at), report)
-    surrogate = _SURROGATE.search(token.text) if kind != "word" else None
-    if surrogate:
-        _unknown(
-            token, surrogate.start(), "Write characters beyond U+FFFF as themselves or as two \\u escapes.", report
-        )
+        unknown(token, at, _advice(token.text, at), report)
+    if kind != "word":
+        refuse_surrogates(token, report)
 
 
-def _unknown(token: Token, at: int, hint: str, report: Report) -> None:
+def never_closed(token: Token, report: Report) -> None:
+    hint = "Close it with '\"' on the same line; a line break inside a string is written \\n."
+    report.add(Mistake.UNTERMINATED_STRING, token, "the string is never closed", hint)
+
+
+def refuse_surrogates(token: Token, report: Report) -> None:
+    found = _SURROGATE.search(token.text)
+    if found:
+        unknown(token, found.start(), "Write characters beyond U+FFFF as themselves or as two \\u escapes.", report)
+
+
+def unknown(token: Token, at: int, hint: str, report: Report) -> None:
     reason = f"the character '{shown(token.text[at])}' means nothing here"
     report.add(Mistake.UNKNOWN_CHARACTER, token._replace(column=token.column + at), reason, hint)
 

@@ -6,7 +6,7 @@ import msgspec
 
 from perdure.agent_usage import OVER_BUDGET, Meter, ModelUse, Prices, Spent, excess, money, priced
 from perdure.errors import BusinessError
-from perdure.verbs.agents import AgentContract
+from perdure.verbs.agent_handlers import AgentContract
 
 UNSURE = "agent.unsure"
 

@@ -11,13 +11,13 @@ import msgspec
 from perdure.agent_usage import Meter, ModelUse, Price, Spent
 from perdure.errors import Transient
 from perdure.human_tasks import AGENT
-from perdure.verbs.agents import AgentContract, MarkedAgent, is_graph, is_runner
+from perdure.verbs.agent_handlers import AgentContract, MarkedAgent, is_graph, is_runner
 from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.handlers import Call, Decide, Result
 from perdure.work.agents.answers import answer_of
 from perdure.work.agents.budgets import Left, all_priced, check_after, left
-from perdure.work.agents.compiled_graphs import invoke
-from perdure.work.agents.prompt_runners import run
+from perdure.work.agents.graph_runner import invoke
+from perdure.work.agents.prompt_runner import run
 
 DEFAULT = AgentContract()
 

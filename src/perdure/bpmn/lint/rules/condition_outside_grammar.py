@@ -9,13 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from perdure.bpmn.conditions import (
-    Both,
-    Condition,
-    Either,
-    Foreign,
-    Not,
-)
+from perdure.bpmn.conditions.tree import Both, Condition, Either, Foreign, Not
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.flag_access import conditions
 from perdure.bpmn.lint.model_index import Index

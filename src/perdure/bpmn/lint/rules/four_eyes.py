@@ -1,6 +1,7 @@
-"""Whether a user task needs four eyes is neither `true` nor `false`.
+"""Whether a user task needs four eyes, or is for agents as well, is neither `true` nor `false`.
 
-With `perdure:fourEyes` set to `true`, whoever started the process cannot answer the task.
+With `perdure:fourEyes` set to `true`, whoever asked for the process cannot answer the task. With `perdure:agents` set
+to `true`, agents may answer it; else people alone may.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.model_index import Index
-from perdure.bpmn.task_properties import FOUR_EYES
+from perdure.bpmn.task_properties import AGENTS, FOUR_EYES
 
 CODE = "BPM167"
 NAME = "four-eyes"
@@ -18,6 +19,7 @@ SEVERITIES = Severities("error")
 
 def check(index: Index) -> Iterator[Note]:
     for task in index.tasks("user"):
-        value = task.properties.get(FOUR_EYES, "false")
-        if value not in ("true", "false"):
-            yield Note(task.id, f"its {FOUR_EYES} is `{value[:40]}`", "Write true or false.")
+        for name in (FOUR_EYES, AGENTS):
+            value = task.properties.get(name, "false")
+            if value not in ("true", "false"):
+                yield Note(task.id, f"its {name} is `{value[:40]}`", "Write true or false.")

@@ -12,7 +12,7 @@ from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.flag_access import uses
 from perdure.bpmn.lint.model_index import Index
 from perdure.bpmn.lint.timer_literals import timer_fault
-from perdure.contracts import is_date_time
+from perdure.moments import is_date_time
 
 CODE = "BPM158"
 NAME = "task-literals"

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from perdure.bpmn.conditions import (
-    undeclared,
-)
+from perdure.bpmn.conditions.type_check import undeclared
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.flag_access import reads
 from perdure.bpmn.lint.model_index import Index

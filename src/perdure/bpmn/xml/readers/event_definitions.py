@@ -22,9 +22,9 @@ from perdure.bpmn.model import (
     Value,
 )
 from perdure.bpmn.xml.element import Tag
-from perdure.bpmn.xml.expressions import parse_value
 from perdure.bpmn.xml.namespaces import EVENT_DEFINITIONS
 from perdure.bpmn.xml.readers.file_context import Reading
+from perdure.bpmn.xml.value_text import parse_value
 
 _TIMERS: dict[str, TimerKind] = {
     "bpmn:timeDuration": "duration",

@@ -10,7 +10,6 @@ from perdure.bpmn import model
 from perdure.bpmn.model import Extension
 from perdure.bpmn.xml import extension_schema
 from perdure.bpmn.xml.element import Tag
-from perdure.bpmn.xml.expressions import parse_value
 from perdure.bpmn.xml.known_attributes import KNOWN
 from perdure.bpmn.xml.namespaces import (
     EVENT_DEFINITIONS,
@@ -23,6 +22,7 @@ from perdure.bpmn.xml.namespaces import (
     with_article,
 )
 from perdure.bpmn.xml.readers.file_context import Reading
+from perdure.bpmn.xml.value_text import parse_value
 
 _EVERYWHERE = frozenset(("bpmn:documentation", "bpmn:extensionElements", "bpmn:incoming", "bpmn:outgoing"))
 _NOTHING = Tag("")

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from perdure.bpmn.model import Place, Remark, Value
 from perdure.bpmn.xml.element import Tag
-from perdure.bpmn.xml.expressions import parse_value
 from perdure.bpmn.xml.namespaces import with_article
 from perdure.bpmn.xml.read_limits import MAX_PROBLEMS
+from perdure.bpmn.xml.value_text import parse_value
 from perdure.errors import Problem
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}

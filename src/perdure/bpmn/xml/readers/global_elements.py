@@ -1,4 +1,4 @@
-"""Global elements of a file: global tasks, and references to processes from beside them."""
+"""Global elements of a file: messages, signals, errors and escalations in use, operations and global tasks."""
 
 from __future__ import annotations
 

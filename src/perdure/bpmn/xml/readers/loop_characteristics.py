@@ -8,10 +8,10 @@ from typing import NamedTuple
 from perdure.bpmn.model import Extension, MultiInstance, StandardLoop, Value
 from perdure.bpmn.xml import extension_schema
 from perdure.bpmn.xml.element import Tag
-from perdure.bpmn.xml.expressions import parse_cardinality, parse_collection
 from perdure.bpmn.xml.readers.event_definitions import condition_of
 from perdure.bpmn.xml.readers.extensions import extension, leftover
 from perdure.bpmn.xml.readers.file_context import Reading
+from perdure.bpmn.xml.value_text import parse_cardinality, parse_collection
 
 LOOP_TAGS = extension_schema.LOOPS
 _READ = frozenset(("bpmn:loopCardinality", "bpmn:completionCondition", "bpmn:extensionElements", "bpmn:documentation"))

@@ -16,11 +16,11 @@ from perdure.bpmn.model import (
 )
 from perdure.bpmn.xml import extension_schema
 from perdure.bpmn.xml.element import Tag
-from perdure.bpmn.xml.expressions import parse_value
 from perdure.bpmn.xml.namespaces import EVENT_DEFINITIONS, FLOW_NODES, WITHOUT_MEANING_AT_THE_ROOT
 from perdure.bpmn.xml.readers.extensions import Extras, read_extras, refuse
 from perdure.bpmn.xml.readers.file_context import Reading
 from perdure.bpmn.xml.readers.scopes import read_annotation, read_association, read_process
+from perdure.bpmn.xml.value_text import parse_value
 
 _ROOTS = frozenset((
     "bpmn:process", "bpmn:collaboration", "bpmn:message", "bpmn:signal", "bpmn:error", "bpmn:escalation",

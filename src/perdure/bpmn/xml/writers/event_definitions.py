@@ -23,7 +23,7 @@ from perdure.bpmn.model import (
 )
 from perdure.bpmn.xml import extension_schema
 from perdure.bpmn.xml.element import Tag
-from perdure.bpmn.xml.expressions import show_cardinality, show_collection, show_value
+from perdure.bpmn.xml.value_text import show_cardinality, show_collection, show_value
 from perdure.bpmn.xml.writers.extensions import Kept
 
 _TIMES = {"duration": "bpmn:timeDuration", "date": "bpmn:timeDate", "cycle": "bpmn:timeCycle"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from perdure.bpmn.model import CallActivity, Event, Extension, Mapping, Task, Value
 from perdure.bpmn.xml import extension_schema
 from perdure.bpmn.xml.element import Tag
-from perdure.bpmn.xml.expressions import show_value
 from perdure.bpmn.xml.namespaces import EVENT_DEFINITIONS, EXPRESSIONS, KEPT
+from perdure.bpmn.xml.value_text import show_value
 
 Modelled = dict[str, Tag]
 _JOINED = frozenset((*EXPRESSIONS, "bpmn:extensionElements"))

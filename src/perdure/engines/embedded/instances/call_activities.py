@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.bpmn.machine.call_activity_flags import (
     CALLER_SUSPENDED,
     CANNOT_CALL,
@@ -14,7 +15,6 @@ from perdure.bpmn.machine.call_activity_flags import (
     shared_flags,
 )
 from perdure.bpmn.machine.commands import EndCall, Escalate, RaiseIncident
-from perdure.bpmn.machine.identity import child_id
 from perdure.bpmn.machine.journal_entries import InstanceResumed, InstanceStarted, Thrown
 from perdure.bpmn.machine.result_paths import place_of
 from perdure.bpmn.machine.state import Flags, Instance, Node
@@ -23,6 +23,7 @@ from perdure.engine import StartRequest
 from perdure.engines.embedded.instances.instance_changes import InstanceChanges, called_by
 from perdure.engines.embedded.instances.instances import Instances
 from perdure.errors import (
+    DamagedPayloadError,
     MergeConflictError,
     PayloadTooLargeError,
     QuarantinedError,
@@ -53,7 +54,7 @@ class Calls:
     async def begin(self, parent: Aggregate, thrown: Thrown, message_id: str) -> bool:
         """The called process begins with the caller's data and flags: those both declare and the call hands over."""
         state: Instance = parent.state
-        origin = Origin(parent.tenant, state.principal, state.trace)
+        origin = Origin(parent.tenant, state.principal, state.trace, behind=state.behind)
         settles = Attachments(settles=(parent.tenant, message_id))
         node = state.nodes.get(thrown.number)
         if node is None or node.kind != "call":
@@ -72,9 +73,10 @@ class Calls:
                 parent=f"node:{id_text(parent.id)}:{thrown.number}",
             )  # fmt: skip
             child = await self._instances.start(request, origin, brought=settles)
-        except (RejectedError, SchemaViolationError, PayloadTooLargeError) as error:
+        except (RejectedError, SchemaViolationError, PayloadTooLargeError, DamagedPayloadError) as error:
+            code = error.code if isinstance(error, DamagedPayloadError) else CANNOT_CALL
             command = RaiseIncident(
-                node=thrown.number, code=CANNOT_CALL, text=f"The called process could not be started. {error}"
+                node=thrown.number, code=code, text=f"The called process could not be started. {error}"
             )
             await self._instances.ask(parent.id, origin, lambda _: Prepared(command, settles))
             return True

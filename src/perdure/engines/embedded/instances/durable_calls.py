@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure.bpmn.machine.identity import child_id
+from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.bpmn.machine.instance_machine import INSTANCE_TOLD, RAISED, RESOLVED
 from perdure.bpmn.machine.journal_entries import Entered, IncidentRaised, IncidentResolved
 from perdure.bpmn.machine.state import Instance
@@ -12,6 +12,7 @@ from perdure.engine import StartRequest
 from perdure.engines.embedded.instances.instance_changes import InstanceChanges
 from perdure.engines.embedded.instances.instances import Instances
 from perdure.errors import (
+    DamagedPayloadError,
     InvariantBroken,
     PayloadTooLargeError,
     RejectedError,
@@ -19,7 +20,7 @@ from perdure.errors import (
     SchemaViolationError,
 )
 from perdure.journal import Origin
-from perdure.journal.routes import IncidentRoute, OverRoute, StepRoute
+from perdure.journal.notice_routes import IncidentRoute, OverRoute, StepRoute
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import APPLIED, PENDING, Attachments, InboxRow
 from perdure.payload import parse
@@ -58,7 +59,7 @@ class DurableCalls:
         verb = self._instances.conductor.catalogue.find(step.verb, step.version)
         if verb is None:
             return False  # who has the verb knows what of its arguments the process gets
-        asker = Origin(tenant, state.principal, state.trace)
+        asker = Origin(tenant, state.principal, state.trace, behind=state.behind)
         try:
             data = payload_in(verb, await self._arguments(call, step))
             request = StartRequest(
@@ -66,8 +67,9 @@ class DurableCalls:
                 parent=f"step:{carried_as(id_text(id), number, step)}",
             )  # fmt: skip
             await self._instances.start(request, asker, brought=settles, is_pinned=True)
-        except (RejectedError, SchemaViolationError, PayloadTooLargeError) as error:
-            await self._stuck(id, number, tenant, message_id, STUCK, f"Its process could not be started. {error}")
+        except (RejectedError, SchemaViolationError, PayloadTooLargeError, DamagedPayloadError) as error:
+            code = error.code if isinstance(error, DamagedPayloadError) else STUCK
+            await self._stuck(id, number, tenant, message_id, code, f"Its process could not be started. {error}")
         return True
 
     async def _arguments(self, call: Aggregate, step: Step) -> dict[str, Any]:
@@ -106,10 +108,9 @@ class DurableCalls:
             return False  # who has the verb can tell whether the result fits it
         try:
             command = await self._ending(verb, child, position, token, message_id, brought)
-        except (SchemaViolationError, PayloadTooLargeError) as error:
-            await self._stuck(
-                id, position, tenant, message_id, FITS_NOT, f"What its process brought does not fit. {error}"
-            )
+        except (SchemaViolationError, PayloadTooLargeError, DamagedPayloadError) as error:
+            code = error.code if isinstance(error, DamagedPayloadError) else FITS_NOT
+            await self._stuck(id, position, tenant, message_id, code, f"What its process brought does not fit. {error}")
             return True
         try:
             if call.state.course is not None and isinstance(command, c.Complete):

@@ -7,19 +7,21 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
+from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.bpmn.machine.call_activity_flags import CALLER_SUSPENDED, is_held_by_caller
-from perdure.bpmn.machine.commands import Cancel, Erase, Migrate, Modify, PostProgress, Resume, Suspend
-from perdure.bpmn.machine.identity import child_id
+from perdure.bpmn.machine.commands import Cancel, Erase, Migrate, Modify, Resume, Suspend
 from perdure.bpmn.machine.state import Instance, Watch
 from perdure.engine import Flags, InstanceName, MigrationPlan, Move, NewVerb
 from perdure.engines.embedded.instances.instances import Instances, Make
+from perdure.engines.embedded.jobs.missing_handlers import PLATFORM
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import PENDING, Attachments, InboxRow
 from perdure.payload import digest_text
-from perdure.processes.instances import instance_id
+from perdure.processes.instance_reader import instance_id
 from perdure.processes.plan_cache import Definition
+from perdure.processes.unseen_tasks import tasks_below
 from perdure.runbooks.machine.runbook_machine import NOTICE
 from perdure.sources import Id, id_text
 
@@ -104,16 +106,17 @@ class InstanceChanges:
         self, instance: InstanceName, origin: Origin, *, cancel: Sequence[int] = (), start: Sequence[str] = (),
         flags: Flags | None = None, reason: str = "",
     ) -> Aggregate:  # fmt: skip
+        cancels, starts = tuple(cancel), tuple(start)
+        before = await self._instances.read(instance, origin)
+        unseen = await tasks_below(self._instances.reader, before, cancels, starts, origin)
+
         def make(aggregate: Aggregate) -> Prepared:
             return Prepared(Modify(
-                cancels=tuple(cancel), starts=tuple(start), flags=dict(flags or {}), reason=reason,
-                worker=self._instances.worker_of(aggregate),
+                cancels=cancels, starts=starts, flags=dict(flags or {}), reason=reason,
+                worker=self._instances.worker_of(aggregate), unseen=unseen,
             ))  # fmt: skip
 
         return await self._told(instance, origin, make)
-
-    async def post_progress(self, instance: InstanceName, text: str, origin: Origin) -> Aggregate:
-        return await self._told(instance, origin, Prepared(PostProgress(text=text)))
 
     async def erase(self, instance: InstanceName, origin: Origin, reason: str) -> str:
         """Remove the data of an ended instance; its history stays and still verifies."""
@@ -121,6 +124,7 @@ class InstanceChanges:
         prepared = Prepared(Erase(reason=reason), Attachments(erases=True))
         answer = await self._instances.ask(id, origin, prepared)
         self._instances.payloads.forget(id)
+        await self._instances.store.erase_around(origin.tenant, id, is_recent=origin.principal != PLATFORM)
         return answer.answer
 
     # --- migrating -----------------------------------------------------------------------------------------------

@@ -6,23 +6,25 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE, child_id
 from perdure.bpmn.machine.commands import StartInstance
-from perdure.bpmn.machine.identity import INDEX, INSTANCE, child_id
 from perdure.bpmn.machine.state import Instance
-from perdure.contracts import check_flags, check_key
 from perdure.engine import StartRequest, Until
 from perdure.engines.embedded.ports import EngineStore
 from perdure.errors import InvariantBroken, RejectedError, Rejection
+from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import Attachments, IndexRow, Unit
 from perdure.payload import canonical, digest
 from perdure.processes.definitions import chosen
-from perdure.processes.instances import InstanceReader, missing_instance
+from perdure.processes.instance_reader import InstanceReader, missing_instance
+from perdure.processes.known_values import MissingAnswers
 from perdure.processes.payloads import MissingPayload, budget_of
 from perdure.processes.plan_cache import Definition, MissingPlan
 from perdure.runbooks.executor.call_executor import CallExecutor, keyed_id
 from perdure.sources import Id, Sources, id_text
+from perdure.verb_contract import check_flags
 from perdure.verbs import Call, Result
 
 MAX_LOADS = 100
@@ -39,6 +41,7 @@ class Instances:
     def __init__(self, conductor: CallExecutor, store: EngineStore, reader: InstanceReader, sources: Sources) -> None:
         self.kernel = conductor.kernel
         self.store = store
+        self.reader = reader
         self.conductor = conductor
         self.sources = sources
         self.definitions = reader.definitions
@@ -48,6 +51,7 @@ class Instances:
         self.read, self.read_or_recall = reader.read, reader.read_or_recall
         self.loaded, self.definition, self.known_definition = reader.loaded, reader.definition, reader.known_definition
         self.data, self.history = reader.data, reader.history
+        self.answers, self._load_answers = reader.answers, reader.load_answers
         self._served: dict[bytes, bool] = {}
 
     # --- starting ------------------------------------------------------------------------------------------------
@@ -166,6 +170,8 @@ class Instances:
                 raise missing_instance(error) from None
             except MissingPayload as missing:
                 await self.payloads.open(id, missing.hash)
+            except MissingAnswers as missing:
+                await self._load_answers(missing.aggregate, missing.asked)
             except MissingPlan as missing:
                 state: Instance = (await self.read(id, origin)).state
                 await self.definitions.load(state.process, missing.hash, origin.tenant)
@@ -178,7 +184,7 @@ class Instances:
             answer = await self.followers.ask(id, origin, make, until)
         except RejectedError as error:
             raise missing_instance(error) from None
-        except (MissingPayload, MissingPlan):
+        except (MissingPayload, MissingPlan, MissingAnswers):
             asked = await self.ask(id, origin, make)
             if asked.conflict is not None or asked.aggregate is None:
                 return asked

@@ -2,7 +2,8 @@
 
 | what goes wrong | what becomes of the job |
 |---|---|
-| the payload's bytes, hash or envelope do not agree | incident at once, naming what differs |
+| the payload's bytes, hash or envelope do not agree, or it is missing | incident at once, naming what differs |
+| the head it is to be merged onto is damaged | incident at once; the result is not kept |
 | the data does not fit the sub-verb's schema | incident at once |
 | the sub-verb is durable, or not one the verb lists | incident at once: a process composes sync verbs |
 | two branches changed one path | incident at once, naming both verbs |
@@ -24,10 +25,11 @@ from perdure.bpmn.machine.commands import JobDone, JobFault, RaiseIncident, Reco
 from perdure.bpmn.machine.result_paths import iteration_of, place_of
 from perdure.bpmn.machine.state import ROOT, Failure, Instance, Job, Node, Place
 from perdure.engines.embedded.instances.instances import Instances
-from perdure.engines.embedded.jobs.arguments import checked_args, taken
+from perdure.engines.embedded.jobs.job_arguments import checked_args, taken
 from perdure.engines.embedded.jobs.job_bindings import JobBinding, JobBindings
 from perdure.engines.embedded.jobs.missing_handlers import PLATFORM, raise_missing
 from perdure.errors import (
+    DamagedPayloadError,
     FencedError,
     MergeConflictError,
     PayloadIntegrityError,
@@ -35,6 +37,7 @@ from perdure.errors import (
     QuarantinedError,
     RejectedError,
     SchemaViolationError,
+    StoreFullError,
 )
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
@@ -43,15 +46,15 @@ from perdure.payload import Held
 from perdure.processes.forms import declared
 from perdure.processes.payload_merge import Change, seen_from
 from perdure.runbooks.executor.call_executor import MAX_ENTITY_CONFLICTS
-from perdure.sources import id_text, iso
+from perdure.sources import id_text, iso, parse_id
 from perdure.verbs import Verb
 from perdure.verbs.handlers import Call, LateCall
 from perdure.work.agents.budgets import UNSURE
 from perdure.work.background_tasks import BackgroundTasks, JobName
 from perdure.work.keyed_lock import KeyedLock
-from perdure.work.lease import Lease
-from perdure.work.router import MAX_MESSAGE, Failed, Produced, Router, classify
+from perdure.work.process_lease import Lease
 from perdure.work.store_retry import retry_until_stored
+from perdure.work.verb_router import MAX_MESSAGE, Failed, Produced, Router, classify
 
 Made = Produced | Failed
 
@@ -117,6 +120,8 @@ class Attempt(msgspec.Struct, eq=False):
             if data is None:
                 data, is_ample = await self._gathered(), is_ample and not self.job.message
             args = checked_args(router, verb, declared(verb, data), is_ample=is_ample)
+        except DamagedPayloadError:
+            raise
         except (SchemaViolationError, PayloadTooLargeError, PayloadIntegrityError) as error:
             return classify(verb, error)
         spent = await self._spent() if work.is_agent else None
@@ -230,7 +235,13 @@ class Attempt(msgspec.Struct, eq=False):
             return instances.ask(self.aggregate.id, self.origin, self.recording, first)
 
         # The handler has run: forgetting that because the store is out of reach would leave the job leased for ever.
-        return await retry_until_stored(record, instances.sources)
+        return await retry_until_stored(record, instances.sources, self._stall)
+
+    def _stall(self, error: StoreFullError) -> None:
+        """Tell who waits for the call that this instance carries."""
+        kind, _, call = self.aggregate.state.parent.partition(":")
+        if kind == "step":
+            self.shop.instances.conductor.stall(parse_id(call.partition(":")[0]), error)
 
     def _refuse_lease(self) -> NoReturn:
         fact = "this process has another one now"
@@ -280,7 +291,8 @@ class Attempt(msgspec.Struct, eq=False):
 
     async def _give_up(self, error: Exception) -> None:
         """See to what a job ended with, unless nothing is left to do for this process."""
-        if isinstance(error, FencedError | QuarantinedError) or is_gone(error):
+        is_damaged = isinstance(error, DamagedPayloadError)
+        if (isinstance(error, FencedError | QuarantinedError) and not is_damaged) or is_gone(error):
             return  # another worker has taken over, or the instance is set aside: recorded where it is found
         with suppress(FencedError, QuarantinedError):
             await self._raise_unrecorded(error)
@@ -292,9 +304,9 @@ class Attempt(msgspec.Struct, eq=False):
             f"Attempt {job.attempt} of '{job.type}' could not begin, or what it led to could not be recorded "
             f"({type(error).__name__}: {error}). Mend the cause, then `perdure incidents retry`."
         )
+        code = error.code if isinstance(error, DamagedPayloadError) else "attempt.unrecorded"
         command = RaiseIncident(
-            node=self.node.number, code="attempt.unrecorded", text=text[:MAX_MESSAGE], attempt=job.attempt,
-            job_worker=job.worker,
+            node=self.node.number, code=code, text=text[:MAX_MESSAGE], attempt=job.attempt, job_worker=job.worker
         )  # fmt: skip
         origin = Origin(self.aggregate.tenant, PLATFORM)
         await retry_until_stored(lambda: instances.ask(id, origin, Prepared(command)), instances.sources)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from perdure.agent_usage import Budget
-from perdure.bpmn.machine.definition import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.state import Job
-from perdure.contracts import FlagContract
 from perdure.processes.payloads import budget_of
 from perdure.processes.plan_cache import Definition
 from perdure.runbooks.executor.call_executor import CallExecutor
+from perdure.verb_contract import FlagContract
 from perdure.verbs import Verb
 from perdure.verbs.definition import same_verb_name
-from perdure.work.router import Failed
+from perdure.work.verb_router import Failed
 
 MAX_WORKS = 10_000
 
@@ -79,10 +79,11 @@ def _refused(deployed: Deployed, job: Job, verb: Verb, carrier: Verb | None) -> 
     if verb.is_durable:
         text = f"'{verb.name}' is durable, and a process composes sync verbs only. Hand over by a message instead."
         return Failed("permanent_contract", "job.nested", text)
-    allowed = carrier.execution.sub_verbs if carrier is not None else ()
-    if allowed and job.purpose == "work":
-        names = {same_verb_name(name) for name in (*allowed, *deployed.compensation.values())}
-        if same_verb_name(verb.name) not in names:
-            text = f"'{verb.name}' is not a sub-verb of '{deployed.verb}'. List it under `sub_verbs`."
-            return Failed("permanent_contract", "job.forbidden", text)
+    if carrier is None:
+        return None
+    allowed = (*carrier.execution.sub_verbs, *deployed.compensation.values())
+    is_bound = deployed.profile == "hollow" or bool(carrier.execution.sub_verbs)
+    if is_bound and same_verb_name(verb.name) not in {same_verb_name(name) for name in allowed}:
+        text = f"'{verb.name}' is not a sub-verb of '{deployed.verb}'. List it under `sub_verbs`."
+        return Failed("permanent_contract", "job.forbidden", text)
     return None

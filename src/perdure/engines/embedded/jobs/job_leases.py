@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from perdure.bpmn.machine.commands import LeaseJob
-from perdure.bpmn.machine.definition import Binding
+from perdure.bpmn.machine.deployed_process import Binding
 from perdure.bpmn.machine.journal_entries import JobStarted
 from perdure.bpmn.machine.state import Instance, Job, job_key
 from perdure.engines.embedded.instances.instances import Instances

@@ -45,6 +45,7 @@ from perdure.kernel.kernel import Aggregate, Kernel
 from perdure.kernel.ports import DEAD, PENDING, Buffered, InboxRow, WaitFound
 from perdure.runbooks.ports import Message
 from perdure.sources import SECOND, Id, Micros, Sources, id_text, iso
+from perdure.work.dead_letter_limit import check_room
 
 INSTANCE = "instance"
 PAGE = 100
@@ -114,8 +115,10 @@ class Messages:
         receipt = await self._route(letter, origin)
         if receipt.outcome == "no_subscription" and ttl_seconds > 0:
             return await self._keep(letter, origin, letter.at + int(ttl_seconds * SECOND))
-        if receipt.outcome in ("no_subscription", "ambiguous"):
+        if receipt.is_unwanted:
             reason = f"{receipt.outcome}: {receipt.reason}"
+            if not letter.thrower:  # a process that throws is not stopped by what others left behind
+                await check_room(self._store, origin.tenant, letter.message_id)
             if await self._delivery.bury(origin.tenant, letter.message_id, MESSAGE, letter, reason) is not None:
                 return await self._known(letter, origin)
         return receipt
@@ -132,9 +135,7 @@ class Messages:
 
     async def _at_once(self, letter: MessageEnvelope, origin: Origin) -> Receipt:
         receipt = await self._route(letter, origin)
-        if receipt.outcome in ("no_subscription", "ambiguous") and await self._store.message(
-            origin.tenant, letter.message_id
-        ):
+        if receipt.is_unwanted and await self._store.message(origin.tenant, letter.message_id):
             return await self._known(letter, origin)
         return receipt
 
@@ -155,7 +156,7 @@ class Messages:
         letter = MessageEnvelope(
             name, message_id or f"auto-{id_text(self._sources.new_id())}", key, self._sources.now(),
             None if data is None else dict(data), dict(flags or {}), writer, origin.principal, origin.trace,
-            thrower=thrower,
+            thrower=thrower, behind=origin.behind,
         )  # fmt: skip
         body_of(letter)  # what could not be kept is refused before anything happens
         return letter
@@ -416,7 +417,7 @@ class Messages:
         if key and key != letter.correlation_key:
             letter = await self._refile(letter, key, origin, instance)
         receipt = await self._asking(vet)._hand_over(letter, origin, instance)
-        if receipt.outcome in ("no_subscription", "ambiguous"):
+        if receipt.is_unwanted:
             fact = f"{receipt.outcome}: {receipt.reason}"
             raise RejectedError(Rejection("blocked", "replay", "dead letter", message_id, fact))
         return receipt

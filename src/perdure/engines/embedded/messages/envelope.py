@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from perdure.contracts import check_key
 from perdure.engine.messages import NOTICE, OTHER, SIGNAL
 from perdure.errors import RejectedError, Rejection, UnreadableFormError
+from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.payload import canonical, digest
 from perdure.sources import Id, derive_id, id_text
@@ -39,10 +39,11 @@ class MessageEnvelope(msgspec.Struct, frozen=True, omit_defaults=True):
     starts: tuple[str, ...] = ()
     thrower: str = ""
     """The instance that threw it, by its letters; empty for what came from outside."""
+    behind: tuple[str, ...] = ()
 
     def origin(self, tenant: str) -> Origin:
         """Who sent it: what it leads to later is still theirs."""
-        return Origin(tenant, self.principal, self.trace)
+        return Origin(tenant, self.principal, self.trace, behind=self.behind)
 
 
 class CorrelationFailed(NamedTuple):

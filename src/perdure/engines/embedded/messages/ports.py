@@ -7,7 +7,7 @@ from perdure.bpmn.machine.process_machine import ProcessState
 from perdure.engine import StartRequest
 from perdure.engines.embedded.instances.instances import Instances
 from perdure.engines.embedded.messages.envelope import MessageEnvelope
-from perdure.engines.embedded.messages.intake import MessageIntake
+from perdure.engines.embedded.messages.message_payload import MessageIntake
 from perdure.errors import MergeConflictError, PayloadTooLargeError, RejectedError, Rejection, SchemaViolationError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared

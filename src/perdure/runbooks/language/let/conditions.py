@@ -10,7 +10,7 @@ from perdure.runbooks.language.let.tokens import Kind, Token
 from perdure.runbooks.language.let.values import read_value, split_path
 from perdure.runbooks.language.program import All, ConditionForm, Either, ListForm, Literal, Not, Symbol, Test, Variable
 from perdure.runbooks.plan import Operator
-from perdure.verbs.sexpr.forms import Span, walk
+from perdure.verbs.sexpr.forms import Span
 from perdure.verbs.sexpr.mistakes import shown
 from perdure.verbs.sexpr.name_syntax import NAME
 
@@ -110,25 +110,3 @@ def _no_subject(cursor: Cursor, token: Token) -> None:
 
 def _since(first: Token, cursor: Cursor) -> Span:
     return Span(first.start, cursor.previous().end, first.line, first.column)
-
-
-def symbols(condition: ConditionForm) -> list[Symbol]:
-    """Every result that a condition looks at, in the order of the text."""
-    match condition:
-        case Test(subject=subject):
-            return [subject]
-        case Not(of=part):
-            return symbols(part)
-        case All(of=parts) | Either(of=parts):
-            return [symbol for part in parts for symbol in symbols(part)]
-
-
-def variables(condition: ConditionForm) -> list[Variable]:
-    """Every variable that a condition compares with."""
-    match condition:
-        case Test(value=value):
-            return [each for each in walk([value] if value is not None else []) if isinstance(each, Variable)]
-        case Not(of=part):
-            return variables(part)
-        case All(of=parts) | Either(of=parts):
-            return [variable for part in parts for variable in variables(part)]

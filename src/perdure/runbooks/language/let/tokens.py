@@ -2,44 +2,14 @@
 
 from __future__ import annotations
 
-import enum
 import re
 from typing import NamedTuple
 
-from perdure.verbs.sexpr.forms import Span
-from perdure.verbs.sexpr.mistakes import Mistake, Report, shown
-
-
-class Kind(enum.Enum):
-    """What a token is."""
-
-    WORD = enum.auto()
-    VARIABLE = enum.auto()
-    STRING = enum.auto()
-    BROKEN_STRING = enum.auto()
-    NUMBER = enum.auto()
-    SIGN = enum.auto()
-    BAD = enum.auto()
-    OVER = enum.auto()
-
-
-class Token(NamedTuple):
-    """One token; `leads` says that nothing but space stands before it on its line."""
-
-    kind: Kind
-    text: str
-    start: int
-    line: int
-    column: int
-    leads: bool = False
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
-
-    @property
-    def span(self) -> Span:
-        return Span(self.start, self.end, self.line, self.column)
+from perdure.verbs.sexpr.mistakes import Report, shown
+from perdure.verbs.sexpr.text_limits import check_tokens
+from perdure.verbs.sexpr.tokens import Kind as Kind
+from perdure.verbs.sexpr.tokens import Token as Token
+from perdure.verbs.sexpr.tokens import never_closed, refuse_surrogates, unknown
 
 
 class Comment(NamedTuple):
@@ -78,11 +48,14 @@ _KINDS = {
     "quoted": Kind.BAD,
     "odd": Kind.BAD,
 }
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def tokens(text: str, report: Report) -> tuple[list[Token], list[Comment]]:
-    """The tokens of `text`, the last of them the end of it, and apart from them its comments."""
+    """The tokens of `text`, the last of them the end of it, and apart from them its comments.
+
+    Raises DefinitionError when they are too many.
+    """
+    check_tokens(text, report.file, _TOKEN)
     found: list[Token] = []
     comments: list[Comment] = []
     line, line_start, leads = 1, (1 if text.startswith("\ufeff") else 0), True
@@ -109,17 +82,11 @@ def tokens(text: str, report: Report) -> tuple[list[Token], list[Comment]]:
 def _inspect(token: Token, report: Report, found: list[Token]) -> None:
     """Report what no later stage would: characters that mean nothing, strings without an end."""
     if token.kind is Kind.BROKEN_STRING:
-        hint = "Close it with '\"' on the same line; a line break inside a string is written \\n."
-        report.add(Mistake.UNTERMINATED_STRING, token, "the string is never closed", hint)
+        never_closed(token, report)
     elif token.kind is Kind.BAD and not _continues(found):
-        reason = f"the character '{shown(token.text[0])}' means nothing here"
-        report.add(Mistake.UNKNOWN_CHARACTER, token, reason, _advice(token.text))
-    surrogate = _SURROGATE.search(token.text) if token.kind is not Kind.BAD else None
-    if surrogate:
-        hint = "Write characters beyond U+FFFF as themselves or as two \\u escapes."
-        reason = f"the character '{shown(surrogate[0])}' means nothing here"
-        place = token._replace(column=token.column + surrogate.start())
-        report.add(Mistake.UNKNOWN_CHARACTER, place, reason, hint)
+        unknown(token, 0, _advice(token.text), report)
+    if token.kind is not Kind.BAD:
+        refuse_surrogates(token, report)
 
 
 def _continues(found: list[Token]) -> bool:

@@ -26,3 +26,21 @@ SELECT coalesce((SELECT (xact::text::bigint << 20) + (SELECT count(*) FROM journ
 SELECT (SELECT count(*) FROM journal WHERE xact > (:after::bigint >> 20)::text::xid8)
   + greatest(0, (SELECT count(*) FROM journal WHERE xact = (:after::bigint >> 20)::text::xid8) - (:after::bigint & 1048575));
 
+-- name: messages_named
+-- Differs because a JSON list is read in another way.
+SELECT message_id, status FROM inbox
+WHERE tenant = :tenant AND message_id IN (SELECT json_array_elements_text(:names::text::json));
+
+-- name: starts_named
+-- Differs because a JSON list is read in another way.
+SELECT key, aggregate, request FROM idempotency
+WHERE tenant = :tenant AND key IN (SELECT json_array_elements_text(:names::text::json));
+
+-- name: is_journal_base
+-- Differs because only here transactions have a base: nothing, or the last transaction before a backup was restored.
+SELECT 1::bigint WHERE :value::bigint = 0 OR EXISTS (SELECT 1 FROM journal WHERE xact = :value::text::xid8);
+
+-- name: fence_everyone
+-- Differs because commits under way are waited for, which a plain update would overtake.
+WITH held AS (SELECT number FROM worker WHERE is_fenced = 0 ORDER BY number FOR UPDATE)
+UPDATE worker SET is_fenced = 1 FROM held WHERE worker.number = held.number;

@@ -5,6 +5,21 @@ SELECT record.*,
   (SELECT (pg_current_xact_id()::text::bigint + value::bigint)::text::xid8 FROM meta WHERE name = 'journal_base')
 FROM unnest(:aggregate::bytea[], :sequence::bigint[], :body::bytea[], :hash::bytea[]) AS record;
 
+-- name: add_row_records
+-- Differs because a batch is one statement with an array for each column, and each row knows its transaction.
+INSERT INTO journal (aggregate, sequence, body, hash, xact)
+SELECT record.*,
+  (SELECT (pg_current_xact_id()::text::bigint + value::bigint)::text::xid8 FROM meta WHERE name = 'journal_base')
+FROM unnest(:aggregate::bytea[], :sequence::bigint[], :body::bytea[], :hash::bytea[]) AS record
+ON CONFLICT DO NOTHING;
+
+-- name: add_row_record
+-- Differs because each row knows its transaction.
+INSERT INTO journal (aggregate, sequence, body, hash, xact)
+SELECT :aggregate::bytea, 1, :body::bytea, :hash::bytea,
+  (SELECT (pg_current_xact_id()::text::bigint + value::bigint)::text::xid8 FROM meta WHERE name = 'journal_base')
+ON CONFLICT DO NOTHING;
+
 -- name: journal_since
 -- Differs because concurrent transactions become visible out of the order of their positions: the cursor is the
 -- transaction and the place in it (up to a million), and only transactions older than every running one are shown.

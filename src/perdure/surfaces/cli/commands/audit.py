@@ -1,4 +1,4 @@
-"""Commands that audit a store: verify, export, seal."""
+"""Commands that audit a store: verify, export, seal, rotate-key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.exit_codes import INTEGRITY
-from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.progress_bar import progress_bar
 from perdure.surfaces.cli.project_context import load_project, open_store
 from perdure.surfaces.cli.remote_server import only_on_store, open_server, server_of
@@ -23,15 +23,6 @@ MAX_SHOWN = 20
 Keys = Annotated[
     list[Path] | None, typer.Option("--key", metavar="FILE", help="Public keys of seals, or a folder of *.pub.")
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    audits = group("Prove that nothing was changed, and hand the proof on.")
-    command(audits, "verify")(verify)
-    command(audits, "export")(export)
-    command(audits, "seal")(seal)
-    app.add_typer(audits, name="audit", rich_help_panel="Running")
 
 
 async def verify(
@@ -51,16 +42,17 @@ async def verify(
     if document is not None:
         _verify_export(settings, document, key or [], require_sealed)
         return
-    from perdure.app.audit.store_audit import public_keys_of, verify_store
+    from perdure.app.audit.store_audit import noted_seal, public_keys_of, verify_store
 
     only_on_store(settings, "audit verify")
     config = load_project(settings)
     keys = public_keys_of(config.store, config.seal_key_file, key or ())
     async with open_store(settings, "reader", config, must_exist=True) as perdure:
+        noted = _anchor(anchor) or await noted_seal(perdure, config.store, config.seal_key_file)
         with progress_bar(settings, "Verifying") as progress:
             report = await verify_store(
                 perdure, keys, progress=progress, is_quick=quick, require_sealed=require_sealed,
-                anchor=_anchor(anchor), is_dry=dry,
+                anchor=noted, is_dry=dry,
             )  # fmt: skip
     output.show(settings, _told(report), lambda: _picture(report))
     if not report.is_clean:
@@ -180,6 +172,22 @@ async def seal(settings: Settings) -> None:
     )
 
 
+async def rotate_key(
+    settings: Settings,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="The reason, kept in the journal.")],
+) -> None:
+    """Replace the seal key by a new one; the old key signs it where its file still exists."""
+    from perdure.app.audit import store_audit
+
+    only_on_store(settings, "audit rotate-key")
+    config = load_project(settings)
+    async with open_store(settings, "reader", config, must_exist=True) as perdure:
+        done = await store_audit.rotate_key(perdure, config.store, config.seal_key_file, reason)
+    told = {"key": done.key_id, "previous": done.previous_id, "signed_by_previous": done.is_signed}
+    signed = "signed by the key before it" if done.is_signed else "NOT signed by the key before it, which is gone"
+    output.show(settings, told, lambda: f"✓ key {done.key_id} is in force, {signed}")
+
+
 def _anchor(text: str | None) -> Anchor | None:
     from perdure.store.audit import Anchor
 
@@ -214,13 +222,16 @@ def _picture(report: Report) -> Any:
     from rich.text import Text
 
     number, hash = report.last_seal
+    praise = "All is as it was written." if not report.unsealed else "All is as it was written; not all is sealed yet."
+    older = [f"{output.counted(report.before_anchors, 'row')} from before anchoring"] if report.before_anchors else []
     numbers = {"call": report.aggregates, "record": report.records, "payload": report.payloads, "seal": report.seals}
     counts = ", ".join(output.counted(number, thing) for thing, number in numbers.items())
     sealed = f"last seal {number}:{hash}" if number else "not sealed yet"
     young = f", {output.counted(report.unsealed, 'record')} younger than it" if report.unsealed and number else ""
     return Group(
-        _findings_picture(report.findings, "All is as it was written."),
-        Text(f"  {counts}", style="dim"),
+        _findings_picture(report.findings, praise, is_warned=bool(report.warnings)),
+        *(Text(f"  ! {each}", style="yellow", overflow="fold") for each in report.warnings),
+        Text(f"  {', '.join([counts, *older])}", style="dim"),
         Text(f"  {sealed}{young}", style="dim", overflow="fold"),
     )
 
@@ -238,12 +249,12 @@ def _verdict_picture(verdict: Verdict, praise: str) -> Any:
     )
 
 
-def _findings_picture(findings: list[Finding], praise: str) -> Any:
+def _findings_picture(findings: list[Finding], praise: str, *, is_warned: bool = False) -> Any:
     from rich.console import Group
     from rich.text import Text
 
     if not findings:
-        return Text(f"✓ {praise}", style="bold green")
+        return Text(f"! {praise}", style="bold yellow") if is_warned else Text(f"✓ {praise}", style="bold green")
     lines = [Text(f"✗ {output.counted(len(findings), 'finding')}", style="bold red")]
     for each in findings[:MAX_SHOWN]:
         where = f"{each.place} of call {each.aggregate}" if each.aggregate else each.place
@@ -254,3 +265,6 @@ def _findings_picture(findings: list[Finding], praise: str) -> Any:
     if len(findings) > MAX_SHOWN:
         lines.append(Text(f"  and {len(findings) - MAX_SHOWN} more; --json has them all", style="dim"))
     return Group(*lines)
+
+
+COMMANDS = {"audit": {"verify": verify, "export": export, "seal": seal, "rotate-key": rotate_key}}

@@ -13,7 +13,7 @@ import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.commands.worker import shown_url
-from perdure.surfaces.cli.options import Settings, command
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import load_project
 from perdure.surfaces.cli.remote_server import only_on_store
 
@@ -26,11 +26,6 @@ VERBS = """
   description: Wait once
   execution: {kind: durable, policy: {timeout: P1D}}
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    command(app, "bench", "Running")(bench)
 
 
 def bench(
@@ -106,3 +101,6 @@ def _picture(told: dict[str, Any]) -> Any:
     rows = [(Text(words), Text(f"{told[name]:,}", style="bold", justify="right")) for name, words in names.items()]
     place = Text(f"{told['store']}, everything durable", style="dim")
     return Group(table("", ("what", "per second"), rows, ""), place)
+
+
+COMMANDS = {"bench": bench}

@@ -15,13 +15,12 @@ from perdure.surfaces.cli import output
 from perdure.surfaces.cli.argument_values import duration, expression, json_option, pairs
 from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.exit_codes import FAILED, NOT_YET
-from perdure.surfaces.cli.options import Settings, command
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import load_project, load_verbs, open_store, principal_of
 from perdure.surfaces.cli.remote_server import changed, find_verb, is_remote, open_server, server_of, server_verbs
 from perdure.surfaces.cli.shell_completion import verb_names
 from perdure.surfaces.cli.time_text import clock
 
-PANEL = "Calls"
 REST_SECONDS = 3.0
 LOOKS = 10
 IdWord = Annotated[str, typer.Argument(metavar="ID", help="The call's id.", show_default=False)]
@@ -32,12 +31,6 @@ Confirm = Annotated[
 Phrase = Annotated[
     str, typer.Option("--phrase", metavar="TEXT", help="What a server asks to be typed for the gravest plans.")
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    for name, function in COMMANDS.items():
-        command(app, name, PANEL)(function)
 
 
 async def call(
@@ -196,9 +189,9 @@ async def events(
             elif settings.json:
                 output.line(event)
             else:
-                output.console().print(_histories().event_line(event))
+                output.console().print(output.tables("event_tables").event_line(event))
         if not follow:
-            output.show(settings, found, lambda: _histories().events_picture(id, found))
+            output.show(settings, found, lambda: output.tables("event_tables").events_picture(id, found))
 
 
 async def cancel(settings: Settings, id: IdWord, reason: Reason = "") -> None:
@@ -215,7 +208,7 @@ async def parked(
     """List what waits, oldest first."""
     found = await _parked(settings, after, limit)
     if found or settings.json:
-        output.show(settings, found, lambda: _histories().parked_picture(found))
+        output.show(settings, found, lambda: output.tables("event_tables").parked_picture(found))
     else:
         output.sentence("Nothing waits.")
 
@@ -245,7 +238,11 @@ async def find(
     wanted = {name.replace("-", "_"): value for name, value in pairs(fields).items()}
     async with open_store(settings, "reader") as perdure:
         found = await perdure.find(verb, limit, **wanted)
-        output.show(settings, found, lambda: _pictures().calls_picture(f"Calls of {verb}", found, "No such call."))
+        output.show(
+            settings,
+            found,
+            lambda: output.tables("call_tables").calls_picture(f"Calls of {verb}", found, "No such call."),
+        )
 
 
 async def amend(
@@ -281,23 +278,16 @@ async def erase(
 
 async def show_call(settings: Settings, perdure: Any, view: Any) -> None:
     """A call as everyone is shown it."""
-    output.show(settings, view, lambda: _pictures().call_picture(view))
+    output.show(settings, view, lambda: output.tables("call_tables").call_picture(view))
 
 
-def _pictures() -> Any:
-    """Loaded for people only: machines do not wait for it."""
-    from perdure.surfaces.cli.renderers import call_tables
-
-    return call_tables
-
-
-def _histories() -> Any:
-    from perdure.surfaces.cli.renderers import event_tables
-
-    return event_tables
-
-
-COMMANDS: dict[str, Callable[..., Any]] = {
-    "call": call, "status": status, "events": events, "parked": parked, "find": find, "cancel": cancel,
-    "amend": amend, "erase": erase,
-}  # fmt: skip
+COMMANDS = {
+    "call": call,
+    "status": status,
+    "events": events,
+    "parked": parked,
+    "find": find,
+    "cancel": cancel,
+    "amend": amend,
+    "erase": erase,
+}

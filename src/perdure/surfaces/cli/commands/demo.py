@@ -9,12 +9,7 @@ from typing import Annotated
 
 import typer
 
-from perdure.surfaces.cli.options import Settings, command
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    command(app, "demo", "Project")(demo)
+from perdure.surfaces.cli.global_options import Settings
 
 
 def demo(
@@ -27,3 +22,6 @@ def demo(
     """Tell the story of a case, unattended, in a folder of its own: owners, waits, kill -9, time, people, proof."""
     words = [*(["--interactive"] if interactive else []), *(["--folder", str(folder)] if folder else [])]
     raise typer.Exit(subprocess.run([sys.executable, "-m", "perdure.demo", *words], check=False).returncode)
+
+
+COMMANDS = {"demo": demo}

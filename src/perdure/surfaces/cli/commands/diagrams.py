@@ -10,7 +10,7 @@ import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.error_output import usage
-from perdure.surfaces.cli.options import Settings, command
+from perdure.surfaces.cli.global_options import Settings
 
 if TYPE_CHECKING:
     from perdure.app.instances.replay import DiagramView
@@ -29,11 +29,6 @@ class Subject(NamedTuple):
     name: str
     marks: Marks | None = None
     title: str = ""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "draw", "Processes")(draw)
 
 
 async def draw(
@@ -130,3 +125,6 @@ def _write(file: Path, picture: str) -> None:
         file.write_text(picture, encoding="utf-8")
     except OSError as error:
         raise usage("write", "picture", str(file), f"it cannot be written ({error.strerror})") from None
+
+
+COMMANDS = {"draw": draw}

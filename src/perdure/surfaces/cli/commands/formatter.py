@@ -11,17 +11,12 @@ import typer
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.exit_codes import FAILED
-from perdure.surfaces.cli.options import Settings, command
+from perdure.surfaces.cli.global_options import Settings
 
 if TYPE_CHECKING:
     from perdure.runbooks.language.program_reader import Form
 
 SUFFIXES = (".runbook", ".let", ".lisp")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "fmt", "Project")(fmt)
 
 
 def fmt(
@@ -106,3 +101,6 @@ def _tell(changed: list[str], check: bool) -> None:
         console.print(Text(f"{'would change' if check else 'changed'} {file}"), soft_wrap=True)
     if not changed:
         console.print(Text("nothing to change", style="green"))
+
+
+COMMANDS = {"fmt": fmt}

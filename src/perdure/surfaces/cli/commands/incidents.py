@@ -11,21 +11,12 @@ from perdure.surfaces.cli.argument_values import json_option
 from perdure.surfaces.cli.commands.calls import REST_SECONDS, IdWord, Reason, show_call
 from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.exit_codes import FAILED
-from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import open_store
 
 if TYPE_CHECKING:
     from perdure.app import CallView
     from perdure.app.instances.views import InstanceView
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    incidents = group("Look after calls and processes that are stuck and need a person.")
-    command(incidents, "list")(list_incidents)
-    command(incidents, "retry")(retry)
-    command(incidents, "resolve")(resolve)
-    app.add_typer(incidents, name="incidents", rich_help_panel="People")
 
 
 async def list_incidents(
@@ -123,3 +114,6 @@ async def _show(settings: Settings, perdure: Any, view: CallView | InstanceView)
     from perdure.surfaces.cli.renderers.process_tables import instance_picture
 
     output.show(settings, view, lambda: instance_picture(view))
+
+
+COMMANDS = {"incidents": {"list": list_incidents, "retry": retry, "resolve": resolve}}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.argument_values import flag_values, json_object, text_pairs
-from perdure.surfaces.cli.commands.calls import REST_SECONDS
-from perdure.surfaces.cli.commands.processes import PANEL, ProcessWord, Reason
+from perdure.surfaces.cli.commands.calls import REST_SECONDS, Confirm, Phrase, agreed
+from perdure.surfaces.cli.commands.processes import ProcessWord, Reason
 from perdure.surfaces.cli.error_output import usage
-from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import open_store
 from perdure.surfaces.cli.shell_completion import instance_ids
 
@@ -23,14 +23,6 @@ InstanceWord = Annotated[
 FlagWords = Annotated[
     list[str] | None, typer.Option("--flag", metavar="NAME=VALUE", help="Set a flag by hand.", show_default=False)
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    instances = group("Look after running processes.")
-    for name, function in COMMANDS.items():
-        command(instances, name)(function)
-    app.add_typer(instances, name="instances", rich_help_panel=PANEL)
 
 
 async def start(
@@ -46,14 +38,17 @@ async def start(
     idempotency_key: Annotated[
         str, typer.Option("--idempotency-key", metavar="KEY", help="Under one key it begins once.")
     ] = "",
+    confirm: Confirm = "",
+    phrase: Phrase = "",
 ) -> None:
     """Begin an instance of a process that no verb carries (one that a verb carries begins by `perdure call`)."""
     value = json_object("--data", data)
     async with open_store(settings, "caller") as perdure:
-        view = await perdure.instances.start(
-            process, value, flags=flag_values(flag or ()), version=version, business_key=business_key,
-            idempotency_key=idempotency_key, until="rest", timeout_seconds=REST_SECONDS,
+        act = partial(
+            perdure.instances.start, process, value, flags=flag_values(flag or ()), version=version,
+            business_key=business_key, idempotency_key=idempotency_key, until="rest", timeout_seconds=REST_SECONDS,
         )  # fmt: skip
+        view = await agreed(settings, perdure, act, confirm, phrase)
         _show(settings, view)
 
 
@@ -70,7 +65,7 @@ async def list_instances(
         found = await perdure.instances.list(
             process=process, status=state, business_key=business_key, after=after, limit=limit
         )
-        output.show(settings, found, lambda: _pictures().instances_picture(found))
+        output.show(settings, found, lambda: output.tables("process_tables").instances_picture(found))
 
 
 async def show(settings: Settings, id: InstanceWord) -> None:
@@ -159,17 +154,20 @@ async def migrate(
     back: Annotated[bool, typer.Option("--back", help="To where it was before its last migration.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
     reason: Reason = "",
+    confirm: Confirm = "",
+    phrase: Phrase = "",
 ) -> None:
     """Take an instance to another version of its process; timers and correlation of what is mapped are kept."""
     async with open_store(settings, "reader" if dry_run else "caller", must_exist=True) as perdure:
         if back:
             plan = await perdure.instances.migrate_back(id, reason=reason, dry_run=dry_run)
         else:
-            plan = await perdure.instances.migrate(
-                id, version=version, mapping=text_pairs("--map", mapping), flags=text_pairs("--map-flag", flag),
-                reason=reason, dry_run=dry_run,
+            act = partial(
+                perdure.instances.migrate, id, version=version, mapping=text_pairs("--map", mapping),
+                flags=text_pairs("--map-flag", flag), reason=reason, dry_run=dry_run,
             )  # fmt: skip
-        output.show(settings, plan, lambda: _pictures().migration_picture(plan))
+            plan = await agreed(settings, perdure, act, confirm, phrase)
+        output.show(settings, plan, lambda: output.tables("process_tables").migration_picture(plan))
 
 
 async def cancel_instance(
@@ -221,16 +219,21 @@ async def _show_at_rest(settings: Settings, perdure: Any, id: str) -> None:
 
 
 def _show(settings: Settings, view: Any) -> None:
-    output.show(settings, view, lambda: _pictures().instance_picture(view))
+    output.show(settings, view, lambda: output.tables("process_tables").instance_picture(view))
 
 
-def _pictures() -> Any:
-    from perdure.surfaces.cli.renderers import process_tables
-
-    return process_tables
-
-
-COMMANDS: dict[str, Callable[..., Any]] = {
-    "list": list_instances, "show": show, "events": events, "start": start, "suspend": suspend, "resume": resume,
-    "modify": modify, "migrate": migrate, "cancel": cancel_instance, "retry": retry, "resolve": resolve,
-}  # fmt: skip
+COMMANDS = {
+    "instances": {
+        "list": list_instances,
+        "show": show,
+        "events": events,
+        "start": start,
+        "suspend": suspend,
+        "resume": resume,
+        "modify": modify,
+        "migrate": migrate,
+        "cancel": cancel_instance,
+        "retry": retry,
+        "resolve": resolve,
+    }
+}

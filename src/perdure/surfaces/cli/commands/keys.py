@@ -10,23 +10,15 @@ from perdure.surfaces.cli import output
 from perdure.surfaces.cli.argument_values import duration
 from perdure.surfaces.cli.commands.calls import Reason
 from perdure.surfaces.cli.error_output import usage
-from perdure.surfaces.cli.options import Settings, command, group
-from perdure.surfaces.cli.project_context import open_store
+from perdure.surfaces.cli.global_options import Settings
+from perdure.surfaces.cli.project_context import load_project, make_store, open_store
+from perdure.surfaces.cli.remote_server import server_of
 from perdure.surfaces.cli.time_text import clock
 
 if TYPE_CHECKING:
     from perdure.app.access.api_keys import KeyView, NewKey
 
 WARNING = "Keep it now, where nobody else can read it: it is not shown again."
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    keys = group("Look after the keys that programs and people show to a server.")
-    command(keys, "create")(create)
-    command(keys, "list")(list_keys)
-    command(keys, "revoke")(revoke)
-    app.add_typer(keys, name="keys", rich_help_panel="Running")
 
 
 async def create(
@@ -53,6 +45,8 @@ async def create(
     if not roles:
         raise usage("make", "key", name, "it has no role", "Give --role viewer, operator, reviewer, author or admin.")
     span = duration("--expires", expires)
+    if not server_of(settings):
+        await make_store(load_project(settings).store)
     async with open_store(settings, "reader") as perdure:
         words: dict[str, Any] = {"kind": kind, "roles": roles, "operations": operations or ()}
         if verbs:
@@ -110,3 +104,6 @@ def _picture(found: list[KeyView]) -> object:
 
 def _reach(view: KeyView) -> str:
     return ", ".join([*view.operations, *(each for each in view.verbs if each != "*")]) or "everything they may"
+
+
+COMMANDS = {"keys": {"create": create, "list": list_keys, "revoke": revoke}}

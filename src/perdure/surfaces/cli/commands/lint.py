@@ -10,18 +10,12 @@ import typer
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.exit_codes import FAILED
-from perdure.surfaces.cli.options import Settings, command
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import load_project, load_verbs
 
 if TYPE_CHECKING:
-    from perdure.app.processes.lint import LintReport
-    from perdure.bpmn.lint import Profile, Target
+    from perdure.bpmn.lint.findings import Profile, Target
     from perdure.verbs import Catalogue
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "lint", "Project")(lint)
 
 
 def lint(
@@ -42,11 +36,11 @@ def lint(
     if sarif:
         from importlib.metadata import version
 
-        from perdure.bpmn.lint import sarif as as_sarif
+        from perdure.bpmn.lint.sarif import sarif as as_sarif
 
         output.line(as_sarif(report.findings, version("perdure")))
     else:
-        output.show(settings, report, lambda: _picture(report))
+        output.show(settings, report, lambda: output.tables("lint_tables").lint_picture(report))
     if report.has_errors():
         raise typer.Exit(FAILED)
 
@@ -57,7 +51,7 @@ def _catalogue(settings: Settings) -> Catalogue | None:
 
 
 def _profile(word: str) -> Profile:
-    from perdure.bpmn.lint import PROFILES
+    from perdure.bpmn.lint.findings import PROFILES
 
     for profile in PROFILES:
         if profile == word:
@@ -66,7 +60,7 @@ def _profile(word: str) -> Profile:
 
 
 def _target(word: str) -> Target:
-    from perdure.bpmn.lint import TARGETS
+    from perdure.bpmn.lint.findings import TARGETS
 
     for target in TARGETS:
         if target == word:
@@ -74,7 +68,4 @@ def _target(word: str) -> Target:
     raise usage("lint for", "target", word, "there is no such target", f"Targets: {', '.join(TARGETS)}.")
 
 
-def _picture(report: LintReport) -> object:
-    from perdure.surfaces.cli.renderers.lint_tables import lint_picture
-
-    return lint_picture(report)
+COMMANDS = {"lint": lint}

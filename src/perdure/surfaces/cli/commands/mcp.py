@@ -8,7 +8,7 @@ import typer
 
 from perdure.surfaces.cli.commands.worker import log_to_stderr
 from perdure.surfaces.cli.error_output import usage
-from perdure.surfaces.cli.options import Settings, command
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import groups_of, load_project, load_verbs, open_store, principal_of
 from perdure.surfaces.cli.remote_server import only_on_store
 
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 
 INSTALL = "Install it with `pip install 'perdure[mcp]'`."
 ROLES = ("author", "operator", "reviewer")
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    command(app, "mcp", "Running")(mcp)
 
 
 async def mcp(
@@ -57,8 +52,8 @@ async def mcp(
 def _principal(settings: Settings, kind: Literal["agent", "person"], roles: list[str], verbs: list[str]) -> Principal:
     from perdure.access.principal import ROLES as KNOWN
     from perdure.access.principal import Principal
-    from perdure.access.roles import is_pattern
     from perdure.human_tasks import AGENT
+    from perdure.verbs.verb_patterns import is_pattern
 
     unknown = [each for each in roles if each not in KNOWN]
     if unknown:
@@ -74,3 +69,6 @@ def _principal(settings: Settings, kind: Literal["agent", "person"], roles: list
         settings.tenant, name, kind, frozenset(each for each in KNOWN if each in roles), groups_of(settings),
         tuple(verbs),
     )  # fmt: skip
+
+
+COMMANDS = {"mcp": mcp}

@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, assert_never
 
 import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.argument_values import duration, json_object
 from perdure.surfaces.cli.commands.calls import Confirm, Phrase, agreed
-from perdure.surfaces.cli.commands.processes import PANEL
 from perdure.surfaces.cli.exit_codes import FAILED
-from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import open_store
+
+if TYPE_CHECKING:
+    from perdure.engine import MessageOutcome
 
 NameWord = Annotated[str, typer.Argument(metavar="NAME", help="Of the message or signal.", show_default=False)]
 KeyWord = Annotated[str, typer.Argument(metavar="KEY", help="The correlation key.", show_default=False)]
 DataWord = Annotated[str | None, typer.Option("--data", metavar="JSON", help="What it brings: an object.")]
 IdWord = Annotated[str, typer.Option("--id", metavar="MESSAGE_ID", help="The same one twice counts once.")]
-TOLD = {
-    "correlated": ("✓ correlated", "green"),
-    "started": ("✓ started an instance", "green"),
-    "buffered": ("… nobody waits yet, kept for its time to live", "yellow"),
-    "accepted": ("… handed to the engine, which does not say who takes it", "yellow"),
-    "duplicate": ("= already there, counted once", "yellow"),
-    "ambiguous": ("✗ several instances wait for it, taken by none; kept as a dead letter", "red"),
-    "no_subscription": ("✗ nobody waits for it", "red"),
-}
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    messages = group("Send messages to processes that wait for them.")
-    command(messages, "publish")(publish)
-    command(messages, "correlate")(correlate)
-    app.add_typer(messages, name="message", rich_help_panel=PANEL)
-    command(app, "signal", PANEL)(signal)
 
 
 async def publish(
@@ -85,15 +69,38 @@ async def signal(
     output.show(settings, told, lambda: heard)
 
 
-def _show(settings: Settings, name: str, key: str, outcome: str) -> None:
-    told = {"name": name, "key": key, "outcome": outcome}
-    output.show(settings, told, lambda: _picture(outcome))
+def _show(settings: Settings, name: str, key: str, outcome: MessageOutcome) -> None:
+    words, colour = _told(outcome)
+    output.show(settings, {"name": name, "key": key, "outcome": outcome}, lambda: _picture(words, colour))
     if outcome in ("ambiguous", "no_subscription"):
         raise typer.Exit(FAILED)
 
 
-def _picture(outcome: str) -> Any:
+def _told(outcome: MessageOutcome) -> tuple[str, str]:
+    """An outcome in words, and the colour that says whether somebody took the message."""
+    match outcome:
+        case "correlated":
+            return "✓ correlated", "green"
+        case "started":
+            return "✓ started an instance", "green"
+        case "buffered":
+            return "… nobody waits yet, kept for its time to live", "yellow"
+        case "accepted":
+            return "… handed to the engine, which does not say who takes it", "yellow"
+        case "duplicate":
+            return "= already there, counted once", "yellow"
+        case "ambiguous":
+            return "✗ several instances wait for it, taken by none; kept as a dead letter", "red"
+        case "no_subscription":
+            return "✗ nobody waits for it", "red"
+        case _:
+            assert_never(outcome)
+
+
+def _picture(words: str, colour: str) -> Any:
     from rich.text import Text
 
-    words, colour = TOLD.get(outcome, (outcome, "white"))
     return Text(words, style=f"bold {colour}")
+
+
+COMMANDS = {"message": {"publish": publish, "correlate": correlate}, "signal": signal}

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.exit_codes import FAILED
-from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import load_project, load_verbs
 from perdure.surfaces.cli.remote_server import only_on_store
 
 if TYPE_CHECKING:
     from perdure.app import Config
     from perdure.errors import Problem
-    from perdure.packs import Shelf
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    packs = group("List, show and check the packs: guided journeys over verbs.")
-    command(packs, "list")(list_packs)
-    command(packs, "show")(show_pack)
-    command(packs, "lint")(lint)
-    app.add_typer(packs, name="packs", rich_help_panel="Project")
+    from perdure.packs.loader import Shelf
 
 
 def list_packs(settings: Settings) -> None:
@@ -34,7 +25,9 @@ def list_packs(settings: Settings) -> None:
 
     only_on_store(settings, "packs list")
     shelf = _shelf(load_project(settings))
-    output.show(settings, [brief(pack) for pack in shelf], lambda: _pictures().packs_picture(list(shelf)))
+    output.show(
+        settings, [brief(pack) for pack in shelf], lambda: output.tables("pack_tables").packs_picture(list(shelf))
+    )
 
 
 def show_pack(
@@ -45,7 +38,7 @@ def show_pack(
 
     only_on_store(settings, "packs show")
     pack = _shelf(load_project(settings)).get(id)
-    output.show(settings, whole(pack), lambda: _pictures().pack_picture(pack))
+    output.show(settings, whole(pack), lambda: output.tables("pack_tables").pack_picture(pack))
 
 
 def lint(
@@ -57,14 +50,19 @@ def lint(
 ) -> None:
     """Check packs against the verbs they speak of. Exits 1 on errors."""
     problems, count = _problems(load_project(settings), paths)
-    output.show(settings, {"packs": count, "problems": problems}, lambda: _pictures().lint_picture(problems, count))
+    output.show(
+        settings,
+        {"packs": count, "problems": problems},
+        lambda: output.tables("pack_tables").lint_picture(problems, count),
+    )
     if any(strict or problem.severity == "error" for problem in problems):
         raise typer.Exit(FAILED)
 
 
 def _problems(config: Config, paths: list[Path] | None) -> tuple[list[Problem], int]:
     from perdure.errors import DefinitionError
-    from perdure.packs import lint_packs, load_packs
+    from perdure.packs.lint import lint_packs
+    from perdure.packs.loader import load_packs
 
     try:
         shelf = load_packs(paths) if paths else _shelf(config)
@@ -79,7 +77,4 @@ def _shelf(config: Config) -> Shelf:
     return project_packs(config)
 
 
-def _pictures() -> Any:
-    from perdure.surfaces.cli.renderers import pack_tables
-
-    return pack_tables
+COMMANDS = {"packs": {"list": list_packs, "show": show_pack, "lint": lint}}

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from perdure.surfaces.cli import output
-from perdure.surfaces.cli.options import Settings, command, group
-from perdure.surfaces.cli.project_context import open_store
-from perdure.surfaces.cli.remote_server import is_remote
+from perdure.surfaces.cli.commands.calls import Confirm, Phrase, agreed
+from perdure.surfaces.cli.global_options import Settings
+from perdure.surfaces.cli.project_context import load_project, make_store, open_store
+from perdure.surfaces.cli.remote_server import is_remote, server_of
 from perdure.surfaces.cli.shell_completion import process_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    pass
 
-    from perdure.engine import ProcessVersion
-
-PANEL = "Processes"
 ProcessWord = Annotated[
     str,
     typer.Argument(metavar="PROCESS", help="The process's id.", autocompletion=process_ids, show_default=False),
 ]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stays in the journal.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    command(app, "deploy", PANEL)(deploy)
-    processes = group("Look after deployed processes and their versions.")
-    command(processes, "list")(list_processes)
-    command(processes, "show")(show)
-    command(processes, "versions")(versions)
-    command(processes, "retire")(retire)
-    command(processes, "deprecate")(deprecate)
-    app.add_typer(processes, name="processes", rich_help_panel=PANEL)
 
 
 async def deploy(
@@ -45,6 +32,8 @@ async def deploy(
     ],
     process: Annotated[str, typer.Option("--process", metavar="ID", help="Only this process of the file.")] = "",
     profile: Annotated[Literal["hollow", "contract", "open"], typer.Option("--profile", help="How strict.")] = "hollow",
+    confirm: Confirm = "",
+    phrase: Phrase = "",
 ) -> None:
     """Check models by lint and proof and deploy them, all or none; the same content again is the same version.
 
@@ -52,36 +41,41 @@ async def deploy(
     other in a ring cannot be sent to it one by one: put their processes into one file.
     """
     from perdure.app.processes.project_models import called_first, load_model, model_files, unreadable
-    from perdure.client.model_files import read_model_text
+    from perdure.client.model_upload import read_model_text
 
     files = model_files(models)
     if not files:
         raise unreadable(models[0], "there is no model in it")
+    if not server_of(settings):
+        await make_store(load_project(settings).store)
     opened: Any = open_store(settings, "reader")
     async with opened as perdure:
         found: list[Any] = []
         if is_remote(perdure):
             for path in called_first(files):
                 text = read_model_text(path)
-                found += await perdure.processes.deploy_text(text, process=process, profile=profile, file=str(path))
+                act = partial(perdure.processes.deploy_text, text, process=process, profile=profile, file=str(path))
+                found += await agreed(settings, perdure, act, confirm, phrase)
         else:
             loaded = [load_model(path) for path in files]
             found += await perdure.processes.deploy_all(loaded, process=process, profile=profile)
-        output.show(settings, found, lambda: _pictures().deployments_picture(found))
+        output.show(settings, found, lambda: output.tables("process_tables").deployments_picture(found))
 
 
 async def list_processes(settings: Settings) -> None:
     """List deployed processes, each in its latest version."""
     async with open_store(settings, "reader") as perdure:
         found = await perdure.processes.list()
-        output.show(settings, found, lambda: _versions_picture("Processes", found))
+        output.show(settings, found, lambda: output.tables("process_tables").versions_picture("Processes", found))
 
 
 async def versions(settings: Settings, process: ProcessWord) -> None:
     """List every version of a process."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
         found = await perdure.processes.versions(process)
-        output.show(settings, found, lambda: _versions_picture(f"Versions of {process}", found))
+        output.show(
+            settings, found, lambda: output.tables("process_tables").versions_picture(f"Versions of {process}", found)
+        )
 
 
 async def show(
@@ -96,7 +90,7 @@ async def show(
         if xml:
             output.plain(found.xml)
             return
-        output.show(settings, found, lambda: _pictures().process_picture(found))
+        output.show(settings, found, lambda: output.tables("process_tables").process_picture(found))
 
 
 async def retire(
@@ -108,7 +102,9 @@ async def retire(
     """Let no instance begin under a version any more; those that run go on."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
         found = await perdure.processes.retire(process, version, reason)
-        output.show(settings, found, lambda: _versions_picture(f"Versions of {process}", found))
+        output.show(
+            settings, found, lambda: output.tables("process_tables").versions_picture(f"Versions of {process}", found)
+        )
 
 
 async def deprecate(
@@ -120,15 +116,12 @@ async def deprecate(
     """Let instances begin under a version only when it is asked for by its number."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
         found = await perdure.processes.deprecate(process, version, reason)
-        output.show(settings, found, lambda: _versions_picture(f"Versions of {process}", found))
+        output.show(
+            settings, found, lambda: output.tables("process_tables").versions_picture(f"Versions of {process}", found)
+        )
 
 
-def _versions_picture(title: str, found: Sequence[ProcessVersion]) -> Any:
-    return _pictures().versions_picture(title, found)
-
-
-def _pictures() -> Any:
-    """Loaded for people only: machines do not wait for it."""
-    from perdure.surfaces.cli.renderers import process_tables
-
-    return process_tables
+COMMANDS = {
+    "deploy": deploy,
+    "processes": {"list": list_processes, "show": show, "versions": versions, "retire": retire, "deprecate": deprecate},
+}

@@ -9,7 +9,7 @@ import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.error_output import usage
-from perdure.surfaces.cli.options import Settings, command
+from perdure.surfaces.cli.global_options import Settings
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 NEXT = (
@@ -18,11 +18,6 @@ NEXT = (
     """perdure call '(kyc.request-document :case "C-7" :document "passport")'""",
     """perdure complete C-7/passport --result '{"accepted": true}'""",
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    command(app, "init", "Project")(init)
 
 
 def init(
@@ -62,3 +57,6 @@ def _picture(folder: Path, files: list[str]) -> object:
         Text("\nTry this next:", style="bold"),
         *[Text(f"  {line}", style="cyan") for line in (*inside, *NEXT)],
     )
+
+
+COMMANDS = {"init": init}

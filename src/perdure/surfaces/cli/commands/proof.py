@@ -11,22 +11,17 @@ import typer
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.exit_codes import FAILED, NOT_YET
-from perdure.surfaces.cli.options import Settings, command
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.progress_bar import progress_bar
 from perdure.surfaces.cli.project_context import load_project, load_verbs
 
 if TYPE_CHECKING:
     from perdure.app.processes.proof import ProofReport
-    from perdure.bpmn.lint import Profile
+    from perdure.bpmn.lint.findings import Profile
     from perdure.verbs import Catalogue
 
 WORDS = ("refuted", "undecided", "proved")
 """The gravest first."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "prove", "Project")(prove)
 
 
 def prove(
@@ -67,7 +62,7 @@ def prove(
         from perdure.app.processes.proof import picture_of_finding
 
         _write(reports, svg, lambda report, number, to: picture_of_finding(model, report, number, verbs))
-    output.show(settings, told(reports), lambda: _picture(reports))
+    output.show(settings, told(reports), lambda: output.tables("proof_tables").proof_picture(reports))
     _end(reports)
 
 
@@ -134,7 +129,7 @@ def _catalogue(settings: Settings) -> Catalogue | None:
 
 
 def _profile(word: str) -> Profile:
-    from perdure.bpmn.lint import PROFILES
+    from perdure.bpmn.lint.findings import PROFILES
 
     for profile in PROFILES:
         if profile == word:
@@ -142,7 +137,4 @@ def _profile(word: str) -> Profile:
     raise usage("prove with", "profile", word, "there is no such profile", f"Profiles: {', '.join(PROFILES)}.")
 
 
-def _picture(reports: list[ProofReport]) -> object:
-    from perdure.surfaces.cli.renderers.proof_tables import proof_picture
-
-    return proof_picture(reports)
+COMMANDS = {"prove": prove}

@@ -6,14 +6,9 @@ from typing import Annotated
 
 import typer
 
-from perdure.surfaces.cli.options import Settings, command
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import load_project, load_verbs, open_store, principal_of
 from perdure.surfaces.cli.remote_server import only_on_store
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "repl", "Work")(repl)
 
 
 async def repl(
@@ -36,3 +31,6 @@ async def repl(
     async with open_store(settings, "caller", config, catalogue) as perdure:
         knowledge = Knowledge(perdure.catalogue, shelf, principal=principal_of(settings))
         await converse(PlatformAdapter(perdure, knowledge.principal), knowledge, make_console(), resume)
+
+
+COMMANDS = {"repl": repl}

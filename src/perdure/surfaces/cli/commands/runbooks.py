@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,12 +15,11 @@ from perdure.surfaces.cli.argument_values import duration, variables_of
 from perdure.surfaces.cli.commands.audit import export_document
 from perdure.surfaces.cli.commands.calls import REST_SECONDS, Confirm, Phrase, Reason, agreement
 from perdure.surfaces.cli.error_output import usage
-from perdure.surfaces.cli.exit_codes import FAILED, NOT_YET
-from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.exit_codes import FAILED, NOT_YET, QUARANTINED
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import open_store
 from perdure.surfaces.cli.remote_server import changed, is_remote
 
-PANEL = "Runbooks"
 POLL_SECONDS = 0.5
 GRAVE = ("requires_confirmation", "requires_authorisation")
 FileWord = Annotated[str, typer.Argument(metavar="FILE", help="A runbook program, or - for stdin.", show_default=False)]
@@ -30,15 +29,6 @@ Variables = Annotated[
     list[str] | None,
     typer.Option("--var", metavar="NAME=VALUE", help="A variable of the program; JSON, else text.", show_default=False),
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    command(app, "run", PANEL)(run)
-    runbook = group("Plan runbooks, look at them, and steer them.")
-    for name, function in COMMANDS.items():
-        command(runbook, name)(function)
-    app.add_typer(runbook, name="runbook", rich_help_panel=PANEL)
 
 
 async def run(
@@ -83,7 +73,7 @@ async def plan(settings: Settings, file: FileWord, var: Variables = None) -> Non
                 view = await perdure.runbooks.plan(text, variables=variables_of("--var", var))
         else:
             view = perdure.runbooks.plan(_compiled(perdure, file, var))
-        output.show(settings, view, lambda: _pictures().plan_picture(view))
+        output.show(settings, view, lambda: output.tables("runbook_tables").plan_picture(view))
 
 
 async def show(
@@ -113,7 +103,7 @@ async def list_runbooks(
     """List runbooks, newest first."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
         found = await perdure.runbooks.list(case=case, state=state, after=after, limit=limit)
-        output.show(settings, found, lambda: _pictures().runbooks_picture(found))
+        output.show(settings, found, lambda: output.tables("runbook_tables").runbooks_picture(found))
 
 
 async def diff(
@@ -125,7 +115,7 @@ async def diff(
     """Show what was added to a plan, and which steps changed, between two records of its journal."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
         found = await perdure.runbooks.diff(id, at=at, to=to)
-        output.show(settings, found, lambda: _pictures().diff_picture(found))
+        output.show(settings, found, lambda: output.tables("runbook_tables").diff_picture(found))
 
 
 async def extend(
@@ -179,7 +169,7 @@ async def cancel(
     async with _steering(settings) as perdure:
         if case:
             found = await perdure.runbooks.cancel_case(case, reason)
-            output.show(settings, found, lambda: _pictures().runbooks_picture(found))
+            output.show(settings, found, lambda: output.tables("runbook_tables").runbooks_picture(found))
             return
         view = await perdure.runbooks.cancel(id, reason, step=step, compensate=compensate)
         _show(settings, await _rested(perdure, view))
@@ -212,13 +202,6 @@ async def export(
     await export_document(settings, id, file, [])
 
 
-COMMANDS: dict[str, Callable[..., Any]] = {
-    "plan": plan, "show": show, "list": list_runbooks, "diff": diff, "extend": extend, "seal": seal, "retry": retry,
-    "skip": skip, "cancel": cancel, "compensate": compensate, "answer": answer,
-    "export": export,
-}  # fmt: skip
-
-
 @asynccontextmanager
 async def _steering(settings: Settings) -> AsyncIterator[Any]:
     """A process that may run what it sets free."""
@@ -239,14 +222,14 @@ async def _watched(settings: Settings, perdure: Any, id: str, seconds: float | N
 
     view = await perdure.runbooks.show(id)
     is_live = not settings.json and output.console().is_terminal
-    with _pictures().live(is_live) as draw:
+    with output.tables("runbook_tables").live(is_live) as draw:
         try:
             async with asyncio.timeout(seconds):
                 while True:
                     draw(view)
                     if settings.json:
                         output.line({"id": view.id, "state": view.state, "progress": view.progress})
-                    if view.is_ended:
+                    if view.is_ended or view.state == QUARANTINED:
                         return view
                     view = await _next(perdure, view)
         except TimeoutError:
@@ -312,7 +295,7 @@ def _ask(settings: Settings, plan: Any) -> None:
     """At a terminal a grave plan is shown and agreed to first; who writes a script has agreed by writing it."""
     if settings.json or not sys.stdin.isatty() or plan.tier not in GRAVE:
         return
-    output.show(settings, plan, lambda: _pictures().plan_picture(plan))
+    output.show(settings, plan, lambda: output.tables("runbook_tables").plan_picture(plan))
     if not typer.confirm("Run it?", default=False, err=True):
         raise typer.Exit(FAILED)
 
@@ -337,10 +320,23 @@ def _text(file: str) -> str:
 
 
 def _show(settings: Settings, view: Any, detailed: bool = False) -> None:
-    output.show(settings, view, lambda: _pictures().runbook_picture(view, detailed))
+    output.show(settings, view, lambda: output.tables("runbook_tables").runbook_picture(view, detailed))
 
 
-def _pictures() -> Any:
-    from perdure.surfaces.cli.renderers import runbook_tables
-
-    return runbook_tables
+COMMANDS = {
+    "run": run,
+    "runbook": {
+        "plan": plan,
+        "show": show,
+        "list": list_runbooks,
+        "diff": diff,
+        "extend": extend,
+        "seal": seal,
+        "retry": retry,
+        "skip": skip,
+        "cancel": cancel,
+        "compensate": compensate,
+        "answer": answer,
+        "export": export,
+    },
+}

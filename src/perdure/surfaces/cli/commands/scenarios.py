@@ -11,18 +11,11 @@ import typer
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.exit_codes import FAILED
-from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from perdure.testing.scenarios import Outcome
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    scenario = group("Test processes: models, stubbed verbs, virtual time, expectations.")
-    command(scenario, "run")(run)
-    app.add_typer(scenario, name="scenario", rich_help_panel="Processes")
 
 
 async def run(
@@ -75,3 +68,6 @@ def _write(file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise usage("write", "report", str(file), f"it cannot be written ({error.strerror})") from None
+
+
+COMMANDS = {"scenario": {"run": run}}

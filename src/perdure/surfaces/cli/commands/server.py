@@ -12,14 +12,14 @@ import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.commands.worker import log_as_told, log_to_stderr, settle_memory, shown_url, tell
-from perdure.surfaces.cli.options import Settings, command
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import load_project, load_verbs, open_store
 from perdure.surfaces.cli.remote_server import only_on_store
 
-
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    command(app, "serve", "Running")(serve)
+KEYS_ALONE = (
+    "There are keys, and perdure.yaml does not say `server: {authentication: [keys]}`.\n"
+    "Requests without a key are refused: nobody is taken for the person at this machine."
+)
 
 
 def serve(
@@ -51,6 +51,8 @@ async def _serve(settings: Settings, host: str | None, port: int | None, is_call
     log_as_told(config)
     catalogue = load_verbs(config)
     async with open_store(settings, "caller" if is_caller else "worker", config, catalogue) as perdure:
+        if not config.server.authentication and await perdure.access.has_keys():
+            output.warn_in_box(KEYS_ALONE)
 
         def ready(url: str) -> None:
             settle_memory()
@@ -59,3 +61,6 @@ async def _serve(settings: Settings, host: str | None, port: int | None, is_call
 
         await run_server(perdure, config, host=host, port=port, ready=ready)
     tell(settings, {"ready": False, "stopped": True}, "✓ stopped")
+
+
+COMMANDS = {"serve": serve}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -12,21 +11,13 @@ from perdure.surfaces.cli import output
 from perdure.surfaces.cli.argument_values import json_object
 from perdure.surfaces.cli.commands.calls import REST_SECONDS, show_call
 from perdure.surfaces.cli.error_output import usage
-from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import open_store
 
 TaskWord = Annotated[str, typer.Argument(metavar="TASK", help="The task's key.", show_default=False)]
 Override = Annotated[
     str, typer.Option("--override", metavar="REASON", help="As one of the administrators, for others; recorded.")
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    tasks = group("Look after what processes ask of people.")
-    for name, function in COMMANDS.items():
-        command(tasks, name)(function)
-    app.add_typer(tasks, name="tasks", rich_help_panel="People")
 
 
 async def list_tasks(
@@ -43,7 +34,7 @@ async def list_tasks(
         found = await perdure.tasks.list(
             mine=mine, group=group, unclaimed=unclaimed, overdue=due, after=after, limit=limit
         )  # fmt: skip
-        output.show(settings, found, lambda: _pictures().tasks_picture(found))
+        output.show(settings, found, lambda: output.tables("process_tables").tasks_picture(found))
 
 
 async def show(settings: Settings, task: TaskWord) -> None:
@@ -114,7 +105,7 @@ async def complete(
         elif isinstance(view, RunbookView):
             output.show(settings, view, lambda: f"{view.state}: {view.progress}")
         else:
-            output.show(settings, view, lambda: _pictures().instance_picture(view))
+            output.show(settings, view, lambda: output.tables("process_tables").instance_picture(view))
 
 
 async def accept(settings: Settings, task: TaskWord, override: Override = "") -> None:
@@ -137,6 +128,8 @@ async def _ask(perdure: Any, task: str) -> dict[str, Any] | None:
     if not view.form:
         return None
     typer.echo(view.name, err=True)
+    for name, value in view.known.items():
+        typer.echo(f"{name}: {value if isinstance(value, str) else output.encode(value)}", err=True)
     return ask_form(view.form, lambda question: typer.prompt(question, default="", show_default=False, err=True), _say)
 
 
@@ -145,16 +138,18 @@ def _say(text: str) -> None:
 
 
 def _show(settings: Settings, view: Any) -> None:
-    output.show(settings, view, lambda: _pictures().task_picture(view))
+    output.show(settings, view, lambda: output.tables("process_tables").task_picture(view))
 
 
-def _pictures() -> Any:
-    from perdure.surfaces.cli.renderers import process_tables
-
-    return process_tables
-
-
-COMMANDS: dict[str, Callable[..., Any]] = {
-    "list": list_tasks, "show": show, "claim": claim, "unclaim": unclaim, "delegate": delegate,
-    "reassign": reassign, "complete": complete, "accept": accept,
-}  # fmt: skip
+COMMANDS = {
+    "tasks": {
+        "list": list_tasks,
+        "show": show,
+        "claim": claim,
+        "unclaim": unclaim,
+        "delegate": delegate,
+        "reassign": reassign,
+        "complete": complete,
+        "accept": accept,
+    }
+}

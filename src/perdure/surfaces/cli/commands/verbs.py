@@ -9,7 +9,7 @@ import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.exit_codes import FAILED
-from perdure.surfaces.cli.options import Settings, command, group
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import load_project, load_verbs
 from perdure.surfaces.cli.remote_server import get_verb, open_server, server_of, server_verbs
 from perdure.surfaces.cli.shell_completion import verb_names
@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from perdure.verbs import Catalogue, Verb
 
 EMPTY = "No verbs are declared here. Run `perdure init`, or name a folder with --definitions."
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    verbs = group("List, show, search and check the verbs.")
-    command(verbs, "list")(list_verbs)
-    command(verbs, "show")(show_verb)
-    command(verbs, "search")(search)
-    command(verbs, "lint")(lint)
-    app.add_typer(verbs, name="verbs", rich_help_panel="Project")
 
 
 async def list_verbs(settings: Settings) -> None:
@@ -127,3 +117,6 @@ def _list(settings: Settings, title: str, verbs: list[Verb], empty: str) -> None
     from perdure.surfaces.cli.renderers.verb_tables import verbs_picture
 
     output.show(settings, [brief(verb) for verb in verbs], lambda: verbs_picture(title, verbs, empty))
+
+
+COMMANDS = {"verbs": {"list": list_verbs, "show": show_verb, "search": search, "lint": lint}}

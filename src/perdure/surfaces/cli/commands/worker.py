@@ -11,20 +11,13 @@ import sys
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-import typer
-
 from perdure.surfaces.cli import output
-from perdure.surfaces.cli.options import Settings, command
+from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import load_project, load_verbs, open_store
 from perdure.surfaces.cli.remote_server import only_on_store
 
 if TYPE_CHECKING:
     from perdure.app import Config, Perdure
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    command(app, "worker", "Running")(worker)
 
 
 async def worker(settings: Settings) -> None:
@@ -111,3 +104,6 @@ def shown_url(url: str) -> str:
     if not parts.password:
         return url
     return parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", ":…@")).geturl()
+
+
+COMMANDS = {"worker": worker}

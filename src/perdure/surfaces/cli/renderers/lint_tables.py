@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from perdure.app.processes.lint import LintReport
-from perdure.bpmn.lint import Finding
+from perdure.bpmn.lint.findings import Finding
 from perdure.surfaces.cli.output import counted
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from perdure.errors import Problem
-from perdure.packs import Pack, Question, Template
+from perdure.packs.definition import Pack, Question, Template
 from perdure.surfaces.cli.output import counted
 from perdure.surfaces.cli.renderers import verb_tables
 from perdure.surfaces.cli.renderers.call_tables import table

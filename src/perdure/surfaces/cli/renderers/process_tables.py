@@ -199,6 +199,8 @@ def task_picture(view: TaskView) -> RenderableType:
         rows.extend(("adds", json_text(each)) for each in (proposal.add if isinstance(proposal.add, list) else []))
         rows.extend(("skips", Text(each)) for each in proposal.skip)
         rows.append(("by", Text(f"{proposal.agent}, but {proposal.why}")))
+    if view.known:
+        rows.append(("known", json_text(view.known)))
     if view.form:
         rows.append(("form", Text("\n".join(field_line(name, view.form) for name in view.form.get("properties", {})))))
     return _panel(Text(view.name, style="bold"), _grid(rows), "cyan")

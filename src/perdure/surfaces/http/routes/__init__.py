@@ -1,12 +1,11 @@
-"""Every route: those under /api, and those at the root."""
+"""Every endpoint: those of operations, and those of the server itself."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from perdure.app.operations.table import TABLE
-from perdure.surfaces.http.operation_routes import route_handlers
+from perdure.app.operations.operation_table import TABLE
+from perdure.surfaces.http.endpoint import Endpoint
+from perdure.surfaces.http.operation_routes import endpoints
 from perdure.surfaces.http.routes import dashboard, probes, sessions, webhooks
 
-API: tuple[Any, ...] = (*route_handlers(TABLE), *sessions.ROUTES)
-ROOT: tuple[Any, ...] = (*probes.ROUTES, *webhooks.ROUTES, *dashboard.ROUTES)
+_SERVER = (*sessions.ENDPOINTS, *probes.ENDPOINTS, *webhooks.ENDPOINTS, *dashboard.ENDPOINTS)
+ENDPOINTS: tuple[Endpoint, ...] = (*endpoints(TABLE), *_SERVER)

@@ -9,20 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from litestar import MediaType, Request, Response, get
-from litestar.exceptions import NotFoundException
 
-from perdure.surfaces.http.route_decorators import public
+from perdure.surfaces.http.endpoint import public
+from perdure.surfaces.http.json_request import JsonRequest
+from perdure.surfaces.http.json_response import ASK_AGAIN, HTML, Response, tagged
+from perdure.surfaces.http.problem_details import unknown_path
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
 HASHED = "assets/"
 FOR_EVER = "public, max-age=31536000, immutable"
-ASK_AGAIN = "no-cache"
 OURS = ("api", "hooks", "mcp", "health", "ready", "metrics")
 """First words of paths that are never pages."""
 PAGES = ("definitions", "inbox", "instances", "runbooks")
 """First words of pages about something whose name may have dots: `/definitions/verbs/kyc.open-case`."""
-AnyRequest = Request[Any, Any, Any]
 
 NOT_BUILT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Perdure</title></head><body>
 <h1>Perdure is running</h1>
@@ -61,40 +60,35 @@ def _file(path: Path, name: str) -> File:
     return File(data, media, f'"{sha256(data).hexdigest()[:20]}"', name.startswith(HASHED))
 
 
-@public(get, ["/", "/{path:path}"], include_in_schema=False, media_type=MediaType.HTML)
-async def show_page(request: AnyRequest, path: str = "") -> Response[bytes]:
+@public("GET", ["/", "/{path:path}"])
+async def show_page(request: JsonRequest) -> Response:
     """A file of the dashboard; for the addresses of its pages, the page that shows them."""
-    name = path.lstrip("/")
-    files: Files = request.app.state.files
+    name, files = request.words.get("path", ""), request.state.files
     if name.partition("/")[0] in OURS:
-        raise NotFoundException
+        raise unknown_path()
     found = files.find(name) if name else None
     if found is not None:
         return _served(request, found)
     if name.startswith(HASHED) or ("." in name.rpartition("/")[2] and name.partition("/")[0] not in PAGES):
-        raise NotFoundException
+        raise unknown_path()
     index = files.find("index.html")
-    return _served(request, index) if index is not None else Response(NOT_BUILT.encode(), media_type=MediaType.HTML)
+    return _served(request, index) if index is not None else Response(NOT_BUILT.encode(), media=HTML)
 
 
-@public(get, ["/api/docs", "/api/docs/{path:path}"], include_in_schema=False, media_type=MediaType.HTML)
-async def show_documentation(request: AnyRequest, path: str = "") -> Response[bytes]:
+@public("GET", ["/api/docs", "/api/docs/{path:path}"])
+async def show_documentation(request: JsonRequest) -> Response:
     """The API, to be read and tried."""
-    files: Files = request.app.state.files
-    name = path.lstrip("/")
+    name, files = request.words.get("path", ""), request.state.files
     found = files.find(f"docs/{name or 'index.html'}")
     if found is not None:
         return _served(request, found)
     if name:
-        raise NotFoundException
-    return Response(_plain(request.app.openapi_schema.to_schema()).encode(), media_type=MediaType.HTML)
+        raise unknown_path()
+    return Response(_plain(request.state.document.value).encode(), media=HTML)
 
 
-def _served(request: AnyRequest, file: File) -> Response[bytes]:
-    headers = {"ETag": file.tag, "Cache-Control": FOR_EVER if file.is_hashed else ASK_AGAIN}
-    if request.headers.get("if-none-match") == file.tag:
-        return Response(b"", status_code=304, headers=headers, media_type=file.media)
-    return Response(file.data, headers=headers, media_type=file.media)
+def _served(request: JsonRequest, file: File) -> Response:
+    return tagged(request, file.data, file.media, file.tag, FOR_EVER if file.is_hashed else ASK_AGAIN)
 
 
 def _plain(description: dict[str, Any]) -> str:
@@ -111,4 +105,4 @@ def _plain(description: dict[str, Any]) -> str:
     )
 
 
-ROUTES: tuple[Any, ...] = (show_page, show_documentation)
+ENDPOINTS = (show_page, show_documentation)

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from litestar import Request, Response, post
+import msgspec
 
 from perdure.app import Perdure
 from perdure.app.webhooks.receipt import HookReceipt, UnsignedError, receive
+from perdure.surfaces.http.endpoint import public
+from perdure.surfaces.http.json_request import JsonRequest
+from perdure.surfaces.http.json_response import Response, answer
 from perdure.surfaces.http.problem_details import RefusedRequest
-from perdure.surfaces.http.route_decorators import public
 
 KNOWN = frozenset({"duplicate", "late"})
 """What came before, or after the end: nothing more will come of it."""
 
 
-@public(post, "/hooks/{name:str}", tags=["hooks"], status_code=202, twofold=True)
-async def take_hook(request: Request[Any, Any, Any], name: str) -> Response[HookReceipt]:
+class HookName(msgspec.Struct, frozen=True):
+    """A hook."""
+
+    name: str
+
+
+@public("POST", "/hooks/{name}", "hooks", request=HookName, answer=HookReceipt, status=202, is_twofold=True)
+async def take_hook(request: JsonRequest) -> Response:
     """Take in a message signed as Standard Webhooks has it. The same id again within its window counts once."""
-    perdure: Perdure = request.app.state.perdure
+    perdure: Perdure = request.state.perdure
+    headers = {str(name, "latin-1"): str(value, "latin-1") for name, value in reversed(request.scope["headers"])}
     try:
-        receipt = await receive(perdure, perdure.runtime.hooks, name, dict(request.headers), await request.body())
+        receipt = await receive(perdure, perdure.runtime.hooks, request.words["name"], headers, await request.body())
     except UnsignedError as error:
         raise RefusedRequest(401, error.code, str(error), error.hint) from error
-    return Response(receipt, status_code=200 if receipt.outcome in KNOWN else 202)
+    return answer(receipt, 200 if receipt.outcome in KNOWN else 202)
 
 
-ROUTES: tuple[Any, ...] = (take_hook,)
+ENDPOINTS = (take_hook,)

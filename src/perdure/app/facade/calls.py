@@ -1,0 +1,134 @@
+"""Calls, dead letters and incidents over the table of operations."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from perdure.app.calls.views import CallView
+from perdure.app.facade.performer import Desk, pages
+from perdure.app.instances.views import InstanceView
+from perdure.app.lists.list_rows import DeadLetterItem, RunbookRow, StuckView
+from perdure.app.operations import calls, dead_letters, incidents
+from perdure.app.operations.calls import (
+    AmendCall,
+    ApproveAmendment,
+    CancelCall,
+    EraseCall,
+    ListCalls,
+    ResolveCall,
+    ShowCall,
+)
+from perdure.app.operations.dead_letters import DiscardLetter
+from perdure.app.operations.instances import ShowInstance, show_instance
+from perdure.app.operations.overview import show_overview
+from perdure.app.operations.request_fields import ById, Nothing, Paged
+from perdure.app.operations.verbs import ShowVerb, show_verb
+from perdure.app.overview.overview import Overview
+from perdure.app.quarantine import QUARANTINED
+from perdure.errors import CallFailedError, DamagedPayloadError, QuarantinedError, RejectedError, Rejection
+from perdure.runbooks.executor.call_executor import index_text
+
+MAX_LISTED = 1000
+
+
+class CallDesk(Desk):
+    """Calls, what could not be delivered to them, and what is stuck."""
+
+    call: Callable[..., Awaitable[CallView]]
+
+    async def result(self, verb: str, args: Mapping[str, Any] | None = None, **options: Any) -> Any:
+        """Call, wait for the end, and give back the result alone; a failed call raises CallFailedError."""
+        view = await self.call(verb, args, wait=True, **options)
+        if view.state != "completed":
+            error = view.error
+            if view.state == QUARANTINED and error is not None:
+                kind = DamagedPayloadError if error.code == DamagedPayloadError.code else QuarantinedError
+                raise kind("give the result of", "call", view.id, error.message.rstrip("."))
+            fact = f"{error.code}: {error.message}" if error is not None else f"it was {view.state}"
+            raise CallFailedError("complete", "call", view.id, fact.rstrip("."), error=error)
+        return view.result
+
+    async def status(self, id: str) -> CallView:
+        """A call as it is now; `quarantined`, with the error that names the damage, when its bytes fail a check."""
+        return await self._performer.ask(calls.show_call, ShowCall(id))
+
+    async def wait(self, id: str, timeout_seconds: float | None = None) -> CallView:
+        """Until the call has ended, or the time is up; then as `status`."""
+        return await self._performer.wait(calls.show_call, ShowCall(id), "end", timeout_seconds)
+
+    async def cancel(self, id: str, reason: str = "", *, seen: int | None = None) -> CallView:
+        """Stop a call. What it already did stays done; nothing is compensated."""
+        return await self._performer.ask(calls.cancel_call, CancelCall(id, reason), seen=seen)
+
+    async def dead_letters(self, limit: int = MAX_LISTED) -> list[dict[str, Any]]:
+        """What arrived and could not be delivered."""
+        found: list[dict[str, Any]] = []
+        async for item in pages(self._performer, DeadLetterItem, dead_letters.list_letters, Paged(), limit):
+            found.append(msgspec.structs.asdict(item))
+        return found
+
+    async def discard(self, message_id: str, reason: str) -> None:
+        """Close a dead letter without acting on it."""
+        await self._performer.ask(dead_letters.discard_letter, DiscardLetter(message_id, reason))
+
+    async def find(self, verb: str, /, limit: int = 100, **fields: Any) -> list[CallView]:
+        """Calls by the values of the verb's declared `index`, newest first; several fields must all match."""
+        where = [f"{name}:{index_text(value)}" for name, value in fields.items()]
+        if not where:
+            known = ", ".join((await self._performer.ask(show_verb, ShowVerb(verb))).index) or "none"
+            fact, hint = "no field was given", f"Indexed: {known}."
+            raise RejectedError(Rejection("invalid", "find calls of", "verb", verb, fact, hint))
+        found: list[CallView] = []
+        request = ListCalls(verb, where)
+        async for row in pages(self._performer, RunbookRow, calls.list_calls, request, limit):
+            found.append(await self.status(row.id))
+        return found
+
+    async def incidents(self, limit: int = MAX_LISTED) -> list[CallView | InstanceView]:
+        """Calls that need a person, instances that carry no call and do, and whatever is quarantined."""
+        ids: dict[str, None] = {}
+        async for item in pages(self._performer, StuckView, incidents.list_incidents, Paged(), limit):
+            ids[item.id if item.state == QUARANTINED else item.concerns or item.id] = None
+        found: list[CallView | InstanceView] = []
+        for id in ids:
+            found.append(await self._shown(id))
+        return found
+
+    async def overview(self) -> Overview:
+        """How things stand: what needs the principal, what is stuck, what runs, how much went through in a day."""
+        return await self._performer.ask(show_overview, Nothing())
+
+    async def retry(self, id: str, *, seen: int | None = None) -> CallView | InstanceView:
+        """Try again what an incident stopped, in the call itself or in the process that carries it."""
+        return await self._performer.ask(calls.retry_call, ById(id), seen=seen)
+
+    async def resolve(
+        self, id: str, result: Any = None, *, error: str | None = None, reason: str = "", seen: int | None = None
+    ) -> CallView | InstanceView:
+        """End by hand what an incident stopped, with a result or an error.
+
+        For a call that a process carries, the stuck task ends with that result, or with an error of that code.
+        """
+        return await self._performer.ask(calls.resolve_call, ResolveCall(id, result, error, reason), seen=seen)
+
+    async def amend(
+        self, id: str, data: Any = None, *, reason: str = "", target: Literal["input", "result"] = "input",
+        approve: int | None = None, seen: int | None = None,
+    ) -> CallView:  # fmt: skip
+        """Propose a correction of data with a reason, or approve one that someone else proposed."""
+        if approve is not None:
+            return await self._performer.ask(calls.approve_amendment, ApproveAmendment(id, approve), seen=seen)
+        return await self._performer.ask(calls.amend_call, AmendCall(id, data, reason, target), seen=seen)
+
+    async def erase(self, id: str, reason: str, *, seen: int | None = None) -> CallView:
+        """Erase the data of an ended call by a journalled tombstone; its history stays and still verifies."""
+        return await self._performer.ask(calls.erase_call, EraseCall(id, reason), seen=seen)
+
+    async def _shown(self, id: str) -> CallView | InstanceView:
+        try:
+            return await self.status(id)
+        except RejectedError:
+            return await self._performer.ask(show_instance, ShowInstance(id))

@@ -1,0 +1,58 @@
+"""The table of operations: every operation that a module of this package declares, in reading order."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from perdure.app.operations import (
+    audits,
+    calls,
+    dead_letters,
+    drafts,
+    events,
+    incidents,
+    instances,
+    keys,
+    messages,
+    overview,
+    packs,
+    processes,
+    runbooks,
+    tasks,
+    verbs,
+    waits,
+)
+from perdure.app.operations.operation import Operation
+
+Row = Operation[Any, Any]
+OF_SURFACES = frozenset({"metrics.read", "session.read"})
+"""Names that allow something a server itself does: show its counters, and let agents in."""
+
+
+def _declared(module: ModuleType) -> list[Row]:
+    return [each for each in vars(module).values() if isinstance(each, Operation)]
+
+
+TABLE: tuple[Row, ...] = tuple(
+    row
+    for module in (
+        verbs,
+        calls,
+        runbooks,
+        drafts,
+        overview,
+        events,
+        audits,
+        waits,
+        incidents,
+        instances,
+        keys,
+        dead_letters,
+        messages,
+        packs,
+        processes,
+        tasks,
+    )
+    for row in _declared(module)
+)

@@ -1,0 +1,44 @@
+"""A deployed process: the model with its pinned verbs, and its hash."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from perdure.bpmn.model import Error, Escalation, Message, Process, Signal
+from perdure.verb_contract import FlagContract, RetryPolicy
+
+Profile = Literal["hollow", "contract", "open"]
+
+
+class Binding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a task type stands for: the verb it is pinned to, and its policy."""
+
+    verb: str
+    version: int = 1
+    hash: str = ""
+    retry: RetryPolicy = RetryPolicy()
+    effects: Literal["none", "store", "external"] = "external"
+    redelivery: Literal["rerun", "incident"] = "rerun"
+
+
+class Deployed(msgspec.Struct, frozen=True, kw_only=True):
+    """One process with what it refers to, and the contract of the verb it carries. Its JSON is what is stored."""
+
+    process: Process
+    messages: tuple[Message, ...] = ()
+    signals: tuple[Signal, ...] = ()
+    errors: tuple[Error, ...] = ()
+    escalations: tuple[Escalation, ...] = ()
+    profile: Profile = "hollow"
+    verb: str = ""
+    flags: tuple[FlagContract, ...] = ()
+    is_loose: bool = False
+    """Flags that nobody declared are accepted as they come (a scenario without a verb)."""
+    compensation: dict[str, str] = {}
+    """Task type to the verb that undoes it."""
+    bindings: dict[str, Binding] = {}
+    """By task type, intakes and compensating verbs included."""
+    timeout_seconds: float | None = None
+    """The verb's own limit for the whole process."""

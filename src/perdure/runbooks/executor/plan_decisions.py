@@ -1,0 +1,171 @@
+"""Plan decisions: a decision receives the context of its runbook and may change the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from perdure.errors import RejectedError, Rejection
+from perdure.kernel.kernel import Aggregate
+from perdure.kernel.ports import Attachments
+from perdure.runbooks.executor.plan_cache import PlanCache, added_steps, course_of, document_of, numbers_of, plan_hash
+from perdure.runbooks.machine import commands as c
+from perdure.runbooks.machine.dag_progress import base_of
+from perdure.runbooks.machine.state import ENDED, Runbook, Step, links_of, step_id
+from perdure.runbooks.plan import Plan
+from perdure.sources import id_text
+from perdure.verbs import Catalogue
+from perdure.verbs.handlers import Decide, ResumptionContext, StepSummary
+from perdure.verbs.near_names import did_you_mean
+
+MAX_TOLD = 1000
+"""How many results a decision is shown, the latest of them."""
+REFERENCE = "$from"
+PARTS = ("add", "skip", "finish", "reason", "confidence")
+"""What the result of a person's decision may hold besides its data."""
+
+
+class Decisions:
+    """Reads contexts and turns what was decided into a change of the plan."""
+
+    def __init__(self, catalogue: Catalogue, documents: PlanCache) -> None:
+        self._catalogue = catalogue
+        self._documents = documents
+
+    async def context(self, aggregate: Aggregate, number: int) -> ResumptionContext:
+        state: Runbook = aggregate.state
+        completed = [at for at, step in enumerate(state.steps, 1) if step.status == "completed" and step.verb]
+        completed = sorted(completed, key=lambda at: links_of(state.steps[at - 1]).ended_at)[-MAX_TOLD:]
+        waiting: list[int] = []
+        ready: list[int] = []
+        for at, step in enumerate(state.steps, 1):
+            if at == number or step.status in ENDED:
+                continue
+            is_next = step.status == "ready" or (_hangs_only_on(step, number) and step.status == "pending")
+            (ready if is_next else waiting).append(at)
+        about = _cause(state, number)
+        return ResumptionContext(
+            course_of(state).case, id_text(aggregate.id),
+            await self._summary(aggregate, about) if about else None,
+            [await self._summary(aggregate, at) for at in completed],
+            [await self._summary(aggregate, at) for at in waiting[:MAX_TOLD]],
+            [await self._summary(aggregate, at) for at in ready[:MAX_TOLD]],
+        )  # fmt: skip
+
+    async def _summary(self, aggregate: Aggregate, number: int) -> StepSummary:
+        step: Step = aggregate.state.steps[number - 1]
+        plan = await self.plan_of(aggregate, number)
+        return StepSummary(
+            step_id(id_text(aggregate.id), number), links_of(step).name, step.verb, step.status,
+            plan.sentence if plan is not None else "", await self._documents.value_of(aggregate, step.result),
+            step.error.message if step.error is not None else "",
+        )  # fmt: skip
+
+    async def plan_of(self, aggregate: Aggregate, number: int) -> Any:
+        """The plan of one step, read when it is not in memory."""
+        for fragment in course_of(aggregate.state).fragments:
+            if fragment.first <= number < fragment.first + fragment.count:
+                whole = await self._documents.whole(aggregate, fragment.document)
+                return whole.steps[number - fragment.first]
+        return None
+
+    async def change(self, aggregate: Aggregate, decision: Decide, brought: Attachments) -> c.Change | None:
+        """What a decision does to the plan there is now; raises when it cannot be done."""
+        if not decision.changes_anything:
+            return None
+        state: Runbook = aggregate.state
+        skips = tuple(_numbers(state, decision.skip)) if decision.skip else ()
+        change = c.Change(skips=skips, is_last=decision.finish, reason=decision.reason, confidence=decision.confidence)
+        if not decision.add:
+            return change
+        before = await self._documents.plan(aggregate)
+        plan = self.extended(decision.add, before)
+        return self.growth(state, before, plan, change, brought)
+
+    def extended(self, add: str | list[dict[str, Any]], before: Plan) -> Plan:
+        """The plan with what is to be added behind it; ProgramError with everything that is wrong with that."""
+        from perdure.runbooks.language.compiler import compile_calls, compile_program  # noqa: PLC0415  seldom needed
+
+        if isinstance(add, str):
+            return compile_program(add, self._catalogue, after=before)
+        return compile_calls([_source(each) for each in add], self._catalogue, after=before)
+
+    def growth(self, state: Runbook, before: Plan, plan: Plan, change: c.Change, brought: Attachments) -> c.Change:
+        """The change that makes one plan of another; the new part of it is attached."""
+        hash, data = document_of(plan, len(before.steps))
+        brought.payloads.append((hash, data))
+        added = added_steps(plan.steps[len(before.steps) :], len(state.steps) + 1, numbers_of(state), self._catalogue)
+        return c.Change(
+            base_of(state), plan_hash(plan), hash, added, change.skips, change.is_last, change.reason,
+            change.confidence,
+        )  # fmt: skip
+
+
+def decision_in(result: Any) -> tuple[Any, Decide]:
+    """The data of a person's decision, and what they decided."""
+    if not isinstance(result, Mapping):
+        return result, Decide()
+    parts = {name: result[name] for name in PARTS if name in result}
+    data = {name: value for name, value in result.items() if name not in PARTS}
+    try:
+        return data, Decide(
+            data, parts.get("add") or "", [str(each) for each in parts.get("skip") or []],
+            bool(parts.get("finish", False)), str(parts.get("reason") or ""), _confidence(parts.get("confidence")),
+        )  # fmt: skip
+    except (TypeError, ValueError) as error:
+        fact = f"what it decides cannot be read ({error})"
+        raise RejectedError(Rejection("invalid", "complete", "decision", "?", fact)) from error
+
+
+def _confidence(given: Any) -> float | None:
+    return None if given is None else float(given)
+
+
+def _source(call: Mapping[str, Any]) -> Any:
+    from perdure.runbooks.language.program import CallSource  # noqa: PLC0415  only who grows needs it
+
+    known = {"verb", "args", "name", "after", "on_failure", "alternative", "gate", "section"}
+    if unknown := sorted(set(call) - known):
+        fact = f"a call has no '{unknown[0]}'"
+        raise RejectedError(Rejection("invalid", "add", "call", str(call.get("verb", "?")), fact))
+    given = {name: value for name, value in call.items() if name not in ("args", "after")}
+    return CallSource(args=_refs(call.get("args") or {}), after=tuple(call.get("after") or ()), **given)
+
+
+def _refs(value: Any) -> Any:
+    """JSON in which `{"$from": "name.path"}` stands for a step's result."""
+    from perdure.runbooks.language.program import Ref  # noqa: PLC0415  only who grows needs it
+
+    if isinstance(value, Mapping):
+        if set(value) == {REFERENCE}:
+            name, *path = str(value[REFERENCE]).split(".")
+            return Ref(name, tuple(int(each) if each.isdecimal() and each.isascii() else each for each in path))
+        return {key: _refs(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_refs(each) for each in value]
+    return value
+
+
+def _numbers(state: Runbook, names: Iterable[str]) -> list[int]:
+    known = numbers_of(state)
+    found: list[int] = []
+    for name in names:
+        if name not in known:
+            fact = f"it skips '{name}', and there is no such step"
+            raise RejectedError(Rejection("invalid", "apply", "decision", name, fact, did_you_mean(name, known)))
+        found.extend(known[name])
+    return found
+
+
+def _hangs_only_on(step: Step, number: int) -> bool:
+    links = links_of(step)
+    return links.unmet == 1 and number in (*links.needs, *links.after)
+
+
+def _cause(state: Runbook, number: int) -> int:
+    """The step whose end led to the decision; 0 when it hangs on nothing."""
+    links = links_of(state.steps[number - 1])
+    if links.decides:
+        return links.decides
+    before = [each for each in (*links.needs, *links.after) if state.steps[each - 1].status in ENDED]
+    return max(before, key=lambda each: links_of(state.steps[each - 1]).ended_at, default=0)

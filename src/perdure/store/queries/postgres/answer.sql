@@ -1,0 +1,7 @@
+-- name: tell_answer
+-- Differs because each row of the journal knows its transaction.
+INSERT INTO journal (aggregate, sequence, body, hash, xact) SELECT :aggregate::bytea, 1, :body::bytea, :hash::bytea,
+  (SELECT (pg_current_xact_id()::text::bigint + value::bigint)::text::xid8 FROM meta WHERE name = 'journal_base')
+WHERE EXISTS (SELECT 1 FROM answer
+  WHERE tenant = :tenant AND principal = :principal AND key = :key AND status = :status AND at = :at)
+ON CONFLICT DO NOTHING;

@@ -1,0 +1,6 @@
+-- name: tell_quarantine
+-- Differs because each row of the journal knows its transaction.
+INSERT INTO journal (aggregate, sequence, body, hash, xact) SELECT :aggregate::bytea, 1, :body::bytea, :hash::bytea,
+  (SELECT (pg_current_xact_id()::text::bigint + value::bigint)::text::xid8 FROM meta WHERE name = 'journal_base')
+WHERE EXISTS (SELECT 1 FROM quarantine WHERE quarantine.aggregate = :damaged AND place = :place AND found_at = :found_at)
+ON CONFLICT DO NOTHING;
