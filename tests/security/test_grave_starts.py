@@ -206,6 +206,7 @@ async def test_the_latest_version_of_a_called_process_counts_at_the_start(store_
         caller, ann = process("p", CALLS_Q), server.of("agent:ann")
         await deployed(server, model(caller, process("q", task(MILD))), by="agent:ann")
         await ann.post("/api/instances", {"process": "p"}, 201)
+        await server.idle()
         await ann.post("/api/processes", {"xml": model(process("q", task())), "profile": "open"}, 423)
         await deployed(server, model(process("q", task())))
         await ann.post("/api/instances", {"process": "p"}, 423)
