@@ -15,6 +15,8 @@ from perdure.app.calls.view_builder import CallViews
 from perdure.app.calls.views import CallView, EventView, ReceiptView
 from perdure.app.configuration.definitions import load_definitions, load_models
 from perdure.app.configuration.project import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
+from perdure.app.documents.documents import Documents
+from perdure.app.documents.local_documents import LocalDocuments
 from perdure.app.entity_lookup import MatchView, look_up
 from perdure.app.facade.calls import CallDesk
 from perdure.app.facade.lists import Listing
@@ -73,6 +75,8 @@ class Perdure(CallDesk, MessageDesk):
         self.packs: PackOperations = runtime.packs
         self._lists = Lists(runtime, origin, self.tasks, self._views)
         self.listing = Listing(performer)
+        self._documents = Documents(runtime, origin)
+        self.documents = LocalDocuments(performer, self._documents)
 
     @classmethod
     @asynccontextmanager
@@ -97,6 +101,7 @@ class Perdure(CallDesk, MessageDesk):
         span_exporter: Any = None,
         hooks: Hooks | None = None,
         secrets: Mapping[str, Secret] | None = None,
+        blobs: str | Path = "",
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
@@ -105,7 +110,8 @@ class Perdure(CallDesk, MessageDesk):
         `worker` looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs
         nothing. Nothing is measured or traced unless `telemetry` says so; `span_exporter` is any of OpenTelemetry's,
         in place of OTLP over HTTP. `hooks` says who sends signed messages, and whom a worker tells what happened.
-        `secrets` are what handlers get by name from `call.secret`, and nothing keeps.
+        `secrets` are what handlers get by name from `call.secret`, and nothing keeps. `blobs` is the folder that files
+        of documents are kept in, by default beside the store.
         """
         if hooks is not None:
             hooks.check()
@@ -120,7 +126,7 @@ class Perdure(CallDesk, MessageDesk):
         time = sources or SystemSources()
         runtime = Runtime(
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
-            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds),
+            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds), blobs=str(blobs),
         )  # fmt: skip
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
         runtime.packs = PackOperations([Path(each) for each in packs])
@@ -147,7 +153,7 @@ class Perdure(CallDesk, MessageDesk):
             "environment": config.environment, "packs": pack_places(config),
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
-            "hooks": config.hooks, "secrets": config.secrets,
+            "hooks": config.hooks, "secrets": config.secrets, "blobs": config.blobs,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})

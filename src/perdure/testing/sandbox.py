@@ -67,11 +67,12 @@ class Sandbox(Perdure):
         seed: int = 0,
         clock: VirtualSources | None = None,
         driver: Driver | None = None,
+        blobs: str | Path = "",
     ) -> AsyncIterator[Sandbox]:
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
             url, definitions=definitions, models=models, handlers=handlers, environment=environment, tenant=tenant,
-            principal=principal, clock=clock or VirtualSources(seed), driver=driver,
+            principal=principal, clock=clock or VirtualSources(seed), driver=driver, blobs=blobs,
         )  # fmt: skip
         try:
             yield sandbox
@@ -92,6 +93,7 @@ class Sandbox(Perdure):
         clock: VirtualSources,
         driver: Driver | None = None,
         checks: Sequence[Check] | None = None,
+        blobs: str | Path = "",
     ) -> Sandbox:
         """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
         catalogue = load_definitions(definitions, environment)
@@ -99,7 +101,7 @@ class Sandbox(Perdure):
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
         runtime = Runtime(
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True,
-            checks=checks,
+            checks=checks, blobs=str(blobs),
         )  # fmt: skip
         await runtime.start()
         try:

@@ -27,7 +27,7 @@ SEAL_SECONDS = 10.0
 CONFIG_KEYS = frozenset(
     {
         "store", "engine", "definitions", "models", "packs", "handlers", "environment", "retention", "seal", "server",
-        "hooks", "telemetry", "secrets",
+        "hooks", "telemetry", "secrets", "blobs",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
@@ -55,6 +55,7 @@ class Config(msgspec.Struct, frozen=True):
     hooks: Hooks = Hooks()
     telemetry: TelemetrySettings = TelemetrySettings()
     secrets: Mapping[str, Secret] = {}
+    blobs: str = ""
     folder: Path = Path()
 
 
@@ -98,6 +99,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         hooks=_hooks(fields, folder),
         telemetry=read_telemetry(fields),
         secrets=_secrets(fields, folder),
+        blobs=absolute_blobs(fields.text("blobs"), folder),
         folder=folder,
     )
 
@@ -160,3 +162,8 @@ def absolute_store(url: str, folder: Path) -> str:
     if url.startswith(prefix) and path and not path.startswith("/"):
         return prefix + str(folder / path)
     return url
+
+
+def absolute_blobs(place: str, folder: Path) -> str:
+    """A relative folder of blobs is relative to the configuration; empty: beside the store."""
+    return str(folder / place) if place and "://" not in place else place
