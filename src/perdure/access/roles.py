@@ -24,7 +24,7 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_EVERYONE, """
         audit.export call.list call.read dead-letter.list draft.read event.read incident.list instance.list
         instance.read overview.read pack.list pack.read parked.list process.list process.read runbook.list
-        runbook.read session.read task.list task.read verb.list verb.read document.list document.read document.types
+        runbook.read session.read task.list task.read verb.list verb.read document.list document.read
     """),
     (_roles("author", "operator"), "runbook.draft runbook.extend runbook.plan runbook.start verb.call"),
     (_roles("operator"), """

@@ -176,7 +176,7 @@ class Documents:
             fact = f"documents of type '{state.type}' are decided on by people alone"
             hint = "Ask the operation instead of the verb, or declare verify: {by_verb: true}."
             raise RejectedError(Rejection("forbidden", do, "document of type", state.type, fact, hint))
-        return c.DecisionRule(found.groups, found.four_eyes)
+        return c.DecisionRule(found.groups, found.four_eyes, found.agents)
 
     # --- found and read ------------------------------------------------------------------------------------------
 

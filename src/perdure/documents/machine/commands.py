@@ -27,6 +27,7 @@ class DecisionRule(msgspec.Struct, frozen=True):
 
     groups: tuple[str, ...] = ()
     four_eyes: bool = False
+    agents: bool = False
 
 
 class CreateDocument(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from perdure.documents.machine import commands as c
 from perdure.documents.machine import journal_entries as e
 from perdure.documents.machine.document_state import MAX_VERSIONS, Document, Version
 from perdure.errors import Rejection
+from perdure.human_tasks import AGENT
 from perdure.identifiers import id_text
 from perdure.journal import Decision, Origin
 
@@ -194,6 +195,9 @@ def _version(do: str, id: bytes, state: Document, number: int) -> Version | Reje
 
 
 def _may_decide(do: str, id: bytes, version: Version, rule: c.DecisionRule, origin: Origin) -> Rejection | None:
+    if origin.principal.startswith(AGENT) and not rule.agents:
+        fact = f"'{origin.principal}' is an agent"
+        return _refused("forbidden", do, id, fact, "Let a person decide, or declare verify: {agents: true}.")
     if rule.groups and not set(rule.groups) & set(origin.groups):
         return _outside(do, id, rule, origin)
     if rule.four_eyes and {version.by, *version.behind} & set(origin.names):
