@@ -15,6 +15,7 @@ ExecutionKind = Literal["sync", "durable"]
 Effects = Literal["none", "store", "external"]
 Redelivery = Literal["rerun", "incident"]
 Wait = Literal["track", "block"]
+Reevaluate = Literal["decisions", "always"]
 FieldType = Literal["string", "integer", "decimal", "boolean", "date", "timestamp", "uuid", "json", "enum"]
 
 CRUD = "crud::execute"
@@ -51,6 +52,8 @@ class Execution(msgspec.Struct, frozen=True):
     escalation: str | None = None
     decision: bool = False
     """It is told how far its runbook has come and may change what is still to run."""
+    reevaluate: Reevaluate = "decisions"
+    """Of a decision: `always` asks it again whenever a wait of its runbook has ended."""
     is_shared: bool = False
     """One completion ends every wait under the same key (`correlation: {fanout: true}`)."""
     task: TaskContract | None = None
@@ -115,6 +118,8 @@ class VerbDefinition(msgspec.Struct, frozen=True):
         for name in ("decision", "is_shared", "task", "agent"):
             if not whole["execution"][name]:
                 del whole["execution"][name]
+        if self.execution.reevaluate == "decisions":
+            del whole["execution"]["reevaluate"]
         return whole
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -28,6 +28,7 @@ from perdure.verbs.definition import (
     Effects,
     Execution,
     ExecutionKind,
+    Reevaluate,
 )
 from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.schema_shorthand import argument_name
@@ -123,11 +124,20 @@ def _common(fields: Fields, base: Execution) -> dict[str, Any]:
         "compensation": compensation,
         "compensate": fields.optional_text("compensate"),
         "decision": fields.boolean("decision"),
+        "reevaluate": _read_reevaluate(fields),
         "is_shared": _is_shared(fields),
         "task": read_task(task) if task is not None else None,
         "agent": read_agent(agent) if agent is not None else None,
         "wait": fields.word("wait", ("track", "block"), "track", {"fire-and-track": "track", "blocking": "block"}),
     }
+
+
+def _read_reevaluate(fields: Fields) -> Reevaluate:
+    is_always = fields.word("reevaluate", get_args(Reevaluate), "decisions") == "always"
+    if is_always and not fields.boolean("decision"):
+        hint = "Write decision: true, or remove the key."
+        fields.wrong(fields.get("reevaluate"), "wrong_kind", "only a decision is asked at every resume", hint)
+    return "always" if is_always else "decisions"
 
 
 def _refuse_durable_keys(fields: Fields) -> None:

@@ -129,6 +129,7 @@ ACCEPTED_KEYS = MappingProxyType(
                 "compensation",
                 "compensate",
                 "decision",
+                "reevaluate",
                 "wait",
                 "policy",
                 "task",
