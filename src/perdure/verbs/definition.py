@@ -8,7 +8,7 @@ import msgspec
 
 from perdure.human_tasks import TaskContract
 from perdure.payload import data_hash
-from perdure.verb_contract import ConsequenceTier, FlagContract, RetryPolicy
+from perdure.verb_contract import ConsequenceTier, FlagContract, FlagMerge, RetryPolicy, flag_content
 from perdure.verbs.agent_handlers import AgentContract
 
 ExecutionKind = Literal["sync", "durable"]
@@ -41,6 +41,8 @@ class Execution(msgspec.Struct, frozen=True):
     correlation_key: str = DEFAULT_CORRELATION_KEY
     payload_in: dict[str, str] = {}
     payload_out: tuple[str, ...] = ()
+    payload_merge: dict[str, FlagMerge] = {}
+    """How values that concurrent branches write to one path become one, by JSON pointer."""
     max_bytes: int = DEFAULT_MAX_BYTES
     sub_verbs: tuple[str, ...] = ()
     flags: tuple[FlagContract, ...] = ()
@@ -119,7 +121,8 @@ class VerbDefinition(msgspec.Struct, frozen=True):
             del whole["contract"]
         if not self.writes:
             del whole["writes"]
-        for name in ("decision", "is_shared", "task", "agent"):
+        whole["execution"]["flags"] = [flag_content(flag) for flag in whole["execution"]["flags"]]
+        for name in ("decision", "is_shared", "task", "agent", "payload_merge"):
             if not whole["execution"][name]:
                 del whole["execution"][name]
         if not self.execution.states_retry or self.execution.retry != RetryPolicy():
