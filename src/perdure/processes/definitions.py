@@ -191,7 +191,11 @@ class Definitions:
 
     def _carried(self, process: str, contract: Any) -> Carried | None:
         if contract is not None:
-            return Carried(verb=contract.verb, flags=contract.flags, compensation=dict(contract.compensation))
+            named = self._catalogue.find(contract.verb)
+            retry = named.execution.own_retry if named is not None else None
+            return Carried(
+                verb=contract.verb, flags=contract.flags, compensation=dict(contract.compensation), retry=retry
+            )  # fmt: skip
         verb = carrier_of(process, self._catalogue)
         return carried_by(verb) if verb is not None else None
 
