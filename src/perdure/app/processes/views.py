@@ -28,7 +28,7 @@ from perdure.bpmn.model import (
 from perdure.bpmn.svg import Mark, Marks
 from perdure.bpmn.xml import write_model
 from perdure.engine import ProcessVersion, Told
-from perdure.verbs.consequences import Consequence
+from perdure.verbs.consequence_tier import Consequence
 
 
 class ProcessView(msgspec.Struct, frozen=True):
