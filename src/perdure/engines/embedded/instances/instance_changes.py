@@ -21,9 +21,9 @@ from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import PENDING, Attachments, InboxRow
 from perdure.overrides import Guard
 from perdure.payload import digest_text
+from perdure.processes.called_process_tasks import tasks_below, tasks_lost
 from perdure.processes.instance_reader import instance_id
 from perdure.processes.plan_cache import Definition
-from perdure.processes.unseen_tasks import tasks_below, tasks_lost
 from perdure.runbooks.machine.runbook_machine import NOTICE
 from perdure.sources import Id, id_text
 

@@ -1,4 +1,4 @@
-"""Unseen tasks: human tasks of processes that an aggregate called or would call; its own machine knows none of them.
+"""Human tasks of processes that an aggregate called or would call; its own machine knows none of them.
 
 | a called instance | tasks that an act on the caller leaves behind |
 |---|---|
