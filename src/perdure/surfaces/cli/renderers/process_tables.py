@@ -189,7 +189,7 @@ def migration_picture(plan: MigrationPlan) -> RenderableType:
         rows.append((f"token {move.token}", Text(move.before if same else f"{move.before} → {move.after}")))
     for label, each in (
         ("keeps timers", plan.kept_timers), ("keeps messages", plan.kept_messages),
-        ("ends waits", plan.ended_waits), ("new waits", plan.new_waits),
+        ("ends waits", plan.ended_waits), ("new waits", plan.new_waits), ("goes around", plan.goes_around),
     ):  # fmt: skip
         if each:
             rows.append((label, Text(", ".join(each))))
