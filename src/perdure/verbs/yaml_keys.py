@@ -155,7 +155,7 @@ ACCEPTED_KEYS = MappingProxyType(
         "retry": RETRY_KEYS,
         "policy": RETRY_KEYS | {"timeout", "escalation"},
         "correlation": frozenset({"key", "field", "business_key", "fanout"}),
-        "payload": frozenset({"in", "out", "max_bytes"}),
+        "payload": frozenset({"in", "out", "max_bytes", "merge"}),
         "flag": frozenset(["type", "values", "initial", "once", "writers", "merge", "format"]),
         "start_process": frozenset(["process_ref", "correlation_field", "timeout", "escalation"]),
         "arg": SCHEMA_KEYS | {"name", "maps_to", "lookup"},
