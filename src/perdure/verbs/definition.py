@@ -128,13 +128,10 @@ class VerbDefinition(msgspec.Struct, frozen=True):
         for name in ("decision", "is_shared", "task", "agent", "payload_merge"):
             if not whole["execution"][name]:
                 del whole["execution"][name]
-<<<<<<< HEAD
         if self.execution.reevaluate == "decisions":
             del whole["execution"]["reevaluate"]
-=======
         if not self.execution.states_retry or self.execution.retry != RetryPolicy():
             del whole["execution"]["states_retry"]  # a policy that differs from the default speaks for itself
->>>>>>> main
         return whole
 
 
