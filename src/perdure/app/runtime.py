@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from perdure.access.api_key_cache import KeyRing
 from perdure.access.machine import AccessMachine
 from perdure.app.documents.duties import DocumentDuties
-from perdure.app.documents.submissions import SubmissionChecks
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
-from perdure.app.lease_renewal import under_new_lease
+from perdure.app.lost_lease_retry import under_new_lease
 from perdure.app.operations.version_locks import Guards
 from perdure.app.overview.counts import Counts
 from perdure.app.packs import PackOperations
@@ -29,26 +28,28 @@ from perdure.errors import FencedError, PerdureError
 from perdure.journal import Machine, Origin
 from perdure.kernel.kernel import Aggregate, Kernel, Preparation, Prepared
 from perdure.processes.definitions import Definitions
-from perdure.processes.forms import Forms
 from perdure.processes.instance_reader import InstanceReader
 from perdure.processes.kernel_machines import process_machines
 from perdure.processes.plan_cache import Plans
+from perdure.processes.wait_schemas import Forms
 from perdure.runbooks.executor.call_executor import CallExecutor
 from perdure.runbooks.executor.completion_fan_out import FANOUT
 from perdure.runbooks.executor.completion_inbox import Inbox
 from perdure.runbooks.executor.recovery import Recovery
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.sources import SECOND, Micros, Sources, SystemSources
+from perdure.store.idempotent_answers import ANSWERS_KEPT
 from perdure.store.ports import Driver
-from perdure.store.request_answers import ANSWERS_KEPT
 from perdure.store.sealer import Sealer
 from perdure.store.store import Store
 from perdure.telemetry import Spans, TelemetrySettings, open_spans
 from perdure.verbs import Catalogue, HandlerRegistry
+from perdure.verbs.references import Bounds
 from perdure.work.computations import Computations
 from perdure.work.entity_records import RecordDesk
 from perdure.work.ports import TimerFound
 from perdure.work.process_lease import LEASE_SECONDS, Lease
+from perdure.work.record_references import RECORD, RecordReferences
 from perdure.work.store_clock import StoreClock, told
 from perdure.work.store_retry import retry_until_stored
 from perdure.work.timers import Timers
@@ -111,12 +112,12 @@ class Runtime:
         )  # fmt: skip
         self.desk = RecordDesk(self.store, catalogue)
         self.router = Router(registry, self.desk.open, has_threads=not is_driven, now=sources.now)
+        self.router.register(RECORD, RecordReferences(self.desk), Bounds())
         self.conductor = CallExecutor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
         self.intake = Inbox(self.conductor, sources)
         self.upkeep = Recovery(self.conductor, sources)
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
         self.blobs = open_blobs(blobs or default_place(driver.url), sources.now)
-        self.submissions = SubmissionChecks(self.blobs)
         self.document_duties = DocumentDuties(self)
         self.computations = Computations(has_threads=not is_driven)
         self.definitions = Definitions(self.kernel, self.store, catalogue, plans, given, self.computations.run)

@@ -274,7 +274,7 @@ class Documents:
     # --- inside --------------------------------------------------------------------------------------------------
 
     async def _checked(self, type: DocumentType, submission: Submission) -> Checked:
-        return await self._runtime.submissions.check(
+        return await self._runtime.document_duties.submissions.check(
             type, self._origin.tenant, submission, self._runtime.sources.now()
         )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from perdure.access.principal_names import PLATFORM
+from perdure.app.documents.submissions import SubmissionChecks
 from perdure.app.documents.views import CollectedView
 from perdure.documents.machine import commands as c
 from perdure.documents.machine.document_machine import RETENTION, DocumentMachine
@@ -28,6 +29,7 @@ class DocumentDuties:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+        self.submissions = SubmissionChecks(runtime.blobs)
 
     async def fire(self, timer: TimerFound) -> None:
         """A validity ended, or the time that data is kept."""
