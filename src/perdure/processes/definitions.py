@@ -29,14 +29,14 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.payload import canonical, digest, digest_text
-from perdure.processes.consequences import Consequences
 from perdure.processes.plan_cache import Definition, MissingPlan, Plans, definition_of
 from perdure.processes.ports import ProcessReads
+from perdure.processes.start_consequence_tier import Consequences
 from perdure.processes.verb_bindings import Carried, bind, carried_by, carrier_of, choose_process, starts_of
 from perdure.sources import Id, iso
 from perdure.verb_contract import is_grave
 from perdure.verbs import Catalogue
-from perdure.verbs.consequences import Consequence, consequence_of
+from perdure.verbs.consequence_tier import Consequence, consequence_of
 
 MAX_PROCESSES = 1000
 Run = Callable[[str, Callable[[], Sequence[Problem]]], Awaitable[Sequence[Problem]]]
@@ -191,7 +191,11 @@ class Definitions:
 
     def _carried(self, process: str, contract: Any) -> Carried | None:
         if contract is not None:
-            return Carried(verb=contract.verb, flags=contract.flags, compensation=dict(contract.compensation))
+            named = self._catalogue.find(contract.verb)
+            retry = named.execution.own_retry if named is not None else None
+            return Carried(
+                verb=contract.verb, flags=contract.flags, compensation=dict(contract.compensation), retry=retry
+            )  # fmt: skip
         verb = carrier_of(process, self._catalogue)
         return carried_by(verb) if verb is not None else None
 

@@ -57,6 +57,13 @@ class Execution(msgspec.Struct, frozen=True):
     """For whom the wait of a durable verb is a task, where it is one."""
     agent: AgentContract | None = None
     """What its handler may use and do, where that is an agent."""
+    states_retry: bool = False
+    """The definition writes how often to try, even where that equals the default."""
+
+    @property
+    def own_retry(self) -> RetryPolicy | None:
+        """The policy that the definition itself writes; None when it writes none."""
+        return self.retry if self.states_retry or self.retry != RetryPolicy() else None
 
 
 class Sentences(msgspec.Struct, frozen=True):
@@ -115,6 +122,8 @@ class VerbDefinition(msgspec.Struct, frozen=True):
         for name in ("decision", "is_shared", "task", "agent"):
             if not whole["execution"][name]:
                 del whole["execution"][name]
+        if not self.execution.states_retry or self.execution.retry != RetryPolicy():
+            del whole["execution"]["states_retry"]  # a policy that differs from the default speaks for itself
         return whole
 
 

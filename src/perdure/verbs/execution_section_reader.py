@@ -32,6 +32,7 @@ from perdure.verbs.definition import (
 from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.schema_shorthand import argument_name
 from perdure.verbs.task_section_reader import read_task
+from perdure.verbs.yaml_keys import RETRY_KEYS
 from perdure.verbs.yaml_nodes import Node
 
 KIND_ALIASES: dict[str, ExecutionKind] = {"direct": "sync", "workflow": "durable"}
@@ -118,6 +119,7 @@ def _common(fields: Fields, base: Execution) -> dict[str, Any]:
         "effects": fields.word("effects", ("none", "store", "external"), natural),
         "redelivery": fields.word("redelivery", ("rerun", "incident"), "rerun"),
         "retry": _read_retry(fields),
+        "states_retry": _states_retry(fields),
         "sub_verbs": fields.texts("sub_verbs"),
         "flags": tuple(read_flag(name, node, fields) for name, node in fields.mapping("flags").items()),
         "compensation": compensation,
@@ -181,13 +183,21 @@ def _payload_in(payload: Fields) -> dict[str, str]:
 
 
 def _read_retry(fields: Fields) -> RetryPolicy:
-    policy, retry = fields.child("policy", "policy"), fields.child("retry", "retry")
+    policy, retry = _policies(fields)
     if policy is not None and retry is not None:
         for key in sorted(set(policy.keys()) & set(retry.keys())):
             fields.wrong(retry.get(key), "clash", f"'{key}' is given in both 'retry' and 'policy'", "Keep one.")
     found = [read_retry(part) for part in (policy, retry) if part is not None]
     changes = {name: value for part in found for name, value in part.items()}
     return RetryPolicy(**changes)
+
+
+def _states_retry(fields: Fields) -> bool:
+    return any(part is not None and RETRY_KEYS.intersection(part.keys()) for part in _policies(fields))
+
+
+def _policies(fields: Fields) -> tuple[Fields | None, Fields | None]:
+    return fields.child("policy", "policy"), fields.child("retry", "retry")
 
 
 def read_retry(fields: Fields) -> dict[str, Any]:

@@ -47,8 +47,8 @@ from perdure.app.runbooks.plan_composition import (
 )
 from perdure.app.runbooks.plan_start_checks import check_agreed, check_extension, check_verbs
 from perdure.app.runbooks.runbook_scan import walk_case, walk_plans
+from perdure.app.runbooks.step_human_tasks import unseen_tasks
 from perdure.app.runbooks.timeline import Timeline, timeline_of
-from perdure.app.runbooks.unseen_tasks import unseen_tasks
 from perdure.app.runbooks.view_builder import plan_diff
 from perdure.app.runbooks.views import PlanDiff, PlanView, RunbookView, detailed
 from perdure.errors import QuarantinedError, RejectedError, Rejection

@@ -133,7 +133,7 @@ class RunbookOperations(RunbookDesk):
         edges: Sequence[tuple[str, str]] = (),
         file: str = "",
     ) -> RunbookView:
-        """Add steps behind those there are. `edges` let a step that has not begun come after another.
+        """Add steps behind those there are. An edge is a pair: a step that has not begun, and the one it now waits for.
 
         Instead of a program, a function may give the longer plan for the one there is; what it raises is raised here.
         """

@@ -88,7 +88,7 @@ class RunbookDesk(facade.RunbookDesk):
         phrase: str = "",
         seen: int | None = None,
     ) -> RunbookView:
-        """Add steps behind those there are. `edges` let a step that has not begun come after another."""
+        """Add steps behind those there are. An edge is a pair: a step that has not begun, and one it now waits for."""
         request = ExtendRunbook(
             program, None, dict(variables or {}), form, id=id, edges=list(edges), confirm=confirm, phrase=phrase
         )  # fmt: skip

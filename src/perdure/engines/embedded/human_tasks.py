@@ -26,8 +26,8 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import APPLIED, Attachments, InboxRow
 from perdure.payload import canonical, digest
+from perdure.processes.called_process_tasks import tasks_below
 from perdure.processes.instance_reader import instance_id
-from perdure.processes.unseen_tasks import tasks_below
 from perdure.runbooks.machine.runbook_machine import NOTICE
 from perdure.sources import Id, id_text
 

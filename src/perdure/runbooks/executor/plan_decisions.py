@@ -10,7 +10,7 @@ from perdure.kernel.kernel import Aggregate
 from perdure.kernel.ports import Attachments
 from perdure.runbooks.executor.plan_cache import PlanCache, added_steps, course_of, document_of, numbers_of, plan_hash
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine.dag_progress import base_of
+from perdure.runbooks.machine.dag_progress import base_of, begun_state, is_not_begun
 from perdure.runbooks.machine.state import ENDED, Runbook, Step, links_of, step_id
 from perdure.runbooks.plan import Plan
 from perdure.sources import id_text
@@ -20,7 +20,6 @@ from perdure.verbs.near_names import did_you_mean
 
 MAX_TOLD = 1000
 """How many results a decision is shown, the latest of them."""
-REFERENCE = "$from"
 PARTS = ("add", "skip", "finish", "reason", "confidence")
 """What the result of a person's decision may hold besides its data."""
 
@@ -85,10 +84,11 @@ class Decisions:
     def extended(self, add: str | list[dict[str, Any]], before: Plan) -> Plan:
         """The plan with what is to be added behind it; ProgramError with everything that is wrong with that."""
         from perdure.runbooks.language.compiler import compile_calls, compile_program  # noqa: PLC0415  seldom needed
+        from perdure.runbooks.language.json_calls import calls_from_json  # noqa: PLC0415  seldom needed
 
         if isinstance(add, str):
             return compile_program(add, self._catalogue, after=before)
-        return compile_calls([_source(each) for each in add], self._catalogue, after=before)
+        return compile_calls(calls_from_json(add), self._catalogue, after=before)
 
     def growth(self, state: Runbook, before: Plan, plan: Plan, change: c.Change, brought: Attachments) -> c.Change:
         """The change that makes one plan of another; the new part of it is attached."""
@@ -121,31 +121,6 @@ def _confidence(given: Any) -> float | None:
     return None if given is None else float(given)
 
 
-def _source(call: Mapping[str, Any]) -> Any:
-    from perdure.runbooks.language.program import CallSource  # noqa: PLC0415  only who grows needs it
-
-    known = {"verb", "args", "name", "after", "on_failure", "alternative", "gate", "section"}
-    if unknown := sorted(set(call) - known):
-        fact = f"a call has no '{unknown[0]}'"
-        raise RejectedError(Rejection("invalid", "add", "call", str(call.get("verb", "?")), fact))
-    given = {name: value for name, value in call.items() if name not in ("args", "after")}
-    return CallSource(args=_refs(call.get("args") or {}), after=tuple(call.get("after") or ()), **given)
-
-
-def _refs(value: Any) -> Any:
-    """JSON in which `{"$from": "name.path"}` stands for a step's result."""
-    from perdure.runbooks.language.program import Ref  # noqa: PLC0415  only who grows needs it
-
-    if isinstance(value, Mapping):
-        if set(value) == {REFERENCE}:
-            name, *path = str(value[REFERENCE]).split(".")
-            return Ref(name, tuple(int(each) if each.isdecimal() and each.isascii() else each for each in path))
-        return {key: _refs(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_refs(each) for each in value]
-    return value
-
-
 def _numbers(state: Runbook, names: Iterable[str]) -> list[int]:
     known = numbers_of(state)
     found: list[int] = []
@@ -153,7 +128,11 @@ def _numbers(state: Runbook, names: Iterable[str]) -> list[int]:
         if name not in known:
             fact = f"it skips '{name}', and there is no such step"
             raise RejectedError(Rejection("invalid", "apply", "decision", name, fact, did_you_mean(name, known)))
-        found.extend(known[name])
+        if begun := begun_state(state, known[name]):
+            fact = f"it skips '{name}', which is {begun}"
+            hint = "Skip steps that have not begun; cancel those that have."
+            raise RejectedError(Rejection("wrong_state", "apply", "decision", name, fact, hint))
+        found.extend(each for each in known[name] if is_not_begun(state.steps[each - 1]))
     return found
 
 

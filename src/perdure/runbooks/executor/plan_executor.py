@@ -25,7 +25,7 @@ from perdure.runbooks.executor.plan_cache import (
 from perdure.runbooks.executor.plan_decisions import Decisions
 from perdure.runbooks.executor.step_launcher import KIND, Known, Launcher
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine.dag_progress import base_of
+from perdure.runbooks.machine.dag_progress import base_of, begun_state
 from perdure.runbooks.machine.journal_entries import Added
 from perdure.runbooks.machine.state import Failure, Pin, VerbPin, has_step
 from perdure.runbooks.plan import Plan
@@ -191,6 +191,12 @@ class PlanExecutor:
         state = (await self._kernel.read(id, origin)).state
         return state.course is not None and base_of(state) != base
 
+    async def _is_outdated(self, id: Id, origin: Origin, change: c.Change) -> bool:
+        """Whether the plan was extended, or a step it skips has begun, since a change was made."""
+        state = (await self._kernel.read(id, origin)).state
+        has_begun = any(begun_state(state, [number]) for number in change.skips)
+        return has_begun or (bool(change.added) and base_of(state) != change.base)
+
     # --- what became of steps ------------------------------------------------------------------------------------
 
     async def report(
@@ -225,7 +231,7 @@ class PlanExecutor:
             try:
                 return await self._kernel.ask(KIND, id, origin, self.together(changed, origin, carried, known))
             except RejectedError as error:
-                if changed.change is None or not await self._has_changed(id, origin, changed.change.base):
+                if changed.change is None or not await self._is_outdated(id, origin, changed.change):
                     raise error
         raise RejectedError(
             Rejection("blocked", "extend", "runbook", id_text(id), "its plan kept changing", "Try again.")

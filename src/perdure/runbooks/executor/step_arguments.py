@@ -56,7 +56,7 @@ def _placed(into: Any, at: Path, value: Any) -> Any:
 
 
 def holds(condition: Condition, value_of: ValueOf) -> bool:
-    """How a condition comes out; a path that leads nowhere is not true, and equal to nothing."""
+    """How a condition comes out; UnresolvedError when it needs a field that did not arrive."""
     match condition:
         case Test():
             return _test(condition, value_of)
@@ -71,10 +71,7 @@ def holds(condition: Condition, value_of: ValueOf) -> bool:
 
 
 def _test(test: Test, value_of: ValueOf) -> bool:
-    try:
-        found = dig(value_of(test.step), test)
-    except UnresolvedError:
-        return test.operator == "!="
+    found = dig(value_of(test.step), test)
     match test.operator:
         case None:
             return bool(found)

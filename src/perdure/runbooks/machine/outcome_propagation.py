@@ -16,6 +16,7 @@ from perdure.runbooks.machine.attempt_outcomes import attempt_number, outcome_en
 from perdure.runbooks.machine.dag_progress import (
     course_of,
     is_active,
+    is_not_begun,
     is_over,
     is_untouched,
     lost,
@@ -208,21 +209,17 @@ class Flow:
     # --- commands that come with others --------------------------------------------------------------------------
 
     def change(self, step: int, change: c.Change) -> None:
-        """What a decision does to the plan; steps that have begun are left as they are."""
+        """What a decision does to the plan; when it ends the runbook, steps that have begun are left as they are."""
         self.emit(e.DecisionMade(step, self.now, change.reason, change.confidence, change.is_last))
         if change.added:
             first = len(self.state.steps) + 1
             self.emit(e.StepsAdded(self.now, change.plan, change.document, first, change.added))
         skips: Iterable[int] = range(1, len(self.state.steps) + 1) if change.is_last else change.skips
         for number in skips:
-            if self._has_not_begun(number):
+            if is_not_begun(self.state.steps[number - 1]):
                 self.emit(e.StepSkipped(number, self.now, "decision", change.reason))
         if change.is_last and not course_of(self.state).is_sealed:
             self.emit(e.RunbookSealed(self.now))
-
-    def _has_not_begun(self, number: int) -> bool:
-        step = self.state.steps[number - 1]
-        return is_untouched(step) or step.status == "ready" or bool(links_of(step).gated_at)
 
     def begin(self, begin: Begin, worker: int, before: Runbook | None) -> None:
         """Launch what has just become ready, and what becomes ready by that, as far as `begin` knows how."""

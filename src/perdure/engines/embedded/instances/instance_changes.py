@@ -19,9 +19,9 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import PENDING, Attachments, InboxRow
 from perdure.payload import digest_text
+from perdure.processes.called_process_tasks import tasks_below
 from perdure.processes.instance_reader import instance_id
 from perdure.processes.plan_cache import Definition
-from perdure.processes.unseen_tasks import tasks_below
 from perdure.runbooks.machine.runbook_machine import NOTICE
 from perdure.sources import Id, id_text
 

@@ -43,8 +43,8 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.payload import Held
-from perdure.processes.forms import declared
 from perdure.processes.payload_merge import Change, seen_from
+from perdure.processes.wait_schemas import declared
 from perdure.runbooks.executor.call_executor import MAX_ENTITY_CONFLICTS
 from perdure.sources import id_text, iso, parse_id
 from perdure.verbs import Verb

@@ -12,11 +12,11 @@ from perdure.bpmn.machine.state import Instance, Node
 from perdure.engines.embedded.instances.instances import Instances
 from perdure.engines.embedded.jobs.job_arguments import checked_args
 from perdure.kernel.kernel import Aggregate
-from perdure.processes.forms import SCHEMA, Forms, declared
 from perdure.processes.known_values import Asked, contested, is_same, refuse, replaceable, still_known
 from perdure.processes.payload_merge import Change, seen_from
 from perdure.processes.plan_cache import Definition
 from perdure.processes.verb_bindings import INTAKE
+from perdure.processes.wait_schemas import SCHEMA, Forms, declared
 from perdure.sources import iso
 from perdure.verbs import Verb
 

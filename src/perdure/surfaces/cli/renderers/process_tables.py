@@ -145,11 +145,27 @@ def process_picture(view: Any) -> RenderableType:
         parts.append(table("Flags", ("flag", "contract"), flags, ""))
     if view.bindings:
         bound = [
-            (Text(name), Text(f"{each['verb']} v{each['version']}"), Text(f"{each['max_attempts']} attempts"))
+            (Text(name), Text(f"{each['verb']} v{each['version']}"), Text(_policy(each["policy"])))
             for name, each in view.bindings.items()
         ]
         parts.append(table("Bindings", ("type", "verb", "policy"), bound, ""))
+    own = [
+        (Text(each["id"]), Text(counted(int(each["max_attempts"]), "attempt")))
+        for each in view.elements
+        if "max_attempts" in each
+    ]
+    if own:
+        parts.append(table("Attempts that tasks set themselves", ("element", "attempts"), own, ""))
     return Group(*parts)
+
+
+def _policy(retry: dict[str, Any]) -> str:
+    """`3 attempts, exponential from 2 s to 30 s, after transient_external`."""
+    attempts = counted(retry["max_attempts"], "attempt")
+    if retry["max_attempts"] == 1:
+        return attempts
+    delay = f"{retry['backoff']} from {retry['base_delay_seconds']:g} s to {retry['max_delay_seconds']:g} s"
+    return f"{attempts}, {delay}, after {', '.join(retry['retry_on'])}"
 
 
 def _contract(flag: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Unseen tasks: human tasks of processes that an aggregate called, which its own machine does not know of."""
+"""Human tasks of the processes that an aggregate called, which its own machine does not know of."""
 
 from __future__ import annotations
 

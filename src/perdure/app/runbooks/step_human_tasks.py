@@ -1,4 +1,4 @@
-"""Unseen tasks of a step: those that its verb declares, or that the process has which carries it."""
+"""Human tasks of a step: those that its verb declares, or that the process has which carries it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.kernel.kernel import Aggregate
 from perdure.overrides import Guard, contract_guard
-from perdure.processes.unseen_tasks import tasks_of_instance, tasks_of_process
+from perdure.processes.called_process_tasks import tasks_of_instance, tasks_of_process
 from perdure.runbooks.machine.runbook_machine import carried_as
 from perdure.runbooks.machine.state import Runbook, Step
 from perdure.sources import id_text
