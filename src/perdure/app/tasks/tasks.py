@@ -112,6 +112,7 @@ class TaskOperations(TaskDesk):
     async def proposal(self, key: str) -> Proposal | None:
         """What an agent proposes as the answer; None when nothing is proposed there (any more)."""
         id, number = task_place(key)
+        await self._owner(key)
         seen = await self._seen(id, number)
         if seen is None or not seen.token:
             return None
@@ -119,6 +120,10 @@ class TaskOperations(TaskDesk):
 
     async def verbs(self, key: str) -> Sequence[str]:
         """The verbs that the data of a task, open or ended, come from."""
+        return await self._data_verbs.of_place(await self._owner(key), task_place(key)[1])
+
+    async def _owner(self, key: str) -> Aggregate:
+        """The call, runbook or instance of a task, open or ended."""
         id, number = task_place(key)
         try:
             aggregate = await self._runtime.kernel.read(id, self._origin)
@@ -127,7 +132,7 @@ class TaskOperations(TaskDesk):
         is_step = aggregate.kind == RUNBOOK and 1 <= number <= len(aggregate.state.steps)
         if not is_step and aggregate.kind != INSTANCE:
             raise RejectedError(_unknown(key))
-        return await self._data_verbs.of_place(aggregate, number)
+        return aggregate
 
     async def complete(
         self, key: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", override: str = "",

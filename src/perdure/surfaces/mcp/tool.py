@@ -29,7 +29,7 @@ class ToolSession(NamedTuple):
 
     def check_all(self, operation: str, verbs: Iterable[str]) -> None:
         """Refuse a principal whose key does not reach every verb of a thing."""
-        for verb in verbs if not self.principal.reaches_every_verb else ():
+        for verb in verbs if self.is_narrow else ():
             self.check(operation, verb)
 
     async def perform(self, operation: Operation[R, A], request: R, *, key: str = "") -> A:
@@ -37,9 +37,14 @@ class ToolSession(NamedTuple):
         context = Context(self.perdure, self.principal, idempotency_key=own_key(self.principal, key))
         return await perform(context, operation, request)
 
-    async def reaches(self, verbs: Awaitable[Iterable[str]]) -> bool:
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the principal's key reaches some verbs only."""
+        return not self.principal.reaches_every_verb
+
+    def reaches(self, verbs: Iterable[str]) -> bool:
         """Whether the principal's key reaches every verb of a thing."""
-        return self.principal.reaches_every_verb or may_read(self.principal.verbs, await verbs)
+        return may_read(self.principal.verbs, verbs)
 
     async def redacted(self, answer: A) -> A:
         """An answer as the principal may see it."""
