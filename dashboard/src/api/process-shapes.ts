@@ -26,7 +26,7 @@ export interface DiagramView {
 export interface MigrationPlan {
   instance: string; process: string; version: number; hash: string; moves: { token: number; before: string; after: string }[]; kept_timers: string[];
   kept_messages: string[]; ended_waits: string[]; new_waits: string[]; is_dry: boolean;
-  new_verbs: { token: number; element: string; before: string; after: string; is_running: boolean }[];
+  new_verbs: { token: number; element: string; before: string; after: string; is_running: boolean }[]; goes_around: string[];
 }
 
 export interface StuckAction { act: string; title: string; operation: string; path: string }

@@ -58,6 +58,7 @@ from perdure.overrides import Guard
 from perdure.runbooks.executor.plan_executor import step_number
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine.state import RunbookState
+from perdure.runbooks.plan import Reevaluate
 from perdure.sources import Id as RecordId
 from perdure.sources import id_text, parse_id
 
@@ -65,15 +66,16 @@ TAG, STEPS = "runbooks", "steps"
 
 
 class Composed(Request, frozen=True):
-    """A runbook as a `program`, or as `calls` in JSON."""
+    """A runbook as a `program`, or as `calls` in JSON. `reevaluate: always` asks its last decision at every resume."""
 
     program: str = ""
     calls: list[dict[str, Any]] | None = None
     variables: Data = field(default_factory=dict)
     form: Form = "auto"
+    reevaluate: Reevaluate = "decisions"
 
     def composition(self) -> Composition:
-        return Composition(self.program, self.calls, self.variables, self.form)
+        return Composition(self.program, self.calls, self.variables, self.form, self.reevaluate)
 
 
 class ListRunbooks(Request, frozen=True):

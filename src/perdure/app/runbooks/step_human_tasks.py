@@ -26,7 +26,8 @@ async def unseen_tasks(context: Context, aggregate: Aggregate, number: int) -> t
     step: Step = state.steps[number - 1]
     if step.carrier is not None:
         place = f"step:{carried_as(id_text(aggregate.id), number, step)}"
-        return await tasks_of_instance(runtime.instances, child_id(aggregate.tenant, place), origin)
+        id, process = child_id(aggregate.tenant, place), step.carrier.process
+        return await tasks_of_instance(runtime.instances, id, origin, process=process, askers=state.askers)
     verb = runtime.catalogue.find(step.verb, step.version) if step.verb else None
     if verb is None:
         return ()

@@ -143,6 +143,9 @@ def process_picture(view: Any) -> RenderableType:
     if view.flags:
         flags = [(Text(name), Text(_contract(each))) for name, each in view.flags.items()]
         parts.append(table("Flags", ("flag", "contract"), flags, ""))
+    if view.merge:
+        rules = [(Text(path), Text(rule)) for path, rule in view.merge.items()]
+        parts.append(table("Merge rules", ("path", "rule"), rules, ""))
     if view.bindings:
         bound = [
             (Text(name), Text(f"{each['verb']} v{each['version']}"), Text(_policy(each["policy"])))
@@ -186,7 +189,7 @@ def migration_picture(plan: MigrationPlan) -> RenderableType:
         rows.append((f"token {move.token}", Text(move.before if same else f"{move.before} → {move.after}")))
     for label, each in (
         ("keeps timers", plan.kept_timers), ("keeps messages", plan.kept_messages),
-        ("ends waits", plan.ended_waits), ("new waits", plan.new_waits),
+        ("ends waits", plan.ended_waits), ("new waits", plan.new_waits), ("goes around", plan.goes_around),
     ):  # fmt: skip
         if each:
             rows.append((label, Text(", ".join(each))))
