@@ -160,7 +160,7 @@ async def narrow_house(url: str = "sqlite://") -> AsyncIterator[House]:
 async def pages(desk: Desk, path: str, **query: Any) -> list[Any]:
     """Every item of a list, two at a time; an empty last page would tell of something left out."""
     found: list[Any] = []
-    after: dict[str, str] = {}
+    after: dict[str, Any] = {}
     while True:
         page = await desk.get(path, limit=2, **query, **after)
         assert page["items"] or not after, "a page without anything says that something was left out"
