@@ -151,7 +151,12 @@ def _progress(state: Instance, entry: e.ProgressPosted, name: Name) -> Iterator[
 
 def _ignored(state: Instance, entry: e.MessageIgnored, name: Name) -> Iterator[Happened]:
     if entry.message_id:
-        yield Happened("CorrelationFailed", entry.at, 0, "late", entry.why, refs={"message_id": entry.message_id})
+        yield Happened("CorrelationFailed", entry.at, 0, "", entry.why, refs={"message_id": entry.message_id})
+
+
+def _uncorrelated(state: Instance, entry: e.CorrelationFailed, name: Name) -> Iterator[Happened]:
+    refs: dict[str, str | int] = {"message": entry.name, "key": entry.key, "message_id": entry.message_id}
+    yield Happened("CorrelationFailed", entry.at, 0, entry.name, f"{entry.outcome}: {entry.why}", refs=refs)
 
 
 _TABLE: dict[type, Callable[[Instance, Any, Name], Iterator[Happened]]] = {
@@ -173,6 +178,7 @@ _TABLE: dict[type, Callable[[Instance, Any, Name], Iterator[Happened]]] = {
     e.InstanceResumed: _resumed,
     e.ProgressPosted: _progress,
     e.MessageIgnored: _ignored,
+    e.CorrelationFailed: _uncorrelated,
 }
 
 

@@ -100,7 +100,13 @@ def _received(around: Around, entry: e.CompletionReceived) -> Iterator[Happened]
 def _ignored(around: Around, entry: e.CompletionIgnored) -> Iterator[Happened]:
     if entry.why != "resolved":  # the same answer twice is no failure
         refs = _refs(message_id=entry.message_id)
-        yield Happened("CorrelationFailed", entry.at, entry.step, "late", f"the wait is {entry.why}", refs=refs)
+        yield Happened("CorrelationFailed", entry.at, entry.step, "", f"the wait is {entry.why}", refs=refs)
+
+
+def _uncorrelated(around: Around, entry: e.CorrelationFailed) -> Iterator[Happened]:
+    refs = _refs(message=entry.name, key=entry.key, message_id=entry.message_id)
+    reason = f"{entry.outcome}: {entry.why}"
+    yield Happened("CorrelationFailed", entry.at, entry.step, entry.name, reason, refs=refs)
 
 
 def _timed_out(around: Around, entry: e.TimedOut) -> Iterator[Happened]:
@@ -188,6 +194,7 @@ _TABLE: dict[type, Callable[[Around, Any], Iterator[Happened]]] = {
     e.TaskOpened: _task_opened,
     e.CompletionReceived: _received,
     e.CompletionIgnored: _ignored,
+    e.CorrelationFailed: _uncorrelated,
     e.TimedOut: _timed_out,
     e.Escalated: _escalated,
     e.TaskChased: _chased,

@@ -433,6 +433,17 @@ class OverrideAgreed(Compact, frozen=True, tag=47):
     covered: tuple[str, ...] = ()
 
 
+class CorrelationFailed(Compact, frozen=True, tag=48):
+    """A message that concerns the instance was not correlated: several want it, nobody does, or nobody did in time."""
+
+    at: int
+    name: str
+    key: str
+    message_id: str
+    outcome: str
+    why: str
+
+
 Entry = (
     InstanceStarted | Entered | Passed | Left | Armed | Disarmed | Occurred | JobMade | JobStarted | JobCompleted
     | JobFailed | JobDiscarded | FlagsWritten | HeadChanged | IncidentRaised | IncidentResolved | TaskOpened
@@ -440,5 +451,5 @@ Entry = (
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
     | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | AgentUsed | JobRebound | Rerouted
-    | OverrideProposed | OverrideAgreed
+    | OverrideProposed | OverrideAgreed | CorrelationFailed
 )  # fmt: skip
