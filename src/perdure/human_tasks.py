@@ -292,6 +292,14 @@ def _has(task: HumanTask, name: str, groups: tuple[str, ...]) -> bool:
     return task.assignee == name or name in task.users or any(group in task.groups for group in groups)
 
 
+def is_as_strict(before: HumanTask, after: HumanTask) -> bool:
+    """Whether nobody may answer a task who could not have answered another, as far as both are declared."""
+    if (before.requester or before.behind) and not (after.requester or after.behind):
+        return False
+    once, now = ({each.assignee, *each.users, *each.groups} - {""} for each in (before, after))
+    return not once or (bool(now) and now <= once)
+
+
 def is_withheld(task: HumanTask, name: str) -> bool:
     """Whether an agent would do what is for people: nothing says otherwise, or an agent asked for the decision."""
     return name.startswith(AGENT) and (not task.agents or task.requester.startswith(AGENT))

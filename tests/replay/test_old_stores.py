@@ -11,11 +11,11 @@ import pytest
 
 from perdure.app.audit.store_audit import verify_store
 from perdure.app.calls.views import CallView
-from perdure.journal.anchors import row_prefix
+from perdure.journal.row_digests import row_prefix
 from perdure.payload import delta_of
 from perdure.sources import id_text
 from perdure.store.migrations import migrations, newest, statements
-from perdure.store.row_records import IN_FORCE, SEAL_KEY
+from perdure.store.row_journal import IN_FORCE, SEAL_KEY
 from perdure.testing.sandbox import Sandbox
 from perdure.testing.virtual_clock import START, VirtualSources
 from tests.conformance.stores import Raw

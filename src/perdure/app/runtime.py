@@ -11,7 +11,7 @@ from perdure.access.api_key_cache import KeyRing
 from perdure.access.machine import AccessMachine
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
-from perdure.app.lease_renewal import under_new_lease
+from perdure.app.lost_lease_retry import under_new_lease
 from perdure.app.operations.version_locks import Guards
 from perdure.app.overview.counts import Counts
 from perdure.app.packs import PackOperations
@@ -25,18 +25,18 @@ from perdure.errors import FencedError, PerdureError
 from perdure.journal import Machine, Origin
 from perdure.kernel.kernel import Aggregate, Kernel, Preparation, Prepared
 from perdure.processes.definitions import Definitions
-from perdure.processes.forms import Forms
 from perdure.processes.instance_reader import InstanceReader
 from perdure.processes.kernel_machines import process_machines
 from perdure.processes.plan_cache import Plans
+from perdure.processes.wait_schemas import Forms
 from perdure.runbooks.executor.call_executor import CallExecutor
 from perdure.runbooks.executor.completion_fan_out import FANOUT
 from perdure.runbooks.executor.completion_inbox import Inbox
 from perdure.runbooks.executor.recovery import Recovery
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.sources import SECOND, Micros, Sources, SystemSources
+from perdure.store.idempotent_answers import ANSWERS_KEPT
 from perdure.store.ports import Driver
-from perdure.store.request_answers import ANSWERS_KEPT
 from perdure.store.sealer import Sealer
 from perdure.store.store import Store
 from perdure.telemetry import Spans, TelemetrySettings, open_spans

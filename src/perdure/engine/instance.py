@@ -83,3 +83,5 @@ class MigrationPlan(msgspec.Struct, frozen=True):
     new_waits: tuple[str, ...] = ()
     is_dry: bool = True
     new_verbs: tuple[NewVerb, ...] = ()
+    goes_around: tuple[str, ...] = ()
+    """Tasks that it leaves behind without their answer: somebody who could answer them has to agree."""

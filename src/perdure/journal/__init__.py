@@ -5,7 +5,6 @@ covers the one before it and the exact bytes of the record. Entries name payload
 that data can be erased while the chain still verifies.
 """
 
-from perdure.journal.anchors import Anchor, RowRecord, anchored
 from perdure.journal.chain import genesis, link
 from perdure.journal.machine import (
     NO_ROWS,
@@ -32,6 +31,7 @@ from perdure.journal.record import (
     Sieve,
     SourcePosition,
 )
+from perdure.journal.row_digests import Anchor, RowRecord, anchored
 from perdure.journal.state_parts import Parts
 from perdure.journal.upcasters import Upcaster, grown, lift, read_form
 

@@ -7,6 +7,9 @@
 | start_fired | `StartRoute`: the version and the start event whose timer fired |
 | process_asked, escalation | `StepRoute`: the step that a process carries, or that escalates |
 | process_over, escalation_over | `OverRoute`: the notice that began what has nothing left to do |
+| fact_changed | `FactRoute`: the keys of the facts that changed |
+| lifecycle_due | `RoundRoute`: the round in which a lifecycle instance has to look at its facts |
+| resolution_asked, resolution_over | `TaskRoute`: the pending task whose resolution is asked for, or over |
 | all others | none: the aggregate that gave the notice says it all |
 """
 
@@ -54,7 +57,25 @@ class OverRoute(msgspec.Struct, frozen=True, tag="over", gc=False):
     place: str = ""
 
 
-Route = ThrownRoute | IncidentRoute | StartRoute | StepRoute | OverRoute
+class FactRoute(msgspec.Struct, frozen=True, tag="fact", gc=False):
+    """Facts that changed, by their keys."""
+
+    keys: tuple[str, ...]
+
+
+class RoundRoute(msgspec.Struct, frozen=True, tag="round", gc=False):
+    """A round of a lifecycle instance."""
+
+    round: int
+
+
+class TaskRoute(msgspec.Struct, frozen=True, tag="task", gc=False):
+    """A pending task of a lifecycle instance, by its correlation id."""
+
+    correlation_id: str
+
+
+Route = ThrownRoute | IncidentRoute | StartRoute | StepRoute | OverRoute | FactRoute | RoundRoute | TaskRoute
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Route).decode
 

@@ -27,7 +27,7 @@ from perdure.journal import (
     link,
 )
 from perdure.kernel.ports import Attachments, Conflict, Unit
-from perdure.kernel.row_anchors import anchors_of, has_rows
+from perdure.kernel.unit_row_digests import anchors_of, has_rows
 from perdure.sources import Id, Micros, Sources
 
 _NO_PARTS: list[tuple[int, bytes]] = []

@@ -27,11 +27,11 @@ from perdure.store.checksums import (
 from perdure.store.commit_callbacks import awaited
 from perdure.store.delta_read import DeltaReader
 from perdure.store.erasure import Erasure
+from perdure.store.idempotent_answers import Answers, Cursors
 from perdure.store.lists import Lists
 from perdure.store.payload_cache import RecentPayloads
 from perdure.store.ports import Driver, FeedRow, Row
-from perdure.store.request_answers import Answers, Cursors
-from perdure.store.row_records import (
+from perdure.store.row_journal import (
     DEFINITION,
     GONE,
     LEASE,

@@ -7,9 +7,9 @@ from hashlib import sha256
 from typing import Any
 
 from perdure.journal import ParkedRow, Rows
-from perdure.journal.anchors import row_record
+from perdure.journal.row_digests import row_record
 from perdure.kernel.ports import Attachments, EntityWrite, InboxRow, Unit
-from perdure.kernel.row_anchors import MESSAGE, message_digest, notice_row, settled_digest
+from perdure.kernel.unit_row_digests import MESSAGE, message_digest, notice_row, settled_digest
 from perdure.store.checksums import checksum, message_sums, slot
 
 ORDER = (

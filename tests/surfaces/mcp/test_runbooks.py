@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from perdure.surfaces.mcp import runbook_tools
-from perdure.surfaces.mcp.answer_size import WHOLE
+from perdure.surfaces.mcp.answer_truncation import WHOLE
 from perdure.surfaces.mcp.tool import ToolSession
 from tests.surfaces.mcp.protocol_agent import Refused
 from tests.surfaces.mcp.tool_office import office

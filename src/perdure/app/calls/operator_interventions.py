@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from perdure.app.audit.recheck import recheck
+from perdure.app.audit.quarantine_release import recheck
 from perdure.app.calls.call_journal import read
 from perdure.app.calls.view_builder import spoken_of
 from perdure.app.calls.views import CallView
-from perdure.app.runbooks.unseen_tasks import unseen_tasks
+from perdure.app.runbooks.step_human_tasks import unseen_tasks
 from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.kernel.kernel import Prepared

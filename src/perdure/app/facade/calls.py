@@ -27,7 +27,7 @@ from perdure.app.operations.overview import show_overview
 from perdure.app.operations.request_fields import ById, Nothing, Paged
 from perdure.app.operations.verbs import ShowVerb, show_verb
 from perdure.app.overview.overview import Overview
-from perdure.app.quarantine import QUARANTINED
+from perdure.app.quarantine_views import QUARANTINED
 from perdure.errors import CallFailedError, DamagedPayloadError, QuarantinedError, RejectedError, Rejection
 from perdure.runbooks.executor.call_executor import index_text
 

@@ -23,7 +23,7 @@ from perdure.app.operations.request_fields import Paged
 from perdure.app.operations.runbooks import ListRunbooks
 from perdure.app.operations.tasks import ListTasks
 from perdure.app.processes.processes import Views
-from perdure.app.quarantine import QUARANTINED
+from perdure.app.quarantine_views import QUARANTINED
 from perdure.app.runtime import Runtime
 from perdure.app.tasks.tasks import TaskOperations, Wanted
 from perdure.app.tasks.views import TaskView

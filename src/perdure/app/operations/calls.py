@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from perdure.app.audit.recheck import recheck
+from perdure.app.audit.quarantine_release import recheck
 from perdure.app.calls import operator_interventions
 from perdure.app.calls.amendment_list import Correction, corrections_of
 from perdure.app.calls.call_journal import read

@@ -48,8 +48,8 @@ from perdure.app.runbooks.plan_composition import (
 )
 from perdure.app.runbooks.plan_start_checks import check_agreed, check_extension, check_verbs
 from perdure.app.runbooks.runbook_scan import walk_case, walk_plans
+from perdure.app.runbooks.step_human_tasks import unseen_tasks
 from perdure.app.runbooks.timeline import Timeline, timeline_of
-from perdure.app.runbooks.unseen_tasks import unseen_tasks
 from perdure.app.runbooks.view_builder import plan_diff
 from perdure.app.runbooks.views import PlanDiff, PlanView, RunbookView, detailed
 from perdure.errors import QuarantinedError, RejectedError, Rejection
@@ -58,6 +58,7 @@ from perdure.overrides import Guard
 from perdure.runbooks.executor.plan_executor import step_number
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine.state import RunbookState
+from perdure.runbooks.plan import Reevaluate
 from perdure.sources import Id as RecordId
 from perdure.sources import id_text, parse_id
 
@@ -65,15 +66,16 @@ TAG, STEPS = "runbooks", "steps"
 
 
 class Composed(Request, frozen=True):
-    """A runbook as a `program`, or as `calls` in JSON."""
+    """A runbook as a `program`, or as `calls` in JSON. `reevaluate: always` asks its last decision at every resume."""
 
     program: str = ""
     calls: list[dict[str, Any]] | None = None
     variables: Data = field(default_factory=dict)
     form: Form = "auto"
+    reevaluate: Reevaluate = "decisions"
 
     def composition(self) -> Composition:
-        return Composition(self.program, self.calls, self.variables, self.form)
+        return Composition(self.program, self.calls, self.variables, self.form, self.reevaluate)
 
 
 class ListRunbooks(Request, frozen=True):

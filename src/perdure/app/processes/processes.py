@@ -24,7 +24,7 @@ from perdure.app.instances.views import (
 )
 from perdure.app.processes.model_review import DeployedView, Proposed, Review, deployment_view, refused, unreadable
 from perdure.app.processes.project_models import load_model
-from perdure.app.quarantine import QUARANTINED, damaged_carrier, quarantined
+from perdure.app.quarantine_views import QUARANTINED, damaged_carrier, quarantined
 from perdure.app.runtime import Runtime
 from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.bpmn.machine.deployed_process import Deployed, Profile
@@ -40,7 +40,7 @@ from perdure.runbooks.machine.runbook_machine import carried_as
 from perdure.runbooks.machine.state import Pin
 from perdure.sources import Id, id_text, parse_id
 from perdure.verbs import Verb
-from perdure.verbs.consequences import Consequence
+from perdure.verbs.consequence_tier import Consequence
 
 if TYPE_CHECKING:
     from perdure.app.processes.views import ProcessView, ReviewedProcess

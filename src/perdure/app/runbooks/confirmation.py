@@ -19,7 +19,7 @@ from perdure.runbooks.language.dry_run import tier_reason
 from perdure.runbooks.plan import Plan, StepPlan
 from perdure.sources import SECOND, Id, fresh_secret
 from perdure.verb_contract import CONSEQUENCE_TIERS, ConsequenceTier
-from perdure.verbs.consequences import Consequence
+from perdure.verbs.consequence_tier import Consequence
 from perdure.verbs.sentences import render
 from perdure.work.ports import Answered, Claim
 

@@ -25,7 +25,7 @@ from perdure.human_tasks import HumanTask, Person, gate, is_for, open_task, over
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import WaitFound
-from perdure.processes.forms import NO_FORM
+from perdure.processes.wait_schemas import NO_FORM
 from perdure.runbooks.executor.agent_proposal import Proposal
 from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
 from perdure.runbooks.executor.completion_inbox import Completion

@@ -163,6 +163,10 @@ class Cancel(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
     compensates: bool = False
     worker: int = 0
+    follows: bool = False
+    """The work that the instance belongs to has ended, and the instance with it."""
+    unseen: tuple[Guard, ...] = ()
+    """Tasks that the act leaves behind and that only others know of."""
 
 
 class Suspend(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -188,7 +192,7 @@ class Modify(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
     worker: int = 0
     unseen: tuple[Guard, ...] = ()
-    """Open tasks of processes that the cancelled tokens called."""
+    """Tasks that the act leaves behind and that only others know of."""
 
 
 class Migrate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -201,6 +205,8 @@ class Migrate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Flags that are called otherwise in the new definition, old to new."""
     reason: str = ""
     worker: int = 0
+    unseen: tuple[Guard, ...] = ()
+    """Tasks that the act leaves behind and that only others know of."""
 
 
 class RaiseIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -218,6 +224,8 @@ class RetryIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     flags: Flags = {}
     reason: str = ""
     worker: int = 0
+    unseen: tuple[Guard, ...] = ()
+    """Tasks that the act leaves behind and that only others know of."""
 
 
 class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -232,7 +240,7 @@ class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     data: bytes = b""
     """What is recorded, by its hash, whoever records it."""
     unseen: tuple[Guard, ...] = ()
-    """Open tasks of processes that the token called."""
+    """Tasks that the act leaves behind and that only others know of."""
 
 
 class NoteFailedCorrelation(msgspec.Struct, frozen=True, kw_only=True, gc=False):

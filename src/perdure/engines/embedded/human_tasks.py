@@ -25,9 +25,10 @@ from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import APPLIED, Attachments, InboxRow
+from perdure.overrides import Guard
 from perdure.payload import canonical, digest
+from perdure.processes.called_process_tasks import tasks_below
 from perdure.processes.instance_reader import instance_id
-from perdure.processes.unseen_tasks import tasks_below
 from perdure.runbooks.machine.runbook_machine import NOTICE
 from perdure.sources import Id, id_text
 
@@ -147,10 +148,15 @@ class HumanTasks:
         self, instance: InstanceName, node: int, origin: Origin, *, flags: Flags | None = None, reason: str = ""
     ) -> Aggregate:
         """Try again what is stuck."""
+        unseen: tuple[Guard, ...] = ()
+        if flags:
+            before = await self._instances.read(instance, origin)
+            unseen = await tasks_below(self._instances.reader, before, (), (), origin, flags)
 
         def make(aggregate: Aggregate) -> Prepared:
             worker = self._instances.worker_of(aggregate)
-            return Prepared(RetryIncident(node=node, flags=dict(flags or {}), reason=reason, worker=worker))
+            command = RetryIncident(node=node, flags=dict(flags or {}), reason=reason, worker=worker, unseen=unseen)
+            return Prepared(command)
 
         return _told(await self._instances.ask(instance_id(instance), origin, make))
 
@@ -168,7 +174,7 @@ class HumanTasks:
         """End what is stuck by hand: as if it had completed with these, or with a business error."""
 
         before = await self._instances.read(instance, origin)
-        unseen = await tasks_below(self._instances.reader, before, (node,), (), origin)
+        unseen = await tasks_below(self._instances.reader, before, (node,), (), origin, flags)
         given = digest(canonical(dict(data))) if data is not None else b""
 
         def make(aggregate: Aggregate) -> Prepared:

@@ -7,13 +7,13 @@ from typing import Any
 
 from perdure.errors import QuarantinedError
 from perdure.journal import ListedMachine, Machine
-from perdure.kernel.row_anchors import index_secret
+from perdure.kernel.unit_row_digests import index_secret
 from perdure.sources import id_text
-from perdure.store.audit.anchored_rows import Anchors, Epoch, NamedRows, compare_anchored
 from perdure.store.audit.audit_reader import Reader, UnreadableError, plain
 from perdure.store.audit.chain_walk import Walk
 from perdure.store.audit.derived_rows import compare_rows
 from perdure.store.audit.findings import Finding, Report, found
+from perdure.store.audit.journalled_rows import Anchors, Epoch, NamedRows, compare_anchored
 from perdure.store.audit.payload_references import named_by
 from perdure.store.audit.stored_states import check_parts
 from perdure.store.checksums import checksum

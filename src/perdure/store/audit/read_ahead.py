@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from perdure.journal.anchors import ROW_PREFIX
+from perdure.journal.row_digests import ROW_PREFIX
 from perdure.store.audit.audit_reader import Reader, UnreadableError, plain
 from perdure.store.ports import Row
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from perdure.sources import Micros
 from perdure.store.audit.aggregate_audit import AggregateAudit, Machines
-from perdure.store.audit.anchored_rows import Epoch
 from perdure.store.audit.audit_reader import PAGE, Reader, UnreadableError, plain
 from perdure.store.audit.derived_rows import check_timers
 from perdure.store.audit.findings import Report, found
+from perdure.store.audit.journalled_rows import Epoch
 from perdure.store.audit.orphan_checks import check_loose, check_stretch
 from perdure.store.audit.read_ahead import read_ahead
 from perdure.store.audit.seal_audit import SealAudit

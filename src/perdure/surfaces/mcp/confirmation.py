@@ -15,7 +15,7 @@ from perdure.errors import ConfirmationRequiredError
 from perdure.runbooks.drafts.compilation import entries_of
 from perdure.runbooks.drafts.draft import Draft
 from perdure.runbooks.plan import Plan, StepPlan
-from perdure.surfaces.mcp.answer_size import short
+from perdure.surfaces.mcp.answer_truncation import short
 from perdure.surfaces.mcp.tool import ToolSession
 
 

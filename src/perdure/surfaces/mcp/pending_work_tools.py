@@ -24,7 +24,7 @@ from perdure.app.tasks.views import TaskView
 from perdure.client.problem_errors import Told, error_of
 from perdure.errors import RejectedError, Rejection
 from perdure.sources import ID_LENGTH
-from perdure.surfaces.mcp.answer_size import IN_LISTS, fitted, short
+from perdure.surfaces.mcp.answer_truncation import IN_LISTS, fitted, short
 from perdure.surfaces.mcp.shared_schemas import Agreement, Id, Limit, MessageId, Phrase, Reason, TaskKey, Wait, waiting
 from perdure.surfaces.mcp.tool import Tool, ToolSession
 

@@ -39,6 +39,10 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     on_failure: Literal["stop", "continue", "ask", "decide"] = "stop"
     alternative: Annotated[str, Meta(description="The decision verb that is asked with on_failure 'decide'.")] = ""
     gate: Annotated[str, Meta(description="A group of which someone must agree before it runs.")] = ""
+    reevaluate: Annotated[
+        Literal["decisions", "always"],
+        Meta(description="'always': this decision is asked again, with its arguments, whenever a wait has ended."),
+    ] = "decisions"
     section: str = ""
 
 

@@ -25,7 +25,7 @@ from perdure.app.runbooks.plan_composition import composed, extension_of, shown
 from perdure.app.runbooks.views import PlannedStepView, RunbookView
 from perdure.runbooks.drafts.draft import Draft
 from perdure.runbooks.plan import Plan
-from perdure.surfaces.mcp.answer_size import IN_LISTS, fitted, short
+from perdure.surfaces.mcp.answer_truncation import IN_LISTS, fitted, short
 from perdure.surfaces.mcp.confirmation import Agreed, Confirmation, asked_first, kept
 from perdure.surfaces.mcp.plan_sources import (
     Calls,

@@ -21,7 +21,7 @@ from perdure.app.operations.operation import Operation
 from perdure.app.operations.runbooks import ShowRunbook
 from perdure.app.runbooks.views import RunbookView, StepView
 from perdure.errors import RejectedError, Rejection
-from perdure.surfaces.mcp.answer_size import ALONE, IN_LISTS, LONG_TEXT, as_json, fitted, reading, short
+from perdure.surfaces.mcp.answer_truncation import ALONE, IN_LISTS, LONG_TEXT, as_json, fitted, reading, short
 from perdure.surfaces.mcp.shared_schemas import Failed, Id, Limit, RunbookId, Wait, WaitSeconds, failed, waiting
 from perdure.surfaces.mcp.tool import Tool, ToolSession
 

@@ -15,7 +15,7 @@ from perdure.app.runbooks.confirmation import call_plan
 from perdure.app.runbooks.views import RunbookView, call_of_step
 from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.plan import Plan
-from perdure.surfaces.mcp.answer_size import ALONE, fitted, reading, short
+from perdure.surfaces.mcp.answer_truncation import ALONE, fitted, reading, short
 from perdure.surfaces.mcp.confirmation import Agreed, Confirmation, asked_first, kept
 from perdure.surfaces.mcp.shared_schemas import (
     ASK_A_PERSON,
@@ -33,7 +33,7 @@ from perdure.surfaces.mcp.shared_schemas import (
 from perdure.surfaces.mcp.tool import Tool, ToolSession
 from perdure.verb_contract import is_grave
 from perdure.verbs import Verb
-from perdure.verbs.consequences import consequence_of
+from perdure.verbs.consequence_tier import consequence_of
 
 VerbName = Annotated[str, Meta(description="The verb's full name, such as 'kyc.open-case'.", max_length=200)]
 DURABLE = "durable"

@@ -12,8 +12,8 @@ from perdure.runbooks.drafts import draft as d
 from perdure.runbooks.drafts.compilation import write_draft
 from perdure.runbooks.plan import Reference
 from perdure.surfaces.repl import argument_questions, explanations, runbook_runs
-from perdure.surfaces.repl.answer_values import read_value, reference_in
-from perdure.surfaces.repl.command_words import Command
+from perdure.surfaces.repl.answer_parser import read_value, reference_in
+from perdure.surfaces.repl.command_parser import Command
 from perdure.surfaces.repl.conversation_messages import (
     Code,
     Follow,

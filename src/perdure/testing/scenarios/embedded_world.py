@@ -24,9 +24,9 @@ from perdure.testing.fault_injection import FaultyDriver, Side
 from perdure.testing.memory_folder import memory_folder
 from perdure.testing.sandbox import Sandbox, quiet_driver
 from perdure.testing.scenarios import scenario as v
-from perdure.testing.scenarios.declared_intakes import Intakes
 from perdure.testing.scenarios.deployment_gates import refusal_of
 from perdure.testing.scenarios.execution_trail import Trail
+from perdure.testing.scenarios.flag_writers import Intakes
 from perdure.testing.scenarios.livelock import Unrest
 from perdure.testing.scenarios.stub_deployment import coming, contracts_of, deployed_from, misfits, stub_verbs
 from perdure.testing.scenarios.verb_stubs import Stubs

@@ -1,4 +1,4 @@
-"""How large an answer may be: long values are cut, and the cut says how to get the rest."""
+"""Answer truncation: long values are cut, and the cut says how to get the rest."""
 
 from __future__ import annotations
 

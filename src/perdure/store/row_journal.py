@@ -1,10 +1,10 @@
-"""Row records: how the journal is told, in the same commit, of rows that no aggregate answers for."""
+"""The row journal: one record, in the same commit, for each change of a row that no aggregate answers for."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from perdure.journal.anchors import row_digest, row_record
+from perdure.journal.row_digests import row_digest, row_record
 
 Statement = tuple[str, dict[str, Any]]
 

@@ -1,4 +1,4 @@
-"""Answers to requests that may come again, and how far readers of the feed have come."""
+"""Answers to requests that may come again under their idempotency key, and how far readers of the feed have come."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal
 
 from perdure.sources import SECOND, Micros, Sources
 from perdure.store.ports import Driver
-from perdure.store.row_records import ANSWER, CURSOR, GONE, answer_digest, cursor_digest, telling
+from perdure.store.row_journal import ANSWER, CURSOR, GONE, answer_digest, cursor_digest, telling
 from perdure.work.ports import Answered, Claim
 
 FORGOTTEN_AT_ONCE = 1000

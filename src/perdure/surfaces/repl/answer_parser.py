@@ -1,4 +1,4 @@
-"""Free words become the value of an argument or of a form's field, as its schema wants it."""
+"""The answer parser: free words become the value of an argument or of a form's field, as its schema wants it."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 
 from perdure.app.perdure import Perdure
 from perdure.app.runtime import ANSWERS_KEPT
-from perdure.store import request_answers as store_answers
+from perdure.store import idempotent_answers as store_answers
 from perdure.testing.sandbox import Sandbox
 from perdure.work.ports import Answered, Claim
 

@@ -1,4 +1,4 @@
-"""Anchors of the rows a unit brings along: one digest for each, the same when it is written and when it is audited."""
+"""Row digests (anchors) of a unit: one for each row it brings along, the same when written and when audited."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from perdure.journal import Anchor, Notice
-from perdure.journal.anchors import row_digest
 from perdure.journal.notice_routes import route_body
+from perdure.journal.row_digests import row_digest
 from perdure.kernel.ports import PENDING, Attachments, EntityWrite, InboxRow
 
 MESSAGE, SETTLED, START, INDEX, REINDEX, ENTITY = "inbox", "settled", "idempotency", "index_entry", "reindex", "entity"

@@ -1,4 +1,4 @@
-"""Consequences: the tier of a verb is that of the gravest verb its call can reach.
+"""The consequence tier of a verb is that of the gravest verb its call can reach.
 
 | a verb reaches | by |
 |---|---|
@@ -7,7 +7,7 @@
 | `execution.sub_verbs`, `execution.compensation` | the process that carries it |
 | `execution.escalation` | timing out |
 
-The process that carries a verb may reach more; `perdure.processes.consequences` adds that.
+The process that carries a verb may reach more; `perdure.processes.start_consequence_tier` adds that.
 """
 
 from __future__ import annotations

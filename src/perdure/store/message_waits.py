@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from perdure.errors import QuarantinedError
-from perdure.journal.anchors import row_record
+from perdure.journal.row_digests import row_record
 from perdure.kernel.ports import DEAD, AggregateFound, Buffered, BufferedFound, InboxRow, WaitFound
-from perdure.kernel.row_anchors import MESSAGE, message_digest
+from perdure.kernel.unit_row_digests import MESSAGE, message_digest
 from perdure.sources import Micros, Sources
 from perdure.store.checksums import checked, is_whole, message_sums, stored_id
 from perdure.store.ports import Driver, Row

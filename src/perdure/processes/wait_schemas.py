@@ -1,4 +1,4 @@
-"""Forms: the schemas of what may be brought to a wait of an instance, as its element or its intake verb declares."""
+"""Wait schemas: the shape of data brought to a wait of an instance, as its element or its intake verb declares."""
 
 from __future__ import annotations
 

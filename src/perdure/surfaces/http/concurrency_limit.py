@@ -1,4 +1,4 @@
-"""Admission to expensive routes: few requests at once while a browser reads, so that each is answered soon.
+"""The concurrency limit of expensive routes: few requests at once while a browser reads, so that each is answered soon.
 
 Asking is hardly slowed by it: what is let through together is committed together, who has waited for a handler longer
 than a moment lets the next one in, and while nobody looks there is room for many.

@@ -1,4 +1,4 @@
-"""Anchors: the digests by which the journal answers for rows that no state stands for.
+"""Row digests (anchors): the journal answers by them for rows that no state stands for.
 
 | row | its anchor is |
 |---|---|

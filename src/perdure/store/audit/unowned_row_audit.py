@@ -1,17 +1,17 @@
-"""Checks rows that no aggregate answers for: the newest record of each says how the row stands, in both directions."""
+"""Checks unowned rows: the newest record of each says how the row stands, in both directions."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 
-from perdure.journal.anchors import ROW_PREFIX, RowRecord, read_row, row_prefix
+from perdure.journal.row_digests import ROW_PREFIX, RowRecord, read_row, row_prefix
 from perdure.sources import Micros
-from perdure.store.audit.anchored_rows import Epoch
 from perdure.store.audit.audit_reader import PAGE, Reader, plain
 from perdure.store.audit.findings import Report, found
-from perdure.store.audit.row_tables import TABLES, Standing, Table
-from perdure.store.row_records import SEAL_KEY, STORE
+from perdure.store.audit.journalled_rows import Epoch
+from perdure.store.audit.unowned_row_tables import TABLES, Standing, Table
+from perdure.store.row_journal import SEAL_KEY, STORE
 
 WITHOUT_ROWS = frozenset({STORE, SEAL_KEY})
 """Tables that are none: their records are all there is."""

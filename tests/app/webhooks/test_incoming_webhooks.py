@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from perdure import Perdure
-from perdure.app.webhooks.receipt import UnsignedError, receive
+from perdure.app.webhooks.incoming_webhooks import UnsignedError, receive
 from perdure.channels.webhook_settings import HookIn, Hooks, Secret
 from perdure.channels.webhook_signatures import sign
 from perdure.errors import RejectedError

@@ -1,4 +1,4 @@
-"""Signed messages of other systems: checked, read by what the configuration says, and counted once."""
+"""Incoming webhooks: signed messages of other systems are checked, read by the configuration, and counted once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consequences of starts: a process is as grave as the gravest verb that it can reach, as deployed now.
+"""The consequence tier of a start: a process is as grave as the gravest verb that it can reach, as deployed now.
 
 | a process reaches | by |
 |---|---|
@@ -29,7 +29,7 @@ from perdure.kernel.ports import WaitFound
 from perdure.processes.verb_bindings import starts_of
 from perdure.sources import Id
 from perdure.verbs import Catalogue, Verb
-from perdure.verbs.consequences import UNKNOWN, Consequence, reached_verbs
+from perdure.verbs.consequence_tier import UNKNOWN, Consequence, reached_verbs
 
 if TYPE_CHECKING:
     from perdure.processes.definitions import Definitions

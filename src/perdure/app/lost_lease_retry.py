@@ -1,4 +1,4 @@
-"""Lease renewal: a command that met the end of its process's lease is put again under the next one.
+"""Lost-lease retry: a command that met the end of its process's lease is put again under the next one.
 
 | the command | under the new lease |
 |---|---|

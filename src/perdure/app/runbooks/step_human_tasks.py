@@ -1,4 +1,4 @@
-"""Unseen tasks of a step: those that its verb declares, or that the process has which carries it."""
+"""Human tasks of a step: those that its verb declares, or that the process has which carries it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.kernel.kernel import Aggregate
 from perdure.overrides import Guard, contract_guard
-from perdure.processes.unseen_tasks import tasks_of_instance, tasks_of_process
+from perdure.processes.called_process_tasks import tasks_of_instance, tasks_of_process
 from perdure.runbooks.machine.runbook_machine import carried_as
 from perdure.runbooks.machine.state import Runbook, Step
 from perdure.sources import id_text
@@ -26,7 +26,8 @@ async def unseen_tasks(context: Context, aggregate: Aggregate, number: int) -> t
     step: Step = state.steps[number - 1]
     if step.carrier is not None:
         place = f"step:{carried_as(id_text(aggregate.id), number, step)}"
-        return await tasks_of_instance(runtime.instances, child_id(aggregate.tenant, place), origin)
+        id, process = child_id(aggregate.tenant, place), step.carrier.process
+        return await tasks_of_instance(runtime.instances, id, origin, process=process, askers=state.askers)
     verb = runtime.catalogue.find(step.verb, step.version) if step.verb else None
     if verb is None:
         return ()

@@ -1,4 +1,4 @@
-"""The recheck of damaged work: an aggregate leaves the quarantine when all of it can be read again."""
+"""Quarantine release: an aggregate leaves the quarantine when all of it can be read again."""
 
 from __future__ import annotations
 

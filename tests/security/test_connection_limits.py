@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from perdure.surfaces.http import header_limits
+from perdure.surfaces.http import connection_limits
 from tests.surfaces.http.in_process_server import Served, served
 
 pytestmark = pytest.mark.req("P2")
@@ -44,7 +44,7 @@ async def test_a_head_without_an_end_is_given_up() -> None:
 
 @pytest.mark.parametrize("begun", [b"", b"GET /health HTTP/1.1\r\nX-"])
 async def test_a_head_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch, begun: bytes) -> None:
-    monkeypatch.setattr(header_limits, "HEAD_SECONDS", 0.05)
+    monkeypatch.setattr(connection_limits, "HEAD_SECONDS", 0.05)
     async with served(on_socket=True) as found, connected(found) as (reader, writer):
         writer.write(begun)
         assert await is_let_go(reader)

@@ -1,18 +1,18 @@
-"""The tables whose rows the journal tells of one by one: how each row is looked up and what may be told of it."""
+"""Tables of unowned rows: how the row that a record tells of is looked up, and what may be told of it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from typing import NamedTuple, Protocol
 
-from perdure.journal.anchors import ROW_PREFIX, RowRecord
+from perdure.journal.row_digests import ROW_PREFIX, RowRecord
 from perdure.kernel.ports import InboxRow
-from perdure.kernel.row_anchors import MESSAGE
+from perdure.kernel.unit_row_digests import MESSAGE
 from perdure.sources import Micros
 from perdure.store.audit.audit_reader import PAGE, Reader, plain
 from perdure.store.audit.message_audit import message_digests
-from perdure.store.request_answers import ANSWERS_KEPT, CLAIMED
-from perdure.store.row_records import (
+from perdure.store.idempotent_answers import ANSWERS_KEPT, CLAIMED
+from perdure.store.row_journal import (
     ANSWER,
     CURSOR,
     DEFINITION,

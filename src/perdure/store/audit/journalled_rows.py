@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 
 from perdure.journal import Anchor, Record
-from perdure.journal.anchors import row_record
-from perdure.kernel import row_anchors
+from perdure.journal.row_digests import row_record
+from perdure.kernel import unit_row_digests
 from perdure.kernel.ports import APPLIED
-from perdure.kernel.row_anchors import MESSAGE, START, index_digest, start_digest, version_digest
+from perdure.kernel.unit_row_digests import MESSAGE, START, index_digest, start_digest, version_digest
 from perdure.sources import id_text
 from perdure.store.audit.audit_reader import Reader, plain
 from perdure.store.audit.findings import Finding, Report, found
 from perdure.store.audit.payload_references import HASH_BYTES
-from perdure.store.row_records import ANCHORED, GONE, STORE
+from perdure.store.row_journal import ANCHORED, GONE, STORE
 
 NAMES_AT_ONCE = 400
 _RECORDS = msgspec.msgpack.Decoder(Record[msgspec.Raw])
@@ -36,17 +36,17 @@ class Anchors:
     def take(self, anchors: Iterable[Anchor]) -> None:
         for table, name, digest in anchors:
             match table:
-                case row_anchors.MESSAGE:
+                case unit_row_digests.MESSAGE:
                     self.messages.add(name)
-                case row_anchors.SETTLED:
+                case unit_row_digests.SETTLED:
                     self.settled.add(name)
-                case row_anchors.START:
+                case unit_row_digests.START:
                     self.starts[name] = digest
-                case row_anchors.REINDEX:
+                case unit_row_digests.REINDEX:
                     self.index.clear()
-                case row_anchors.INDEX:
+                case unit_row_digests.INDEX:
                     self.index.setdefault(name, []).append(digest)
-                case row_anchors.ENTITY:
+                case unit_row_digests.ENTITY:
                     self.entities.add(digest)
 
     @property

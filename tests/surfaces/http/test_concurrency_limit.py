@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from perdure.surfaces.http.admission import Admission
+from perdure.surfaces.http.concurrency_limit import Admission
 from tests.surfaces.http.in_process_server import served
 
 
