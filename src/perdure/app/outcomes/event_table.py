@@ -7,13 +7,15 @@ written for it, and every engine that appends to our journal has it. A machine's
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
 from perdure.app.calls.views import ErrorView
-from perdure.bpmn.machine.state import Failure as InstanceFailure
-from perdure.runbooks.machine.state import Failure as StepFailure
+
+if TYPE_CHECKING:
+    from perdure.bpmn.machine.state import Failure as InstanceFailure
+    from perdure.runbooks.machine.state import Failure as StepFailure
 
 Word = Literal[
     "DurableTaskStarted", "StepStarted", "StepCompleted", "StepFailed", "StepSkipped", "Parked", "Resumed",

@@ -180,6 +180,8 @@ _TABLE: dict[type, Callable[[Instance, Any, Name], Iterator[Happened]]] = {
     e.MessageIgnored: _ignored,
     e.CorrelationFailed: _uncorrelated,
 }
+GIVES: tuple[type, ...] = (e.InstanceStarted, *_TABLE)
+"""The entries that give events."""
 
 
 def _is_own(event: str, node: Node) -> bool:

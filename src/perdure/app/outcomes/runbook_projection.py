@@ -211,6 +211,8 @@ _TABLE: dict[type, Callable[[Around, Any], Iterator[Happened]]] = {
     e.CompensationStarted: _compensation_started,
     e.CompensationEnded: _compensation_ended,
 }
+GIVES: tuple[type, ...] = tuple(_TABLE)
+"""The entries that give events."""
 
 
 def _refs(**known: str | int | None) -> dict[str, str | int]:

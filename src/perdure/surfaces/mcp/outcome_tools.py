@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from perdure.app.operations.events import FollowOutcomes, follow_call_outcomes, follow_runbook_outcomes
 from perdure.app.outcomes.event_table import OutcomeEvent
-from perdure.surfaces.mcp.answer_size import IN_LISTS, fitted, reading, short
+from perdure.surfaces.mcp.answer_truncation import IN_LISTS, fitted, reading, short
 from perdure.surfaces.mcp.shared_schemas import Id, Limit, WaitSeconds
 from perdure.surfaces.mcp.tool import Tool, ToolSession
 
