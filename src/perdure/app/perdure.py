@@ -29,6 +29,7 @@ from perdure.app.outcomes.stream import outcome_events as read_outcomes
 from perdure.app.packs import PackOperations, pack_places
 from perdure.app.processes.processes import InstanceOperations, Processes, Views
 from perdure.app.processes.project_models import ProjectModels, default_places
+from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runbooks.runbooks import RunbookOperations
 from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runtime import Role, Runtime
@@ -100,6 +101,7 @@ class Perdure(CallDesk, MessageDesk):
         span_exporter: Any = None,
         hooks: Hooks | None = None,
         secrets: Mapping[str, Secret] | None = None,
+        resolvers: Resolvers | None = None,
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
@@ -108,7 +110,8 @@ class Perdure(CallDesk, MessageDesk):
         `worker` looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs
         nothing. Nothing is measured or traced unless `telemetry` says so; `span_exporter` is any of OpenTelemetry's,
         in place of OTLP over HTTP. `hooks` says who sends signed messages, and whom a worker tells what happened.
-        `secrets` are what handlers get by name from `call.secret`, and nothing keeps.
+        `secrets` are what handlers get by name from `call.secret`, and nothing keeps. `resolvers`
+        fetch references by their scheme for `call.resolve`: functions that take a `Wanted`, or settings.
         """
         if hooks is not None:
             hooks.check()
@@ -129,6 +132,8 @@ class Perdure(CallDesk, MessageDesk):
         runtime.packs = PackOperations([Path(each) for each in packs])
         runtime.hooks = hooks or Hooks()
         runtime.router.secrets = Secrets(secrets)
+        if role != "reader":
+            register_resolvers(runtime, registry, resolvers or {})
         telling = WebhookDispatcher(runtime, runtime.hooks, registry) if tells and role == "worker" else None
         await runtime.start()
         try:
@@ -150,7 +155,7 @@ class Perdure(CallDesk, MessageDesk):
             "environment": config.environment, "packs": pack_places(config),
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
-            "hooks": config.hooks, "secrets": config.secrets,
+            "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})
