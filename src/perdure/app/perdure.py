@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from perdure.app.access.api_keys import KeyOperations
+from perdure.app.access.data_verbs import DataVerbs
 from perdure.app.audit.seal_key import sealer_for
 from perdure.app.calls.call_journal import follow as follow_events
 from perdure.app.calls.outcome_wait import is_ended, wait_for
@@ -72,10 +73,11 @@ class Perdure(CallDesk, MessageDesk):
         self.runbooks = RunbookOperations(performer, runtime, origin, self._runbook_views)
         self.tasks = TaskOperations(performer, runtime, origin, self._views, self._runbook_views)
         self.waits = WaitPermissions(runtime, origin)
+        self.data_verbs = DataVerbs(runtime, origin)
         self.feed = Feed(runtime, origin)
         self.access = KeyOperations(runtime, origin)
         self.packs: PackOperations = runtime.packs
-        self._lists = Lists(runtime, origin, self.tasks, self._views)
+        self._lists = Lists(runtime, origin, self.tasks, self._views, self.data_verbs)
         self.listing = Listing(performer)
 
     @classmethod
