@@ -67,7 +67,7 @@ async def _retried(context: Context, named: str) -> Retried:
         aggregate = await stuck_at(context.perdure, place)
         for verb in await verbs_at(context.runtime, aggregate, place.number):
             context.check("incident.retry", verb)
-        return Retried(named, 200, await retry_at(context.perdure, aggregate, place))
+        return Retried(named, 200, await retry_at(context, aggregate, place))
     except PerdureError as error:
         problem = problem_of(error)
         return Retried(named, problem.status, problem=problem)

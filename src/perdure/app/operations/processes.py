@@ -103,7 +103,7 @@ async def deploy_process(context: Context, request: DeployModel) -> DeployedView
         context.check("process.deploy", verb)
     if proposed.problems:
         raise RefusedModelError(proposed)
-    await check_deployment(context.principal, proposed, request.confirm, request.phrase)
+    await check_deployment(context, proposed, request.confirm, request.phrase)
     return await processes.enter(proposed)
 
 
