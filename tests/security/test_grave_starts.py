@@ -168,7 +168,7 @@ SHAPES = {
 }  # fmt: skip
 
 
-@pytest.mark.both_stores
+@pytest.mark.both_stores(one_in=6)
 @pytest.mark.parametrize("shape", SHAPES)
 async def test_a_start_is_as_grave_as_what_it_reaches_by(store_url: str, shape: str) -> None:
     async with serving(store_url) as server:
@@ -200,7 +200,7 @@ async def test_a_harmless_process_starts_unasked() -> None:
         await server.of("agent:ann").post("/api/instances", {"process": "p"}, 201)
 
 
-@pytest.mark.both_stores
+@pytest.mark.both_stores(one_in=6)
 async def test_the_latest_version_of_a_called_process_counts_at_the_start(store_url: str) -> None:
     async with serving(store_url) as server:
         caller, ann = process("p", CALLS_Q), server.of("agent:ann")
@@ -225,7 +225,7 @@ async def test_a_version_deployed_before_consequences_were_kept_is_worked_out(mo
 ROUTES = [("/api/messages", BY_MESSAGE), ("/api/messages/correlate", BY_MESSAGE), ("/api/signals", BY_SIGNAL)]
 
 
-@pytest.mark.both_stores
+@pytest.mark.both_stores(one_in=6)
 @pytest.mark.parametrize(("path", "start"), ROUTES)
 async def test_what_starts_by_a_message_is_asked_about_though_no_verb_carries_it(
     store_url: str, path: str, start: str
@@ -276,7 +276,7 @@ async def test_an_agent_starts_nothing_grave_over_mcp() -> None:
 CALLS = ["note.wrapped", "note.undone", "note.late"]
 
 
-@pytest.mark.both_stores
+@pytest.mark.both_stores(one_in=6)
 @pytest.mark.parametrize("verb", CALLS)
 async def test_a_call_of_a_harmless_verb_that_reaches_a_grave_one_is_confirmed(store_url: str, verb: str) -> None:
     async with serving(store_url) as server:
@@ -340,7 +340,7 @@ async def test_a_running_instance_is_not_migrated_to_something_graver_by_an_agen
 STARTS = {"timer": DAILY, "message": BY_MESSAGE, "signal": BY_SIGNAL}
 
 
-@pytest.mark.both_stores
+@pytest.mark.both_stores(one_in=6)
 @pytest.mark.parametrize("start", STARTS)
 async def test_what_may_begin_with_nobody_to_ask_is_confirmed_by_a_person_who_deploys_it(
     store_url: str, start: str

@@ -48,7 +48,7 @@ INTAKE = {"intake": "case.decide"}
 FORM = {"schema": "case.decide"}
 OURS, THEIRS = "C-1", "C-2"
 SECRET = "a secret of sixteen bytes and more"
-pytestmark = [pytest.mark.req("V37"), pytest.mark.both_stores]
+pytestmark = [pytest.mark.req("V37"), pytest.mark.both_stores(one_in=8)]
 
 
 def model(wait: str, properties: dict[str, str], *, loops: bool = False) -> str:

@@ -159,6 +159,7 @@ ACTS = {"changed": changes, "deleted": deletions, "exchanged": exchanges, "added
 
 
 @pytest.mark.req("P7")
+@pytest.mark.both_stores(one_in=4)
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("name", GUARDS)
 async def test_whatever_is_done_to_a_row_of_any_table_is_found(store_url: str, name: str, act: str) -> None:

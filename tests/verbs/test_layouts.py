@@ -77,7 +77,7 @@ def test_a_promise_is_part_of_the_hash_and_its_absence_is_not() -> None:
     before["execution"] = {
         key: value
         for key, value in before["execution"].items()
-        if key not in ("decision", "is_shared", "task", "agent", "states_retry")
+        if key not in ("decision", "reevaluate", "is_shared", "task", "agent", "states_retry", "payload_merge")
     }
     assert silent.content_hash == data_hash(before)
 

@@ -86,6 +86,7 @@ async def test_whatever_a_fenced_worker_does_under_its_lost_lease_is_refused(sto
 
 
 @pytest.mark.req("X6")
+@pytest.mark.both_stores(one_in=5)
 @pytest.mark.parametrize("ask", range(10))
 async def test_whatever_is_asked_of_a_process_that_lost_its_lease_is_done_under_a_new_one(
     ask: int, store_url: str

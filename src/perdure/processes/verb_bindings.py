@@ -33,7 +33,7 @@ from perdure.bpmn.model import (
     nodes,
 )
 from perdure.errors import RejectedError, Rejection
-from perdure.verb_contract import FlagContract, RetryPolicy
+from perdure.verb_contract import FlagContract, FlagMerge, RetryPolicy
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.definition import same_verb_name
 
@@ -49,6 +49,7 @@ class Carried(msgspec.Struct, frozen=True, kw_only=True):
     compensation: dict[str, str] = {}
     retry: RetryPolicy | None = None
     """The policy of its jobs, where neither their task nor their verb has one."""
+    merge: dict[str, FlagMerge] = {}
 
 
 def choose_process(definitions: Definitions, wanted: str) -> Process:
@@ -72,7 +73,8 @@ def carrier_of(process: str, catalogue: Catalogue) -> Verb | None:
 def carried_by(verb: Verb) -> Carried:
     execution = verb.execution
     return Carried(
-        verb=verb.name, flags=execution.flags, compensation=dict(execution.compensation), retry=execution.own_retry
+        verb=verb.name, flags=execution.flags, compensation=dict(execution.compensation), retry=execution.own_retry,
+        merge=dict(execution.payload_merge),
     )  # fmt: skip
 
 
@@ -93,6 +95,7 @@ def bind(
         is_loose=carried is None,
         compensation=own.compensation,
         bindings=_bindings(process, own, catalogue),
+        merge=own.merge,
     )
 
 

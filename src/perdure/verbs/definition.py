@@ -8,13 +8,14 @@ import msgspec
 
 from perdure.human_tasks import TaskContract
 from perdure.payload import data_hash
-from perdure.verb_contract import ConsequenceTier, FlagContract, RetryPolicy
+from perdure.verb_contract import ConsequenceTier, FlagContract, FlagMerge, RetryPolicy, flag_content
 from perdure.verbs.agent_handlers import AgentContract
 
 ExecutionKind = Literal["sync", "durable"]
 Effects = Literal["none", "store", "external"]
 Redelivery = Literal["rerun", "incident"]
 Wait = Literal["track", "block"]
+Reevaluate = Literal["decisions", "always"]
 FieldType = Literal["string", "integer", "decimal", "boolean", "date", "timestamp", "uuid", "json", "enum"]
 
 CRUD = "crud::execute"
@@ -41,6 +42,8 @@ class Execution(msgspec.Struct, frozen=True):
     correlation_key: str = DEFAULT_CORRELATION_KEY
     payload_in: dict[str, str] = {}
     payload_out: tuple[str, ...] = ()
+    payload_merge: dict[str, FlagMerge] = {}
+    """How values that concurrent branches write to one path become one, by JSON pointer."""
     max_bytes: int = DEFAULT_MAX_BYTES
     sub_verbs: tuple[str, ...] = ()
     flags: tuple[FlagContract, ...] = ()
@@ -51,6 +54,8 @@ class Execution(msgspec.Struct, frozen=True):
     escalation: str | None = None
     decision: bool = False
     """It is told how far its runbook has come and may change what is still to run."""
+    reevaluate: Reevaluate = "decisions"
+    """Of a decision: `always` asks it again whenever a wait of its runbook has ended."""
     is_shared: bool = False
     """One completion ends every wait under the same key (`correlation: {fanout: true}`)."""
     task: TaskContract | None = None
@@ -119,9 +124,12 @@ class VerbDefinition(msgspec.Struct, frozen=True):
             del whole["contract"]
         if not self.writes:
             del whole["writes"]
-        for name in ("decision", "is_shared", "task", "agent"):
+        whole["execution"]["flags"] = [flag_content(flag) for flag in whole["execution"]["flags"]]
+        for name in ("decision", "is_shared", "task", "agent", "payload_merge"):
             if not whole["execution"][name]:
                 del whole["execution"][name]
+        if self.execution.reevaluate == "decisions":
+            del whole["execution"]["reevaluate"]
         if not self.execution.states_retry or self.execution.retry != RetryPolicy():
             del whole["execution"]["states_retry"]  # a policy that differs from the default speaks for itself
         return whole

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
+from perdure.payload import pointer
 from perdure.verb_contract import (
     FAILURE_CLASSES,
     FLAG_NAME,
@@ -28,6 +29,7 @@ from perdure.verbs.definition import (
     Effects,
     Execution,
     ExecutionKind,
+    Reevaluate,
 )
 from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.schema_shorthand import argument_name
@@ -83,6 +85,7 @@ def _own(fields: Fields, handler: str | None) -> Execution:
         correlation_key=read_correlation(fields),
         payload_in=_payload_in(payload) if payload else {},
         payload_out=tuple(argument_name(name) for name in payload.texts("out")) if payload else (),
+        payload_merge=_payload_merge(payload) if payload else {},
         max_bytes=payload.integer("max_bytes", DEFAULT_MAX_BYTES, 2, MAX_PAYLOAD_BYTES)
         if payload
         else DEFAULT_MAX_BYTES,
@@ -125,11 +128,20 @@ def _common(fields: Fields, base: Execution) -> dict[str, Any]:
         "compensation": compensation,
         "compensate": fields.optional_text("compensate"),
         "decision": fields.boolean("decision"),
+        "reevaluate": _read_reevaluate(fields),
         "is_shared": _is_shared(fields),
         "task": read_task(task) if task is not None else None,
         "agent": read_agent(agent) if agent is not None else None,
         "wait": fields.word("wait", ("track", "block"), "track", {"fire-and-track": "track", "blocking": "block"}),
     }
+
+
+def _read_reevaluate(fields: Fields) -> Reevaluate:
+    is_always = fields.word("reevaluate", get_args(Reevaluate), "decisions") == "always"
+    if is_always and not fields.boolean("decision"):
+        hint = "Write decision: true, or remove the key."
+        fields.wrong(fields.get("reevaluate"), "wrong_kind", "only a decision is asked at every resume", hint)
+    return "always" if is_always else "decisions"
 
 
 def _refuse_durable_keys(fields: Fields) -> None:
@@ -180,6 +192,23 @@ def _crud_params(fields: Fields) -> dict[str, Any]:
 
 def _payload_in(payload: Fields) -> dict[str, str]:
     return {argument_name(name): source for name, source in payload.text_mapping("in").items()}
+
+
+def _payload_merge(payload: Fields) -> dict[str, FlagMerge]:
+    """The rule of each path; `case.total` and `/case/total` are one path."""
+    rules: dict[str, FlagMerge] = {}
+    for written, node in payload.mapping("merge").items():
+        path = written if written.startswith("/") else pointer(tuple(map(argument_name, written.split("."))))
+        if "" in path.split("/")[1:]:
+            payload.wrong(node, "name", f"the path '{written[:80]}' names no field", "Write e.g. case.total: sum.")
+        elif path in rules:
+            payload.wrong(node, "clash", f"the path '{written}' is given twice", "Keep one.")
+        elif node.value in _ALL_MERGES:
+            rules[path] = node.value
+        else:
+            reason = f"'{node.value}' is not one of {', '.join(_ALL_MERGES)}"
+            payload.wrong(node, "unknown_value", reason)
+    return rules
 
 
 def _read_retry(fields: Fields) -> RetryPolicy:
@@ -250,11 +279,13 @@ def _failure_classes(fields: Fields) -> tuple[FailureClass, ...]:
 def read_flag(written: str, node: Node, owner: Fields) -> FlagContract:
     """One flag contract; `orch.x` is another spelling of `orch_x`."""
     fields = Fields(node, "flag", owner.file, owner.report)
+    argument = _argument(fields)
     flag = FlagContract(
         name=flag_name(written, node, fields),
         type=fields.word("type", _FLAG_TYPES, "string"),
         values=fields.texts("values"),
-        initial=_initial(fields),
+        initial=None if argument else _initial(fields),
+        argument=argument,
         once=fields.boolean("once"),
         writers=fields.texts("writers"),
         merge=fields.word("merge", _ALL_MERGES, "any") if "merge" in fields else None,
@@ -270,6 +301,13 @@ def flag_name(written: str, node: Node, fields: Fields) -> str:
     if not FLAG_NAME.fullmatch(name):
         fields.wrong(node, "name", f"the flag '{written[:80]}' is not named orch_<words>", "Write e.g. orch_approved.")
     return name
+
+
+def _argument(fields: Fields) -> str:
+    """The argument that `initial: $name` stands for; empty when the first value is written out."""
+    node = fields.get("initial")
+    is_taken = node is not None and isinstance(node.value, str) and node.value.startswith("$")
+    return argument_name(node.value[1:]) if node is not None and is_taken else ""
 
 
 def _initial(fields: Fields) -> str | bool | int | None:
@@ -288,7 +326,7 @@ def _check_flag(fields: Fields, flag: FlagContract) -> None:
     if flag.type == "enum":
         if not flag.values:
             fields.wrong(None, "values", f"the enum flag '{flag.name}' lists no values", "Add values: [pending, done].")
-        elif flag.initial is None:
+        elif not flag.begins_set:
             hint = f"Add e.g. initial: {flag.values[0]}."
             fields.wrong(None, "initial", f"the enum flag '{flag.name}' has no initial value", hint)
     elif flag.values:

@@ -42,7 +42,8 @@ from perdure.verb_contract import FLAG_NAME, FailureClass, FlagContract, FlagTyp
 from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.definition import CRUD, INSTANT_COMPLETE, PARK, START_PROCESS, same_verb_name
 from perdure.verbs.handler_registry import Handler, HandlerRegistry
-from perdure.verbs.handlers import SECRET, Call, Decide, Lent, Resolver, Result
+from perdure.verbs.handlers import SECRET, Call, Decide, Lent, Result
+from perdure.verbs.references import BoundedResolver, Bounds, Resolver
 from perdure.work.agents.invocation import Answered, ask, named, uses_of
 from perdure.work.fair_slots import FairSlots
 from perdure.work.secrets import Secrets, VerbSecrets, blotted, holds
@@ -124,7 +125,6 @@ class Router:
         entities: Entities,
         *,
         has_threads: bool = True,
-        resolvers: Mapping[str, Resolver] | None = None,
         now: Callable[[], int] = lambda: 0,
     ) -> None:
         """`now` is the clock by which agents are timed."""
@@ -132,7 +132,7 @@ class Router:
         self._entities = entities
         self._pool = ThreadPoolExecutor(MAX_THREADS, "perdure-handler") if has_threads else None
         self._slots = FairSlots(MAX_THREADS)
-        self._resolvers = resolvers or {}
+        self._resolvers: dict[str, Resolver] = {}
         self._now = now
         self._found: dict[str, Handler | None] = {}
         self._lent: dict[str, Handler] = {}
@@ -143,6 +143,11 @@ class Router:
     def close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def register(self, scheme: str, resolver: Resolver, bounds: Bounds) -> None:
+        """Let calls resolve references of a scheme, within bounds."""
+        self._resolvers[scheme] = BoundedResolver(resolver, bounds)
+        self._bound.clear()
 
     def lend(self, verb: str, function: Any) -> None:
         """Let a coroutine function run a verb in place of its handler; None gives it back."""
@@ -280,7 +285,7 @@ class Router:
             self._way(verb, handler),
             parks,
             handler is not None and handler.is_agent,
-            ({SECRET: VerbSecrets(self.secrets, verb.name), **self._resolvers}, self._entities, verb),
+            ({**self._resolvers, SECRET: VerbSecrets(self.secrets, verb.name)}, self._entities, verb),
             fits,
             verb.execution.max_bytes,
             can_run,

@@ -47,6 +47,8 @@ class ProcessView(msgspec.Struct, frozen=True):
     consequence: str
     """The gravest tier that it can reach as deployed now; `reaches` are all verbs that it can."""
     reaches: list[str]
+    merge: dict[str, str] = {}
+    """How values that branches write to one path of the data become one, by JSON pointer."""
 
 
 class ReviewedProcess(ProcessView, frozen=True):
@@ -75,6 +77,7 @@ def process_view(
             for name, each in deployed.bindings.items()
         },
         write_model(model_of(deployed, diagram)), consequence.tier, list(consequence.verbs),
+        dict(deployed.merge),
     )  # fmt: skip
 
 

@@ -140,7 +140,7 @@ class Outbox:
         """Refuses to begin what is graver than the start of the instance that threw was agreed to for."""
         definitions = self._instances.definitions
 
-        async def vet(starts: Sequence[Id]) -> None:
+        async def vet(starts: Sequence[Id] = (), waits: Sequence[Id] = (), *, is_kept: bool = False) -> None:
             for id in starts:
                 process = await definitions.state(id, origin)
                 if process is None:

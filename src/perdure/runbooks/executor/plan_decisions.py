@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from perdure.errors import RejectedError, Rejection
@@ -12,7 +12,7 @@ from perdure.runbooks.executor.plan_cache import PlanCache, added_steps, course_
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine.dag_progress import base_of, begun_state, is_not_begun
 from perdure.runbooks.machine.state import ENDED, Runbook, Step, links_of, step_id
-from perdure.runbooks.plan import Plan
+from perdure.runbooks.plan import Plan, StepPlan
 from perdure.sources import id_text
 from perdure.verbs import Catalogue
 from perdure.verbs.handlers import Decide, ResumptionContext, StepSummary
@@ -92,6 +92,7 @@ class Decisions:
 
     def growth(self, state: Runbook, before: Plan, plan: Plan, change: c.Change, brought: Attachments) -> c.Change:
         """The change that makes one plan of another; the new part of it is attached."""
+        _check_decider(state, plan.steps[len(before.steps) :])
         hash, data = document_of(plan, len(before.steps))
         brought.payloads.append((hash, data))
         added = added_steps(plan.steps[len(before.steps) :], len(state.steps) + 1, numbers_of(state), self._catalogue)
@@ -99,6 +100,15 @@ class Decisions:
             base_of(state), plan_hash(plan), hash, added, change.skips, change.is_last, change.reason,
             change.confidence,
         )  # fmt: skip
+
+
+def _check_decider(state: Runbook, added: Sequence[StepPlan]) -> None:
+    """Refuse steps that say who is asked at every resume, where that was not said when the runbook was started."""
+    known = course_of(state).decider
+    for step in added:
+        if step.reevaluate == "always" and (known is None or known.verb != step.verb):
+            fact = f"step '{step.name}' would be asked at every resume, and that is said when a runbook is started"
+            raise RejectedError(Rejection("invalid", "extend", "runbook", "?", fact, "Leave reevaluate out here."))
 
 
 def decision_in(result: Any) -> tuple[Any, Decide]:
@@ -147,4 +157,9 @@ def _cause(state: Runbook, number: int) -> int:
     if links.decides:
         return links.decides
     before = [each for each in (*links.needs, *links.after) if state.steps[each - 1].status in ENDED]
-    return max(before, key=lambda each: links_of(state.steps[each - 1]).ended_at, default=0)
+    return max(before, key=lambda each: _ended(state.steps[each - 1]), default=0)
+
+
+def _ended(step: Step) -> tuple[int, bool]:
+    """When a step ended; of two that ended in one moment, the one that was waited for came last."""
+    return links_of(step).ended_at, bool(step.tokens)

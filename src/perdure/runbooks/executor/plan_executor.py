@@ -136,13 +136,15 @@ class PlanExecutor:
         return known
 
     def _decider(self, plan: Plan) -> VerbPin | None:
-        """The verb that decides at every resume: the last decision the plan names."""
-        if plan.reevaluate != "always":
-            return None
-        for step in reversed(plan.steps):
+        """The verb that decides at every resume: the last step that says so, else, of all, the last decision."""
+        is_always = plan.reevaluate == "always"
+        said = [step for step in plan.steps if step.reevaluate == "always"]
+        for step in reversed(said or (plan.steps if is_always else ())):
             verb = self._conductor.catalogue.find(step.verb, step.version or None) if step.verb else None
             if verb is not None and verb.execution.decision:
                 return pinned(verb)
+        if not is_always:
+            return None
         fact = "every resume is to be a decision and no step of it is one"
         raise RejectedError(Rejection("invalid", "start", "runbook", plan.content_hash, fact))
 

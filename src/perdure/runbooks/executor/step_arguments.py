@@ -17,12 +17,31 @@ class UnresolvedError(Exception):
     """A reference leads to nothing; its text says where."""
 
 
+class LackingError(Exception):
+    """Arguments that a decision must have are not there at a resume."""
+
+    def __init__(self, missing: list[str]) -> None:
+        super().__init__(f"it was not asked: there is no value yet for {', '.join(missing)}")
+
+
 def arguments(step: StepPlan, value_of: ValueOf) -> dict[str, Any]:
     """The step's arguments with every reference replaced by what it refers to."""
     args: Any = step.args
     for reference in step.references:
         args = _placed(args, reference.at, dig(value_of(reference.step), reference))
     return dict(args)
+
+
+def known_arguments(step: StepPlan, value_of: ValueOf) -> tuple[dict[str, Any], frozenset[str]]:
+    """The step's arguments of which everything is known, and the names of the others."""
+    lacks: set[str] = set()
+    args: Any = step.args
+    for reference in step.references:
+        try:
+            args = _placed(args, reference.at, dig(value_of(reference.step), reference))
+        except UnresolvedError:
+            lacks.add(str(reference.at[0]))
+    return {name: value for name, value in args.items() if name not in lacks}, frozenset(lacks)
 
 
 def dig(value: Any, reference: Reference | Test) -> Any:

@@ -72,12 +72,18 @@ class Misfit(msgspec.Struct, frozen=True):
     text: str
 
 
+class Lacking(msgspec.Struct, frozen=True):
+    """A decision cannot be asked at this resume: arguments that it must have are not there yet."""
+
+    text: str
+
+
 class Launch(msgspec.Struct, frozen=True):
     """Begin a ready step with what its references came to; without an outcome it is an intent."""
 
     step: int
     input: bytes = b""
-    outcome: Park | Chosen | Misfit | None = None
+    outcome: Park | Chosen | Misfit | Lacking | None = None
     locks: tuple[str, ...] = ()
 
 

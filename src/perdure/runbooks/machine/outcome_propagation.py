@@ -191,16 +191,22 @@ class Flow:
     def _reconsider(self, number: int, decider: VerbPin) -> None:
         """A resume: what hangs on the step waits for a decision first."""
         step = self.state.steps[number - 1]
-        if step.verb == decider.verb:
+        waiting = [each for each in links_of(step).dependents if is_untouched(self.state.steps[each - 1])]
+        if step.verb == decider.verb or self._is_decided_next(waiting, decider):
             return
         added = e.Added(
             f"{links_of(step).name}/resumed", decider.verb, decider.version, decider.definition, after=(number,)
         )
         asked = len(self.state.steps) + 1
-        waiting = [each for each in links_of(step).dependents if is_untouched(self.state.steps[each - 1])]
         self.append((added,))
         if waiting:
             self.emit(e.EdgesAdded(self.now, tuple((each, asked) for each in waiting)))
+
+    def _is_decided_next(self, waiting: list[int], decider: VerbPin) -> bool:
+        """Whether the decision itself is all that a resume lets begin."""
+        steps = [self.state.steps[each - 1] for each in waiting]
+        is_alone = bool(steps) and all(each.verb == decider.verb for each in steps)
+        return is_alone and any(links_of(each).unmet == 0 for each in steps)
 
     def append(self, steps: tuple[e.Added, ...]) -> None:
         """Steps the runbook itself adds: they have no arguments of their own."""
@@ -262,6 +268,9 @@ class Flow:
             return
         if type(outcome) is c.Misfit:
             self.emit(e.IncidentRaised(number, now, outcome.code, outcome.text))
+            return
+        if type(outcome) is c.Lacking:
+            self.emit(e.StepSkipped(number, now, "input", outcome.text))
             return
         attempt = attempt_number(self.state.steps[number - 1])
         self.emit(e.StepBegun(number, now, launch.input, launch.locks))

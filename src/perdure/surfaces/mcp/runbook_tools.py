@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta
 
 from perdure.access.roles import check
-from perdure.app.access.redaction import redact
 from perdure.app.operations import runbooks as operations
 from perdure.app.operations.drafts import (
     OpenDraft,
@@ -201,7 +200,7 @@ async def run_runbook(desk: ToolSession, asked: RunRunbook) -> RunAnswer:
     view = await confirmed(desk, _started(desk, asked), asked.confirm, asked.draft)
     if isinstance(view, Confirmation):
         return RunAnswer("needs_confirmation", ASK_A_PERSON, confirmation=view)
-    return run_answer(redact(desk.principal, await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
+    return run_answer(await desk.redacted(await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
 
 
 async def _started(desk: ToolSession, asked: RunRunbook) -> RunbookView:
@@ -222,13 +221,15 @@ async def extend_runbook(desk: ToolSession, asked: ExtendRunbook) -> RunAnswer:
     added, because one of the new steps is grave: a person has to add it.
     """
     what = Source(asked.program, asked.calls, asked.variables).composition()
+    if desk.is_narrow:
+        desk.check_all("runbook.extend", await desk.perdure.data_verbs.of_id(asked.id))
     request = operations.ExtendRunbook(
         what.program, what.calls, what.variables, id=asked.id, confirm=asked.confirm, phrase=asked.phrase
     )
     view = await confirmed(desk, desk.perform(operations.extend_runbook, request), asked.confirm)
     if isinstance(view, Confirmation):
         return RunAnswer("needs_confirmation", ASK_TO_ADD, asked.id, confirmation=view)
-    return run_answer(redact(desk.principal, await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
+    return run_answer(await desk.redacted(await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
 
 
 async def cancel_runbook(desk: ToolSession, asked: CancelRunbook) -> RunAnswer:
@@ -237,13 +238,13 @@ async def cancel_runbook(desk: ToolSession, asked: CancelRunbook) -> RunAnswer:
     It cannot be undone: be sure that the person wants it. The reason is kept.
     """
     if asked.step:
-        for verb in await desk.perdure.waits.verbs_of(asked.id):
+        for verb in await desk.perdure.data_verbs.of_id(asked.id):
             check(desk.principal, "runbook.cancel", verb=verb)
         await desk.perform(operations.cancel_step, StepReason(asked.id, asked.step, asked.reason))
     else:
         request = operations.CancelRunbook(asked.id, asked.reason, asked.is_compensating)
         await desk.perform(operations.cancel_runbook, request)
-    return run_answer(redact(desk.principal, await desk.perdure.runbooks.rest(asked.id, REST_SECONDS)))
+    return run_answer(await desk.redacted(await desk.perdure.runbooks.rest(asked.id, REST_SECONDS)))
 
 
 _NEXT: dict[RunOutcome, str] = {

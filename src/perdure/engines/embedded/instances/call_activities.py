@@ -227,14 +227,16 @@ class Calls:
                 return Prepared(RaiseIncident(node=node, code=ERASED, text=text), brought)
             patch = difference(first.data, last.data)
             at, place = iso(state.ended_at) or "", place_of(aggregate.state, waiting)
-            change = Change(patch, waiting.element, id_text(child.id), at, state.process, place, first)
+            definition = self._instances.definition(aggregate)
+            rules = definition.deployed.merge
+            change = Change(patch, waiting.element, id_text(child.id), at, state.process, place, first, rules)
             try:
                 if patch:
-                    budget = self._instances.budget(self._instances.definition(aggregate))
+                    budget = self._instances.budget(definition)
                     sealed = self._instances.payloads.seal_change(aggregate.id, aggregate.state.head, change, budget)
                     brought.payloads.append(sealed)
                     head = sealed[0]
-            except (MergeConflictError, PayloadTooLargeError) as error:
+            except (MergeConflictError, PayloadTooLargeError, SchemaViolationError) as error:
                 return Prepared(RaiseIncident(node=node, code=error.code, text=str(error)), brought)
             flags = self._flags(aggregate, waiting, state)
         command = EndCall(

@@ -6,7 +6,8 @@
 | the head it is to be merged onto is damaged | incident at once; the result is not kept |
 | the data does not fit the sub-verb's schema | incident at once |
 | the sub-verb is durable, or not one the verb lists | incident at once: a process composes sync verbs |
-| two branches changed one path | incident at once, naming both verbs |
+| two branches changed one path that has no merge rule | incident at once, naming both verbs |
+| a field does not fit the schema of the durable verb | incident at once, naming the sub-verb |
 | the handler fails | as its class and the pinned policy say |
 | the job was interrupted meanwhile | the result is recorded as discarded, nothing of it is kept |
 """
@@ -43,7 +44,7 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.payload import Held
-from perdure.processes.payload_merge import Change, seen_from
+from perdure.processes.payload_merge import Change, nested, seen_from
 from perdure.processes.wait_schemas import declared
 from perdure.runbooks.executor.call_executor import MAX_ENTITY_CONFLICTS
 from perdure.sources import id_text, iso, parse_id
@@ -281,11 +282,13 @@ class Attempt(msgspec.Struct, eq=False):
         if not isinstance(patch, dict):
             fact = f"it returned a {type(patch).__name__}, and a process merges objects"
             raise SchemaViolationError("merge the result of", "verb", verb, fact, violations=[])
+        place = () if node.parent == ROOT else place_of(state, node)
+        if self.work.carrier is not None:
+            self.work.carrier.check_carried(nested(patch, place) if place else patch, verb)
         base = job.base
         before = instances.payloads.held(self.aggregate.id, base) if base and base != state.head else None
-        place = () if node.parent == ROOT else place_of(state, node)
         at = iso(instances.sources.now()) or ""
-        return Change(patch, verb, self.key, at, job.by or state.principal, place, before)
+        return Change(patch, verb, self.key, at, job.by or state.principal, place, before, self.work.merge)
 
     # --- giving up -----------------------------------------------------------------------------------------------
 

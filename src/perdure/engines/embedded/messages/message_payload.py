@@ -134,6 +134,6 @@ class MessageIntake:
         head, payloads = state.head, instances.payloads
         before = payloads.held(id, base) if base and base != head else None
         at = iso(instances.sources.now()) or ""
-        change = Change(given, element, key, at, by, place_of(state, node), before)
+        change = Change(given, element, key, at, by, place_of(state, node), before, definition.deployed.merge)
         sealed = payloads.seal_change(id, head, change, instances.budget(definition))
         return Brought(sealed[0], b"", (sealed,))

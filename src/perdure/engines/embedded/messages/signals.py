@@ -29,9 +29,9 @@ class Signals:
         starts = await self._delivery.starts(origin.tenant, "signal_start", letter.name)
         if vet is not None and letter.thrower:
             starts = [each for each in starts if await self._may_begin(each, letter, origin, vet)]
-        elif starts and vet is not None:
-            await vet([each.aggregate for each in starts])
         upto = await self._store.newest_wait(origin.tenant, SIGNAL, letter.name)
+        if vet is not None and not letter.thrower:
+            await self._vetted(letter, origin, upto, [each.aggregate for each in starts], vet)
         names = tuple(id_text(each.aggregate) for each in starts)
         letter = _bounded(letter, upto, names)
         is_new = await self._is_new(letter, origin)
@@ -50,6 +50,17 @@ class Signals:
             await self._delivery.bury(origin.tenant, id, SIGNAL, letter, f"rejected: {error}")
             return False
         return True
+
+    async def _vetted(self, letter: MessageEnvelope, origin: Origin, upto: int, starts: list[Id], vet: Vet) -> None:
+        """Ask whether everything may happen that the signal leads to, before anything is written."""
+        if starts:
+            await vet(starts)
+        after = 0
+        while page := await self._store.find_waits(origin.tenant, SIGNAL, letter.name, after=after, most=PAGE):
+            after = page[-1].number
+            await vet(waits=list(dict.fromkeys(each.aggregate for each in page if each.number <= upto)))
+            if after > upto:
+                break
 
     async def _is_new(self, letter: MessageEnvelope, origin: Origin) -> bool:
         """Write its row, if that was not written before."""

@@ -143,6 +143,9 @@ def process_picture(view: Any) -> RenderableType:
     if view.flags:
         flags = [(Text(name), Text(_contract(each))) for name, each in view.flags.items()]
         parts.append(table("Flags", ("flag", "contract"), flags, ""))
+    if view.merge:
+        rules = [(Text(path), Text(rule)) for path, rule in view.merge.items()]
+        parts.append(table("Merge rules", ("path", "rule"), rules, ""))
     if view.bindings:
         bound = [
             (Text(name), Text(f"{each['verb']} v{each['version']}"), Text(_policy(each["policy"])))
