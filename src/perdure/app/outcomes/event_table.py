@@ -150,7 +150,8 @@ SILENT: dict[str, tuple[str, ...]] = {
     ),
     "who has a task, and what goes around one": (
         "instance.TaskClaimed", "instance.TaskReassigned", "instance.TaskDelegated", "instance.TaskOverridden",
-        "instance.OverrideProposed", "instance.OverrideAgreed", "runbook.TaskActed", "runbook.OverrideProposed",
+        "instance.OverrideProposed", "instance.OverrideAgreed", "instance.ConsequenceAgreed",
+        "runbook.TaskActed", "runbook.OverrideProposed",
         "runbook.OverrideAgreed", "runbook.ProposalMade", "runbook.ProposalAnswered",
     ),
     "upkeep of data and models": (

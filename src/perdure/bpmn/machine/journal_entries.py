@@ -436,8 +436,7 @@ class OverrideAgreed(Compact, frozen=True, tag=47):
     covered: tuple[str, ...] = ()
 
 
-<<<<<<< HEAD
-class CorrelationFailed(Compact, frozen=True, tag=48):
+class CorrelationFailed(Compact, frozen=True, tag=49):
     """A message that concerns the instance was not correlated: several want it, nobody does, or nobody did in time."""
 
     at: int
@@ -446,14 +445,14 @@ class CorrelationFailed(Compact, frozen=True, tag=48):
     message_id: str
     outcome: str
     why: str
-=======
+
+
 class ConsequenceAgreed(Compact, frozen=True, tag=48):
     """Somebody agreed that the instance reaches something graver than its start was agreed to for."""
 
     at: int
     tier: ConsequenceTier
     by: str
->>>>>>> main
 
 
 Entry = (
@@ -463,9 +462,5 @@ Entry = (
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
     | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | AgentUsed | JobRebound | Rerouted
-<<<<<<< HEAD
-    | OverrideProposed | OverrideAgreed | CorrelationFailed
-=======
-    | OverrideProposed | OverrideAgreed | ConsequenceAgreed
->>>>>>> main
+    | OverrideProposed | OverrideAgreed | ConsequenceAgreed | CorrelationFailed
 )  # fmt: skip
