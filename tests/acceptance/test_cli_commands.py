@@ -95,7 +95,8 @@ def test_progress_and_cancel_are_shown(project: Shell) -> None:
     assert project.json("cancel", id, "--reason", "not needed")["state"] == "cancelled"
     assert "cancelled" in project.run("status", id).out
     shown = project.run("events", id).out
-    assert "CallCancelled" in shown
+    assert "Cancelled" in shown
+    assert "CallCancelled" in project.run("events", id, "--journal").out
     assert "not needed" in shown
     other = project.json("call", "(desk.wait)")["id"]
     assert "cancelled" in project.run("cancel", other).out
@@ -104,8 +105,14 @@ def test_progress_and_cancel_are_shown(project: Shell) -> None:
 def test_following_ends_with_the_call(project: Shell) -> None:
     id = project.json("call", '(kyc.check-name :name "Ana")')["id"]
     lines = [json.loads(line) for line in project.run("events", id, "--follow", "--json").out.splitlines()]
-    assert [each["entry"] for each in lines] == [each["entry"] for each in project.json("events", id)]
-    assert "StepCompleted" in project.run("events", id, "-f").out
+    assert [each["text"] for each in lines] == ["StepStarted", "ExecutionResult(ok)"]
+    assert lines == project.json("events", id)
+    assert project.json("events", id, "--after", lines[0]["cursor"]) == lines[1:]
+    assert "ExecutionResult(ok)" in project.run("events", id, "-f").out
+    entries = project.run("events", id, "--follow", "--json", "--journal").out.splitlines()
+    assert [json.loads(each) for each in entries] == project.json("events", id, "--journal")
+    assert "StepCompleted" in project.run("events", id, "-f", "--journal").out
+    assert project.run("events", id, "--journal", "--after", "x", "--json", code=2).told["code"] == "rejected.invalid"
 
 
 def test_calls_are_found_by_their_index(project: Shell) -> None:
