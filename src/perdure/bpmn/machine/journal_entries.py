@@ -10,7 +10,7 @@ from perdure.agent_usage import ModelUse
 from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, Status, Undo, WatchKind
 from perdure.human_tasks import Rung, RungAct
 
-ENTRY_VERSION = 4
+ENTRY_VERSION = 5
 How = Literal["completed", "interrupted", "cancelled", "consumed", "moved"]
 
 
@@ -107,6 +107,10 @@ class JobStarted(Compact, frozen=True, tag=9):
     interruptions: int = 0
     flags: Flags = msgspec.field(default_factory=dict)
     """What flags that are summed were when it began."""
+    head: bytes = b""
+    """The hash of the payload that came in."""
+    definition: bytes = b""
+    """The hash of the verb's definition that the attempt runs under."""
 
 
 class JobCompleted(Compact, frozen=True, tag=10):
@@ -122,6 +126,8 @@ class JobFailed(Compact, frozen=True, tag=11):
     at: int
     failure: Failure
     retry_at: int = 0
+    trace: bytes = b""
+    """The hash of the traceback, a payload that can be erased; empty when none was kept."""
 
 
 class JobDiscarded(Compact, frozen=True, tag=12):

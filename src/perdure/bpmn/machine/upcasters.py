@@ -52,4 +52,4 @@ def _from_two(form: list[Any]) -> list[Any]:
 
 
 STATE_UPCASTERS = (Upcaster(1, _state_from_one), Upcaster(2, _from_two), grown(3))
-ENTRY_UPCASTERS = (Upcaster(1, _entries_from_one), Upcaster(2, _from_two), grown(3))
+ENTRY_UPCASTERS = (Upcaster(1, _entries_from_one), Upcaster(2, _from_two), grown(3), grown(4))
