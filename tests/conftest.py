@@ -153,9 +153,9 @@ async def _without_leftovers(test: Awaitable[None]) -> None:
     assert not leftovers, f"the test left unfinished tasks: {sorted(map(repr, leftovers))}"
 
 
-SEEDS = {"normal": "0-59", "deep": "60-299", "all": "0-299"}
+SEEDS = {"normal": "0-29", "deep": "30-299", "all": "0-299"}
 """The seeds of a simulation by depth, unless the command line names others."""
-MANY_SEEDS = 60
+MANY_SEEDS = 30
 """From so many on, the dearer simulations take every fifth; to run more of them, name fewer at a time."""
 
 

@@ -94,10 +94,10 @@ async def test_steps_of_other_verbs_are_blank_in_a_runbook(store_url: str) -> No
         assert SECRET not in json.dumps(acted)
 
 
-async def test_lists_hide_what_rows_are_about_and_pages_go_on_in_order(store_url: str) -> None:
+async def test_lists_leave_out_other_verbs_and_pages_go_on_in_order(store_url: str) -> None:
     async with serving(store_url) as server:
         ids = [await called(server, verb, f"{SECRET}{n}") for n in range(4) for verb in ("vault.open", "note.write")]
-        runbook = await planned(server)
+        await planned(server)
         writer = server.of("writer")
 
         async def pages(path: str, **query: Any) -> list[Any]:
@@ -110,32 +110,24 @@ async def test_lists_hide_what_rows_are_about_and_pages_go_on_in_order(store_url
                     return found
                 after = {"after": page["next"]}
 
-        rows = await pages("/api/calls")
-        assert [row["id"] for row in rows] == ids[::-1]
-        assert all((SECRET in json.dumps(row)) == (row["verb"] == "note.write") for row in rows)
-        (row,) = await pages("/api/runbooks")
-        assert row["id"] == runbook and (row["title"], row["progress"], row["waiting"]) == ("Runbook", "", [])
-        (whole,) = await pages("/api/runbooks", whole=True)
-        assert (whole["id"], whole["progress"]) == (runbook, "")
+        assert [row["id"] for row in await pages("/api/calls")] == ids[1::2][::-1]
+        assert await pages("/api/runbooks") == await pages("/api/runbooks", whole=True) == []
         assert [row["verb"] for row in await pages("/api/calls", q=SECRET)] == ["note.write"] * 4
         assert await pages("/api/calls", verb="vault.open", where=f"text:{SECRET}1") == []
         assert len(await pages("/api/calls", verb="note.write", where=f"text:{SECRET}1")) == 1
         waits = await pages("/api/parked")
-        assert len(waits) == 10
-        assert all(bool(each["key"]) == (each["verb"] == "note.write") for each in waits)
-        assert all(SECRET not in json.dumps(each) for each in waits if each["verb"] == "vault.open")
+        assert [each["verb"] for each in waits] == ["note.write"] * 5 and all(each["key"] for each in waits)
 
 
-async def test_incidents_of_other_verbs_do_not_say_what_happened() -> None:
+async def test_incidents_of_other_verbs_are_left_out() -> None:
     async with serving() as server:
         await called(server, "vault.break")
         await server.idle()
-        (shown,) = (await server.of("writer").get("/api/incidents"))["items"]
+        assert (await server.of("writer").get("/api/incidents"))["items"] == []
         (whole,) = (await server.of("ada").get("/api/incidents"))["items"]
         assert whole["text"] and whole["title"] == f"Break {SECRET}"
-        assert (shown["id"], shown["text"], shown["title"], shown["actions"]) == (whole["id"], "", "", [])
         told = await pending_work_tools.list_incidents(narrow_desk(server), pending_work_tools.ListIncidents())
-        assert [each.text for each in told.items] == [""]
+        assert told.items == []
 
 
 async def test_a_draft_is_read_by_those_who_reach_all_of_it() -> None:

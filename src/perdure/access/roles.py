@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from perdure.access.principal import ROLES, Principal, Role
+from perdure.access.principal import EVERY_VERB, ROLES, Principal, Role
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.verbs.verb_patterns import reaches
 
@@ -66,7 +66,8 @@ def refusal(principal: Principal, operation: str, verb: str = "") -> Rejection |
         fact = f"the key of '{principal.name}' is for {', '.join(principal.operations)} alone"
         return _forbidden(operation, fact, "Use a key that is made for it.")
     if verb and not reaches(principal.verbs, verb):
-        fact = f"'{principal.name}' may only act on verbs {', '.join(principal.verbs) or 'of no name'}, not on '{verb}'"
+        missing = f"not on '{verb}'" if verb != EVERY_VERB[0] else "and this takes a key that reaches every verb"
+        fact = f"'{principal.name}' may only act on verbs {', '.join(principal.verbs) or 'of no name'}, {missing}"
         return _forbidden(operation, fact, "Use a key that reaches this verb.")
     return None
 

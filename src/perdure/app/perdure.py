@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from perdure.app.access.api_keys import KeyOperations
+from perdure.app.access.data_verbs import DataVerbs
 from perdure.app.audit.seal_key import sealer_for
 from perdure.app.calls.call_journal import follow as follow_events
 from perdure.app.calls.outcome_wait import is_ended, wait_for
@@ -26,6 +27,7 @@ from perdure.app.lists.lists import Lists
 from perdure.app.packs import PackOperations, pack_places
 from perdure.app.processes.processes import InstanceOperations, Processes, Views
 from perdure.app.processes.project_models import ProjectModels, default_places
+from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runbooks.runbooks import RunbookOperations
 from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runtime import Role, Runtime
@@ -68,10 +70,11 @@ class Perdure(CallDesk, MessageDesk):
         self.runbooks = RunbookOperations(performer, runtime, origin, self._runbook_views)
         self.tasks = TaskOperations(performer, runtime, origin, self._views, self._runbook_views)
         self.waits = WaitPermissions(runtime, origin)
+        self.data_verbs = DataVerbs(runtime, origin)
         self.feed = Feed(runtime, origin)
         self.access = KeyOperations(runtime, origin)
         self.packs: PackOperations = runtime.packs
-        self._lists = Lists(runtime, origin, self.tasks, self._views)
+        self._lists = Lists(runtime, origin, self.tasks, self._views, self.data_verbs)
         self.listing = Listing(performer)
 
     @classmethod
@@ -97,6 +100,7 @@ class Perdure(CallDesk, MessageDesk):
         span_exporter: Any = None,
         hooks: Hooks | None = None,
         secrets: Mapping[str, Secret] | None = None,
+        resolvers: Resolvers | None = None,
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
@@ -105,7 +109,8 @@ class Perdure(CallDesk, MessageDesk):
         `worker` looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs
         nothing. Nothing is measured or traced unless `telemetry` says so; `span_exporter` is any of OpenTelemetry's,
         in place of OTLP over HTTP. `hooks` says who sends signed messages, and whom a worker tells what happened.
-        `secrets` are what handlers get by name from `call.secret`, and nothing keeps.
+        `secrets` are what handlers get by name from `call.secret`, and nothing keeps. `resolvers`
+        fetch references by their scheme for `call.resolve`: functions that take a `Wanted`, or settings.
         """
         if hooks is not None:
             hooks.check()
@@ -126,6 +131,8 @@ class Perdure(CallDesk, MessageDesk):
         runtime.packs = PackOperations([Path(each) for each in packs])
         runtime.hooks = hooks or Hooks()
         runtime.router.secrets = Secrets(secrets)
+        if role != "reader":
+            register_resolvers(runtime, registry, resolvers or {})
         telling = WebhookDispatcher(runtime, runtime.hooks, registry) if tells and role == "worker" else None
         await runtime.start()
         try:
@@ -147,7 +154,7 @@ class Perdure(CallDesk, MessageDesk):
             "environment": config.environment, "packs": pack_places(config),
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
-            "hooks": config.hooks, "secrets": config.secrets,
+            "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})

@@ -41,10 +41,12 @@ from perdure.store.sealer import Sealer
 from perdure.store.store import Store
 from perdure.telemetry import Spans, TelemetrySettings, open_spans
 from perdure.verbs import Catalogue, HandlerRegistry
+from perdure.verbs.references import Bounds
 from perdure.work.computations import Computations
 from perdure.work.entity_records import RecordDesk
 from perdure.work.ports import TimerFound
 from perdure.work.process_lease import LEASE_SECONDS, Lease
+from perdure.work.record_references import RECORD, RecordReferences
 from perdure.work.store_clock import StoreClock, told
 from perdure.work.store_retry import retry_until_stored
 from perdure.work.timers import Timers
@@ -105,6 +107,7 @@ class Runtime:
         )  # fmt: skip
         self.desk = RecordDesk(self.store, catalogue)
         self.router = Router(registry, self.desk.open, has_threads=not is_driven, now=sources.now)
+        self.router.register(RECORD, RecordReferences(self.desk), Bounds())
         self.conductor = CallExecutor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
         self.intake = Inbox(self.conductor, sources)
         self.upkeep = Recovery(self.conductor, sources)

@@ -11,6 +11,7 @@ from typing import Any
 from perdure.app.configuration.definitions import load_definitions, load_models
 from perdure.app.configuration.project import Config
 from perdure.app.perdure import Perdure
+from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runtime import Runtime
 from perdure.durations import later, parse_span
 from perdure.engine import Check
@@ -67,11 +68,12 @@ class Sandbox(Perdure):
         seed: int = 0,
         clock: VirtualSources | None = None,
         driver: Driver | None = None,
+        resolvers: Resolvers | None = None,
     ) -> AsyncIterator[Sandbox]:
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
             url, definitions=definitions, models=models, handlers=handlers, environment=environment, tenant=tenant,
-            principal=principal, clock=clock or VirtualSources(seed), driver=driver,
+            principal=principal, clock=clock or VirtualSources(seed), driver=driver, resolvers=resolvers,
         )  # fmt: skip
         try:
             yield sandbox
@@ -92,6 +94,7 @@ class Sandbox(Perdure):
         clock: VirtualSources,
         driver: Driver | None = None,
         checks: Sequence[Check] | None = None,
+        resolvers: Resolvers | None = None,
     ) -> Sandbox:
         """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
         catalogue = load_definitions(definitions, environment)
@@ -101,6 +104,7 @@ class Sandbox(Perdure):
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True,
             checks=checks,
         )  # fmt: skip
+        register_resolvers(runtime, registry, resolvers or {})
         await runtime.start()
         try:
             await runtime.deploy_models(load_models(definitions, models), Origin(tenant, principal))

@@ -33,7 +33,8 @@ from perdure.verb_contract import FLAG_NAME, FlagContract, FlagType, check_flags
 from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.definition import CRUD, INSTANT_COMPLETE, PARK, START_PROCESS, same_verb_name
 from perdure.verbs.handler_registry import Handler, HandlerRegistry
-from perdure.verbs.handlers import SECRET, Call, Decide, Lent, Resolver, Result
+from perdure.verbs.handlers import SECRET, Call, Decide, Lent, Result
+from perdure.verbs.references import BoundedResolver, Bounds, Resolver
 from perdure.work.agents.invocation import Answered, ask, named, uses_of
 from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify
 from perdure.work.fair_slots import FairSlots
@@ -105,7 +106,6 @@ class Router:
         entities: Entities,
         *,
         has_threads: bool = True,
-        resolvers: Mapping[str, Resolver] | None = None,
         now: Callable[[], int] = lambda: 0,
     ) -> None:
         """`now` is the clock by which agents are timed."""
@@ -113,7 +113,7 @@ class Router:
         self._entities = entities
         self._pool = ThreadPoolExecutor(MAX_THREADS, "perdure-handler") if has_threads else None
         self._slots = FairSlots(MAX_THREADS)
-        self._resolvers = resolvers or {}
+        self._resolvers: dict[str, Resolver] = {}
         self._now = now
         self._found: dict[str, Handler | None] = {}
         self._lent: dict[str, Handler] = {}
@@ -124,6 +124,11 @@ class Router:
     def close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def register(self, scheme: str, resolver: Resolver, bounds: Bounds) -> None:
+        """Let calls resolve references of a scheme, within bounds."""
+        self._resolvers[scheme] = BoundedResolver(resolver, bounds)
+        self._bound.clear()
 
     def lend(self, verb: str, function: Any) -> None:
         """Let a coroutine function run a verb in place of its handler; None gives it back."""
@@ -261,7 +266,7 @@ class Router:
             self._way(verb, handler),
             parks,
             handler is not None and handler.is_agent,
-            ({SECRET: VerbSecrets(self.secrets, verb.name), **self._resolvers}, self._entities, verb),
+            ({**self._resolvers, SECRET: VerbSecrets(self.secrets, verb.name)}, self._entities, verb),
             fits,
             verb.execution.max_bytes,
             can_run,

@@ -29,6 +29,7 @@ async def retry(context: Context, id: str) -> CallView | InstanceView:
     """Try again what an incident stopped, in the call itself or in the process that carries it."""
     runtime, call = context.runtime, parse_id(id)
     if (instance := await _stuck_instance(context, call)) is not None:
+        await _check_inside(context, "call.retry", instance)
         await context.perdure.instances.retry(id_text(instance))
         return await _shown(context, call)
     state: Runbook = (await read(runtime, context.origin, id)).state
@@ -44,6 +45,7 @@ async def resolve(context: Context, id: str, result: Any, error: str | None, rea
     """End by hand what an incident stopped, with a result or an error."""
     call = parse_id(id)
     if (instance := await _stuck_instance(context, call)) is not None:
+        await _check_inside(context, "call.resolve", instance)
         await context.perdure.instances.resolve(id_text(instance), data=result, error=error or "", reason=reason)
         return await _shown(context, call)
     aggregate = await read(context.runtime, context.origin, id)
@@ -97,6 +99,12 @@ async def approve(context: Context, id: str, number: int) -> CallView:
     assert answer.aggregate is not None
     await recheck(context.runtime, answer.aggregate)
     return await context.calls.view(answer.aggregate)
+
+
+async def _check_inside(context: Context, operation: str, instance: Id) -> None:
+    """Refuse a key that may use a verb, and does not reach the verbs of the process that is stuck behind it."""
+    if context.is_narrow:
+        context.check_all(operation, await context.perdure.data_verbs.of_id(id_text(instance)))
 
 
 async def _shown(context: Context, id: Id) -> CallView | InstanceView:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from perdure.app.configuration.resolvers import ResolverSettings, read_resolvers
 from perdure.app.configuration.server import SECRET_FILE, SERVER_KEYS, ServerConfig, read_server
 from perdure.app.configuration.telemetry import read_telemetry
 from perdure.channels.webhook_settings import Hooks, read_hooks
@@ -27,7 +28,7 @@ SEAL_SECONDS = 10.0
 CONFIG_KEYS = frozenset(
     {
         "store", "engine", "definitions", "models", "packs", "handlers", "environment", "retention", "seal", "server",
-        "hooks", "telemetry", "secrets",
+        "hooks", "telemetry", "secrets", "resolvers",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
@@ -55,6 +56,7 @@ class Config(msgspec.Struct, frozen=True):
     hooks: Hooks = Hooks()
     telemetry: TelemetrySettings = TelemetrySettings()
     secrets: Mapping[str, Secret] = {}
+    resolvers: Mapping[str, ResolverSettings] = {}
     folder: Path = Path()
 
 
@@ -98,6 +100,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         hooks=_hooks(fields, folder),
         telemetry=read_telemetry(fields),
         secrets=_secrets(fields, folder),
+        resolvers=read_resolvers(fields),
         folder=folder,
     )
 

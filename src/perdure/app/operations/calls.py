@@ -102,7 +102,7 @@ class EraseCall(Request, frozen=True):
 async def list_calls(context: Context, request: ListCalls) -> Page[RunbookRow]:
     """Calls, newest first; with `verb` and `where`, those whose indexed values fit.
 
-    Of calls whose verb a key does not reach it sees that they are there, and finds none by its values.
+    A key sees those whose verb it reaches.
     """
     if not request.q:
         return await context.lists.calls(request)
@@ -152,7 +152,7 @@ async def retry_call(context: Context, request: ById) -> CallView | InstanceView
 async def resolve_call(context: Context, request: ResolveCall) -> CallView | InstanceView:
     """End by hand what an incident stopped, with a result or an error."""
     perdure = context.perdure
-    await check_added(perdure, context.principal, await perdure.waits.verbs_of(request.id), request.result)
+    await check_added(perdure, context.principal, await perdure.data_verbs.of_id(request.id), request.result)
     return await operator_interventions.resolve(context, request.id, request.result, request.error, request.reason)
 
 

@@ -9,7 +9,7 @@ from perdure.app.feed.feed import FeedItem
 from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.request_fields import After, Id, Limit
-from perdure.app.operations.verb_scopes import EVERY_VERB_OF_ID, NO_VERB, VERB_OF_INSTANCE
+from perdure.app.operations.verb_scopes import EVERY_VERB_OF_ID, REDACTED, VERBS_OF_INSTANCE
 from perdure.errors import RejectedError, Rejection
 
 TAG = "events"
@@ -30,11 +30,12 @@ class FollowJournal(Request, frozen=True):
     limit: Limit = 50
 
 
-@operation("event.read", Route("GET", "/events"), tag=TAG, scope=NO_VERB)
+@operation("event.read", Route("GET", "/events"), tag=TAG, scope=REDACTED)
 async def follow_events(context: Context, request: FollowFeed) -> Page[FeedItem]:
     """Everything that happens, in order, without gaps: as `text/event-stream` from a cursor (`Last-Event-ID` or
-    `after`) or from now on; else a page of what has happened."""
-    return await context.perdure.feed.read(request.after or None, request.limit)
+    `after`) or from now on; else a page of what has happened. A key is told what happens to things whose data come from
+    verbs that it reaches."""
+    return await context.feed.read(request.after or None, request.limit)
 
 
 @operation("runbook.read", Route("GET", "/runbooks/{id}/events"), tag=TAG, scope=EVERY_VERB_OF_ID)
@@ -51,7 +52,7 @@ async def follow_call(context: Context, request: FollowJournal) -> Page[EventVie
     return await _page(context.perdure.events(request.id, after=record), request.limit)
 
 
-@operation("instance.read", Route("GET", "/instances/{id}/events"), tag="instances", scope=VERB_OF_INSTANCE)
+@operation("instance.read", Route("GET", "/instances/{id}/events"), tag="instances", scope=VERBS_OF_INSTANCE)
 async def follow_instance(context: Context, request: FollowJournal) -> Page[EventView]:
     """The journal of an instance, oldest first; as `text/event-stream` with what is still to come."""
     record, _ = place_in_journal(request.after)

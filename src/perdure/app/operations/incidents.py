@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from perdure.app.incidents import place_of_incident, retry_at, stuck_at, verbs_at
+from perdure.app.incidents import place_of_incident, retry_at, stuck_at
 from perdure.app.lists.cursors import Page
 from perdure.app.lists.list_rows import StuckView
 from perdure.app.operations.operation import Context, Request, Route, operation
@@ -85,8 +85,8 @@ async def _retried(context: Context, named: str) -> Retried:
     try:
         place = place_of_incident(named)
         aggregate = await stuck_at(context.perdure, place)
-        for verb in await verbs_at(context.runtime, aggregate, place.number):
-            context.check("incident.retry", verb)
+        if context.is_narrow:
+            context.check_all("incident.retry", await context.perdure.data_verbs.of_incident(aggregate, place.number))
         return Retried(named, 200, await retry_at(context.perdure, aggregate, place))
     except PerdureError as error:
         problem = problem_of(error)

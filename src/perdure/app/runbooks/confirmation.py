@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from perdure.access.principal import Principal
-from perdure.access.roles import check
+from perdure.app.access.data_verbs import UNKNOWN
 from perdure.app.processes.model_review import Proposed
 from perdure.app.runbooks.views import PlannedStepView, PlanView, phrase_of
 from perdure.engine import Vet
@@ -17,7 +17,7 @@ from perdure.errors import ConfirmationRequiredError, Rejection
 from perdure.payload import data_hash, digest, digest_text
 from perdure.runbooks.language.dry_run import tier_reason
 from perdure.runbooks.plan import Plan, StepPlan
-from perdure.sources import SECOND, Id, fresh_secret
+from perdure.sources import SECOND, Id, fresh_secret, id_text
 from perdure.verb_contract import CONSEQUENCE_TIERS, ConsequenceTier
 from perdure.verbs.consequence_tier import Consequence
 from perdure.verbs.sentences import render
@@ -165,16 +165,20 @@ def vetted(
 ) -> Vet | None:
     """Vets the processes that a message or a signal would begin by the same rules as starting them; None for the owner.
 
-    Every verb they carry must be reached, and what is grave confirmed, all of it as one plan.
+    Every verb they can reach must be reached, every verb of the instances that it moves as well, and what is grave
+    confirmed, all of it as one plan.
     """
     if context.is_owner:
         return None
     perdure, principal = context.perdure, context.principal
 
-    async def vet(starts: Sequence[Id]) -> None:
+    async def vet(starts: Sequence[Id] = (), waits: Sequence[Id] = (), *, is_kept: bool = False) -> None:
+        if context.is_narrow:
+            context.check_all(operation, UNKNOWN if is_kept else ())
+            context.check_all(operation, await perdure.data_verbs.of_processes(starts))
+            for each in waits:
+                context.check_all(operation, await perdure.data_verbs.of_id(id_text(each)))
         begun = await perdure.processes.started(starts)
-        for each in begun:
-            check(principal, operation, verb=each.verb)
         if begun:
             plan = plan_of_starts(perdure, begun, data)
             await check_confirmed(plan, principal, confirm, phrase, else_hint="A person can send it.")

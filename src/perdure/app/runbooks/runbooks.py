@@ -23,7 +23,7 @@ from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.payload import canonical, digest
 from perdure.runbooks.executor.call_executor import KIND, SETTLED, keyed_id
-from perdure.runbooks.executor.plan_executor import index_of, step_number
+from perdure.runbooks.executor.plan_executor import index_of
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine.state import Runbook
 from perdure.runbooks.plan import Plan, Reevaluate
@@ -167,11 +167,6 @@ class RunbookOperations(RunbookDesk):
 
         aggregate = await self._conductor.plans.extend(parse_id(id), self._origin, grow, edges)
         return await self._views.view(aggregate)
-
-    async def verb(self, id: str, step: str | int) -> str:
-        """The verb of a step, found as every act on a step finds it."""
-        aggregate = await self._views.read(id)
-        return str(aggregate.state.steps[step_number(aggregate, step) - 1].verb)
 
     # --- drafts --------------------------------------------------------------------------------------------------
 

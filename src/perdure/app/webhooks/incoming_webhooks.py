@@ -79,9 +79,6 @@ async def _deliver(perdure: Perdure, hook: HookIn, data: dict[str, Any], message
     sender = Principal(hook.tenant, hook.principal, "service", frozenset({"operator"}), verbs=hook.verbs)
     verb = str(data.get("verb") or hook.only_verb)
     await check_reach(perdure, sender, "completion.send", key, verb)
-    if await perdure.waits.is_task(key) and not await perdure.waits.verbs_under(key):
-        fact = "it is a person's task and of no verb that the hook may complete"
-        raise RejectedError(Rejection("forbidden", "complete", "task", key[:200], fact))
     await check_answer(perdure, sender, key, verb, result)
     receipt = await perdure.complete(
         key, result, error=str(error) if error is not None else None, message_id=message_id, verb=verb

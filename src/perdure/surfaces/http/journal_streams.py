@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from perdure.access.principal import Principal
 from perdure.app import Perdure
 from perdure.app.calls.views import EventView
+from perdure.app.feed.feed import Feed
 from perdure.app.operations.events import FollowFeed, FollowJournal, place_in_journal
 from perdure.app.operations.operation import Context, Operation
 from perdure.app.operations.operation_execution import perform
@@ -42,7 +43,7 @@ async def followed(
     if isinstance(asked, FollowFeed):
         if asked.after is not None:
             await perform(context, row, replace(asked, limit=1))  # a cursor that leads nowhere is refused at once
-        return asked, _stream(request, context.principal, feed_chunks(context.perdure, asked.after))
+        return asked, _stream(request, context.principal, feed_chunks(context.feed, asked.after))
     place = place_in_journal(asked.after)
     journal = _journal(context, row, asked.id)
     await anext(journal(0))  # what is not there is refused before anything is sent
@@ -73,12 +74,12 @@ def _stream(request: JsonRequest, principal: Principal, chunks: AsyncIterator[by
     return EventStream(state.streams, principal, bounded(chunks, MOST_EVENTS), is_good)
 
 
-async def feed_chunks(perdure: Perdure, after: str | None) -> AsyncIterator[bytes]:
+async def feed_chunks(feed: Feed, after: str | None) -> AsyncIterator[bytes]:
     """The tenant's feed from a cursor on, or from now on: then it begins with the cursor of now."""
     if after is None:
-        after = await perdure.feed.end()
+        after = await feed.end()
         yield b"id: %s\n\n" % after.encode()  # who loses the connection before anything happens misses nothing
-    async for batch in perdure.feed.follow(after, pulse_seconds=PULSE_SECONDS):
+    async for batch in feed.follow(after, pulse_seconds=PULSE_SECONDS):
         yield b"".join(sent_event(item.cursor, item.entry, item) for item in batch)
 
 

@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta
 
 from perdure.access.roles import check
-from perdure.app.access.redaction import redact
 from perdure.app.operations import runbooks as operations
 from perdure.app.operations.drafts import (
     OpenDraft,
@@ -206,10 +205,10 @@ async def run_runbook(desk: ToolSession, asked: RunRunbook) -> RunAnswer:
         else:
             told = await kept(desk, found, plan, asked.case, asked.idempotency_key)
         if isinstance(told, RunbookView):
-            return run_answer(redact(desk.principal, told))
+            return run_answer(await desk.redacted(told))
         return RunAnswer("needs_confirmation", ASK_A_PERSON, confirmation=told)
     view = await _started(desk, asked)
-    return run_answer(redact(desk.principal, await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
+    return run_answer(await desk.redacted(await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
 
 
 async def _started(desk: ToolSession, asked: RunRunbook) -> RunbookView:
@@ -230,6 +229,8 @@ async def extend_runbook(desk: ToolSession, asked: ExtendRunbook) -> RunAnswer:
     added, because one of the new steps is grave: a person has to add it.
     """
     what = Source(asked.program, asked.calls, asked.variables).composition()
+    if desk.is_narrow:
+        desk.check_all("runbook.extend", await desk.perdure.data_verbs.of_id(asked.id))
     extension = await extension_of(desk.perdure, asked.id, what)
     added = extension.added.steps
     check_verbs(desk, "runbook.extend", added)
@@ -241,7 +242,7 @@ async def extend_runbook(desk: ToolSession, asked: ExtendRunbook) -> RunAnswer:
         what.program, what.calls, what.variables, id=asked.id, confirm=looked_at, phrase=asked.phrase
     )
     view = await desk.perform(operations.extend_runbook, request)
-    return run_answer(redact(desk.principal, await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
+    return run_answer(await desk.redacted(await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
 
 
 async def cancel_runbook(desk: ToolSession, asked: CancelRunbook) -> RunAnswer:
@@ -250,13 +251,13 @@ async def cancel_runbook(desk: ToolSession, asked: CancelRunbook) -> RunAnswer:
     It cannot be undone: be sure that the person wants it. The reason is kept.
     """
     if asked.step:
-        for verb in await desk.perdure.waits.verbs_of(asked.id):
+        for verb in await desk.perdure.data_verbs.of_id(asked.id):
             check(desk.principal, "runbook.cancel", verb=verb)
         await desk.perform(operations.cancel_step, StepReason(asked.id, asked.step, asked.reason))
     else:
         request = operations.CancelRunbook(asked.id, asked.reason, asked.is_compensating)
         await desk.perform(operations.cancel_runbook, request)
-    return run_answer(redact(desk.principal, await desk.perdure.runbooks.rest(asked.id, REST_SECONDS)))
+    return run_answer(await desk.redacted(await desk.perdure.runbooks.rest(asked.id, REST_SECONDS)))
 
 
 _NEXT: dict[RunOutcome, str] = {

@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta
 
 from perdure.app import verb_views
-from perdure.app.access.redaction import redact
 from perdure.app.calls.views import CallView
 from perdure.app.operations import verbs as operations
 from perdure.app.runbooks.confirmation import call_plan
@@ -189,7 +188,7 @@ async def call_verb(desk: ToolSession, asked: CallVerb) -> CallAnswer:
         if found is not None:
             told = await kept(desk, found, plan, "", asked.idempotency_key)
             if isinstance(told, RunbookView):
-                return call_answer(redact(desk.principal, call_of_step(told, verb.name, verb.version)))
+                return call_answer(await desk.redacted(call_of_step(told, verb.name, verb.version)))
             return CallAnswer("needs_confirmation", ASK_A_PERSON, verb=verb.name, confirmation=told)
     request = operations.CallVerb(
         verb.name, asked.args, asked.version, asked.wait_seconds > 0, asked.wait_seconds or REST_SECONDS,

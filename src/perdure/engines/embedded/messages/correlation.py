@@ -114,6 +114,8 @@ class Messages:
     async def _publish(self, letter: MessageEnvelope, origin: Origin, ttl_seconds: float) -> Receipt:
         receipt = await self._route(letter, origin)
         if receipt.outcome == "no_subscription" and ttl_seconds > 0:
+            if self._vet is not None:
+                await self._vet(is_kept=True)
             return await self._keep(letter, origin, letter.at + int(ttl_seconds * SECOND))
         if receipt.is_unwanted:
             reason = f"{receipt.outcome}: {receipt.reason}"
@@ -165,6 +167,8 @@ class Messages:
         """To the one who waits, or to the processes that start by it; `settles` when the letter has a row already."""
         for _ in range(MAX_ROUTES):
             found, others = await self._waiting(origin.tenant, letter)
+            if found and self._vet is not None:
+                await self._vet(waits=[*found, *others])
             if others:
                 reason = f"{id_text(found[0])} and {id_text(others[0])} wait for it" if found else ""
                 return Receipt("ambiguous", letter.message_id, (*found, *others), reason)
@@ -461,6 +465,8 @@ class Messages:
     async def _hand_over(self, letter: MessageEnvelope, origin: Origin, instance: Id | None) -> Receipt:
         if instance is None:
             return await self._route(letter, origin, settles=True)
+        if self._vet is not None:
+            await self._vet(waits=[instance])
         try:
             return await self._correlate(instance, letter, origin, settles=True)
         except WaitOver:
