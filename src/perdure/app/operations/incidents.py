@@ -73,11 +73,11 @@ async def show_traceback(context: Context, request: ShowTraceback) -> TracebackV
     """The traceback that the latest failed attempt of a call, a step (`<id>:<step>`), an instance or a token left."""
     place = place_of_incident(request.id)
     aggregate = await stuck_at(context.perdure, place)
-    for verb in await verbs_at(context.runtime, aggregate, place.number) or [""]:
-        context.check("incident.traceback", verb)
+    if context.is_narrow:
+        context.check_all("incident.traceback", await context.perdure.data_verbs.of_incident(aggregate, None))
     view, found = await traceback_of(context.runtime, aggregate, place)
-    for verb in await verbs_at(context.runtime, found, view.place):
-        context.check("incident.traceback", verb)
+    if context.is_narrow:
+        context.check_all("incident.traceback", await context.perdure.data_verbs.of_incident(found, None))
     return view
 
 
