@@ -64,6 +64,12 @@ HISTORIES: dict[str, Commands] = {
         ("Complete", (e.CompletionIgnored(1, 1, at(61), "m-1", "timed_out"),)),
         ("Complete", (e.CompletionReceived(1, 2, at(62), "m-2"), e.StepCompleted(1, at(62), RESULT))),
     ),
+    "a message nobody waited for": (
+        ("StartCall", (started(), e.StepParked(1, at(0), "kyc.open-case"))),
+        ("NoteFailedCorrelation", (
+            e.CorrelationFailed(1, at(1), "documents", "case-7", "m-1", "no_subscription", "nothing waits for it"),
+        )),
+    ),
     "stuck, retried, stuck again, resolved": (
         ("StartCall", (started(), e.AttemptStarted(1, 1, at(0), 1))),
         ("RecordAttempt", (e.AttemptFailed(1, 1, at(1), BROKEN), e.IncidentRaised(1, at(1), "contract", "See.", 1))),

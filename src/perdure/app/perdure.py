@@ -24,6 +24,9 @@ from perdure.app.facade.performer import LocalPerformer
 from perdure.app.feed.feed import Feed
 from perdure.app.lists.list_rows import DeadLetterItem
 from perdure.app.lists.lists import Lists
+from perdure.app.operations.events import FollowOutcomes
+from perdure.app.outcomes.event_table import OutcomeEvent
+from perdure.app.outcomes.stream import outcome_events as read_outcomes
 from perdure.app.packs import PackOperations, pack_places
 from perdure.app.processes.processes import InstanceOperations, Processes, Views
 from perdure.app.processes.project_models import ProjectModels, default_places
@@ -212,6 +215,17 @@ class Perdure(CallDesk, MessageDesk):
     async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
         """The call's journal, oldest first; with `follow`, what is still to come as well until it ends."""
         async for event in follow_events(self.runtime, self._origin, id, after, follow):
+            yield event
+
+    async def outcome_events(
+        self, id: str, *, after: str = "", step: int = 0, follow: bool = False
+    ) -> AsyncIterator[OutcomeEvent]:
+        """What became of a call, or of the steps of a runbook, in the words of the table of outcome events.
+
+        Oldest first, after a cursor, of one step or of all; with `follow`, what is still to come as well until it ends.
+        """
+        asked = FollowOutcomes(id, step, after)
+        async for event in read_outcomes(self.runtime, self._origin, asked, follow=follow):
             yield event
 
     # --- what arrives --------------------------------------------------------------------------------------------

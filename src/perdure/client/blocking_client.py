@@ -178,6 +178,7 @@ class Client(Blocking):
     wait = called(AsyncClient.wait)
     cancel = called(AsyncClient.cancel)
     events = iterated(AsyncClient.events)
+    outcome_events = iterated(AsyncClient.outcome_events)
     timeline = called(AsyncClient.timeline)
     export = called(AsyncClient.export)
     complete = called(AsyncClient.complete)

@@ -442,6 +442,17 @@ class OverrideAgreed(Compact, frozen=True, tag=47):
     covered: tuple[str, ...] = ()
 
 
+class CorrelationFailed(Compact, frozen=True, tag=49):
+    """A message that concerns the instance was not correlated: several want it, nobody does, or nobody did in time."""
+
+    at: int
+    name: str
+    key: str
+    message_id: str
+    outcome: str
+    why: str
+
+
 class ConsequenceAgreed(Compact, frozen=True, tag=48):
     """Somebody agreed that the instance reaches something graver than its start was agreed to for."""
 
@@ -457,5 +468,5 @@ Entry = (
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
     | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | AgentUsed | JobRebound | Rerouted
-    | OverrideProposed | OverrideAgreed | ConsequenceAgreed
+    | OverrideProposed | OverrideAgreed | ConsequenceAgreed | CorrelationFailed
 )  # fmt: skip

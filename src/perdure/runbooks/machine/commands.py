@@ -332,6 +332,17 @@ class OpenDraft(msgspec.Struct, frozen=True):
     case: str = ""
 
 
+class NoteFailedCorrelation(msgspec.Struct, frozen=True):
+    """Record that a message which names the call or one of its steps was not correlated; nothing else changes."""
+
+    step: int
+    name: str
+    key: str
+    message_id: str
+    outcome: str
+    why: str
+
+
 class ReviseDraft(msgspec.Struct, frozen=True):
     """The draft reads differently now; what had been undone is gone."""
 
@@ -351,5 +362,5 @@ Command = (
     StartCall | ActOnTask | LeaseJob | RecordAttempt | Complete | FireTimer | Cancel | PostProgress | RaiseIncident
     | RetryIncident | ResolveIncident | TellIncident | ProposeAmendment | ApproveAmendment | Erase | StartRunbook
     | LaunchSteps | ExtendPlan | SealRunbook | RetryStep | SkipStep | Compensate | AnswerGate | OpenDraft
-    | ReviseDraft | UndoRevision | RedoRevision
+    | ReviseDraft | UndoRevision | RedoRevision | NoteFailedCorrelation
 )  # fmt: skip

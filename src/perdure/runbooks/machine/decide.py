@@ -40,9 +40,20 @@ def decide(
         return Rejection("not_found", "find", "call", "?", "there is no such call")
     if not state.steps and type(command) not in _WITHOUT_STEPS:
         return Rejection("wrong_state", "change", "call", "?", f"it is {state.status} and has no steps")
+    if type(command) is c.NoteFailedCorrelation:
+        return _noted(state, command, now)
     if state.course is not None:
         return _of_plan(state, command, origin, now, chance, begin)
     return _of_step(state, command, origin, now, chance)
+
+
+def _noted(state: Runbook, command: c.NoteFailedCorrelation, now: int) -> Answer:
+    if not 1 <= command.step <= len(state.steps):
+        return Rejection("not_found", "find", "call", "?", f"it has no step {command.step}")
+    noted = e.CorrelationFailed(
+        command.step, now, command.name, command.key, command.message_id, command.outcome, command.why
+    )  # fmt: skip
+    return Decision((noted,), "noted")
 
 
 def _of_plan(

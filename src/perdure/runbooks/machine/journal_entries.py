@@ -505,8 +505,20 @@ class GateReopened(Compact, frozen=True, tag=72):
     group: str
 
 
+class CorrelationFailed(Compact, frozen=True, tag=73):
+    """A message that names the call or step was not correlated: nobody waits for it, or nobody did in time."""
+
+    step: int
+    at: int
+    name: str
+    key: str
+    message_id: str
+    outcome: str
+    why: str
+
+
 Entry = (
-    OverrideProposed | OverrideAgreed | GateReopened |
+    CorrelationFailed | OverrideProposed | OverrideAgreed | GateReopened |
     AgentUsed | ProposalMade | ProposalAnswered |
     TaskOpened | TaskActed | TaskChased |
     CallStarted | AttemptStarted | AttemptFailed | AttemptDiscarded | StepCompleted | StepFailed | StepParked
