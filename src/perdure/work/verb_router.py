@@ -25,17 +25,19 @@ from typing import Any, NoReturn, Protocol, TypeVar
 import msgspec
 
 from perdure.agent_usage import NOTHING, Meter, Spent, Used
+from perdure.business_calendar import Calendars
 from perdure.errors import InvariantBroken, PayloadTooLargeError, SchemaViolationError
 from perdure.human_tasks import AGENT
 from perdure.kernel.ports import EntityWrite
 from perdure.payload import NO_CARGO, Cargo, canonical, cargo_of
 from perdure.verb_contract import FLAG_NAME, FlagContract, FlagType, check_flags
 from perdure.verbs.compiled_verb import Verb
-from perdure.verbs.definition import CRUD, INSTANT_COMPLETE, PARK, START_PROCESS, same_verb_name
+from perdure.verbs.definition import CALENDAR, CRUD, INSTANT_COMPLETE, PARK, START_PROCESS, same_verb_name
 from perdure.verbs.handler_registry import Handler, HandlerRegistry
 from perdure.verbs.handlers import SECRET, Call, Decide, Lent, Result
 from perdure.verbs.references import BoundedResolver, Bounds, Resolver
 from perdure.work.agents.invocation import Answered, ask, named, uses_of
+from perdure.work.business_dates import business_date
 from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify
 from perdure.work.fair_slots import FairSlots
 from perdure.work.secrets import Secrets, VerbSecrets, blotted, holds
@@ -120,6 +122,7 @@ class Router:
         self._bound: dict[str, Bound] = {}
         self.around: Around | None = None
         self.secrets = Secrets()
+        self.calendars = Calendars()
 
     def close(self) -> None:
         if self._pool is not None:
@@ -283,12 +286,17 @@ class Router:
             return partial(_at_once, verb.execution.params.get("result", {}))
         if handler.name == CRUD:
             return partial(_execute, verb)
+        if handler.name == CALENDAR:
+            return partial(self._business_days, verb)
         if handler.function is None:
             return partial(_refuse_to_run, handler)
         if handler.is_async:
             function: Callable[[Call], Awaitable[Any]] = handler.function
             return function
         return partial(_directly if self._pool is None else self._in_pool, handler.function)
+
+    async def _business_days(self, verb: Verb, call: Call) -> Result:
+        return business_date(verb, call.args, self.calendars, self._now())
 
     async def _in_pool(self, function: Callable[[Call], Any], call: Call) -> Any:
         assert self._pool is not None

@@ -9,7 +9,18 @@ from typing import Any
 import msgspec
 
 from perdure.agent_usage import Used, after
-from perdure.errors import DamagedPayloadError, FencedError, QuarantinedError, RejectedError, Rejection, StoreFullError
+from perdure.business_calendar import CalendarError
+from perdure.durations import parse_business_days
+from perdure.errors import (
+    DamagedPayloadError,
+    FencedError,
+    QuarantinedError,
+    RejectedError,
+    Rejection,
+    SchemaViolationError,
+    StoreFullError,
+)
+from perdure.human_tasks import TaskContract, by_calendar
 from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
@@ -190,8 +201,21 @@ class CallExecutor:
             key = verb.correlation_key({**args, "step_id": step_id(letters, step), "call_id": letters})
         is_shared = execution.is_shared and bool(key)
         task = filled(execution.task, args) if execution.task is not None and carrier is None else None
+        due, task = self._counted(verb, task)
         escalation = execution.escalation or ""
-        return c.Park(verb.name, key, execution.timeout_seconds, escalation, carrier, is_shared, task)
+        return c.Park(verb.name, key, execution.timeout_seconds, escalation, carrier, is_shared, task, due)
+
+    def _counted(self, verb: Verb, task: TaskContract | None) -> tuple[int, TaskContract | None]:
+        """When the wait of a verb ends and the task it is, business days counted from now."""
+        calendars, now = self.router.calendars, self.now()
+        asked = parse_business_days(verb.execution.timeout_text)
+        try:
+            due = calendars.due(asked, now) if asked is not None else 0
+            return due, by_calendar(task, calendars.due, now) if task is not None else None
+        except CalendarError as error:
+            violations = [{"path": "$", "reason": str(error)}]
+            told = ("wait for", "verb", verb.name, error.fact, error.hint)
+            raise SchemaViolationError(*told, violations=violations) from error
 
     @staticmethod
     def _handed(

@@ -28,7 +28,7 @@ def outcome_entries(
     if type(outcome) is c.Done:
         return (e.StepCompleted(step, now, outcome.result, outcome.flags),)
     if type(outcome) is c.Park:
-        due = now + int(outcome.timeout_seconds * SECOND) if outcome.timeout_seconds is not None else 0
+        due = outcome.due or (now + int(outcome.timeout_seconds * SECOND) if outcome.timeout_seconds is not None else 0)
         parked = e.StepParked(step, now, outcome.name, outcome.key, due, outcome.escalation, outcome.is_shared)
         pin = outcome.carrier
         if pin is not None:

@@ -35,6 +35,8 @@ class Park(msgspec.Struct, frozen=True):
     is_shared: bool = False
     task: TaskContract | None = None
     """For whom the wait is, filled in."""
+    due: int = 0
+    """When it ends, where business days were counted; otherwise `timeout_seconds` say."""
 
 
 class Fail(msgspec.Struct, frozen=True):
