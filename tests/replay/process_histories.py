@@ -126,9 +126,9 @@ INSTANCES: dict[str, Commands] = {
         ("StartInstance", at(0), (
             started(**WHOLE), e.Passed("asked", 1, "f0"), e.Entered(2, "create", 1, "job", at(0), "f1", 3),
             e.JobMade(2, "kyc.create", 1, "intake", BROUGHT, 77, "rita"),
-            e.JobStarted(2, 1, at(0), 5, 1, {"orch_n": 7}),
+            e.JobStarted(2, 1, at(0), 5, 1, {"orch_n": 7}, HEAD, FIRST),
         )),
-        ("RecordJob", at(1), (e.JobFailed(2, 1, at(1), BUSY, at(11)),)),
+        ("RecordJob", at(1), (e.JobFailed(2, 1, at(1), BUSY, at(11), BROUGHT),)),
         ("RecordJob", at(2), (e.JobDiscarded(2, 1, at(2), 4, "superseded"),)),
         ("FireTimer", at(11), (e.JobStarted(2, 2, at(11), 5),)),
         ("RecordJob", at(12), (

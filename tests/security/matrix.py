@@ -89,6 +89,7 @@ MATRIX: dict[str, str] = {
     "retire_process": "process.retire",
     "retry_call": "call.retry",
     "retry_incidents": "incident.retry",
+    "show_traceback": "incident.traceback",
     "retry_instance": "instance.retry",
     "retry_step": "runbook.retry",
     "revoke_key": "key.revoke",

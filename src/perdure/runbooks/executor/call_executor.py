@@ -42,10 +42,11 @@ from perdure.verbs import Catalogue, Verb
 from perdure.verbs.handlers import Call, Decide, LateCall, ResumptionContext
 from perdure.verbs.task_section_reader import filled
 from perdure.work.background_tasks import BackgroundTasks, JobName, Work
+from perdure.work.failure_classes import MAX_MESSAGE, Failed, traceback_payload
 from perdure.work.keyed_lock import NO_TURN, KeyedLock
 from perdure.work.process_lease import Lease
 from perdure.work.store_retry import retry_until_stored
-from perdure.work.verb_router import MAX_MESSAGE, Bound, Failed, Produced, Router
+from perdure.work.verb_router import Bound, Produced, Router
 
 KIND = RunbookMachine.kind
 MAX_ENTITY_CONFLICTS = 20
@@ -180,7 +181,9 @@ class CallExecutor:
         step: int = 1,
     ) -> c.AttemptOutcome:  # fmt: skip
         if isinstance(made, Failed):
-            return c.Fail(Failure(made.kind, made.code, made.message), verb.execution.retry, made.after_seconds)
+            failure, trace = Failure(made.kind, made.code, made.message), traceback_payload(made)
+            brought.payloads.extend(trace)
+            return c.Fail(failure, verb.execution.retry, made.after_seconds, trace[0][0] if trace else b"")
         if made.doubt:
             return propose(verb, made, self.router.proposer(verb), brought)
         brought.entities.extend(made.entities)
@@ -393,6 +396,8 @@ class CallExecutor:
         origin = Origin(aggregate.tenant, state.principal, state.trace, behind=state.behind)
         verb = self.serves(current.verb, current.version)
         try:
+            if not self.lease.is_sure and not await self._holds(worker):
+                return  # paused past the lease: another worker has the step, and the handler does not begin here
             if verb is None:
                 await retry_until_stored(
                     lambda: self.raise_missing(aggregate.id, step, aggregate.tenant, current), self._sources
@@ -408,6 +413,9 @@ class CallExecutor:
                 await self._raise_unrecorded(aggregate, step, attempt, worker, error)
         except (FencedError, QuarantinedError, RejectedError):
             return  # another worker has taken over, or the call is set aside: both are recorded where they are found
+
+    async def _holds(self, worker: int) -> bool:
+        return await retry_until_stored(self.lease.is_held, self._sources) and worker == self.lease.number
 
     async def _raise_unrecorded(
         self, aggregate: Aggregate, step: int, attempt: int, worker: int, error: Exception
