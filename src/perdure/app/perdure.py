@@ -17,6 +17,7 @@ from perdure.app.calls.views import CallView, EventView, ReceiptView
 from perdure.app.configuration.definitions import load_definitions, load_models
 from perdure.app.configuration.project import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.entity_lookup import MatchView, look_up
+from perdure.app.execution_mode import modes_of
 from perdure.app.facade.calls import CallDesk
 from perdure.app.facade.lists import Listing
 from perdure.app.facade.messages import MessageDesk
@@ -63,7 +64,10 @@ class Perdure(CallDesk, MessageDesk):
         self.catalogue: Catalogue = runtime.catalogue
         self._origin = origin
         self._views = Views(runtime)
-        self._calls = CallViews(runtime.kernel, runtime.store, origin, self._views.carrier, self.catalogue.sentence)
+        modes = modes_of(self.catalogue)
+        self._calls = CallViews(
+            runtime.kernel, runtime.store, origin, self._views.carrier, self.catalogue.sentence, modes
+        )  # fmt: skip
         self._view = self._calls.view
         performer = LocalPerformer(self)
         super().__init__(performer)
