@@ -242,7 +242,7 @@ def test_audits_speak_to_people_too(project: Shell) -> None:
     assert not project.json("audit", "verify", "--anchor", "1:" + "0" * 64, code=9)["ok"]
     assert "1 call written" in project.run("audit", "export", id, "--out", "export").out
     document = project.folder / "export" / f"{id}.json"
-    assert "is whole" in project.run("audit", "verify", str(document)).out
+    assert "is whole" in " ".join(project.run("audit", "verify", str(document)).out.split())  # paths differ in length
     document.write_bytes(document.read_bytes().replace(b"desk.wait", b"desk.wake", 1))
     assert "✗" in project.run("audit", "verify", str(document), code=9).out
 

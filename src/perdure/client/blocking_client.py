@@ -196,6 +196,7 @@ class Client(Blocking):
     find = called(AsyncClient.find)
     incidents = called(AsyncClient.incidents)
     retry_many = called(AsyncClient.retry_many)
+    traceback = called(AsyncClient.traceback)
     overview = called(AsyncClient.overview)
     retry = called(AsyncClient.retry)
     resolve = called(AsyncClient.resolve)

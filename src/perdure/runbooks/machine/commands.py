@@ -35,6 +35,8 @@ class Park(msgspec.Struct, frozen=True):
     is_shared: bool = False
     task: TaskContract | None = None
     """For whom the wait is, filled in."""
+    due: int = 0
+    """When it ends, where business days were counted; otherwise `timeout_seconds` say."""
 
 
 class Fail(msgspec.Struct, frozen=True):
@@ -43,6 +45,8 @@ class Fail(msgspec.Struct, frozen=True):
     failure: Failure
     policy: RetryPolicy
     after_seconds: float | None = None
+    trace: bytes = b""
+    """The hash of the traceback that comes with it."""
 
 
 class Propose(msgspec.Struct, frozen=True):
