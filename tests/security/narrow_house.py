@@ -12,11 +12,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import pairwise
 from typing import Any
 
+from perdure.access.principal import Principal
 from perdure.surfaces.mcp.tool import ToolSession, tool_session
 from tests.surfaces.http.sandbox_server import Desk, Server, person, served
 
@@ -60,6 +61,7 @@ HEAD = (
     '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"'
     ' targetNamespace="x"><message id="m" name="papers"><extensionElements><zeebe:subscription correlationKey="k"/>'
     '</extensionElements></message><message id="n" name="begin"/><signal id="g" name="begin"/>'
+    '<message id="o" name="begin-pub"/><signal id="h" name="begin-pub"/>'
 )
 ECHO = (
     '<serviceTask id="a"><extensionElements><zeebe:taskDefinition type="sec.echo"/></extensionElements></serviceTask>'
@@ -110,9 +112,9 @@ class House:
         answer = await self.ada.ask("POST", "/api/processes", json=body)
         assert answer.status_code == 201, answer.text
 
-    async def begun(self, process: str, desk: Desk | None = None) -> str:
-        body = {"process": process, "data": {"text": SECRET}, "business_key": SECRET}
-        id = str((await (desk or self.ada).post("/api/instances", body, 201))["id"])
+    async def begun(self, process: str, text: str = SECRET) -> str:
+        body = {"process": process, "data": {"text": text}, "business_key": text}
+        id = str((await self.ada.post("/api/instances", body, 201))["id"])
         await self.server.idle()
         return id
 
@@ -147,10 +149,10 @@ class House:
 
 
 @asynccontextmanager
-async def narrow_house(url: str = "sqlite://") -> AsyncIterator[House]:
+async def narrow_house(url: str = "sqlite://", people: Sequence[Principal] = ()) -> AsyncIterator[House]:
     """The house. `sec.echo` answers with the secret, `sec.break` with something that its schema refuses."""
     handlers = {"sec.echo": lambda call: {"text": SECRET}, "sec.break": lambda call: {"why": SECRET}}
-    async with served(url, VERBS, people=PEOPLE, handlers=handlers) as server:
+    async with served(url, VERBS, people=[*PEOPLE, *people], handlers=handlers) as server:
         house = House(server)
         for process, nodes in MODELS.items():
             await house.deployed(process, *nodes)
