@@ -87,7 +87,7 @@ class RejectedError(PerdureError):
 
 
 class ConfirmationRequiredError(RejectedError):
-    """A plan that only a person may start, by its hash: `data` has plan_hash, tier, phrase, sentences and draft."""
+    """A plan that only a person may start; `data` has plan_hash, tier, reason, phrase, sentences and draft."""
 
     code = "confirmation.required"
 

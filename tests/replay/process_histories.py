@@ -102,6 +102,15 @@ INSTANCES: dict[str, Commands] = {
         )),
         ("Modify", at(3), (e.OverrideAgreed(1, at(3), "rita", "I looked", ("zoe",), ("task 'review'",)),)),
     ),
+    "a start that was agreed to, and something graver": (
+        ("StartInstance", at(0), (
+            started(**WHOLE, agreed="benign"), e.Entered(2, "inner", 1, "call", at(0)),
+            e.IncidentRaised(2, at(0), "call.graver", "it reaches vault.empty"),
+        )),
+        ("RetryIncident", at(4), (
+            e.ConsequenceAgreed(at(4), "requires_authorisation", "rita"), e.IncidentResolved(2, at(4), "retried"),
+        )),
+    ),
     "a job retried, a task, a message": (
         ("StartInstance", at(0), (
             started(**WHOLE), e.Passed("asked", 1, "f0"), e.Entered(2, "create", 1, "job", at(0), "f1", 3),
@@ -242,7 +251,7 @@ TAGS_OF_INSTANCES = {
     31: "InstanceResumed", 32: "InstanceModified", 33: "InstanceMigrated", 34: "CancelRequested", 35: "InstanceEnded",
     36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored", 39: "Adopted", 40: "TaskDelegated",
     41: "TaskChased", 42: "TaskOverridden", 43: "AgentUsed", 44: "JobRebound", 45: "Rerouted",
-    46: "OverrideProposed", 47: "OverrideAgreed",
+    46: "OverrideProposed", 47: "OverrideAgreed", 48: "ConsequenceAgreed",
 }  # fmt: skip
 TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired", 5: "Redrawn"}
 TAGS_OF_ACCESS = {1: "KeyCreated", 2: "KeyRevoked", 3: "SessionEnded"}

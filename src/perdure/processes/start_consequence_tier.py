@@ -28,6 +28,7 @@ from perdure.journal import Origin
 from perdure.kernel.ports import WaitFound
 from perdure.processes.verb_bindings import starts_of
 from perdure.sources import Id
+from perdure.verb_contract import ConsequenceTier, is_grave, tier_rank
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.consequence_tier import UNKNOWN, Consequence, reached_verbs
 
@@ -94,6 +95,24 @@ class Consequences:
             if process != id and await walk.starts(process) and id in (await walk.walked()):
                 return True
         return False
+
+    async def too_grave(
+        self, agreed: ConsequenceTier | Literal[""], process: str, origin: Origin, version: int | None = None
+    ) -> str:
+        """Why a process does not begin from inside an instance; empty when the start of that was agreed to for as much.
+
+        Instances that began before their consequence was kept are not held to one.
+        """
+        found = await self.of_process(process, origin, version)
+        if not agreed or not is_grave(found.tier) or tier_rank(found.tier) <= tier_rank(agreed):
+            return ""
+        tiers = {name: verb.definition.consequence for name in found.verbs if (verb := self._catalogue.find(name))}
+        graver = [name for name in found.verbs if tier_rank(tiers.get(name, UNKNOWN)) > tier_rank(agreed)]
+        reaches = f", reaching {', '.join(graver)}," if graver else ""
+        return (
+            f"'{process}' is {found.tier} by now{reaches} and the instance was started with consent for {agreed}. "
+            "A person can retry it and confirm that."
+        )
 
     def links(self, deployed: Deployed, hash: bytes = b"") -> Links:
         known = self._links.get(hash) if hash else None

@@ -9,6 +9,7 @@ from perdure.app.audit.quarantine_release import recheck
 from perdure.app.calls.call_journal import read
 from perdure.app.calls.view_builder import spoken_of
 from perdure.app.calls.views import CallView
+from perdure.app.instances.incident_retry import retry_tokens
 from perdure.app.runbooks.step_human_tasks import unseen_tasks
 from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.errors import QuarantinedError, RejectedError, Rejection
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
     from perdure.app.operations.operation import Context
 
 
-async def retry(context: Context, id: str) -> CallView | InstanceView:
+async def retry(context: Context, id: str, confirm: str = "", phrase: str = "") -> CallView | InstanceView:
     """Try again what an incident stopped, in the call itself or in the process that carries it."""
     runtime, call = context.runtime, parse_id(id)
     if (instance := await _stuck_instance(context, call)) is not None:
         await _check_inside(context, "call.retry", instance)
-        await context.perdure.instances.retry(id_text(instance))
+        await retry_tokens(context, id_text(instance), None, confirm=confirm, phrase=phrase)
         return await _shown(context, call)
     state: Runbook = (await read(runtime, context.origin, id)).state
     number = spoken_of(state) or 1

@@ -24,7 +24,7 @@ from perdure.app.operations.calls import (
 from perdure.app.operations.dead_letters import DiscardLetter
 from perdure.app.operations.instances import ShowInstance, show_instance
 from perdure.app.operations.overview import show_overview
-from perdure.app.operations.request_fields import ById, Nothing, Paged
+from perdure.app.operations.request_fields import Nothing, Paged
 from perdure.app.operations.verbs import ShowVerb, show_verb
 from perdure.app.overview.overview import Overview
 from perdure.app.quarantine_views import QUARANTINED
@@ -101,9 +101,14 @@ class CallDesk(Desk):
         """How things stand: what needs the principal, what is stuck, what runs, how much went through in a day."""
         return await self._performer.ask(show_overview, Nothing())
 
-    async def retry(self, id: str, *, seen: int | None = None) -> CallView | InstanceView:
-        """Try again what an incident stopped, in the call itself or in the process that carries it."""
-        return await self._performer.ask(calls.retry_call, ById(id), seen=seen)
+    async def retry(
+        self, id: str, *, seen: int | None = None, confirm: str = "", phrase: str = ""
+    ) -> CallView | InstanceView:
+        """Try again what an incident stopped, in the call itself or in the process that carries it.
+
+        For whoever comes through a server, a called process that has become graver needs `confirm`.
+        """
+        return await self._performer.ask(calls.retry_call, calls.RetryCall(id, confirm, phrase), seen=seen)
 
     async def resolve(
         self, id: str, result: Any = None, *, error: str | None = None, reason: str = "", seen: int | None = None

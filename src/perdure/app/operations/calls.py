@@ -136,10 +136,17 @@ async def cancel_call(context: Context, request: CancelCall) -> CallView:
     return await context.calls.ask(request.id, Cancel(request.reason))
 
 
+class RetryCall(ById, frozen=True):
+    """A call to try again, confirmed where its process calls one that has become graver."""
+
+    confirm: str = ""
+    phrase: str = ""
+
+
 @operation("call.retry", Route("POST", "/calls/{id}/retry"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
-async def retry_call(context: Context, request: ById) -> CallView | InstanceView:
+async def retry_call(context: Context, request: RetryCall) -> CallView | InstanceView:
     """Try again what an incident stopped, in the call itself or in the process that carries it."""
-    return await operator_interventions.retry(context, request.id)
+    return await operator_interventions.retry(context, request.id, request.confirm, request.phrase)
 
 
 @operation(

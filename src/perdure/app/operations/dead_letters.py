@@ -71,7 +71,7 @@ async def replay_letter(context: Context, request: ReplayLetter) -> ReceiptView:
     if letter is None or letter.kind not in (MESSAGE, SIGNAL):
         return await context.perdure._receipt(await runtime.intake.replay(message_id, origin, request.key))
     chosen = parse_id(request.instance, "instance") if request.instance else None
-    vet = vetted(context, "dead-letter.replay", data, request.confirm, request.phrase)
+    vet = vetted(context, "dead-letter.replay", data, request.confirm, request.phrase, message_id)
     told = await runtime.engine.replay(message_id, origin, key=request.key, instance=chosen, vet=vet)
     return ReceiptView(told.outcome, message_id, told.reason)
 

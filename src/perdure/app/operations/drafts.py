@@ -46,11 +46,13 @@ class StartDraft(Request, frozen=True):
     Route("POST", "/drafts", 201, location="/api/drafts/", needs_body=True),
     tag=TAG,
     scope=DISCOVERED,
+    repeat="domain",
 )
 async def open_draft(context: Context, request: OpenDraft) -> DraftView:
-    """Begin to write a runbook; the id stays when it is started."""
+    """Begin to write a runbook; the id stays when it is started. Under one idempotency key it is begun once."""
     perdure = context.perdure
-    id = await perdure.runbooks.open_draft(await _written(context, request), case=request.case)
+    document = await _written(context, request)
+    id = await perdure.runbooks.open_draft(document, case=request.case, idempotency_key=context.idempotency_key)
     return await show_draft(perdure, id)
 
 

@@ -67,7 +67,7 @@ async def _retried(context: Context, named: str) -> Retried:
         aggregate = await stuck_at(context.perdure, place)
         if context.is_narrow:
             context.check_all("incident.retry", await context.perdure.data_verbs.of_incident(aggregate, place.number))
-        return Retried(named, 200, await retry_at(context.perdure, aggregate, place))
+        return Retried(named, 200, await retry_at(context, aggregate, place))
     except PerdureError as error:
         problem = problem_of(error)
         return Retried(named, problem.status, problem=problem)

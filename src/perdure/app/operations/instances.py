@@ -8,6 +8,7 @@ from typing import Annotated, Literal, get_args
 from msgspec import Meta, field
 from msgspec.structs import replace
 
+from perdure.app.instances.incident_retry import retry_tokens, stuck_tokens
 from perdure.app.instances.replay import DiagramView, marks_view, replay_instance
 from perdure.app.instances.views import InstanceView, incidents_of
 from perdure.app.lists.cursors import Page, check_state
@@ -33,7 +34,6 @@ from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE
 from perdure.bpmn.machine.state import ENDED, Status
 from perdure.engine import MigrationPlan
 from perdure.errors import QuarantinedError, RejectedError, Rejection
-from perdure.kernel.kernel import Aggregate
 from perdure.sources import id_text, parse_id
 from perdure.store.lists import AFTER_IDS
 from perdure.verb_contract import tier_rank
@@ -144,12 +144,17 @@ class CancelInstance(Request, frozen=True):
 
 
 class RetryInstance(Request, frozen=True):
-    """The token to try again; default: every stuck token."""
+    """The token to try again; default: every stuck token.
+
+    A call of a process that has become graver than the start of the instance is confirmed as a start of it is.
+    """
 
     id: Id
     token: int | None = None
     flags: Flags = field(default_factory=dict)
     reason: str = ""
+    confirm: str = ""
+    phrase: str = ""
 
 
 class ResolveInstance(Request, frozen=True):
@@ -341,6 +346,7 @@ async def _check_graver(context: Context, request: MigrateInstance) -> None:
         plan = plan_of_starts(perdure, [after], {"instance": request.id})
         hint = "A person can migrate it."
         await check_confirmed(plan, context.principal, request.confirm, request.phrase, else_hint=hint)
+        await use_confirmation(perdure, context.principal, plan, request.confirm, context.idempotency_key)
 
 
 @operation(
@@ -369,10 +375,15 @@ async def cancel_instance(context: Context, request: CancelInstance) -> Instance
 @operation("instance.retry", Route("POST", "/instances/{id}/retry"), tag=TAG, scope=VERBS_OF_INSTANCE, guard=True)
 async def retry_instance(context: Context, request: RetryInstance) -> InstanceView:
     """Try again what an incident stopped."""
-    id, origin, flags, reason = request.id, context.origin, request.flags, request.reason
-    aggregate = await context.runtime.instances.read(id, origin)
-    for token in _stuck_tokens(aggregate, request.token):
-        aggregate = await context.runtime.engine.retry_incident(id, token, origin, flags=flags, reason=reason)
+    aggregate = await retry_tokens(
+        context,
+        request.id,
+        request.token,
+        flags=request.flags,
+        reason=request.reason,
+        confirm=request.confirm,
+        phrase=request.phrase,
+    )
     return await context.views.instance(aggregate)
 
 
@@ -386,7 +397,7 @@ async def retry_instance(context: Context, request: RetryInstance) -> InstanceVi
 async def resolve_instance(context: Context, request: ResolveInstance) -> InstanceView:
     """End by hand what an incident stopped."""
     id, origin = request.id, context.origin
-    token = _stuck_tokens(await context.runtime.instances.read(id, origin), request.token)[0]
+    token = stuck_tokens(await context.runtime.instances.read(id, origin), request.token)[0]
     found = await context.runtime.engine.resolve_incident(
         id,
         token,
@@ -404,14 +415,3 @@ async def erase_instance(context: Context, request: EraseInstance) -> InstanceVi
     """Erase the data of an ended instance; its history stays and still verifies."""
     await context.runtime.engine.erase(request.id, context.origin, request.reason)
     return await context.views.instance(await context.runtime.instances.read(request.id, context.origin))
-
-
-def _stuck_tokens(aggregate: Aggregate, token: int | None) -> list[int]:
-    """The tokens with incidents, or the one named; a rejection when nothing is stuck."""
-    if token is not None:
-        return [token]
-    found = [node.number for node in aggregate.state.nodes.values() if node.incident is not None]
-    if not found:
-        fact = "it has no open incident"
-        raise RejectedError(Rejection("wrong_state", "mend", "instance", id_text(aggregate.id), fact))
-    return found

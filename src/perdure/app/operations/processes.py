@@ -111,7 +111,7 @@ async def deploy_process(context: Context, request: DeployModel) -> DeployedView
     context.check_all("process.deploy", proposed.verbs)
     if proposed.problems:
         raise RefusedModelError(proposed)
-    await check_deployment(context.principal, proposed, request.confirm, request.phrase)
+    await check_deployment(context, proposed, request.confirm, request.phrase)
     return await processes.enter(proposed)
 
 

@@ -13,6 +13,7 @@ from perdure.agent_usage import Budget, Used
 from perdure.bpmn.machine.state import Failure, Flags
 from perdure.human_tasks import Person
 from perdure.overrides import Guard
+from perdure.verb_contract import ConsequenceTier
 
 
 class StartInstance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -29,6 +30,8 @@ class StartInstance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     business_key: str = ""
     idempotency_key: str = ""
     worker: int = 0
+    agreed: ConsequenceTier | Literal[""] = ""
+    """The consequence that was agreed to."""
 
 
 class LeaseJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -205,6 +208,8 @@ class Migrate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Flags that are called otherwise in the new definition, old to new."""
     reason: str = ""
     worker: int = 0
+    agreed: ConsequenceTier | Literal[""] = ""
+    """The consequence that was agreed to."""
     unseen: tuple[Guard, ...] = ()
     """Tasks that the act leaves behind and that only others know of."""
 
@@ -224,6 +229,8 @@ class RetryIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     flags: Flags = {}
     reason: str = ""
     worker: int = 0
+    agreed: ConsequenceTier | Literal[""] = ""
+    """The consequence that was agreed to."""
     unseen: tuple[Guard, ...] = ()
     """Tasks that the act leaves behind and that only others know of."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
@@ -23,7 +23,7 @@ from perdure.bpmn.machine.token_game_state import Cron, TokenGame
 from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
 from perdure.overrides import Guard
-from perdure.verb_contract import flag_faults
+from perdure.verb_contract import ConsequenceTier, flag_faults, tier_rank
 
 Answer = Decision | Rejection
 KEEPS_NOTHING = frozenset({"discarded", "ignored", "gone", "replayed"})
@@ -77,6 +77,9 @@ def _act(
     act, guards = around(game, tried, command)
     if guards and (waits := passage(game, guards, act, origin, command.reason)) is not None:
         return waits
+    agreed: ConsequenceTier | Literal[""] = getattr(command, "agreed", "")
+    if agreed and (not state.agreed or tier_rank(agreed) > tier_rank(state.agreed)):
+        game.emit(e.ConsequenceAgreed(game.now, agreed, origin.principal))
     return _done(game, plans, state, command)
 
 
@@ -128,7 +131,7 @@ def _start(
     first = e.InstanceStarted(
         command.definition, command.process, command.process_version, now, origin.principal, flags, command.head,
         origin.trace, command.parent, command.business_key, command.start, command.idempotency_key,
-        origin.behind,
+        origin.behind, command.agreed,
     )  # fmt: skip
     game = TokenGame(plan, started(first), now, cron)
     game.entries.append(first)

@@ -9,8 +9,9 @@ import msgspec
 from perdure.agent_usage import ModelUse
 from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, Status, Undo, WatchKind
 from perdure.human_tasks import Rung, RungAct
+from perdure.verb_contract import ConsequenceTier
 
-ENTRY_VERSION = 4
+ENTRY_VERSION = 5
 How = Literal["completed", "interrupted", "cancelled", "consumed", "moved"]
 
 
@@ -28,6 +29,8 @@ class InstanceStarted(Compact, frozen=True, tag=1):
     start: str = ""
     idempotency_key: str = ""
     behind: tuple[str, ...] = ()
+    agreed: ConsequenceTier | Literal[""] = ""
+    """The consequence that the start was agreed to for."""
 
 
 class Entered(Compact, frozen=True, tag=2):
@@ -433,6 +436,14 @@ class OverrideAgreed(Compact, frozen=True, tag=47):
     covered: tuple[str, ...] = ()
 
 
+class ConsequenceAgreed(Compact, frozen=True, tag=48):
+    """Somebody agreed that the instance reaches something graver than its start was agreed to for."""
+
+    at: int
+    tier: ConsequenceTier
+    by: str
+
+
 Entry = (
     InstanceStarted | Entered | Passed | Left | Armed | Disarmed | Occurred | JobMade | JobStarted | JobCompleted
     | JobFailed | JobDiscarded | FlagsWritten | HeadChanged | IncidentRaised | IncidentResolved | TaskOpened
@@ -440,5 +451,5 @@ Entry = (
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
     | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | AgentUsed | JobRebound | Rerouted
-    | OverrideProposed | OverrideAgreed
+    | OverrideProposed | OverrideAgreed | ConsequenceAgreed
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from perdure.bpmn.machine.commands import (
     ClaimTask,
@@ -31,6 +31,7 @@ from perdure.processes.called_process_tasks import tasks_below
 from perdure.processes.instance_reader import instance_id
 from perdure.runbooks.machine.runbook_machine import NOTICE
 from perdure.sources import Id, id_text
+from perdure.verb_contract import ConsequenceTier
 
 
 class HumanTasks:
@@ -145,9 +146,10 @@ class HumanTasks:
         )  # fmt: skip
 
     async def retry_incident(
-        self, instance: InstanceName, node: int, origin: Origin, *, flags: Flags | None = None, reason: str = ""
-    ) -> Aggregate:
-        """Try again what is stuck."""
+        self, instance: InstanceName, node: int, origin: Origin, *, flags: Flags | None = None, reason: str = "",
+        agreed: ConsequenceTier | Literal[""] = "",
+    ) -> Aggregate:  # fmt: skip
+        """Try again what is stuck; `agreed` is the consequence that somebody agreed to who was asked."""
         unseen: tuple[Guard, ...] = ()
         if flags:
             before = await self._instances.read(instance, origin)
@@ -155,8 +157,9 @@ class HumanTasks:
 
         def make(aggregate: Aggregate) -> Prepared:
             worker = self._instances.worker_of(aggregate)
-            command = RetryIncident(node=node, flags=dict(flags or {}), reason=reason, worker=worker, unseen=unseen)
-            return Prepared(command)
+            return Prepared(RetryIncident(
+                node=node, flags=dict(flags or {}), reason=reason, worker=worker, unseen=unseen, agreed=agreed,
+            ))  # fmt: skip
 
         return _told(await self._instances.ask(instance_id(instance), origin, make))
 

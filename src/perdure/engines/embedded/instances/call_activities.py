@@ -8,6 +8,7 @@ from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.bpmn.machine.call_activity_flags import (
     CALLER_SUSPENDED,
     CANNOT_CALL,
+    GRAVER_CALL,
     MAX_CALLS,
     handed,
     only,
@@ -66,11 +67,16 @@ class Calls:
             await self._refuse_depth(parent, thrown.name, origin)
             version = await self._instances.definitions.choose(thrown.name, None, origin)
             definition = await self._instances.definitions.load(thrown.name, version.hash, parent.tenant)
+            consequences = self._instances.definitions.consequences
+            if graver := await consequences.too_grave(state.agreed, thrown.name, origin, version.number):
+                command = RaiseIncident(node=thrown.number, code=GRAVER_CALL, text=graver)
+                await self._instances.ask(parent.id, origin, lambda _: Prepared(command, settles))
+                return True
             given = handed(call_of(await self._instances.loaded(parent), node))
             request = StartRequest(
                 process=thrown.name, version=version.number, data=await self._instances.data(parent),
                 flags=only(shared_flags(state.flags, definition.deployed), given), business_key=state.business_key,
-                parent=f"node:{id_text(parent.id)}:{thrown.number}",
+                parent=f"node:{id_text(parent.id)}:{thrown.number}", agreed=state.agreed,
             )  # fmt: skip
             child = await self._instances.start(request, origin, brought=settles)
         except (RejectedError, SchemaViolationError, PayloadTooLargeError, DamagedPayloadError) as error:

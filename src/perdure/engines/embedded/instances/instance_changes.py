@@ -165,6 +165,7 @@ class InstanceChanges:
         command = Migrate(
             definition=found.hash, version=found.number, mapping=dict(mapping or {}), flags=dict(flags or {}),
             reason=reason, worker=self._instances.worker(definition),
+            agreed=(await self._instances.definitions.consequences.of_deployment(definition.deployed, origin)).tier,
         )  # fmt: skip
         return await self._migrate(aggregate, command, definition, found.number, origin, dry_run)
 

@@ -219,7 +219,14 @@ class Messages:
             fact = f"nothing waits for '{letter.name}' under '{letter.correlation_key}', and no process starts by it"
             return Receipt("no_subscription", letter.message_id, (), fact)
         if self._vet is not None:
-            await self._vet([each.aggregate for each in found])
+            try:
+                await self._vet([each.aggregate for each in found])
+            except RejectedError as error:
+                if settles or not letter.thrower:
+                    raise
+                # Nobody is there who could be asked: a person finds it among the dead letters, and is asked there.
+                await self._delivery.bury(origin.tenant, letter.message_id, MESSAGE, letter, f"rejected: {error}")
+                return Receipt("duplicate", letter.message_id, (), str(error))
         if settles:
             ids = await self._delivery.begin(letter, origin, found, settles=False)
             await self._delivery.settle(origin.tenant, letter.message_id)
