@@ -278,3 +278,11 @@ class Transient(Exception):
     def __init__(self, message: str = "", after: float | None = None) -> None:
         super().__init__(message)
         self.after = after
+
+
+class TransientInfrastructure(Transient):
+    """Raised by a handler for a failure of the ground it stands on (a database, a queue, a disk) that may pass."""
+
+
+class ContractError(Exception):
+    """Raised by a handler for something that no attempt can mend: a person must correct data, code or a definition."""

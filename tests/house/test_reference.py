@@ -15,6 +15,7 @@ from perdure.access.machine import AccessEntry
 from perdure.app.configuration import project
 from perdure.app.configuration import server as server_config
 from perdure.app.configuration import telemetry as telemetry_config
+from perdure.app.configuration.calendars import CALENDAR_KEYS
 from perdure.app.configuration.resolvers import RESOLVER_KEYS
 from perdure.bpmn.machine.journal_entries import Entry as InstanceEntry
 from perdure.bpmn.machine.process_machine import ProcessEntry as ProcessEntry
@@ -96,6 +97,7 @@ def test_every_setting_is_on_the_page() -> None:
         "retention": project.RETENTION_KEYS, "seal": project.SEAL_KEYS, "server": server, "hooks": hooks,
         "telemetry": telemetry, "secrets": {f"*.{each}" for each in project.SECRET_KEYS},
         "resolvers": {f"*.{each}" for each in RESOLVER_KEYS},
+        "calendars": {f"*.{each}" for each in CALENDAR_KEYS},
     }  # fmt: skip
     known = {f"{key}.{each}" for key in project.CONFIG_KEYS for each in nested.get(key, ())}
     assert told == known | (project.CONFIG_KEYS - set(nested))

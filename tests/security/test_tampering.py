@@ -19,7 +19,8 @@ pytestmark = pytest.mark.both_stores
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "store-schema.md"
 REFUSED = (sqlite3.IntegrityError, psycopg.IntegrityError, psycopg.DataError, psycopg.ProgrammingError)
-ROWS_TRIED = 5
+MANY_ROWS, FEW_ROWS = 5, 2
+"""The rows of a table that are changed in turn, at deep and at normal depth."""
 
 
 class Guard(NamedTuple):
@@ -59,8 +60,8 @@ Row = dict[str, Any]
 class Table:
     """One table under somebody's hands; whatever they do is undone afterwards."""
 
-    def __init__(self, raw: Raw, name: str) -> None:
-        self.raw, self.name, self.guard = raw, name, GUARDS[name]
+    def __init__(self, raw: Raw, name: str, tried: int) -> None:
+        self.raw, self.name, self.guard, self.tried = raw, name, GUARDS[name], tried
         self.columns = columns_of(raw, name)
         self.rows = [dict(zip(self.columns, row, strict=True)) for row in raw(f"SELECT * FROM {name}")]
 
@@ -111,7 +112,7 @@ class Table:
 
 
 def changes(table: Table) -> Iterator[tuple[str, Callable[[], bool]]]:
-    for number, row in enumerate(table.rows[:ROWS_TRIED]):
+    for number, row in enumerate(table.rows[: table.tried]):
         for column in (each for each in table.columns if each not in table.guard.loose):
             value = row[column]
             after = b"x" if value is None else 1 - value if column.startswith("is_") else turned(value, number)
@@ -122,7 +123,7 @@ def changes(table: Table) -> Iterator[tuple[str, Callable[[], bool]]]:
 
 
 def deletions(table: Table) -> Iterator[tuple[str, Callable[[], bool]]]:
-    for number, row in enumerate(table.rows[-ROWS_TRIED:]):
+    for number, row in enumerate(table.rows[-table.tried :]):
         yield f"row {number}", lambda row=row: table.delete(row)
 
 
@@ -147,7 +148,7 @@ def _exchange(table: Table, one: Row, other: Row) -> bool:
 
 
 def insertions(table: Table) -> Iterator[tuple[str, Callable[[], bool]]]:
-    for number, row in enumerate(table.rows[:ROWS_TRIED]):
+    for number, row in enumerate(table.rows[: table.tried]):
         for column in table.guard.key:
             added = {**row, column: row[column] + 1000 if isinstance(row[column], int) else turned(row[column], 1)}
             if table.name == "parked":
@@ -162,11 +163,12 @@ ACTS = {"changed": changes, "deleted": deletions, "exchanged": exchanges, "added
 @pytest.mark.both_stores(one_in=4)
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("name", GUARDS)
-async def test_whatever_is_done_to_a_row_of_any_table_is_found(store_url: str, name: str, act: str) -> None:
+@pytest.mark.parametrize("rows", [FEW_ROWS, pytest.param(MANY_ROWS, marks=pytest.mark.deep)])
+async def test_whatever_is_done_to_a_row_of_any_table_is_found(store_url: str, name: str, act: str, rows: int) -> None:
     async with evidence(store_url) as found:
         assert (await found.verify()).findings == []
         with Raw(store_url) as raw:
-            table = Table(raw, name)
+            table = Table(raw, name, rows)
             done = 0
             for what, harm in ACTS[act](table):
                 if harm():

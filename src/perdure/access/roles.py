@@ -29,10 +29,10 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_roles("author", "operator"), "runbook.draft runbook.extend runbook.plan runbook.start verb.call"),
     (_roles("operator"), """
         call.amend call.cancel call.resolve call.retry case.cancel completion.send dead-letter.discard
-        dead-letter.replay incident.retry instance.cancel instance.migrate instance.modify instance.resolve
-        instance.resume instance.retry instance.start instance.suspend message.correlate message.publish metrics.read
-        parked.token progress.send runbook.cancel runbook.compensate runbook.retry runbook.seal runbook.skip signal.send
-        task.reassign
+        dead-letter.replay incident.retry incident.traceback instance.cancel instance.migrate instance.modify
+        instance.resolve instance.resume instance.retry instance.start instance.suspend message.correlate
+        message.publish metrics.read parked.token progress.send runbook.cancel runbook.compensate runbook.retry
+        runbook.seal runbook.skip signal.send task.reassign
     """),
     (_roles("reviewer"), "call.approve runbook.answer"),
     (_roles("reviewer", "operator"), "task.accept task.claim task.complete task.delegate task.unclaim"),

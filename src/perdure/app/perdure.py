@@ -24,6 +24,9 @@ from perdure.app.facade.performer import LocalPerformer
 from perdure.app.feed.feed import Feed
 from perdure.app.lists.list_rows import DeadLetterItem
 from perdure.app.lists.lists import Lists
+from perdure.app.operations.events import FollowOutcomes
+from perdure.app.outcomes.event_table import OutcomeEvent
+from perdure.app.outcomes.stream import outcome_events as read_outcomes
 from perdure.app.packs import PackOperations, pack_places
 from perdure.app.processes.processes import InstanceOperations, Processes, Views
 from perdure.app.processes.project_models import ProjectModels, default_places
@@ -34,6 +37,7 @@ from perdure.app.runtime import Role, Runtime
 from perdure.app.tasks.tasks import TaskOperations
 from perdure.app.wait_permissions import WaitPermissions, letter_of
 from perdure.app.webhooks.dispatch import WebhookDispatcher, with_delivery_verb
+from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
 from perdure.errors import RejectedError, Rejection
 from perdure.identifiers import check_key
@@ -101,6 +105,7 @@ class Perdure(CallDesk, MessageDesk):
         hooks: Hooks | None = None,
         secrets: Mapping[str, Secret] | None = None,
         resolvers: Resolvers | None = None,
+        calendars: Calendars | None = None,
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
@@ -111,6 +116,7 @@ class Perdure(CallDesk, MessageDesk):
         in place of OTLP over HTTP. `hooks` says who sends signed messages, and whom a worker tells what happened.
         `secrets` are what handlers get by name from `call.secret`, and nothing keeps. `resolvers`
         fetch references by their scheme for `call.resolve`: functions that take a `Wanted`, or settings.
+        `calendars` count business days.
         """
         if hooks is not None:
             hooks.check()
@@ -133,6 +139,7 @@ class Perdure(CallDesk, MessageDesk):
         runtime.router.secrets = Secrets(secrets)
         if role != "reader":
             register_resolvers(runtime, registry, resolvers or {})
+            runtime.use_calendars(calendars or Calendars())
         telling = WebhookDispatcher(runtime, runtime.hooks, registry) if tells and role == "worker" else None
         await runtime.start()
         try:
@@ -155,6 +162,7 @@ class Perdure(CallDesk, MessageDesk):
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
             "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,
+            "calendars": config.calendars,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})
@@ -212,6 +220,17 @@ class Perdure(CallDesk, MessageDesk):
     async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
         """The call's journal, oldest first; with `follow`, what is still to come as well until it ends."""
         async for event in follow_events(self.runtime, self._origin, id, after, follow):
+            yield event
+
+    async def outcome_events(
+        self, id: str, *, after: str = "", step: int = 0, follow: bool = False
+    ) -> AsyncIterator[OutcomeEvent]:
+        """What became of a call, or of the steps of a runbook, in the words of the table of outcome events.
+
+        Oldest first, after a cursor, of one step or of all; with `follow`, what is still to come as well until it ends.
+        """
+        asked = FollowOutcomes(id, step, after)
+        async for event in read_outcomes(self.runtime, self._origin, asked, follow=follow):
             yield event
 
     # --- what arrives --------------------------------------------------------------------------------------------

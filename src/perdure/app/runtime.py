@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from perdure.access.api_key_cache import KeyRing
 from perdure.access.machine import AccessMachine
+from perdure.app.calendar_checks import check_calendars
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
 from perdure.app.lost_lease_retry import under_new_lease
@@ -18,6 +19,7 @@ from perdure.app.packs import PackOperations
 from perdure.app.processes.deployment_gates import gates
 from perdure.app.processes.model_review import Reviews
 from perdure.app.processes.project_models import ProjectModels
+from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
 from perdure.engine import Check, Engine
 from perdure.engines.engine_selection import open_engine
@@ -200,6 +202,11 @@ class Runtime:
     def trace(self, spans: Spans, sample: float = 1.0) -> None:
         """Emit spans from now on; they are flushed and closed at the stop."""
         self.observer.trace(spans, sample)
+
+    def use_calendars(self, calendars: Calendars) -> None:
+        """Count business days by these; refused when a verb counts by another."""
+        check_calendars(self.catalogue, calendars)
+        self.router.calendars = calendars
 
     def observe(self, settings: TelemetrySettings, exporter: Any = None) -> None:
         """Measure and trace as a project says; by default it says neither."""

@@ -165,6 +165,11 @@ class Store(Erasure):
             for cursor, tenant, kind, status, id, sequence, body in rows
         ]
 
+    async def places(self, aggregate: Id, after: int, most: int) -> list[tuple[int, int]]:
+        """The sequences of an aggregate's records with their cursors in the feed, as far as those are settled."""
+        rows = await self.driver.fetch("record_places", aggregate=aggregate, after=after, most=most)
+        return [(sequence, place) for sequence, place in rows]
+
     async def feed_end(self) -> int:
         """The cursor of the newest record that others cannot come to stand before."""
         return int((await self.driver.fetch("feed_end"))[0][0])
