@@ -118,6 +118,7 @@ class Things:
             case "id":
                 return await self.of({
                     "calls": "call", "runbooks": "runbook", "drafts": "draft", "instances": "instance", "keys": "key",
+                    "incidents": "call",
                 }[room])  # fmt: skip
             case "key":
                 return await self.of(
