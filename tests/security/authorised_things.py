@@ -85,6 +85,9 @@ class Things:
             case "process":
                 await house.deployed(f"p-{name}", side.task, LOOK)
                 return f"p-{name}"
+            case "document":
+                body = {"type": "form", "data": {"title": side.text}}
+                return str((await house.ada.post("/api/documents", body, 201))["id"])
             case "key":
                 made = await house.server.sandbox.access.create_key(name, principal=name, roles=("viewer",))
                 return made.id
@@ -118,7 +121,7 @@ class Things:
             case "id":
                 return await self.of({
                     "calls": "call", "runbooks": "runbook", "drafts": "draft", "instances": "instance", "keys": "key",
-                    "incidents": "call",
+                    "incidents": "call", "documents": "document",
                 }[room])  # fmt: skip
             case "key":
                 return await self.of(
@@ -140,7 +143,8 @@ class Things:
                 return model(f"x-{self.side.message}-{self._count}", self.side.task)
         return {
             "version": 1, "step": "one", "reason": "why", "to": "ada", "agree": True, "data": {"text": "y"},
-            "text": "so far", "amendment": 1, "principal": "kim", "roles": ["viewer"],
+            "text": "so far", "type": "form", "by": "01m7hk5wprf2yvfhhcs4kqadfv",
+            "amendment": 1, "principal": "kim", "roles": ["viewer"],
         }[name]  # fmt: skip
 
     async def arguments(self, tool: Tool) -> dict[str, Any]:
