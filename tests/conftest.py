@@ -189,6 +189,8 @@ def pytest_configure_node(node: Any) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that asks for `seed` runs once for each seed of the depth."""
+    if not {"seed", "instance_seed"} & set(metafunc.fixturenames):
+        return
     seeds = parse_seeds(metafunc.config.option.seeds)
     marks = [pytest.mark.deep] if depth_of(metafunc.config) == "deep" else []
     for name, chosen in (("seed", seeds), ("instance_seed", seeds if len(seeds) < MANY_SEEDS else seeds[::5])):

@@ -9,6 +9,7 @@
 | on Postgres through `store_url`, elsewhere | | runs |
 | a property | a quarter of its examples | all of them |
 | a kill at every commit | every eighth commit | every commit |
+| a change of every cell of a table | the first row, a fourth of the others | every cell |
 
 A test named by its node id always runs.
 """
@@ -46,6 +47,12 @@ some_kills = pytest.mark.parametrize(
     "every", [pytest.param(8, id="some kills"), pytest.param(1, id="all kills", marks=pytest.mark.deep)]
 )
 """For a test that kills a process at one commit after the other: a normal run takes every eighth, a deep run each."""
+
+
+some_cells = pytest.mark.parametrize(
+    "every", [pytest.param(4, id="some cells"), pytest.param(1, id="all cells", marks=pytest.mark.deep)]
+)
+"""For a test that changes one cell of a table after the other: see `tests/store/audit/bit_flips.py`."""
 
 
 def add_depth_option(parser: pytest.Parser) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from perdure.access.principal import Principal
 from perdure.errors import RejectedError
-from perdure.surfaces.mcp import pending_work_tools, status_tools
+from perdure.surfaces.mcp import outcome_tools, pending_work_tools, status_tools
 from perdure.surfaces.mcp.runbook_tools import PlanRunbook, plan_runbook
 from perdure.surfaces.mcp.tool import ToolSession, tool_session
 from tests.surfaces.http import in_process_server
@@ -71,11 +71,12 @@ async def test_a_call_of_another_verb_is_there_and_says_nothing_of_what_it_is_ab
         await ada.post("/api/completions", {"key": f"vault-{SECRET}", "error": SECRET, "code": "vault.shut"}, 202)
         view = await writer.get(f"/api/calls/{id}")
         assert view["error"]["code"] == "vault.shut" and SECRET not in json.dumps(view)
-        for part in ("events", "timeline", "export", "amendments"):
+        for part in ("events", "outcome-events", "timeline", "export", "amendments"):
             await writer.get(f"/api/calls/{id}/{part}", 403)
             await ada.get(f"/api/calls/{id}/{part}")
-        stream = await writer.ask("GET", f"/api/calls/{id}/events", headers={"Accept": "text/event-stream"})
-        assert stream.status_code == 403
+        for part in ("events", "outcome-events"):
+            stream = await writer.ask("GET", f"/api/calls/{id}/{part}", headers={"Accept": "text/event-stream"})
+            assert stream.status_code == 403
         own = await called(server, "note.write", "mine")
         assert (await writer.get(f"/api/calls/{own}"))["args"] == {"text": "mine"}
         assert (await writer.get(f"/api/calls/{own}/events"))["items"]
@@ -88,7 +89,7 @@ async def test_steps_of_other_verbs_are_blank_in_a_runbook(store_url: str) -> No
         assert [step.get("args") for step in view["steps"]] == [{"text": "mine"}, None]
         assert SECRET not in json.dumps(view)
         assert SECRET in json.dumps(await server.of("ada").get(f"/api/runbooks/{id}"))
-        for part in ("events", "timeline", "progress", "diff", "export"):
+        for part in ("events", "outcome-events", "timeline", "progress", "diff", "export"):
             await writer.get(f"/api/runbooks/{id}/{part}", 403)
         acted = await writer.post(f"/api/runbooks/{id}/steps/1/cancel", {})
         assert SECRET not in json.dumps(acted)
@@ -167,6 +168,8 @@ async def test_an_agent_reads_no_more_over_mcp(store_url: str) -> None:
         for id in (call, runbook):
             with pytest.raises(RejectedError, match="may only act on verbs"):
                 await status_tools.runbook_events(desk, status_tools.AskEvents(id))
+            with pytest.raises(RejectedError, match="may only act on verbs"):
+                await outcome_tools.outcome_events(desk, outcome_tools.AskOutcomes(id))
         assert "mine" in (await status_tools.read_value(desk, status_tools.ReadValue(runbook, "args", "1"))).text
 
 

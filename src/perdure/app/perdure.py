@@ -16,6 +16,8 @@ from perdure.app.calls.view_builder import CallViews
 from perdure.app.calls.views import CallView, EventView, ReceiptView
 from perdure.app.configuration.definitions import load_definitions, load_models
 from perdure.app.configuration.project import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
+from perdure.app.documents.documents import Documents
+from perdure.app.documents.local_documents import LocalDocuments
 from perdure.app.entity_lookup import MatchView, look_up
 from perdure.app.facade.calls import CallDesk
 from perdure.app.facade.lists import Listing
@@ -24,6 +26,9 @@ from perdure.app.facade.performer import LocalPerformer
 from perdure.app.feed.feed import Feed
 from perdure.app.lists.list_rows import DeadLetterItem
 from perdure.app.lists.lists import Lists
+from perdure.app.operations.events import FollowOutcomes
+from perdure.app.outcomes.event_table import OutcomeEvent
+from perdure.app.outcomes.stream import outcome_events as read_outcomes
 from perdure.app.packs import PackOperations, pack_places
 from perdure.app.processes.processes import InstanceOperations, Processes, Views
 from perdure.app.processes.project_models import ProjectModels, default_places
@@ -34,6 +39,7 @@ from perdure.app.runtime import Role, Runtime
 from perdure.app.tasks.tasks import TaskOperations
 from perdure.app.wait_permissions import WaitPermissions, letter_of
 from perdure.app.webhooks.dispatch import WebhookDispatcher, with_delivery_verb
+from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
 from perdure.errors import RejectedError, Rejection
 from perdure.identifiers import check_key
@@ -76,6 +82,8 @@ class Perdure(CallDesk, MessageDesk):
         self.packs: PackOperations = runtime.packs
         self._lists = Lists(runtime, origin, self.tasks, self._views, self.data_verbs)
         self.listing = Listing(performer)
+        self._documents = Documents(runtime, origin)
+        self.documents = LocalDocuments(performer, self._documents)
 
     @classmethod
     @asynccontextmanager
@@ -101,6 +109,8 @@ class Perdure(CallDesk, MessageDesk):
         hooks: Hooks | None = None,
         secrets: Mapping[str, Secret] | None = None,
         resolvers: Resolvers | None = None,
+        calendars: Calendars | None = None,
+        blobs: str | Path = "",
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
@@ -111,6 +121,8 @@ class Perdure(CallDesk, MessageDesk):
         in place of OTLP over HTTP. `hooks` says who sends signed messages, and whom a worker tells what happened.
         `secrets` are what handlers get by name from `call.secret`, and nothing keeps. `resolvers`
         fetch references by their scheme for `call.resolve`: functions that take a `Wanted`, or settings.
+        `calendars` count business days.
+        `blobs` is the folder that files of documents are kept in, by default beside the store.
         """
         if hooks is not None:
             hooks.check()
@@ -125,7 +137,7 @@ class Perdure(CallDesk, MessageDesk):
         time = sources or SystemSources()
         runtime = Runtime(
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
-            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds),
+            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds), blobs=str(blobs),
         )  # fmt: skip
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
         runtime.packs = PackOperations([Path(each) for each in packs])
@@ -133,6 +145,7 @@ class Perdure(CallDesk, MessageDesk):
         runtime.router.secrets = Secrets(secrets)
         if role != "reader":
             register_resolvers(runtime, registry, resolvers or {})
+            runtime.use_calendars(calendars or Calendars())
         telling = WebhookDispatcher(runtime, runtime.hooks, registry) if tells and role == "worker" else None
         await runtime.start()
         try:
@@ -155,6 +168,7 @@ class Perdure(CallDesk, MessageDesk):
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
             "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,
+            "calendars": config.calendars, "blobs": config.blobs,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})
@@ -212,6 +226,17 @@ class Perdure(CallDesk, MessageDesk):
     async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
         """The call's journal, oldest first; with `follow`, what is still to come as well until it ends."""
         async for event in follow_events(self.runtime, self._origin, id, after, follow):
+            yield event
+
+    async def outcome_events(
+        self, id: str, *, after: str = "", step: int = 0, follow: bool = False
+    ) -> AsyncIterator[OutcomeEvent]:
+        """What became of a call, or of the steps of a runbook, in the words of the table of outcome events.
+
+        Oldest first, after a cursor, of one step or of all; with `follow`, what is still to come as well until it ends.
+        """
+        asked = FollowOutcomes(id, step, after)
+        async for event in read_outcomes(self.runtime, self._origin, asked, follow=follow):
             yield event
 
     # --- what arrives --------------------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ class Engine(Protocol):
         writer: str = "",
         vet: Vet | None = None,
     ) -> Receipt:
-        """Send a message for a wait that is open now, or for nobody."""
+        """Send a message for a wait that is open now, or for nobody: then it is a dead letter."""
         ...
 
     async def signal(

@@ -22,7 +22,8 @@ CRUD = "crud::execute"
 INSTANT_COMPLETE = "mock::instant_complete"
 PARK = "mock::park"
 START_PROCESS = "bpmn::start_process"
-BUILT_IN_HANDLERS: frozenset[str] = frozenset({CRUD, INSTANT_COMPLETE, PARK, START_PROCESS})
+CALENDAR = "calendar::due"
+BUILT_IN_HANDLERS: frozenset[str] = frozenset({CRUD, INSTANT_COMPLETE, PARK, START_PROCESS, CALENDAR})
 
 DEFAULT_MAX_BYTES = 65536
 DEFAULT_CORRELATION_KEY = "$step_id"
@@ -51,6 +52,8 @@ class Execution(msgspec.Struct, frozen=True):
     compensate: str | None = None
     wait: Wait = "track"
     timeout_seconds: float | None = None
+    timeout_text: str = ""
+    """How long it waits where that is counted in business days: `5 business days in london`."""
     escalation: str | None = None
     decision: bool = False
     """It is told how far its runbook has come and may change what is still to run."""
@@ -62,6 +65,12 @@ class Execution(msgspec.Struct, frozen=True):
     """For whom the wait of a durable verb is a task, where it is one."""
     agent: AgentContract | None = None
     """What its handler may use and do, where that is an agent."""
+
+    @property
+    def has_timeout(self) -> bool:
+        """Whether what waits for it waits so long at the most."""
+        return self.timeout_seconds is not None or bool(self.timeout_text)
+
     states_retry: bool = False
     """The definition writes how often to try, even where that equals the default."""
 
@@ -128,6 +137,8 @@ class VerbDefinition(msgspec.Struct, frozen=True):
         for name in ("decision", "is_shared", "task", "agent", "payload_merge"):
             if not whole["execution"][name]:
                 del whole["execution"][name]
+        if not self.execution.timeout_text:
+            del whole["execution"]["timeout_text"]
         if self.execution.reevaluate == "decisions":
             del whole["execution"]["reevaluate"]
         if not self.execution.states_retry or self.execution.retry != RetryPolicy():

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import msgspec
 
+from perdure.durations import parse_business_days
 from perdure.payload import pointer
 from perdure.verb_contract import (
     FAILURE_CLASSES,
@@ -78,6 +79,7 @@ def read_execution(fields: Fields) -> Execution:
 def _own(fields: Fields, handler: str | None) -> Execution:
     payload = fields.child("payload", "payload")
     policy = fields.child("policy", "policy")
+    seconds, text = _timeout(policy) if policy else (None, "")
     return Execution(
         handler=handler,
         params=_crud_params(fields) if handler == CRUD else fields.data("params"),
@@ -89,7 +91,8 @@ def _own(fields: Fields, handler: str | None) -> Execution:
         max_bytes=payload.integer("max_bytes", DEFAULT_MAX_BYTES, 2, MAX_PAYLOAD_BYTES)
         if payload
         else DEFAULT_MAX_BYTES,
-        timeout_seconds=policy.duration("timeout") if policy else None,
+        timeout_seconds=seconds,
+        timeout_text=text,
         escalation=policy.optional_text("escalation") if policy else None,
     )
 
@@ -103,14 +106,24 @@ def _carried_by_process(fields: Fields) -> Execution:
         return own
     field = params.optional_text("correlation_field")
     key = f"${argument_name(field)}" if field else own.correlation_key
+    seconds, text = (own.timeout_seconds, own.timeout_text) if own.has_timeout else _timeout(params)
     return msgspec.structs.replace(
         own,
         params={},
         process=params.text("process_ref", required=True) or own.process,
         correlation_key=key,
-        timeout_seconds=own.timeout_seconds if own.timeout_seconds is not None else params.duration("timeout"),
+        timeout_seconds=seconds,
+        timeout_text=text,
         escalation=own.escalation or params.optional_text("escalation"),
     )
+
+
+def _timeout(fields: Fields) -> tuple[float | None, str]:
+    """How long a wait lasts: seconds, or the text of business days, whose length is known once it opens."""
+    node = fields.get("timeout")
+    if node is not None and isinstance(node.value, str) and parse_business_days(node.value) is not None:
+        return None, node.value.strip()
+    return fields.duration("timeout"), ""
 
 
 def _common(fields: Fields, base: Execution) -> dict[str, Any]:

@@ -76,7 +76,8 @@ async def publish_message(context: Context, request: Published) -> Sent:
 async def correlate_message(context: Context, request: Message) -> Sent:
     """Send a message to who waits now or to nobody.
 
-    Nobody is 404 `message.no_subscription`, several are 409 `message.ambiguous`; nothing is kept.
+    Nobody is 404 `message.no_subscription`, several are 409 `message.ambiguous`; either way it is a dead letter, and
+    the steps it concerns say so among their outcome events.
     """
     vet = vetted(context, "message.correlate", request.data, request.confirm, request.phrase, request.message_id)
     receipt = await context.runtime.engine.correlate(

@@ -428,6 +428,7 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.PayloadErased: _erased,
     e.ProgressPosted: _nothing,
     e.MessageIgnored: _nothing,
+    e.CorrelationFailed: _nothing,
     e.Adopted: _adopted,
     e.TaskDelegated: _task_delegated,
     e.TaskChased: _task_chased,

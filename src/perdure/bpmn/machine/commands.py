@@ -55,6 +55,8 @@ class JobFault(msgspec.Struct, frozen=True, gc=False):
 
     failure: Failure
     after_seconds: float | None = None
+    trace: bytes = b""
+    """The hash of the traceback that comes with it."""
 
 
 class RecordJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -250,6 +252,16 @@ class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Tasks that the act leaves behind and that only others know of."""
 
 
+class NoteFailedCorrelation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Record that a message which concerns the instance was not correlated; nothing else changes."""
+
+    name: str
+    key: str
+    message_id: str
+    outcome: str
+    why: str
+
+
 class Erase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Remove the data of an ended instance and keep its history."""
 
@@ -259,5 +271,5 @@ class Erase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 Command = (
     StartInstance | LeaseJob | RecordJob | Correlate | FireTimer | ClaimTask | UnclaimTask | DelegateTask | ReassignTask
     | CompleteTask | EndCall | Escalate | Cancel | Suspend | Resume | Modify | Migrate | RaiseIncident | RetryIncident
-    | ResolveIncident | Erase
+    | ResolveIncident | NoteFailedCorrelation | Erase
 )  # fmt: skip

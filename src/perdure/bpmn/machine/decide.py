@@ -46,6 +46,11 @@ def decide(
         return Rejection("not_found", "find", "instance", "?", "there is no such instance")
     if type(command) is c.Erase:
         return _erase(state, command, now)
+    if type(command) is c.NoteFailedCorrelation:
+        noted = e.CorrelationFailed(
+            now, command.name, command.key, command.message_id, command.outcome, command.why
+        )  # fmt: skip
+        return Decision((noted,), "noted")
     if state.status in ENDED:
         return _late(state, command, now)
     game = TokenGame(plans[state.definition], state.copy(), now, cron)

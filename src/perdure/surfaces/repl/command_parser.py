@@ -67,6 +67,7 @@ FORMS: tuple[Form, ...] = (
          "agree at a gate or in a decision"),
     Form("reject", rf"reject{TASK}(?:\s+because\s+(?P<reason>.+))?", "reject [TASK] because REASON",
          "disagree at a gate or in a decision"),
+    Form("events", r"events|history|what\s+happened\??", "events", "what happened to the run, step by step"),
     Form("incidents", r"incidents", "incidents", "what is stuck"),
     Form("letters", r"(?:dead\s+)?letters", "dead letters", "what arrived and fitted nowhere"),
     Form("retry", rf"retry\s+{STEP}", "retry STEP", "try a failed step again"),

@@ -166,6 +166,10 @@ class AnswerTask(msgspec.Struct, frozen=True):
     """What the task showed, by hashes."""
 
 
+class ListEvents(msgspec.Struct, frozen=True):
+    pass
+
+
 class ListIncidents(msgspec.Struct, frozen=True):
     pass
 
@@ -180,7 +184,7 @@ class Leave(msgspec.Struct, frozen=True):
 
 Wish = (
     Save | Undo | Redo | Load | ListOpen | LookUp | Start | Follow | Look | Steer | ListTasks | ClaimTask | AnswerTask
-    | ListIncidents | ListLetters | Leave
+    | ListEvents | ListIncidents | ListLetters | Leave
 )  # fmt: skip
 
 

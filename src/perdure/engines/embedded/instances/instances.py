@@ -23,6 +23,7 @@ from perdure.processes.instance_reader import InstanceReader, missing_instance
 from perdure.processes.known_values import MissingAnswers
 from perdure.processes.payloads import MissingPayload, budget_of
 from perdure.processes.plan_cache import Definition, MissingPlan
+from perdure.processes.trail_references import trail_ref
 from perdure.runbooks.executor.call_executor import CallExecutor, keyed_id
 from perdure.sources import Id, Sources, id_text
 from perdure.verb_contract import ConsequenceTier, check_flags
@@ -83,7 +84,8 @@ class Instances:
         verb = self.conductor.catalogue.find(deployed.verb) if deployed.verb else None
         id = id or self._id(request, origin)
         data = dict(request.data) if request.data else {}
-        head = self.payloads.seal_first(id, name, version.number, verb, data, self.sources.now())
+        trail = trail_ref(id, request.parent)
+        head = self.payloads.seal_first(id, name, version.number, verb, data, self.sources.now(), trail)
         attached = brought or Attachments()
         attached.payloads.append(head)
         attached.index.append(_by_process(name))

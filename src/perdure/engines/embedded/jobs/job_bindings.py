@@ -16,7 +16,7 @@ from perdure.runbooks.executor.call_executor import CallExecutor
 from perdure.verb_contract import FlagContract
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.definition import same_verb_name
-from perdure.work.verb_router import Failed
+from perdure.work.failure_classes import Failed
 
 MAX_WORKS = 10_000
 
