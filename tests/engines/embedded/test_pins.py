@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from perdure import Call, Transient
+from perdure.app.compliance_export import check_document, export_document
 from perdure.errors import SchemaViolationError
 from perdure.testing import Sandbox
 from perdure.testing.virtual_clock import VirtualSources
@@ -87,10 +89,36 @@ async def test_a_job_of_a_running_process_runs_under_the_text_it_is_pinned_to(st
         (row,) = await sandbox.instances.list()
         begun = [each async for each in sandbox.instances.events(row.id) if each.entry == "JobStarted"]
         assert [each.data["definition"] for each in begun] == [hashes(OLD)["k.step"]]
+        written = await export_document(sandbox, call.id, {})
+        document = json.loads(written)
+        (frame,) = [each for each in document["frames"] if each["verb"] == "k.step"]
+        assert frame["definition"] == hashes(OLD)["k.step"], "the export tells the text that ran"
+        assert hashes(OLD)["k.step"] in {each["hash"] for each in document["verbs"]}
+        assert check_document(written).findings == []
         await deploy(sandbox, "k.step")
         later = await sandbox.call("k.open", {"old_in": 1, "new_in": 2})
         await sandbox.advance("P2D")
         assert (await sandbox.status(later.id)).result == {"new": 1}, "what begins now takes the text that is loaded"
+
+
+@pytest.mark.both_stores
+@pytest.mark.req("V15")
+async def test_the_commit_that_leases_a_job_records_the_payload_that_comes_in(store_url: str) -> None:
+    house = House(store_url)
+    house.is_down = True
+    async with house.opened(OLD) as sandbox:
+        await deploy(sandbox, "k.step")
+        call = await sandbox.call("k.open", {"old_in": 1})
+        await sandbox.advance("P2D")
+        (row,) = await sandbox.instances.list()
+        told = [each async for each in sandbox.instances.events(row.id)]
+        (first,) = [each.data["head"] for each in told if each.entry == "InstanceStarted"]
+        begun = [each for each in told if each.entry == "JobStarted"]
+        assert len(begun) == 3 and {each.data["head"] for each in begun} == {first} and first.startswith("sha256:")
+        frames = json.loads(await export_document(sandbox, call.id, {}))["frames"]
+        jobs = [each for each in frames if each["verb"] == "k.step"]
+        assert [each["hash_in"] for each in jobs] == [first] * 3
+        assert [each["outcome"] for each in jobs] == ["failed"] * 3 and "hash_out" not in jobs[0]
 
 
 @pytest.mark.both_stores
