@@ -240,6 +240,12 @@ class DamagedPayloadError(QuarantinedError, PayloadIntegrityError):
     code = "payload.damaged"
 
 
+class BlobDamagedError(PerdureError):
+    """The stored bytes of a blob are changed, cut off or missing: nothing of the damaged part is given to anybody."""
+
+    code = "blob.damaged"
+
+
 class UnreadableFormError(PerdureError):
     """Stored bytes that are no form this release knows: damaged, or written by a newer one."""
 

@@ -124,7 +124,12 @@ def play(commands: Commands) -> Iterator[Moment]:
         yield Moment(body.hex(), machine.encode(state).hex(), rows_of(machine, state))
 
 
+def without_later(rows: dict[str, Any]) -> dict[str, Any]:
+    """Rows without the kinds that came later, where a state stands for none of them."""
+    return {name: each for name, each in rows.items() if each or name not in ("documents", "blobs")}
+
+
 def rows_of(machine: RunbookMachine, state: Any) -> Any:
     """The index rows of a state as plain values; a token of a call is written as it was when there were no others."""
-    rows = msgspec.json.decode(msgspec.json.encode(machine.rows(ID, state)))
+    rows = without_later(msgspec.json.decode(msgspec.json.encode(machine.rows(ID, state))))
     return {**rows, "parked": [row[:-1] if row[-1] == "call" else row for row in rows["parked"]]}

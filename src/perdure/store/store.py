@@ -26,6 +26,7 @@ from perdure.store.checksums import (
 )
 from perdure.store.commit_callbacks import awaited
 from perdure.store.delta_read import DeltaReader
+from perdure.store.documents import Documents
 from perdure.store.erasure import Erasure
 from perdure.store.idempotent_answers import Answers, Cursors
 from perdure.store.lists import Lists
@@ -61,6 +62,7 @@ class Store(Erasure):
         """Takes a new lease for one that was lost."""
         self._renewing: set[asyncio.Future[None]] = set()
         self.lists = Lists(driver)
+        self.documents = Documents(driver)
         self.answers: AnswerBook = Answers(driver)
         self.cursors = Cursors(driver, sources)
 

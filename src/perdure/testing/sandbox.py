@@ -71,12 +71,13 @@ class Sandbox(Perdure):
         driver: Driver | None = None,
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
+        blobs: str | Path = "",
     ) -> AsyncIterator[Sandbox]:
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
             url, definitions=definitions, models=models, handlers=handlers, environment=environment, tenant=tenant,
             principal=principal, clock=clock or VirtualSources(seed), driver=driver, resolvers=resolvers,
-            calendars=calendars,
+            calendars=calendars, blobs=blobs,
         )  # fmt: skip
         try:
             yield sandbox
@@ -99,6 +100,7 @@ class Sandbox(Perdure):
         checks: Sequence[Check] | None = None,
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
+        blobs: str | Path = "",
     ) -> Sandbox:
         """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
         catalogue = load_definitions(definitions, environment)
@@ -106,7 +108,7 @@ class Sandbox(Perdure):
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
         runtime = Runtime(
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True,
-            checks=checks,
+            checks=checks, blobs=str(blobs),
         )  # fmt: skip
         register_resolvers(runtime, registry, resolvers or {})
         runtime.use_calendars(calendars or Calendars())
