@@ -188,7 +188,7 @@ class Runtime:
             await self.lease.take(self._lost)
             if self.role == "worker":
                 await self.lease.reap()
-                await self.upkeep.publish_definitions()
+            await self.upkeep.publish_definitions(serves=self.role == "worker")
             self._begin_duties()
         except BaseException:
             await self.stop()
