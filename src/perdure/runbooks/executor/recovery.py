@@ -42,6 +42,8 @@ MISSING = "definition.missing"
 
 Deliver = Callable[[str, str, str, Id], Awaitable[bool]]
 """Acts on a notice (tenant, message id, kind, aggregate); False when it has to wait."""
+Ended = Callable[[str, str, Aggregate], Awaitable[bool]]
+"""Is told of a call that has ended, under the id of its notice."""
 
 
 def _nothing() -> None:
@@ -64,6 +66,7 @@ class Recovery:
         self._next_job: tuple[bytes, int] = (b"", 0)
         self._others: dict[str, Duties] = {}
         self._deliveries: dict[str, Deliver] = {}
+        self._parents: dict[str, Ended] = {}
         self.wake: Callable[[], None] = _nothing
         """Called when there is something to take over or to deliver."""
         self._kernel.hear((e.Escalated, e.StepReady), self._on_due)
@@ -83,6 +86,10 @@ class Recovery:
     def receive(self, kinds: Iterable[str], deliver: Deliver) -> None:
         """Hand notices of these kinds to someone else."""
         self._deliveries.update(dict.fromkeys(kinds, deliver))
+
+    def adopt(self, parent: str, ended: Ended) -> None:
+        """Tell someone else of the end of calls whose parent begins with a word."""
+        self._parents[parent] = ended
 
     async def _other(self, id: Id, origin: Origin) -> Duties | None:
         """Who looks after an aggregate; None when it is a call."""
@@ -261,6 +268,8 @@ class Recovery:
         origin = Origin(tenant, PLATFORM)
         child = await self._kernel.read(aggregate, origin)
         state: Runbook = child.state
+        if (ended := self._parents.get(state.parent.partition(":")[0])) is not None:
+            return await ended(tenant, message_id, child)
         tokens = await self._store.find_tokens(tenant, state.parent)
         waiting = next((token for token in tokens if token.status == WAITING), None)
         if waiting is None:
