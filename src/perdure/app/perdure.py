@@ -19,6 +19,7 @@ from perdure.app.configuration.project import DEFAULT_STORE, KEEP_SECONDS, SEAL_
 from perdure.app.documents.documents import Documents
 from perdure.app.documents.local_documents import LocalDocuments
 from perdure.app.entity_lookup import MatchView, look_up
+from perdure.app.execution_mode import modes_of
 from perdure.app.facade.calls import CallDesk
 from perdure.app.facade.lists import Listing
 from perdure.app.facade.messages import MessageDesk
@@ -66,7 +67,10 @@ class Perdure(CallDesk, MessageDesk):
         self.catalogue: Catalogue = runtime.catalogue
         self._origin = origin
         self._views = Views(runtime)
-        self._calls = CallViews(runtime.kernel, runtime.store, origin, self._views.carrier, self.catalogue.sentence)
+        modes = modes_of(self.catalogue)
+        self._calls = CallViews(
+            runtime.kernel, runtime.store, origin, self._views.carrier, self.catalogue.sentence, modes
+        )  # fmt: skip
         self._view = self._calls.view
         performer = LocalPerformer(self)
         super().__init__(performer)
