@@ -56,7 +56,7 @@ class DurableCalls:
         if step.carrier is None or step.status in ENDED:
             await self._instances.settle(tenant, settles)
             return True
-        verb = self._instances.conductor.catalogue.find(step.verb, step.version)
+        verb = self._instances.conductor.texts.find(step.verb, step.version, step.definition)
         if verb is None:
             return False  # who has the verb knows what of its arguments the process gets
         asker = Origin(tenant, state.principal, state.trace, behind=state.behind)
@@ -104,7 +104,7 @@ class DurableCalls:
         if not token or carried_as(letters, position, asked) != step:
             await self._instances.settle(tenant, brought)
             return True
-        verb = self._instances.conductor.catalogue.find(asked.verb, asked.version)
+        verb = self._instances.conductor.texts.find(asked.verb, asked.version, asked.definition)
         if verb is None:
             return False  # who has the verb can tell whether the result fits it
         try:
