@@ -13,7 +13,7 @@ from perdure.app.calls.call_journal import follow as follow_events
 from perdure.app.calls.outcome_wait import is_ended, wait_for
 from perdure.app.calls.view_builder import CallViews
 from perdure.app.calls.views import CallView, EventView, ReceiptView
-from perdure.app.configuration.definitions import load_definitions, load_models
+from perdure.app.configuration.definitions import load_definitions, load_models, load_project_lifecycles
 from perdure.app.configuration.project import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.entity_lookup import MatchView, look_up
 from perdure.app.facade.calls import CallDesk
@@ -82,6 +82,7 @@ class Perdure(CallDesk, MessageDesk):
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
         models: Sequence[str | Path] | None = None,
+        lifecycles: Sequence[str | Path] | None = None,
         packs: Sequence[str | Path] = (),
         handlers: Sequence[str] | Mapping[str, Any] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
@@ -101,7 +102,8 @@ class Perdure(CallDesk, MessageDesk):
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
         `handlers` names importable packages, or maps verb names to functions and agents. `models` are model files or
-        folders of them, by default the folder `models` beside the definitions; what changed in them is deployed. A
+        folders of them, by default the folder `models` beside the definitions; what changed in them is deployed. So are
+        `lifecycles`, by default the folder of that name beside the definitions. A
         `worker` looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs
         nothing. Nothing is measured or traced unless `telemetry` says so; `span_exporter` is any of OpenTelemetry's,
         in place of OTLP over HTTP. `hooks` says who sends signed messages, and whom a worker tells what happened.
@@ -114,6 +116,7 @@ class Perdure(CallDesk, MessageDesk):
         if tells:
             catalogue = with_delivery_verb(catalogue)
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
+        guarded = load_project_lifecycles(definitions, lifecycles)
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
         registry = HandlerRegistry.collect(list(packages), catalogue, bound) if role != "reader" else HandlerRegistry()
@@ -130,6 +133,7 @@ class Perdure(CallDesk, MessageDesk):
         await runtime.start()
         try:
             await runtime.deploy_models(project, Origin(tenant, principal))
+            await runtime.deploy_lifecycles(guarded, Origin(tenant, principal))
             if telling is not None:
                 telling.start()
             yield cls(runtime, Origin(tenant, principal, groups=tuple(groups)))

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from perdure.app.configuration.definitions import load_definitions, load_models
+from perdure.app.configuration.definitions import load_definitions, load_models, load_project_lifecycles
 from perdure.app.configuration.project import Config
 from perdure.app.perdure import Perdure
 from perdure.app.runtime import Runtime
@@ -60,6 +60,7 @@ class Sandbox(Perdure):
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
         models: Sequence[str | Path] | None = None,
+        lifecycles: Sequence[str | Path] | None = None,
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -70,8 +71,9 @@ class Sandbox(Perdure):
     ) -> AsyncIterator[Sandbox]:
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
-            url, definitions=definitions, models=models, handlers=handlers, environment=environment, tenant=tenant,
-            principal=principal, clock=clock or VirtualSources(seed), driver=driver,
+            url, definitions=definitions, models=models, lifecycles=lifecycles, handlers=handlers,
+            environment=environment, tenant=tenant, principal=principal, clock=clock or VirtualSources(seed),
+            driver=driver,
         )  # fmt: skip
         try:
             yield sandbox
@@ -85,6 +87,7 @@ class Sandbox(Perdure):
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
         models: Sequence[str | Path] | None = None,
+        lifecycles: Sequence[str | Path] | None = None,
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -104,6 +107,8 @@ class Sandbox(Perdure):
         await runtime.start()
         try:
             await runtime.deploy_models(load_models(definitions, models), Origin(tenant, principal))
+            guarded = load_project_lifecycles(definitions, lifecycles)
+            await runtime.deploy_lifecycles(guarded, Origin(tenant, principal))
         except BaseException:
             await runtime.stop()
             raise

@@ -44,6 +44,10 @@ Deliver = Callable[[str, str, str, Id], Awaitable[bool]]
 """Acts on a notice (tenant, message id, kind, aggregate); False when it has to wait."""
 
 
+ChildEnded = Callable[[str, str, Id, str], Awaitable[bool]]
+"""Acts on the end of a call (tenant, message id, call, the rest of its parent's name); False when it has to wait."""
+
+
 def _nothing() -> None:
     pass
 
@@ -62,6 +66,7 @@ class Recovery:
         self._next_job: tuple[bytes, int] = (b"", 0)
         self._others: dict[str, Duties] = {}
         self._deliveries: dict[str, Deliver] = {}
+        self._parents: dict[str, ChildEnded] = {}
         self.wake: Callable[[], None] = _nothing
         """Called when there is something to take over or to deliver."""
         self._kernel.hear((e.Escalated, e.StepReady), self._on_due)
@@ -81,6 +86,10 @@ class Recovery:
     def receive(self, kinds: Iterable[str], deliver: Deliver) -> None:
         """Hand notices of these kinds to someone else."""
         self._deliveries.update(dict.fromkeys(kinds, deliver))
+
+    def adopt(self, prefix: str, ended: ChildEnded) -> None:
+        """Tell someone else of the end of calls whose parent is named with a prefix, which ends with a colon."""
+        self._parents[prefix] = ended
 
     async def _other(self, id: Id, origin: Origin) -> Duties | None:
         """Who looks after an aggregate; None when it is a call."""
@@ -259,6 +268,9 @@ class Recovery:
         origin = Origin(tenant, PLATFORM)
         child = await self._kernel.read(aggregate, origin)
         state: Runbook = child.state
+        prefix, _, rest = state.parent.partition(":")
+        if (ended := self._parents.get(f"{prefix}:")) is not None:
+            return await ended(tenant, message_id, aggregate, rest)
         tokens = await self._store.find_tokens(tenant, state.parent)
         waiting = next((token for token in tokens if token.status == WAITING), None)
         if waiting is None:
