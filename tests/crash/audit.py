@@ -18,9 +18,9 @@ async def assert_audit_passes(url: str) -> None:
     await driver.open()
     try:
         machines = {
-            RunbookMachine.kind: RunbookMachine(), **process_machines(Plans()), LifecycleMachine.kind: LifecycleMachine(),
-            LifecycleDefinitionMachine.kind: LifecycleDefinitionMachine(),
-        }  # fmt: skip
+            **process_machines(Plans()),
+            **{each.kind: each for each in (RunbookMachine(), LifecycleMachine(), LifecycleDefinitionMachine())},
+        }
         report = await verify(Store(driver, VirtualSources()), machines, {}, dry=True)
         assert report.findings == [], report.findings[:5]
         assert report.aggregates > 0

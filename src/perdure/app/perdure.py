@@ -17,10 +17,12 @@ from perdure.app.configuration.definitions import load_definitions, load_models,
 from perdure.app.configuration.project import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.entity_lookup import MatchView, look_up
 from perdure.app.facade.calls import CallDesk
+from perdure.app.facade.lifecycles import LifecycleDesk
 from perdure.app.facade.lists import Listing
 from perdure.app.facade.messages import MessageDesk
 from perdure.app.facade.performer import LocalPerformer
 from perdure.app.feed.feed import Feed
+from perdure.app.lifecycles.lifecycles import LifecycleOperations
 from perdure.app.lists.list_rows import DeadLetterItem
 from perdure.app.lists.lists import Lists
 from perdure.app.packs import PackOperations, pack_places
@@ -36,6 +38,7 @@ from perdure.channels.webhook_settings import Hooks
 from perdure.errors import RejectedError, Rejection
 from perdure.identifiers import check_key
 from perdure.journal import Origin
+from perdure.lifecycles.loader import default_places as lifecycle_places
 from perdure.runbooks.executor.call_executor import SETTLED
 from perdure.runbooks.executor.completion_inbox import Completion, CompletionStatus, Receipt
 from perdure.sources import Sources, SystemSources
@@ -67,6 +70,8 @@ class Perdure(CallDesk, MessageDesk):
         self._runbook_views = RunbookViews(runtime, origin, self._views)
         self.runbooks = RunbookOperations(performer, runtime, origin, self._runbook_views)
         self.tasks = TaskOperations(performer, runtime, origin, self._views, self._runbook_views)
+        self.lifecycle_operations = LifecycleOperations(runtime, origin)
+        self.lifecycles = LifecycleDesk(performer)
         self.waits = WaitPermissions(runtime, origin)
         self.feed = Feed(runtime, origin)
         self.access = KeyOperations(runtime, origin)
@@ -148,6 +153,7 @@ class Perdure(CallDesk, MessageDesk):
         settings: dict[str, Any] = {
             "definitions": config.definitions, "handlers": config.handlers,
             "models": config.models if config.models is not None else default_places(config.definitions),
+            "lifecycles": lifecycle_places(config.definitions),
             "environment": config.environment, "packs": pack_places(config),
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,

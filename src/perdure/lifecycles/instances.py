@@ -248,7 +248,7 @@ class LifecycleInstances:
         assert task is not None
         items = result.all_items()
         material = await self.material(aggregate)
-        data = canonical(with_cargo(material.context, task, items))
+        data = canonical(with_cargo(material.context, task, result))
         if len(data) > MAX_CONTEXT_BYTES:
             fact = f"the context would have {len(data):,} bytes of at most {MAX_CONTEXT_BYTES:,}"
             raise RejectedError(Rejection("invalid", "complete", "task", result.correlation_id, fact))

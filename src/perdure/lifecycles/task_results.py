@@ -75,14 +75,11 @@ def _bad(result: TaskResult, fact: str, hint: str) -> RejectedError:
     return RejectedError(Rejection("invalid", "complete", "task", result.correlation_id[:200], fact, hint))
 
 
-def with_cargo(context: Mapping[str, Any], task: Task, items: tuple[CargoItem, ...]) -> dict[str, Any]:
-    """The context with what came under `task_result:<key>`; a bundle grows with each of its parts."""
-    pieces = [
-        {"cargo_ref": each.cargo_ref, "cargo_type": each.cargo_type} for each in items if each.status == "completed"
-    ]
-    if not pieces:
+def with_cargo(context: Mapping[str, Any], task: Task, result: TaskResult) -> dict[str, Any]:
+    """The context with what came under `task_result:<key>`, once all of it is there: half a bundle opens no guard."""
+    pieces = [each for each in result.all_items() if each.status == "completed"]
+    if result.status != "completed" or not pieces or task.received + len(pieces) < task.expected:
         return dict(context)
-    name = f"task_result:{task.key}"
-    known = context.get(name) if task.received else None
-    earlier = known["items"] if isinstance(known, dict) and "items" in known else []
-    return {**context, name: {**pieces[-1], "items": [*earlier, *pieces]}}
+    came = [{"cargo_ref": each, "cargo_type": each.partition("://")[0]} for each in task.cargo]
+    came += [{"cargo_ref": each.cargo_ref, "cargo_type": each.cargo_type} for each in pieces]
+    return {**context, f"task_result:{task.key}": {**came[-1], "items": came}}

@@ -16,6 +16,7 @@ from perdure.durations import later, parse_span
 from perdure.engine import Check
 from perdure.errors import InvariantBroken
 from perdure.journal import Origin
+from perdure.lifecycles.loader import default_places
 from perdure.sources import Micros
 from perdure.store.driver_selection import open_driver
 from perdure.store.ports import Driver
@@ -48,7 +49,7 @@ class Sandbox(Perdure):
         """`open` with the verbs and handlers of a `perdure.yaml`, in memory unless a `url` is given."""
         settings: dict[str, Any] = {
             "definitions": config.definitions, "models": config.models, "handlers": config.handlers,
-            "environment": config.environment,
+            "environment": config.environment, "lifecycles": default_places(config.definitions),
         }  # fmt: skip
         return cls.open(changes.pop("url", "sqlite://"), **{**settings, **changes})
 

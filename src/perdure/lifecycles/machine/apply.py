@@ -80,7 +80,7 @@ def _of_task(state: Instance, entry: e.TaskEntry) -> Instance:
     closed_at = 0 if entry.status == "partial" else entry.at
     changed = replace(
         task, status=entry.status, received=entry.received, failed=entry.failed, closed_at=closed_at,
-        cargo=(*task.cargo, *entry.cargo)[-MAX_CLOSED_TASKS:], error=entry.error,
+        cargo=(*task.cargo, *entry.cargo), error=entry.error,
     )  # fmt: skip
     return replace(_with_task(state, changed), context=entry.context, is_due=True)
 

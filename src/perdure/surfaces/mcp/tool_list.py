@@ -5,13 +5,19 @@ from __future__ import annotations
 from perdure.access.principal import Principal
 from perdure.access.roles import OPERATIONS, refusal
 from perdure.errors import InvariantBroken
-from perdure.surfaces.mcp import pending_work_tools, runbook_tools, status_tools, verb_tools
+from perdure.surfaces.mcp import lifecycle_tools, pending_work_tools, runbook_tools, status_tools, verb_tools
 from perdure.surfaces.mcp.tool import Tool
 
 
 def every_tool() -> dict[str, Tool]:
     """All tools by name, in the order a reader wants them; one without a known operation is refused."""
-    found = (*verb_tools.TOOLS, *runbook_tools.TOOLS, *status_tools.TOOLS, *pending_work_tools.TOOLS)
+    found = (
+        *verb_tools.TOOLS,
+        *runbook_tools.TOOLS,
+        *status_tools.TOOLS,
+        *pending_work_tools.TOOLS,
+        *lifecycle_tools.TOOLS,
+    )
     for tool in found:
         if tool.operation not in OPERATIONS:
             raise InvariantBroken("offer", "tool", tool.name, "it names no known operation")
