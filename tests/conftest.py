@@ -153,9 +153,9 @@ async def _without_leftovers(test: Awaitable[None]) -> None:
     assert not leftovers, f"the test left unfinished tasks: {sorted(map(repr, leftovers))}"
 
 
-SEEDS = {"normal": "0-59", "deep": "60-299", "all": "0-299"}
+SEEDS = {"normal": "0-29", "deep": "30-299", "all": "0-299"}
 """The seeds of a simulation by depth, unless the command line names others."""
-MANY_SEEDS = 60
+MANY_SEEDS = 30
 """From so many on, the dearer simulations take every fifth; to run more of them, name fewer at a time."""
 
 
@@ -189,6 +189,8 @@ def pytest_configure_node(node: Any) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that asks for `seed` runs once for each seed of the depth."""
+    if not {"seed", "instance_seed"} & set(metafunc.fixturenames):
+        return
     seeds = parse_seeds(metafunc.config.option.seeds)
     marks = [pytest.mark.deep] if depth_of(metafunc.config) == "deep" else []
     for name, chosen in (("seed", seeds), ("instance_seed", seeds if len(seeds) < MANY_SEEDS else seeds[::5])):

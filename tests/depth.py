@@ -5,9 +5,11 @@
 | plain | runs | |
 | marked `deep`, or a parameter marked so | | runs |
 | on Postgres through `store_url`, in a suite of `PAIRED_SUITES` | runs | |
+| on Postgres through `store_url`, marked `both_stores(one_in=6)` | every sixth of its parameters | the others |
 | on Postgres through `store_url`, elsewhere | | runs |
 | a property | a quarter of its examples | all of them |
 | a kill at every commit | every eighth commit | every commit |
+| a change of every cell of a table | the first row, a fourth of the others | every cell |
 
 A test named by its node id always runs.
 """
@@ -15,7 +17,7 @@ A test named by its node id always runs.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,7 +32,8 @@ PAIRED_SUITES = frozenset(
 )
 """The folders of tests whose subject is the store: both stores belong to their normal depth.
 
-Elsewhere the mark `both_stores` says so of a module or a test.
+Elsewhere the mark `both_stores` says so of a module or a test; `both_stores(one_in=6)` says it of every sixth of a
+test's parameters, for tests of many cases that each show one thing on either store.
 """
 
 LONG_SUITES = ("acceptance", "durability", "house", "simulation", "crash", "examples")
@@ -44,6 +47,12 @@ some_kills = pytest.mark.parametrize(
     "every", [pytest.param(8, id="some kills"), pytest.param(1, id="all kills", marks=pytest.mark.deep)]
 )
 """For a test that kills a process at one commit after the other: a normal run takes every eighth, a deep run each."""
+
+
+some_cells = pytest.mark.parametrize(
+    "every", [pytest.param(4, id="some cells"), pytest.param(1, id="all cells", marks=pytest.mark.deep)]
+)
+"""For a test that changes one cell of a table after the other: see `tests/store/audit/bit_flips.py`."""
 
 
 def add_depth_option(parser: pytest.Parser) -> None:
@@ -111,9 +120,17 @@ def _is_second_store(item: pytest.Item) -> bool:
     call = getattr(item, "callspec", None)
     if call is None or call.params.get("store_url") != "postgres":
         return False
-    if item.path.parent == TESTS or item.get_closest_marker("both_stores") is not None:
+    mark = item.get_closest_marker("both_stores")
+    if mark is not None and "one_in" in mark.kwargs:
+        return _place(call.indices) % int(mark.kwargs["one_in"]) != 0
+    if item.path.parent == TESTS or mark is not None:
         return False
     return item.path.relative_to(TESTS).parts[0] not in PAIRED_SUITES
+
+
+def _place(indices: Mapping[str, int]) -> int:
+    """The place of a case on the diagonals of its parameters, so that a share of them meets every value of each."""
+    return sum(place for name, place in indices.items() if name != "store_url")
 
 
 def sampled(values: Iterable[Any], count: int) -> list[Any]:

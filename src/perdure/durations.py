@@ -1,4 +1,4 @@
-"""Durations of ISO 8601: years and months as the calendar counts them in UTC, the rest in microseconds."""
+"""Durations of ISO 8601, years and months as the calendar counts them in UTC, and business days."""
 
 from __future__ import annotations
 
@@ -19,6 +19,23 @@ _ERA_MONTHS, _ERA_DAYS = 4_800, 146_097
 class Span(NamedTuple):
     months: int
     micros: int
+
+
+MAX_BUSINESS_DAYS = 9_999
+_BUSINESS_DAYS = re.compile(r"([1-9]\d{0,3}) business days?(?: in ([A-Za-z][A-Za-z0-9_-]{0,63}))?", re.ASCII)
+
+
+class BusinessDays(NamedTuple):
+    """`5 business days in london`; without a calendar, the default one is meant."""
+
+    days: int
+    calendar: str = ""
+
+
+def parse_business_days(text: str) -> BusinessDays | None:
+    """The business days a text asks for, None where it asks for none; a calendar says how long they are."""
+    found = _BUSINESS_DAYS.fullmatch(text.strip())
+    return BusinessDays(int(found[1]), found[2] or "") if found is not None else None
 
 
 def later(moment: int, span: Span, times: int = 1) -> int:

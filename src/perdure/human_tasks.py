@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple, assert_never
 
 import msgspec
 from msgspec.structs import replace
 
-from perdure.durations import DurationError, later, parse_span
+from perdure.durations import DAY, BusinessDays, DurationError, Span, later, parse_business_days, parse_span
 from perdure.errors import Rejection
-from perdure.moments import parse_date_time
+from perdure.moments import iso, parse_date_time
 
 TaskState = Literal["open", "claimed", "completed", "expired", "cancelled"]
 RungAct = Literal["remind", "reassign", "escalate"]
@@ -21,6 +22,8 @@ AGENT = "agent:"
 """How the names of agents begin: what one of them proposes is for people to decide."""
 SOMEONE = "someone"
 MAX_RUNGS = 50
+Count = Callable[[BusinessDays, int], int]
+"""When so many business days from a moment are over."""
 SECOND = 1_000_000
 
 
@@ -38,7 +41,7 @@ class Rung(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class RungRule(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A rung as it is declared: `after` is the text where it counts months, whose length is known once a task opens."""
+    """A rung as it is declared: `after` is a text where it counts months or business days, known once a task opens."""
 
     after: int | str
     act: RungAct
@@ -46,7 +49,7 @@ class RungRule(msgspec.Struct, frozen=True, array_like=True, gc=False):
     user: str = ""
 
     def opened(self, now: int) -> Rung:
-        after = moment(self.after, now) - now if isinstance(self.after, str) else self.after
+        after = _length(self.after, now) if isinstance(self.after, str) else self.after
         return Rung(after, self.act, self.group, self.user)
 
 
@@ -292,6 +295,14 @@ def _has(task: HumanTask, name: str, groups: tuple[str, ...]) -> bool:
     return task.assignee == name or name in task.users or any(group in task.groups for group in groups)
 
 
+def is_as_strict(before: HumanTask, after: HumanTask) -> bool:
+    """Whether nobody may answer a task who could not have answered another, as far as both are declared."""
+    if (before.requester or before.behind) and not (after.requester or after.behind):
+        return False
+    once, now = ({each.assignee, *each.users, *each.groups} - {""} for each in (before, after))
+    return not once or (bool(now) and now <= once)
+
+
 def is_withheld(task: HumanTask, name: str) -> bool:
     """Whether an agent would do what is for people: nothing says otherwise, or an agent asked for the decision."""
     return name.startswith(AGENT) and (not task.agents or task.requester.startswith(AGENT))
@@ -384,6 +395,25 @@ def moment(text: str, now: int) -> int:
         return 0
 
 
+def _length(text: str, now: int) -> int:
+    """Microseconds of a duration that begins now; business days, as far as no calendar is known, are days."""
+    asked = parse_business_days(text)
+    return asked.days * DAY if asked is not None else moment(text, now) - now
+
+
+def by_calendar(contract: TaskContract, count: Count, now: int) -> TaskContract:
+    """The contract of a task that opens now, its business days counted: `due` is a date, a ladder has lengths."""
+    asked = parse_business_days(contract.due)
+    due = iso(count(asked, now)) if asked is not None else contract.due
+    ladder = tuple(_counted(rule, count, now) for rule in contract.ladder)
+    return contract if (due, ladder) == (contract.due, contract.ladder) else replace(contract, due=due, ladder=ladder)
+
+
+def _counted(rule: RungRule, count: Count, now: int) -> RungRule:
+    asked = parse_business_days(rule.after) if isinstance(rule.after, str) else None
+    return replace(rule, after=count(asked, now) - now) if asked is not None else rule
+
+
 def read_rungs(act: RungAct, text: str) -> tuple[list[RungRule], str]:
     """`P1D, P2D` for reminders, `P2D seniors, P4D user:ana` for the rest; and what is wrong with it."""
     found: list[RungRule] = []
@@ -399,7 +429,7 @@ def read_rungs(act: RungAct, text: str) -> tuple[list[RungRule], str]:
 def make_rung(after: str, act: RungAct, to: str = "") -> tuple[RungRule | None, str]:
     """One rung, or what is wrong with it."""
     try:
-        span = parse_span(after)
+        span = Span(1, 0) if parse_business_days(after) is not None else parse_span(after)
     except DurationError as error:
         return None, f"'{after[:40]}' is not a duration: {error.fact}"
     if act == "remind" and to:

@@ -76,6 +76,13 @@ class FlagContract(msgspec.Struct, frozen=True):
     writers: tuple[str, ...] = ()
     merge: FlagMerge | None = None
     format: FlagFormat | None = None
+    argument: str = ""
+    """The argument of the durable verb that the flag takes its first value from; empty for none."""
+
+    @property
+    def begins_set(self) -> bool:
+        """Whether the flag says something before any verb wrote it."""
+        return self.initial is not None or bool(self.argument)
 
     def starting_value(self) -> str | bool | int:
         """The value before anyone wrote: the declared one, or the type's empty one."""
@@ -114,6 +121,11 @@ class FlagContract(msgspec.Struct, frozen=True):
         reason = self.fault(value)
         if reason is not None:
             raise SchemaViolationError("set", "flag", self.name, reason, violations=[_violation(self.name, reason)])
+
+
+def flag_content(flag: dict[str, Any]) -> dict[str, Any]:
+    """The JSON of a flag as hashes cover it: a key that nobody uses leaves them as they were before it existed."""
+    return flag if flag["argument"] else {name: value for name, value in flag.items() if name != "argument"}
 
 
 def flag_faults(contracts: Iterable[FlagContract], flags: Mapping[str, Any]) -> dict[str, str]:

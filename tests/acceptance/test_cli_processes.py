@@ -76,6 +76,13 @@ def test_a_deployed_process_is_listed_shown_and_printed_as_a_file_that_reads_bac
     model = read_model((desk.folder / "first.bpmn").read_bytes())
     assert read_model(printed).definitions.processes == model.definitions.processes
     assert "desk.pack" in desk.run("processes", "show", "parcel").out
+    definitions = desk.folder / "definitions" / "desk.yaml"
+    policy = "sub_verbs: [desk.ship], policy: {max_attempts: 3, base_delay: PT2S, max_delay: PT30S}"
+    definitions.write_text(definitions.read_text().replace("sub_verbs: [desk.ship]", policy))
+    desk.run("deploy", "models/sending.bpmn")
+    assert desk.json("processes", "show", "sending")["bindings"]["desk.ship"]["policy"]["max_attempts"] == 3
+    shown = " ".join(desk.run("processes", "show", "sending").out.replace("│", " ").split())
+    assert "3 attempts, exponential from 2 s to 30 s" in shown
 
 
 @pytest.mark.req("P6")

@@ -95,3 +95,9 @@ def test_a_failed_runbook_exits_with_its_code_and_is_retried_skipped_or_cancelle
 def test_a_program_with_faults_is_refused_with_all_of_them(project: Project) -> None:
     refused = project("run", project.program("LET a = EXEC c.fnd(name: 1)\nLET b = EXEC c.find()"), code=2)
     assert refused["error"]["code"] == "program.invalid" and len(refused["error"]["problems"]) >= 2
+
+
+@pytest.mark.req("X12")
+def test_a_program_without_a_decision_cannot_be_reevaluated_and_says_why(project: Project) -> None:
+    told = project("run", project.program("EXEC c.wait()"), "--reevaluate", "always", code=2)
+    assert "no step of it is one" in json.dumps(told)

@@ -170,7 +170,9 @@ async def test_a_call_and_a_runbook_live_on_a_server_as_they_do_on_a_store(
         assert (await said(capfd, "status", parked["id"]))[1]["state"] == "parked"
         code, receipt, _ = await said(capfd, "complete", parked["waiting_for"]["key"], "--result", '{"ok": true}')
         assert (code, receipt["call"]["state"]) == (0, "completed")
-        assert [each["entry"] for each in (await said(capfd, "events", parked["id"]))[1]]
+        events = [each["event"] for each in (await said(capfd, "events", parked["id"]))[1]]
+        assert events == ["DurableTaskStarted", "Parked", "Resumed", "ExecutionResult"]
+        assert [each["entry"] for each in (await said(capfd, "events", parked["id"], "--journal"))[1]]
         code, _, refused = await said(capfd, "call", "vault.open")
         assert (code, refused["code"]) == (6, "rejected.blocked")
         hash = refused["hint"].rpartition("confirm: ")[2].rstrip(".")

@@ -18,6 +18,7 @@ from perdure.testing.conformance.contract_cases import PROMISES
 from perdure.testing.conformance.order_process import PROCESS, order
 from perdure.testing.scenarios.embedded_world import EmbeddedWorld
 from perdure.testing.scenarios.scenario import Scenario
+from tests.depth import sampled
 from tests.scenarios.cases import FILES, name_of
 
 NAMES = [promise.__name__ for promise in PROMISES]
@@ -52,7 +53,7 @@ async def test_the_engine_keeps_what_the_contract_promises(
 
 
 @pytest.mark.req("V13", "X23")
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+@pytest.mark.parametrize("path", sampled(FILES, 220), ids=name_of)
 async def test_a_scenario_holds_on_sqlite(path: Path) -> None:
     await assert_held(*scenario_cases([path]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from perdure.journal import link
 from perdure.sources import parse_id
 from perdure.store.audit import verify
 from tests.conformance.stores import Raw
+from tests.depth import sampled
 from tests.durability.platform import opened, plain_driver
 
 Read = Callable[[Perdure, str], Awaitable[Any]]
@@ -98,9 +100,9 @@ CUTS = {
 
 
 @pytest.mark.req("P7")
-@pytest.mark.parametrize("reading", READS)
-@pytest.mark.parametrize("cut", CUTS)
-async def test_a_history_is_checked_against_its_head_and_its_numbers(store_url: str, reading: str, cut: str) -> None:
+@pytest.mark.parametrize("harm", sampled(product(CUTS, READS), 7), ids=", read by ".join)
+async def test_a_history_is_checked_against_its_head_and_its_numbers(store_url: str, harm: tuple[str, str]) -> None:
+    cut, reading = harm
     id = await completed(store_url)
     with Raw(store_url) as raw:
         for statement in CUTS[cut]:

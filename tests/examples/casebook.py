@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib import import_module
@@ -14,7 +15,8 @@ from perdure.app.instances.views import InstanceView
 from perdure.app.tasks.views import TaskView
 from perdure.payload import Envelope, digest_text, unpack
 from perdure.testing import Sandbox
-from perdure.verbs import load_catalogue
+from perdure.testing.virtual_clock import VirtualSources
+from perdure.verbs import Catalogue, load_catalogue
 from perdure.verbs.definition import BUILT_IN_HANDLERS
 from perdure.verbs.handlers import marks_of
 
@@ -98,17 +100,31 @@ class Case:
 async def sandbox_of(
     url: str, kyc: Path, replaced: Mapping[str, Callable[..., Any]] | None = None, **settings: Any
 ) -> AsyncIterator[Sandbox]:
-    """The example's verbs and models on a store, with some handlers replaced; what is in `models/` is deployed."""
-    handlers = {**_handlers(kyc), **(replaced or {})}
-    async with Sandbox.open(url, definitions=kyc / "verbs", handlers=handlers, **settings) as sandbox:
+    """The example's verbs and models on a store, with some handlers replaced; what is in `models/` is deployed.
+
+    Its verbs are read once, and its models are not linted and proved again: `test_kyc_models.py` shows that of each.
+    """
+    clock = settings.pop("clock", None) or VirtualSources(settings.pop("seed", 0))
+    sandbox = await Sandbox.start(
+        url, definitions=catalogue_of(kyc), models=[kyc / "models"], handlers={**_handlers(kyc), **(replaced or {})},
+        clock=clock, checks=(), **settings,
+    )  # fmt: skip
+    try:
         yield sandbox
+    finally:
+        await sandbox.runtime.stop()
+
+
+@functools.cache
+def catalogue_of(kyc: Path) -> Catalogue:
+    return load_catalogue([kyc / "verbs"])
 
 
 def _handlers(kyc: Path) -> dict[str, Callable[..., Any]]:
     """By verb where a function is marked, by its name where a definition names it."""
     modules = [import_module(each.name) for each in walk_packages(import_module("casework").__path__, "casework.")]
     marked = {mark.name: each for module in modules for each in vars(module).values() for mark in marks_of(each)}
-    named = {verb.execution.handler or "" for verb in load_catalogue([kyc / "verbs"])} - BUILT_IN_HANDLERS - {""}
+    named = {verb.execution.handler or "" for verb in catalogue_of(kyc)} - BUILT_IN_HANDLERS - {""}
     return {**marked, **{name: _function(name) for name in named}}
 
 

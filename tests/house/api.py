@@ -28,6 +28,7 @@ from perdure.app.feed.feed import Feed, FeedItem
 from perdure.app.instances.views import InstanceView, TokenView, WaitView
 from perdure.app.lists.cursors import Page
 from perdure.app.lists.list_rows import ActionView, DeadLetterItem, InstanceRow, ParkedItem, RunbookRow, StuckView
+from perdure.app.outcomes.event_table import OutcomeEvent
 from perdure.app.overview.overview import Hour, NeedsMe, Overview, Running, Stuck, Waits
 from perdure.app.perdure import Perdure
 from perdure.app.processes.processes import InstanceOperations, Processes
@@ -48,9 +49,10 @@ from tests.house.tree import ROOT
 PAGE = ROOT / "docs" / "reference" / "python-api.md"
 MARK = "<!-- generated: python -m tests.house.api -->\n"
 VIEWS = (
-    CallView, WaitingFor, ErrorView, AttemptView, AmendmentView, ReceiptView, EventView, CarrierView, InstanceView,
-    TokenView, WaitView, IncidentView, TaskView, RungView, FieldError, Deployment, ProcessVersion, MigrationPlan, Move,
-    NewVerb, MatchView, UsageView, Proposal, RunbookView, StepView, PlanView, PlannedStepView, PlanDiff, KeyView,
+    CallView, WaitingFor, ErrorView, AttemptView, AmendmentView, ReceiptView, EventView, OutcomeEvent, CarrierView,
+    InstanceView, TokenView, WaitView, IncidentView, TaskView, RungView, FieldError, Deployment, ProcessVersion,
+    MigrationPlan, Move, NewVerb, MatchView, UsageView, Proposal, RunbookView, StepView, PlanView,
+    PlannedStepView, PlanDiff, KeyView,
     NewKey, Principal, Page, RunbookRow, InstanceRow, ParkedItem, StuckView, ActionView, DeadLetterItem, FeedItem,
     Overview, NeedsMe, Stuck, Running, Hour, Waits,
 )  # fmt: skip

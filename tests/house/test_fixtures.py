@@ -46,6 +46,10 @@ def test_store(store_url): pass
 @pytest.mark.both_stores
 def test_both_stores(store_url): pass
 
+@pytest.mark.parametrize("number", range(6))
+@pytest.mark.both_stores(one_in=3)
+def test_some_on_both(store_url, number): pass
+
 def test_shared(shared_folder): pass
 
 def test_seed(seed): assert isinstance(seed, int)
@@ -152,6 +156,7 @@ def test_a_seed_that_is_none_is_refused() -> None:
 def test_a_normal_and_a_deep_run_share_all_tests_between_them(normal: Ran, deep: Ran, whole: Ran) -> None:
     names = {name for name in normal.outcomes if not name.startswith("test_seed[")}
     dear = {"test_dear", "test_store[postgres]", "test_seed[3]", *(f"test_sampled[{n}]" for n in range(10) if n % 5)}
+    dear |= {f"test_some_on_both[postgres-{n}]" for n in range(6) if n % 3}
     assert {"test_good", "test_store[sqlite]", "test_both_stores[postgres]", "test_sampled[0]"} <= names
     assert set(deep.outcomes) - names == dear
     assert names | set(deep.outcomes) == set(whole.outcomes)

@@ -17,7 +17,7 @@ from perdure.packs import conditions
 from perdure.payload import json_reader
 from perdure.payload.json_faults import MAX_DEPTH
 from perdure.runbooks.language import faults
-from perdure.surfaces.http import header_limits, json_request, server_sent_events
+from perdure.surfaces.http import connection_limits, json_request, server_sent_events
 from perdure.verbs import yaml_reader
 from perdure.verbs.sexpr import reader, text_limits
 from perdure.work import computations, dead_letter_limit, verb_router
@@ -56,7 +56,7 @@ HELD = {
     "streams of one principal": server_sent_events.MOST_STREAMS_EACH,
     "events of one stream": server_sent_events.MOST_EVENTS,
     "dead letters of a tenant": dead_letter_limit.MOST_LETTERS,
-    "connections at once": header_limits.MOST_CONNECTIONS,
+    "connections at once": connection_limits.MOST_CONNECTIONS,
 }
 
 

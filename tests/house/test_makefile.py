@@ -39,8 +39,8 @@ def test_make_alone_shows_the_help() -> None:
     assert "test" in done.stdout
 
 
-def test_tests_run_on_two_cores() -> None:
-    assert re.search(r"^PYTEST = .*-n 2 --dist worksteal$", MAKEFILE, re.MULTILINE)
+def test_tests_keep_two_cores_busy_while_some_of_them_wait() -> None:
+    assert re.search(r"^PYTEST = .*-n 3 --dist worksteal$", MAKEFILE, re.MULTILINE)
 
 
 TOOL = """#!/bin/sh
@@ -58,7 +58,7 @@ def test_types_are_checked_beside_the_tests_and_fail_as_they_do(tmp_path: Path, 
     assert bool(done.returncode) is bool(broken), done.stdout + done.stderr
     if broken != "ruff":
         assert {"mypy ", "python dashboard/build.py"} <= set(ran)
-        assert any(line.startswith("pytest -n 2 --dist worksteal -k word") for line in ran) is (broken != "python")
+        assert any(line.startswith("pytest -n 3 --dist worksteal -k word") for line in ran) is (broken != "python")
         assert ("told by mypy" in done.stdout) is (broken in ("mypy", "lint-imports"))
         assert ("Types and import floors hold." in done.stdout) is (broken not in ("mypy", "lint-imports"))
 
@@ -66,7 +66,7 @@ def test_types_are_checked_beside_the_tests_and_fail_as_they_do(tmp_path: Path, 
 def test_a_deep_run_takes_what_the_normal_one_leaves_out(tmp_path: Path) -> None:
     assert make(tmp_path, "test-deep", "").returncode == 0
     ran = (tmp_path / "ran.txt").read_text(encoding="utf-8").splitlines()
-    assert ran == ["python dashboard/build.py", "pytest -n 2 --dist worksteal --depth=deep -k word"]
+    assert ran == ["python dashboard/build.py", "pytest -n 3 --dist worksteal --depth=deep -k word"]
 
 
 def make(folder: Path, target: str, broken: str) -> subprocess.CompletedProcess[str]:

@@ -15,10 +15,16 @@ from perdure.access.machine import AccessEntry
 from perdure.app.configuration import project
 from perdure.app.configuration import server as server_config
 from perdure.app.configuration import telemetry as telemetry_config
+from perdure.app.configuration.calendars import CALENDAR_KEYS
+from perdure.app.configuration.resolvers import RESOLVER_KEYS
 from perdure.bpmn.machine.journal_entries import Entry as InstanceEntry
 from perdure.bpmn.machine.process_machine import ProcessEntry as ProcessEntry
 from perdure.channels import webhook_settings as hooks_settings
+from perdure.documents.machine.document_state import STATUSES
+from perdure.documents.machine.journal_entries import DocumentEntry
 from perdure.runbooks.machine import state
+from perdure.lifecycles.machine.definition_machine import DefinitionEntry
+from perdure.lifecycles.machine.entries import LifecycleEntry
 from perdure.runbooks.machine.journal_entries import Entry
 from perdure.store.migrations import migrate_sqlite
 from perdure.verb_contract import FAILURE_CLASSES
@@ -70,6 +76,9 @@ def test_everything_a_handler_gets_is_on_the_page() -> None:
         ("Instances", get_args(InstanceEntry)),
         ("Processes", get_args(ProcessEntry)),
         ("Access", get_args(AccessEntry)),
+        ("Documents", get_args(DocumentEntry)),
+        ("Lifecycles", get_args(LifecycleEntry)),
+        ("Lifecycle definitions", get_args(DefinitionEntry)),
     ],
 )
 def test_every_entry_is_on_the_page_with_all_its_fields(title: str, entries: tuple[type[msgspec.Struct], ...]) -> None:
@@ -94,6 +103,8 @@ def test_every_setting_is_on_the_page() -> None:
     nested = {
         "retention": project.RETENTION_KEYS, "seal": project.SEAL_KEYS, "server": server, "hooks": hooks,
         "telemetry": telemetry, "secrets": {f"*.{each}" for each in project.SECRET_KEYS},
+        "resolvers": {f"*.{each}" for each in RESOLVER_KEYS},
+        "calendars": {f"*.{each}" for each in CALENDAR_KEYS},
     }  # fmt: skip
     known = {f"{key}.{each}" for key in project.CONFIG_KEYS for each in nested.get(key, ())}
     assert told == known | (project.CONFIG_KEYS - set(nested))
@@ -108,8 +119,9 @@ def test_every_setting_is_on_the_page() -> None:
         ("Parked token", state.TOKEN_STATES),
         ("Frame", get_args(get_type_hints(state.Frame)["status"])),
         ("Failure class", FAILURE_CLASSES),
+        ("Document", STATUSES),
     ],
-    ids=["call", "step", "token", "frame", "failure"],
+    ids=["call", "step", "token", "frame", "failure", "document"],
 )
 def test_every_state_is_on_the_page(title: str, known: tuple[str, ...]) -> None:
     assert sorted(words(section(page("states.md"), title))) == sorted(known)
@@ -120,6 +132,6 @@ def test_every_table_is_on_the_page() -> None:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     migrate_sqlite(connection, ":memory:")
     rows = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    tables = {name for (name,) in rows}
+    tables = {name for (name,) in rows if not name.startswith("document_text_")}
     connection.close()
     assert set(words(page("store-schema.md"))) == tables

@@ -47,10 +47,16 @@ def parse(path: Path) -> ast.Module:
         return ast.parse(text, name_of(path))
 
 
+@functools.cache
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Every node of a parsed module: several checks look through all of them."""
+    return tuple(ast.walk(tree))
+
+
 def text_literals(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Line and text of every string literal that is not a docstring."""
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    docstrings = {id(node.value) for node in nodes(tree) if isinstance(node, ast.Expr)}
+    for node in nodes(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             yield node.lineno, node.value
 
@@ -58,7 +64,7 @@ def text_literals(tree: ast.Module) -> Iterator[tuple[int, str]]:
 def imported_names(tree: ast.Module) -> dict[str, str]:
     """What each imported local name stands for: `from time import time as now` gives {'now': 'time.time'}."""
     names: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.partition(".")[0]
@@ -72,7 +78,7 @@ def imported_names(tree: ast.Module) -> dict[str, str]:
 def used_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Line and full dotted name of every use of something imported."""
     imported = imported_names(tree)
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, (ast.Attribute, ast.Name)):
             first, *rest = _dotted(node)
             if first in imported:

@@ -24,8 +24,8 @@ from perdure.journal.notice_routes import (
 )
 from perdure.runbooks.machine import runbook_machine as runbook
 from perdure.testing.scenarios.embedded_world import EmbeddedWorld
+from perdure.testing.scenarios.fault_variants import with_ids
 from perdure.testing.scenarios.scenario_player import play
-from perdure.testing.scenarios.variants import with_ids
 from tests.engines.embedded.engine_world import opened
 from tests.engines.embedded.process_models import line, service, user
 from tests.postmortem.world import survived
@@ -107,7 +107,7 @@ async def test_rows_of_before_are_delivered_wherever_the_process_dies(
         wanted = end_of((await play(scenario, world)).actual)
         assert world.driver is not None
         commits = len(world.driver.commits_seen)
-    monkeypatch.setattr("perdure.kernel.row_anchors.route_body", as_before)
+    monkeypatch.setattr("perdure.kernel.unit_row_digests.route_body", as_before)
     for number in range(1, commits + 1):
         outcome, crashes, findings = await survived(scenario, number, "after")
         assert crashes == 1

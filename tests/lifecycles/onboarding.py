@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from perdure.errors import BusinessError
 from perdure.identifiers import Id, id_text
 from perdure.journal import Origin
 from perdure.lifecycles.instances import LifecycleInstances
@@ -91,7 +92,7 @@ class Handlers:
 
     async def ask(self, call: Call) -> dict[str, Any]:
         if self.is_broken:
-            raise ValueError("the mailbox is gone")
+            raise BusinessError("NO_MAILBOX", "the mailbox is gone")
         self.asked[call.args.get("correlation_id", "")] += 1
         return {}
 

@@ -16,8 +16,11 @@ from perdure.bpmn.machine import process_machine as p
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.process_machine import ProcessMachine
 from perdure.bpmn.machine.state import Done, Failure, Undo
+from perdure.documents.machine import journal_entries as d
+from perdure.documents.machine.document_machine import DocumentMachine
 from perdure.human_tasks import Rung
-from tests.replay.histories import ID, ORIGIN, Moment, at
+from tests.replay.document_histories import DOCUMENTS, TAGS_OF_DOCUMENTS
+from tests.replay.histories import ID, ORIGIN, Moment, at, without_later
 
 FIRST, SECOND, HEAD, NEXT, BROUGHT = (
     sha256(each).digest() for each in (b"first", b"second", b"head", b"next", b"brought")
@@ -102,13 +105,30 @@ INSTANCES: dict[str, Commands] = {
         )),
         ("Modify", at(3), (e.OverrideAgreed(1, at(3), "rita", "I looked", ("zoe",), ("task 'review'",)),)),
     ),
+    "a message that several wanted": (
+        ("StartInstance", at(0), (
+            started(), e.Entered(2, "wait", 1, "wait", at(0)), e.Armed(3, 2, "wait", "message", "documents", "case 7"),
+        )),
+        ("NoteFailedCorrelation", at(1), (
+            e.CorrelationFailed(at(1), "documents", "case 7", "m-1", "ambiguous", "two instances wait for it"),
+        )),
+    ),
+    "a start that was agreed to, and something graver": (
+        ("StartInstance", at(0), (
+            started(**WHOLE, agreed="benign"), e.Entered(2, "inner", 1, "call", at(0)),
+            e.IncidentRaised(2, at(0), "call.graver", "it reaches vault.empty"),
+        )),
+        ("RetryIncident", at(4), (
+            e.ConsequenceAgreed(at(4), "requires_authorisation", "rita"), e.IncidentResolved(2, at(4), "retried"),
+        )),
+    ),
     "a job retried, a task, a message": (
         ("StartInstance", at(0), (
             started(**WHOLE), e.Passed("asked", 1, "f0"), e.Entered(2, "create", 1, "job", at(0), "f1", 3),
             e.JobMade(2, "kyc.create", 1, "intake", BROUGHT, 77, "rita"),
-            e.JobStarted(2, 1, at(0), 5, 1, {"orch_n": 7}),
+            e.JobStarted(2, 1, at(0), 5, 1, {"orch_n": 7}, HEAD, FIRST),
         )),
-        ("RecordJob", at(1), (e.JobFailed(2, 1, at(1), BUSY, at(11)),)),
+        ("RecordJob", at(1), (e.JobFailed(2, 1, at(1), BUSY, at(11), BROUGHT),)),
         ("RecordJob", at(2), (e.JobDiscarded(2, 1, at(2), 4, "superseded"),)),
         ("FireTimer", at(11), (e.JobStarted(2, 2, at(11), 5),)),
         ("RecordJob", at(12), (
@@ -242,7 +262,7 @@ TAGS_OF_INSTANCES = {
     31: "InstanceResumed", 32: "InstanceModified", 33: "InstanceMigrated", 34: "CancelRequested", 35: "InstanceEnded",
     36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored", 39: "Adopted", 40: "TaskDelegated",
     41: "TaskChased", 42: "TaskOverridden", 43: "AgentUsed", 44: "JobRebound", 45: "Rerouted",
-    46: "OverrideProposed", 47: "OverrideAgreed",
+    46: "OverrideProposed", 47: "OverrideAgreed", 48: "ConsequenceAgreed", 49: "CorrelationFailed",
 }  # fmt: skip
 TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired", 5: "Redrawn"}
 TAGS_OF_ACCESS = {1: "KeyCreated", 2: "KeyRevoked", 3: "SessionEnded"}
@@ -254,6 +274,9 @@ SHELVES = {
     ),
     "process": Shelf(
         "process", ProcessMachine(), PROCESSES, p.ENTRY_VERSION, p.ProcessEntry, TAGS_OF_PROCESSES
+    ),
+    "document": Shelf(
+        "document", DocumentMachine(), DOCUMENTS, d.ENTRY_VERSION, d.DocumentEntry, TAGS_OF_DOCUMENTS
     ),
     "access": Shelf("access", a.AccessMachine(), KEYS, a.ENTRY_VERSION, a.AccessEntry, TAGS_OF_ACCESS),
 }  # fmt: skip
@@ -271,4 +294,4 @@ def play_on(machine: Any, commands: Commands) -> Iterator[Moment]:
 
 
 def plain_rows(machine: Any, state: Any) -> Any:
-    return msgspec.json.decode(msgspec.json.encode(machine.rows(ID, state)))
+    return without_later(msgspec.json.decode(msgspec.json.encode(machine.rows(ID, state))))

@@ -10,7 +10,7 @@ import pytest
 
 from perdure import Decide
 from perdure.app.audit.store_audit import verify_store
-from perdure.errors import RejectedError
+from perdure.errors import ProgramError, RejectedError
 from perdure.testing.sandbox import Sandbox
 from tests.runbooks.onboarding_verbs import Desk, catalogue, opened, settled, started, states
 
@@ -163,7 +163,7 @@ async def test_a_decision_about_a_failure_adds_another_way(store_url: str) -> No
 async def test_a_decision_sees_what_happened_and_changes_what_is_to_come(store_url: str) -> None:
     desk = Desk()
     desk.decisions = [
-        Decide({"answer": "edd"}, add=[{"verb": "co.note", "name": "edd", "args": {"text": {"$from": "a.id"}}}],
+        Decide({"answer": "edd"}, add=[{"verb": "co.note", "name": "edd", "args": {"text": {"@": "a.id"}}}],
                skip=["plain"], reason="a PEP", confidence=0.8)
     ]  # fmt: skip
     program = """
@@ -209,6 +209,61 @@ async def test_a_decision_that_cannot_be_carried_out_is_an_incident_and_changes_
         assert (await settled(sandbox, view.id)).state == "completed"
 
 
+@pytest.mark.req("X9")
+async def test_a_decision_that_skips_a_step_which_is_over_or_waits_is_an_incident(store_url: str) -> None:
+    desk = Desk()
+    desk.decisions = [Decide({}, skip=["a"]), Decide({}, skip=["wait"]), Decide({}, skip=["plain"])]
+    program = """
+    LET a = EXEC co.find(name: "A")
+    LET wait = EXEC co.documents(entity: a.id)
+    LET d = EXEC co.decide() AFTER a
+    LET plain = EXEC co.note(text: "plain") AFTER d
+    """
+    async with opened(store_url, desk) as sandbox:
+        view = await started(sandbox, program)
+        assert "it skips 'a', which is completed" in view.step("d").waiting_for.text
+        await sandbox.runbooks.retry(view.id, "d")
+        view = await settled(sandbox, view.id)
+        assert "it skips 'wait', which is parked" in view.step("d").waiting_for.text
+        await sandbox.runbooks.retry(view.id, "d")
+        assert states(await settled(sandbox, view.id))["plain"] == "skipped"
+
+
+@pytest.mark.req("X9")
+async def test_steps_that_people_add_take_results_by_reference_and_unknown_ones_are_refused(store_url: str) -> None:
+    async with opened(store_url) as sandbox:
+        view = await started(sandbox, 'LET a = EXEC co.find(name: "A")\nLET j = EXEC co.judge() AFTER a')
+        extra = {"verb": "co.note", "name": "extra", "args": {"text": {"@": "b.id"}}}
+        with pytest.raises(ProgramError, match="no call is bound to 'b'"):
+            await sandbox.complete(f"{view.id}:2", {"verdict": "yes", "add": [extra]})
+        extra["args"] = {"text": {"@": "a.id"}}
+        again = {"verb": "co.note", "name": "again", "args": {"text": {"@": "extra.note"}}}
+        await sandbox.complete(f"{view.id}:2", {"verdict": "yes", "add": [extra, again]})
+        done = await settled(sandbox, view.id)
+        assert done.step("extra").args == {"text": "id of A"}
+        assert done.step("again").args == {"text": f"{view.id}:3"}
+        await whole(sandbox)
+
+
+@pytest.mark.req("X10")
+async def test_a_condition_on_a_field_that_did_not_arrive_stops_at_the_condition(store_url: str) -> None:
+    program = """
+    LET a = EXEC co.senior(entity: "x")
+    IF a.approved THEN
+      LET yes = EXEC co.note(text: "yes")
+    ELSE
+      LET no = EXEC co.note(text: "no")
+    END
+    """
+    async with opened(store_url) as sandbox:
+        view = await started(sandbox, program)
+        await sandbox.complete(f"{view.id}:1", {"answer": "maybe"})
+        stuck = await settled(sandbox, view.id)
+        assert {states(stuck)[name] for name in ("yes", "no")} == {"pending"}
+        (waiting,) = [step.waiting_for for step in stuck.steps if step.waiting_for is not None]
+        assert waiting.text == "The condition 'choice' cannot be told: the result of 'a' has no 'approved'."
+
+
 @pytest.mark.req("X9", "V20")
 async def test_a_person_decides_by_completing_and_a_bad_decision_is_refused_at_the_door(store_url: str) -> None:
     async with opened(store_url) as sandbox:
@@ -247,6 +302,9 @@ async def test_a_step_that_has_not_begun_can_be_made_to_wait_for_a_new_one(store
     async with opened(store_url) as sandbox:
         view = await started(sandbox, 'LET a = EXEC co.documents(entity: "A")\nLET b = EXEC co.note(text: "b") AFTER a')
         await sandbox.runbooks.extend(view.id, 'LET c = EXEC co.documents(entity: "C")', edges=[("b", "c")])
+        told = r"the edge \('e', 'b'\) lets 'e' come after 'b', and 'e' is only added now.*Write \('b', 'e'\)"
+        with pytest.raises(RejectedError, match=told):
+            await sandbox.runbooks.extend(view.id, 'LET e = EXEC co.note(text: "e")', edges=[("e", "b")])
         await sandbox.complete(f"{view.id}:1", {"complete": True})
         assert states(await settled(sandbox, view.id)) == {"a": "completed", "b": "pending", "c": "parked"}
 

@@ -6,8 +6,8 @@ import pytest
 
 from perdure.testing.fault_injection import Side
 from perdure.testing.scenarios.embedded_world import EmbeddedWorld
+from perdure.testing.scenarios.fault_variants import with_ids
 from perdure.testing.scenarios.scenario_player import play
-from perdure.testing.scenarios.variants import with_ids
 from tests.depth import killed_commits, some_kills
 from tests.postmortem.world import survived
 from tests.scenarios.cases import ELEMENTS, end_of, scenario_of

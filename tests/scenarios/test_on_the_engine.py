@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from perdure.testing.scenarios.embedded_world import EmbeddedWorld
+from perdure.testing.scenarios.fault_variants import with_crashes, with_duplicates
 from perdure.testing.scenarios.scenario import Scenario
 from perdure.testing.scenarios.scenario_player import play
 from perdure.testing.scenarios.scenario_runner import run_scenario
-from perdure.testing.scenarios.variants import with_crashes, with_duplicates
 from tests.depth import sampled
 from tests.scenarios.cases import ELEMENTS, FILES, WITH_MESSAGES, end_of, name_of, scenario_of
 

@@ -16,7 +16,7 @@ HEAD = (
 BOUND = '<extensionElements><zeebe:taskDefinition type="{}"/></extensionElements>'
 TIMER = "<timerEventDefinition><timeDuration>PT0.01S</timeDuration></timerEventDefinition>"
 MESSAGE = '<messageEventDefinition messageRef="m"/>'
-pytestmark = [pytest.mark.req("V36", "V37"), pytest.mark.both_stores]
+pytestmark = pytest.mark.req("V36", "V37")
 
 
 def around(verb: str = GRAVE, start: str = "") -> str:
@@ -35,6 +35,7 @@ def open_task(caller: Caller) -> dict[str, Any]:
     return shown
 
 
+@pytest.mark.both_stores
 def test_an_agent_wraps_a_grave_verb_into_a_process_and_gets_nowhere(attacked_house: AttackedHouse) -> None:
     house, bot, anne = attacked_house, attacked_house.caller("agent:bot"), attacked_house.caller("anne")
     for profile, status in (("hollow", 422), ("open", 423)):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from perdure.journal.anchors import row_record
+from perdure.journal.row_digests import row_record
 from perdure.kernel.ports import APPLIED, PENDING, InboxRow
 from perdure.sources import Id
 from perdure.store.checksums import message_sums

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from perdure.access.principal import Principal
-from perdure.app.webhooks.receipt import receive
+from perdure.app.webhooks.incoming_webhooks import receive
 from perdure.bpmn.machine.process_machine import Deploy
 from perdure.channels.webhook_settings import HookIn, Hooks, Secret
 from perdure.channels.webhook_signatures import sign
@@ -168,7 +168,7 @@ SHAPES = {
 }  # fmt: skip
 
 
-@pytest.mark.both_stores
+@pytest.mark.both_stores(one_in=6)
 @pytest.mark.parametrize("shape", SHAPES)
 async def test_a_start_is_as_grave_as_what_it_reaches_by(store_url: str, shape: str) -> None:
     async with serving(store_url) as server:
@@ -200,7 +200,7 @@ async def test_a_harmless_process_starts_unasked() -> None:
         await server.of("agent:ann").post("/api/instances", {"process": "p"}, 201)
 
 
-@pytest.mark.both_stores
+@pytest.mark.both_stores(one_in=6)
 async def test_the_latest_version_of_a_called_process_counts_at_the_start(store_url: str) -> None:
     async with serving(store_url) as server:
         caller, ann = process("p", CALLS_Q), server.of("agent:ann")
@@ -225,7 +225,7 @@ async def test_a_version_deployed_before_consequences_were_kept_is_worked_out(mo
 ROUTES = [("/api/messages", BY_MESSAGE), ("/api/messages/correlate", BY_MESSAGE), ("/api/signals", BY_SIGNAL)]
 
 
-@pytest.mark.both_stores
+@pytest.mark.both_stores(one_in=6)
 @pytest.mark.parametrize(("path", "start"), ROUTES)
 async def test_what_starts_by_a_message_is_asked_about_though_no_verb_carries_it(
     store_url: str, path: str, start: str
@@ -276,7 +276,7 @@ async def test_an_agent_starts_nothing_grave_over_mcp() -> None:
 CALLS = ["note.wrapped", "note.undone", "note.late"]
 
 
-@pytest.mark.both_stores
+@pytest.mark.both_stores(one_in=6)
 @pytest.mark.parametrize("verb", CALLS)
 async def test_a_call_of_a_harmless_verb_that_reaches_a_grave_one_is_confirmed(store_url: str, verb: str) -> None:
     async with serving(store_url) as server:
@@ -340,7 +340,7 @@ async def test_a_running_instance_is_not_migrated_to_something_graver_by_an_agen
 STARTS = {"timer": DAILY, "message": BY_MESSAGE, "signal": BY_SIGNAL}
 
 
-@pytest.mark.both_stores
+@pytest.mark.both_stores(one_in=6)
 @pytest.mark.parametrize("start", STARTS)
 async def test_what_may_begin_with_nobody_to_ask_is_confirmed_by_a_person_who_deploys_it(
     store_url: str, start: str
@@ -423,3 +423,136 @@ async def test_another_tenant_s_processes_make_nothing_graver() -> None:
         await ann.post("/api/instances", {"process": "p"}, 201)
         assert not await emptied(server)
         assert (await eve.get("/api/instances"))["items"] == []
+
+
+RETRIED = "/api/instances/{}/retry"
+WAITS = (
+    '<intermediateCatchEvent id="w"><messageEventDefinition messageRef="n"/></intermediateCatchEvent>'
+    '<sequenceFlow id="g" sourceRef="w" targetRef="t"/>'
+)
+
+
+async def became_graver(server: Server, body: str = CALLS_Q, start: str = "") -> str:
+    """An instance that an agent began, and that goes on after a person has made what it leads to graver."""
+    ann = server.of("agent:ann")
+    harmless = model(process("p", WAITS + body, first="w"), process("q", task(MILD), start=start))
+    await deployed(server, harmless, by="agent:ann")
+    begun = await ann.post("/api/instances", {"process": "p", "flags": {"orch_k": "7"}}, 201)
+    await server.idle()
+    await deployed(server, model(process("q", task(), start=start)))
+    sent = await ann.ask("POST", "/api/messages", json={"name": "other", "key": "k"})
+    assert sent.status_code in (200, 202), sent.text
+    await server.idle()
+    return str(begun["id"])
+
+
+@pytest.mark.both_stores
+async def test_a_called_process_that_became_graver_waits_for_a_person_who_confirms_it(store_url: str) -> None:
+    async with serving(store_url) as server:
+        id = await became_graver(server)
+        ada, ann = server.of("ada"), server.of("agent:ann")
+        stuck = await ada.get(f"/api/instances/{id}")
+        assert [each["code"] for each in stuck["incidents"]] == ["call.graver"]
+        assert GRAVE in stuck["incidents"][0]["text"]
+        assert not await emptied(server)
+        await ann.post(RETRIED.format(id), {}, 423)
+        told = await ada.post(RETRIED.format(id), {}, 423)
+        assert told["tier"] == "requires_authorisation"
+        agreed = {"confirm": told["plan_hash"], "phrase": told["phrase"]}
+        await ada.post(RETRIED.format(id), {**agreed, "phrase": ""}, 423)
+        assert not await emptied(server)
+        await ada.post(RETRIED.format(id), agreed, 200)
+        assert await emptied(server)
+        ended = await ada.get(f"/api/instances/{id}")
+        assert ended["state"] == "completed"
+
+
+@pytest.mark.parametrize("road", ["incident", "call"])
+async def test_no_other_retry_calls_what_became_graver(road: str) -> None:
+    async with serving() as server:
+        id = await became_graver(server)
+        path, body = ("/api/incidents/retry", {"ids": [id]}) if road == "incident" else (f"/api/calls/{id}/retry", {})
+        for who in ("agent:ann", "ada"):
+            await server.of(who).ask("POST", path, json=body)
+            assert not await emptied(server)
+
+
+async def test_an_instance_whose_start_was_confirmed_calls_what_it_was_confirmed_for() -> None:
+    async with serving() as server:
+        await deployed(server, model(process("p", CALLS_Q), process("q", task())))
+        told = await server.of("ada").post("/api/instances", {"process": "p"}, 423)
+        agreed = {"confirm": told["plan_hash"], "phrase": told["phrase"]}
+        await server.of("ada").post("/api/instances", {"process": "p", **agreed}, 201)
+        assert await emptied(server)
+
+
+@pytest.mark.both_stores
+@pytest.mark.parametrize(("throws", "start"), [(BY_MESSAGE, BY_MESSAGE), (BY_SIGNAL, BY_SIGNAL)])
+async def test_a_process_that_became_graver_does_not_begin_by_what_an_instance_throws(
+    store_url: str, throws: str, start: str
+) -> None:
+    async with serving(store_url) as server:
+        await became_graver(server, THROWS.format(throws), start)
+        assert not await emptied(server)
+        (letter,) = (await server.of("ada").get("/api/dead-letters"))["items"]
+        assert GRAVE in letter["reason"]
+        if throws == BY_MESSAGE:
+            path = "/api/dead-letters/replay"
+            await server.of("agent:ann").post(path, {"message_id": letter["message_id"]}, 423)
+            told = await server.of("ada").post(path, {"message_id": letter["message_id"]}, 423)
+            agreed = {"confirm": told["plan_hash"], "phrase": told["phrase"]}
+            await server.of("ada").post(path, {"message_id": letter["message_id"], **agreed}, 200)
+            assert await emptied(server)
+
+
+@pytest.mark.both_stores
+@pytest.mark.parametrize(
+    ("path", "body", "start"),
+    [
+        ("/api/messages", {"name": "go", "key": "k"}, BY_MESSAGE),
+        ("/api/messages/correlate", {"name": "go", "key": "k"}, BY_MESSAGE),
+        ("/api/signals", {"name": "go"}, BY_SIGNAL),
+    ],
+    ids=["publish", "correlate", "signal"],
+)
+async def test_the_confirmation_of_a_message_counts_once(
+    store_url: str, path: str, body: dict[str, Any], start: str
+) -> None:
+    async with serving(store_url) as server:
+        await deployed(server, model(process("p", task(), start=start)))
+        ada = server.of("ada")
+        told = await ada.post(path, body, 423)
+        agreed = {**body, "confirm": told["plan_hash"], "phrase": told["phrase"]}
+        await ada.post(path, {**agreed, "message_id": "m-1"}, 200)
+        await ada.post(path, {**agreed, "message_id": "m-1"}, 200)
+        refused = await ada.post(path, {**agreed, "message_id": "m-2"}, 423)
+        assert "has counted already" in refused["detail"]
+        await server.idle()
+        assert server.handlers.runs[GRAVE] == 1
+        await ada.post(path, {**agreed, "message_id": "m-2", "confirm": refused["plan_hash"]}, 200)
+        await server.idle()
+        assert server.handlers.runs[GRAVE] == 2
+
+
+async def test_the_confirmation_of_a_migration_counts_once() -> None:
+    async with serving() as server:
+        ada = server.of("ada")
+        await deployed(server, model(process("p", WAITS + task(MILD), first="w")))
+        id = (await ada.post("/api/instances", {"process": "p"}, 201))["id"]
+        await deployed(server, model(process("p", WAITS + task(), first="w")))
+        path = f"/api/instances/{id}/migrate"
+        told = await ada.post(path, {}, 423)
+        agreed = {"confirm": told["plan_hash"], "phrase": told["phrase"]}
+        await ada.post(path, agreed, 200)
+        await ada.post(f"{path}-back", {}, 200)
+        refused = await ada.post(path, agreed, 423)
+        assert "has counted already" in refused["detail"]
+
+
+async def test_a_deployment_that_was_confirmed_is_not_asked_about_again() -> None:
+    async with serving() as server:
+        xml = {"xml": model(process("p", task(), start=DAILY)), "profile": "open"}
+        told = await server.of("ada").post("/api/processes", xml, 423)
+        agreed = {**xml, "confirm": told["plan_hash"], "phrase": told["phrase"]}
+        first, second = [await server.of("ada").post("/api/processes", agreed, 201) for _ in range(2)]
+        assert [each["version"] for each in first["deployments"]] == [each["version"] for each in second["deployments"]]

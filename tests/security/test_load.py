@@ -14,7 +14,7 @@ import pytest
 
 from perdure.app import Perdure
 from perdure.app.configuration.server import ServerConfig
-from perdure.surfaces.http import header_limits, journal_streams
+from perdure.surfaces.http import connection_limits, journal_streams
 from perdure.surfaces.http.application import make_app
 from perdure.verbs import load_text
 from tests.surfaces.http.in_process_server import DEFINITIONS, HANDLERS, SECRET, Served, served
@@ -260,7 +260,7 @@ async def test_strangers_of_one_address_have_a_rate(path: str) -> None:
 
 
 async def test_connections_of_one_address_leave_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(header_limits, "MOST_CONNECTIONS", 4, raising=False)
+    monkeypatch.setattr(connection_limits, "MOST_CONNECTIONS", 4, raising=False)
     async with served(authentication=(), on_socket=True) as found, asyncio.timeout(120):
         kept = [await _connected(found.base) for _ in range(2)]
         for each in kept:

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.both_stores
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "store-schema.md"
 REFUSED = (sqlite3.IntegrityError, psycopg.IntegrityError, psycopg.DataError, psycopg.ProgrammingError)
-ROWS_TRIED = 5
+MANY_ROWS, FEW_ROWS = 5, 2
+"""The rows of a table that are changed in turn, at deep and at normal depth."""
 
 
 class Guard(NamedTuple):
@@ -35,6 +36,8 @@ GUARDS = {
     "answer": Guard(("tenant", "principal", "key")),
     "cursor": Guard(("tenant", "name")),
     "definition": Guard(("hash",)),
+    "document": Guard(("aggregate",), ("number",), ("document_text",)),
+    "document_blob": Guard(("aggregate",)),
     "entity": Guard(("tenant", "entity", "key")),
     "entity_history": Guard(("tenant", "entity", "key", "version"), (), ("entity",)),
     "idempotency": Guard(("tenant", "key")),
@@ -59,8 +62,8 @@ Row = dict[str, Any]
 class Table:
     """One table under somebody's hands; whatever they do is undone afterwards."""
 
-    def __init__(self, raw: Raw, name: str) -> None:
-        self.raw, self.name, self.guard = raw, name, GUARDS[name]
+    def __init__(self, raw: Raw, name: str, tried: int) -> None:
+        self.raw, self.name, self.guard, self.tried = raw, name, GUARDS[name], tried
         self.columns = columns_of(raw, name)
         self.rows = [dict(zip(self.columns, row, strict=True)) for row in raw(f"SELECT * FROM {name}")]
 
@@ -111,7 +114,7 @@ class Table:
 
 
 def changes(table: Table) -> Iterator[tuple[str, Callable[[], bool]]]:
-    for number, row in enumerate(table.rows[:ROWS_TRIED]):
+    for number, row in enumerate(table.rows[: table.tried]):
         for column in (each for each in table.columns if each not in table.guard.loose):
             value = row[column]
             after = b"x" if value is None else 1 - value if column.startswith("is_") else turned(value, number)
@@ -122,7 +125,7 @@ def changes(table: Table) -> Iterator[tuple[str, Callable[[], bool]]]:
 
 
 def deletions(table: Table) -> Iterator[tuple[str, Callable[[], bool]]]:
-    for number, row in enumerate(table.rows[-ROWS_TRIED:]):
+    for number, row in enumerate(table.rows[-table.tried :]):
         yield f"row {number}", lambda row=row: table.delete(row)
 
 
@@ -147,7 +150,7 @@ def _exchange(table: Table, one: Row, other: Row) -> bool:
 
 
 def insertions(table: Table) -> Iterator[tuple[str, Callable[[], bool]]]:
-    for number, row in enumerate(table.rows[:ROWS_TRIED]):
+    for number, row in enumerate(table.rows[: table.tried]):
         for column in table.guard.key:
             added = {**row, column: row[column] + 1000 if isinstance(row[column], int) else turned(row[column], 1)}
             if table.name == "parked":
@@ -159,13 +162,15 @@ ACTS = {"changed": changes, "deleted": deletions, "exchanged": exchanges, "added
 
 
 @pytest.mark.req("P7")
+@pytest.mark.both_stores(one_in=4)
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("name", GUARDS)
-async def test_whatever_is_done_to_a_row_of_any_table_is_found(store_url: str, name: str, act: str) -> None:
+@pytest.mark.parametrize("rows", [FEW_ROWS, pytest.param(MANY_ROWS, marks=pytest.mark.deep)])
+async def test_whatever_is_done_to_a_row_of_any_table_is_found(store_url: str, name: str, act: str, rows: int) -> None:
     async with evidence(store_url) as found:
         assert (await found.verify()).findings == []
         with Raw(store_url) as raw:
-            table = Table(raw, name)
+            table = Table(raw, name, rows)
             done = 0
             for what, harm in ACTS[act](table):
                 if harm():
@@ -188,7 +193,7 @@ async def test_every_table_of_the_schema_has_a_guard_that_is_tried_and_documente
         pass
     with Raw(store_url) as raw:
         tables = tables_of(raw)
-    assert tables == set(GUARDS), "a table without a guard, or a guard without a table"
+    assert tables == {*GUARDS, "document_text"}, "a table without a guard, or a guard without a table"
     guards = PAGE.read_text(encoding="utf-8").split("## What guards each table")[1]
     rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]*\|$", guards, re.MULTILINE)
     documented = {name for name, guard in rows if len(guard) > 10}
@@ -203,3 +208,37 @@ async def test_a_lease_that_was_taken_away_and_is_given_back_is_found(store_url:
         with Raw(store_url) as raw:
             raw("UPDATE worker SET is_fenced = 0 WHERE number = 2")
         assert {finding.place for finding in (await found.verify()).findings} == {"worker"}
+
+
+SQLITE_HARM = {
+    "changed": "UPDATE document_text SET words = 'other words' WHERE rowid % 1000 = 1",
+    "deleted": "DELETE FROM document_text WHERE rowid % 1000 = 1",
+    "added": "INSERT INTO document_text (rowid, words) VALUES (1007, 'added words')",
+    "added for no document": "INSERT INTO document_text (rowid, words) VALUES (999001, 'added words')",
+    "index changed": "UPDATE document_text_data SET block = zeroblob(length(block)) WHERE id > 10",
+    "content changed": "UPDATE document_text_content SET c0 = 'other words' WHERE id % 1000 = 1",
+}
+POSTGRES_HARM = {
+    "changed": "UPDATE document_text SET words = 'other'::tsvector WHERE version = 1",
+    "deleted": "DELETE FROM document_text WHERE version = 1",
+    "added": "INSERT INTO document_text SELECT aggregate, 7, words FROM document_text WHERE version = 1",
+    "added for no document": "INSERT INTO document_text VALUES ('x'::bytea, 1, 'other'::tsvector)",
+}
+
+
+@pytest.mark.req("P7")
+async def test_whatever_is_done_to_the_words_of_documents_is_found(store_url: str) -> None:
+    async with evidence(store_url) as found:
+        with Raw(store_url) as raw:
+            kept = "document_text" if raw.is_postgres else "document_text_content"
+            rows = raw(f"SELECT * FROM {kept}")
+            for what, harm in (POSTGRES_HARM if raw.is_postgres else SQLITE_HARM).items():
+                raw(harm)
+                report = await found.verify()
+                assert {each.place for each in report.findings} == {"document_text"}, (what, report.findings)
+                raw(f"DELETE FROM {kept}")
+                for row in rows:
+                    raw(f"INSERT INTO {kept} VALUES ({', '.join('?' * len(row))})", *row)
+                if not raw.is_postgres:
+                    raw("INSERT INTO document_text (document_text) VALUES ('rebuild')")
+                assert (await found.verify()).findings == [], what

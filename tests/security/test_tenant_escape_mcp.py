@@ -75,6 +75,8 @@ def _reaching(run: str, call: str, stuck: str, draft: str) -> list[tuple[str, di
         ("workflow_status", {"id": run}),
         ("workflow_status", {"id": call}),
         ("runbook_events", {"id": run}),
+        ("outcome_events", {"id": run}),
+        ("outcome_events", {"id": call, "wait_seconds": 1}),
         ("runbook_events", {"id": call, "wait_seconds": 1}),
         ("read_value", {"id": run, "of": "args", "step": "1"}),
         ("read_value", {"id": call, "of": "args"}),

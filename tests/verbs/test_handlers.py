@@ -14,6 +14,7 @@ import pytest
 from perdure.errors import DefinitionError
 from perdure.verbs import Call, Catalogue, HandlerRegistry, Result, load_text, verb
 from perdure.verbs.handlers import LateCall, UnresolvableError, marks_of
+from perdure.verbs.references import Wanted
 
 APP = Path(__file__).parent / "fixtures" / "handlers_app"
 
@@ -162,8 +163,8 @@ def test_the_mark_leaves_the_function_as_it_was() -> None:
 
 
 def test_a_call_resolves_references_by_their_scheme() -> None:
-    async def document(uri: str) -> str:
-        return f"content of {uri}"
+    async def document(wanted: Wanted) -> str:
+        return f"content of {wanted.uri}"
 
     call = _call(resolvers={"document": document})
     assert asyncio.run(call.resolve("document://a/1")) == "content of document://a/1"
@@ -191,10 +192,17 @@ def _late(**changes: Any) -> LateCall:
 
 
 def _lent(opened: list[Any]) -> Any:
-    async def fetch(uri: str) -> str:
-        return f"fetched {uri}"
+    async def fetch(wanted: Wanted) -> str:
+        return f"fetched {wanted.uri}"
 
-    return {"document": fetch}, lambda *whose: opened.append(whose) or opened, "the verb"
+    return {"document": fetch}, lambda *whose: opened.append(whose) or opened, _Named("the verb")
+
+
+class _Named(str):
+    """A verb as far as lending looks at it."""
+
+    __slots__ = ()
+    name = "the verb"
 
 
 def test_a_call_that_is_made_late_tells_everything_that_one_made_at_once_tells() -> None:

@@ -77,7 +77,8 @@ def test_a_promise_is_part_of_the_hash_and_its_absence_is_not() -> None:
     before["execution"] = {
         key: value
         for key, value in before["execution"].items()
-        if key not in ("decision", "is_shared", "task", "agent")
+        if key
+        not in ("timeout_text", "decision", "reevaluate", "is_shared", "task", "agent", "states_retry", "payload_merge")
     }
     assert silent.content_hash == data_hash(before)
 

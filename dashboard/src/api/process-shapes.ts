@@ -26,7 +26,7 @@ export interface DiagramView {
 export interface MigrationPlan {
   instance: string; process: string; version: number; hash: string; moves: { token: number; before: string; after: string }[]; kept_timers: string[];
   kept_messages: string[]; ended_waits: string[]; new_waits: string[]; is_dry: boolean;
-  new_verbs: { token: number; element: string; before: string; after: string; is_running: boolean }[];
+  new_verbs: { token: number; element: string; before: string; after: string; is_running: boolean }[]; goes_around: string[];
 }
 
 export interface StuckAction { act: string; title: string; operation: string; path: string }
@@ -46,7 +46,7 @@ export interface Proof { process: string; verdict: "proved" | "refuted" | "undec
 export interface Review { findings: Finding[]; proofs: Proof[] }
 export interface ProcessView {
   process: string; version: number; status: string; hash: string; profile: string; verb: string; elements: { id: string; kind: string; name: string; type: string }[];
-  flags: Record<string, Json>; bindings: Record<string, { verb: string; version: number; max_attempts: number; effects: string }>; xml: string;
+  flags: Record<string, Json>; bindings: Record<string, { verb: string; version: number; max_attempts: number; effects: string; hash: string; policy: Record<string, Json> }>; xml: string;
   consequence: Tier; reaches: string[];
   findings: Finding[]; verdict?: Proof | null;
 }

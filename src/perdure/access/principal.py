@@ -36,6 +36,11 @@ class Principal(msgspec.Struct, frozen=True):
     """The moment, in microseconds, after which their key opens nothing; 0: it does not expire."""
 
     @property
+    def reaches_every_verb(self) -> bool:
+        """Whether nothing narrows the verbs: then nobody asks which verbs a thing's data come from."""
+        return EVERY_VERB[0] in self.verbs
+
+    @property
     def is_person(self) -> bool:
         return self.kind == "person"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from perdure.access.principal import ROLES, Principal, Role
+from perdure.access.principal import EVERY_VERB, ROLES, Principal, Role
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.verbs.verb_patterns import reaches
 
@@ -24,17 +24,21 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_EVERYONE, """
         audit.export call.list call.read dead-letter.list draft.read event.read incident.list instance.list
         instance.read lifecycle.list lifecycle.read overview.read pack.list pack.read parked.list process.list
-        process.read runbook.list runbook.read session.read task.list task.read verb.list verb.read
+        process.read runbook.list runbook.read session.read task.list task.read verb.list verb.read document.list
+        document.read
     """),
     (_roles("author", "operator"), "runbook.draft runbook.extend runbook.plan runbook.start verb.call"),
     (_roles("operator"), """
         call.amend call.cancel call.resolve call.retry case.cancel completion.send dead-letter.discard
-        dead-letter.replay incident.retry instance.cancel instance.migrate instance.modify instance.resolve
-        instance.resume instance.retry instance.start instance.suspend lifecycle.cancel lifecycle.look
+        dead-letter.replay incident.retry incident.traceback instance.cancel instance.migrate instance.modify
+        instance.resolve instance.resume instance.retry instance.start instance.suspend lifecycle.cancel lifecycle.look
         lifecycle.migrate lifecycle.resolve lifecycle.start message.correlate message.publish metrics.read
         parked.token progress.send runbook.cancel runbook.compensate runbook.retry runbook.seal runbook.skip signal.send
         task-result.send task.reassign
     """),
+    (_roles("operator", "reviewer"), "document.content"),
+    (_roles("operator", "author"), "document.create document.receive document.upload"),
+    (_roles("reviewer"), "document.verify document.reject document.supersede"),
     (_roles("reviewer"), "call.approve runbook.answer"),
     (_roles("reviewer", "operator"), """
         lifecycle.transit task.accept task.claim task.complete task.delegate task.unclaim
@@ -42,7 +46,7 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_roles("author"), """
         lifecycle.deploy lifecycle.retire process.check process.deploy process.deprecate process.retire
     """),
-    (_roles(), "call.erase instance.erase key.create key.list key.revoke"),
+    (_roles(), "call.erase document.collect document.erase instance.erase key.create key.list key.revoke"),
 )  # fmt: skip
 """Every operation, by the roles that may do it."""
 
@@ -71,7 +75,8 @@ def refusal(principal: Principal, operation: str, verb: str = "") -> Rejection |
         fact = f"the key of '{principal.name}' is for {', '.join(principal.operations)} alone"
         return _forbidden(operation, fact, "Use a key that is made for it.")
     if verb and not reaches(principal.verbs, verb):
-        fact = f"'{principal.name}' may only act on verbs {', '.join(principal.verbs) or 'of no name'}, not on '{verb}'"
+        missing = f"not on '{verb}'" if verb != EVERY_VERB[0] else "and this takes a key that reaches every verb"
+        fact = f"'{principal.name}' may only act on verbs {', '.join(principal.verbs) or 'of no name'}, {missing}"
         return _forbidden(operation, fact, "Use a key that reaches this verb.")
     return None
 

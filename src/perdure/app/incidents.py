@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from perdure.app.calls import operator_interventions
+from perdure.app.instances.incident_retry import retry_tokens
 from perdure.app.lists.list_rows import ActionView
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
+from perdure.bpmn.machine.call_activity_flags import GRAVER_CALL
 from perdure.errors import RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
 from perdure.sources import id_text, parse_id
 
 if TYPE_CHECKING:
+    from perdure.app.operations.operation import Context
     from perdure.app.perdure import Perdure
     from perdure.app.runtime import Runtime
 
@@ -23,6 +27,7 @@ CAUSES = {
     "attempt.unrecorded": "What the work came to could not be kept.",
     "definition.missing": "Its verb is not loaded anywhere any more.",
     "call_failed": "A process that it called did not complete.",
+    GRAVER_CALL: "A process that it calls has become graver than its start was agreed to for.",
 }
 """Why, in an operator's words; of others the incident says it itself."""
 
@@ -100,10 +105,12 @@ async def stuck_at(perdure: Perdure, place: Place) -> Aggregate:
     return aggregate
 
 
-async def retry_at(perdure: Perdure, aggregate: Aggregate, place: Place) -> str:
+async def retry_at(context: Context, aggregate: Aggregate, place: Place) -> str:
     """Try again what is stuck there, and tell the state it has then."""
+    perdure = context.perdure
     if aggregate.kind == INSTANCE:
-        return (await perdure.instances.retry(place.id, place.number)).state
+        stuck = await retry_tokens(context, place.id, place.number)
+        return str(stuck.state.status)
     if aggregate.state.course is not None and place.number is not None:
         return (await perdure.runbooks.retry(place.id, place.number)).state
-    return (await perdure.retry(place.id)).state
+    return (await operator_interventions.retry(context, place.id)).state

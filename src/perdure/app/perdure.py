@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from perdure.app.access.api_keys import KeyOperations
+from perdure.app.access.data_verbs import DataVerbs
 from perdure.app.audit.seal_key import sealer_for
 from perdure.app.calls.call_journal import follow as follow_events
 from perdure.app.calls.outcome_wait import is_ended, wait_for
@@ -15,6 +16,8 @@ from perdure.app.calls.view_builder import CallViews
 from perdure.app.calls.views import CallView, EventView, ReceiptView
 from perdure.app.configuration.definitions import load_definitions, load_models, load_project_lifecycles
 from perdure.app.configuration.project import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
+from perdure.app.documents.documents import Documents
+from perdure.app.documents.local_documents import LocalDocuments
 from perdure.app.entity_lookup import MatchView, look_up
 from perdure.app.facade.calls import CallDesk
 from perdure.app.facade.lifecycles import LifecycleDesk
@@ -25,15 +28,20 @@ from perdure.app.feed.feed import Feed
 from perdure.app.lifecycles.lifecycles import LifecycleOperations
 from perdure.app.lists.list_rows import DeadLetterItem
 from perdure.app.lists.lists import Lists
+from perdure.app.operations.events import FollowOutcomes
+from perdure.app.outcomes.event_table import OutcomeEvent
+from perdure.app.outcomes.stream import outcome_events as read_outcomes
 from perdure.app.packs import PackOperations, pack_places
 from perdure.app.processes.processes import InstanceOperations, Processes, Views
 from perdure.app.processes.project_models import ProjectModels, default_places
+from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runbooks.runbooks import RunbookOperations
 from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runtime import Role, Runtime
 from perdure.app.tasks.tasks import TaskOperations
 from perdure.app.wait_permissions import WaitPermissions, letter_of
 from perdure.app.webhooks.dispatch import WebhookDispatcher, with_delivery_verb
+from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
 from perdure.errors import RejectedError, Rejection
 from perdure.identifiers import check_key
@@ -73,11 +81,14 @@ class Perdure(CallDesk, MessageDesk):
         self.lifecycle_operations = LifecycleOperations(runtime, origin)
         self.lifecycles = LifecycleDesk(performer)
         self.waits = WaitPermissions(runtime, origin)
+        self.data_verbs = DataVerbs(runtime, origin)
         self.feed = Feed(runtime, origin)
         self.access = KeyOperations(runtime, origin)
         self.packs: PackOperations = runtime.packs
-        self._lists = Lists(runtime, origin, self.tasks, self._views)
+        self._lists = Lists(runtime, origin, self.tasks, self._views, self.data_verbs)
         self.listing = Listing(performer)
+        self._documents = Documents(runtime, origin)
+        self.documents = LocalDocuments(performer, self._documents)
 
     @classmethod
     @asynccontextmanager
@@ -103,6 +114,9 @@ class Perdure(CallDesk, MessageDesk):
         span_exporter: Any = None,
         hooks: Hooks | None = None,
         secrets: Mapping[str, Secret] | None = None,
+        resolvers: Resolvers | None = None,
+        calendars: Calendars | None = None,
+        blobs: str | Path = "",
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
@@ -112,7 +126,10 @@ class Perdure(CallDesk, MessageDesk):
         `worker` looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs
         nothing. Nothing is measured or traced unless `telemetry` says so; `span_exporter` is any of OpenTelemetry's,
         in place of OTLP over HTTP. `hooks` says who sends signed messages, and whom a worker tells what happened.
-        `secrets` are what handlers get by name from `call.secret`, and nothing keeps.
+        `secrets` are what handlers get by name from `call.secret`, and nothing keeps. `resolvers`
+        fetch references by their scheme for `call.resolve`: functions that take a `Wanted`, or settings.
+        `calendars` count business days.
+        `blobs` is the folder that files of documents are kept in, by default beside the store.
         """
         if hooks is not None:
             hooks.check()
@@ -128,12 +145,15 @@ class Perdure(CallDesk, MessageDesk):
         time = sources or SystemSources()
         runtime = Runtime(
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
-            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds),
+            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds), blobs=str(blobs),
         )  # fmt: skip
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
         runtime.packs = PackOperations([Path(each) for each in packs])
         runtime.hooks = hooks or Hooks()
         runtime.router.secrets = Secrets(secrets)
+        if role != "reader":
+            register_resolvers(runtime, registry, resolvers or {})
+            runtime.use_calendars(calendars or Calendars())
         telling = WebhookDispatcher(runtime, runtime.hooks, registry) if tells and role == "worker" else None
         await runtime.start()
         try:
@@ -157,7 +177,8 @@ class Perdure(CallDesk, MessageDesk):
             "environment": config.environment, "packs": pack_places(config),
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
-            "hooks": config.hooks, "secrets": config.secrets,
+            "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,
+            "calendars": config.calendars, "blobs": config.blobs,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})
@@ -215,6 +236,17 @@ class Perdure(CallDesk, MessageDesk):
     async def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
         """The call's journal, oldest first; with `follow`, what is still to come as well until it ends."""
         async for event in follow_events(self.runtime, self._origin, id, after, follow):
+            yield event
+
+    async def outcome_events(
+        self, id: str, *, after: str = "", step: int = 0, follow: bool = False
+    ) -> AsyncIterator[OutcomeEvent]:
+        """What became of a call, or of the steps of a runbook, in the words of the table of outcome events.
+
+        Oldest first, after a cursor, of one step or of all; with `follow`, what is still to come as well until it ends.
+        """
+        asked = FollowOutcomes(id, step, after)
+        async for event in read_outcomes(self.runtime, self._origin, asked, follow=follow):
             yield event
 
     # --- what arrives --------------------------------------------------------------------------------------------

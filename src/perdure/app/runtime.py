@@ -9,18 +9,23 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from perdure.access.api_key_cache import KeyRing
 from perdure.access.machine import AccessMachine
+from perdure.app.calendar_checks import check_calendars
+from perdure.app.documents.duties import DocumentDuties
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
-from perdure.app.lease_renewal import under_new_lease
 from perdure.app.lifecycles.fact_sources import LifecycleFacts, RunbookFacts, VerbFacts
 from perdure.app.lifecycles.resolution_calls import ResolutionCallDesk
+from perdure.app.lost_lease_retry import under_new_lease
 from perdure.app.operations.version_locks import Guards
 from perdure.app.overview.counts import Counts
 from perdure.app.packs import PackOperations
 from perdure.app.processes.deployment_gates import gates
 from perdure.app.processes.model_review import Reviews
 from perdure.app.processes.project_models import ProjectModels
+from perdure.blobs.storage_selection import default_place, open_blobs
+from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
+from perdure.documents.machine.document_machine import DocumentMachine
 from perdure.engine import Check, Engine
 from perdure.engines.engine_selection import open_engine
 from perdure.errors import FencedError, PerdureError
@@ -35,27 +40,29 @@ from perdure.lifecycles.machine.definition_machine import LifecycleDefinitionMac
 from perdure.lifecycles.machine.lifecycle_machine import LifecycleMachine
 from perdure.lifecycles.recovery import NOTICES, PARENT, LifecycleRecovery
 from perdure.processes.definitions import Definitions
-from perdure.processes.forms import Forms
 from perdure.processes.instance_reader import InstanceReader
 from perdure.processes.kernel_machines import process_machines
 from perdure.processes.plan_cache import Plans
+from perdure.processes.wait_schemas import Forms
 from perdure.runbooks.executor.call_executor import CallExecutor
 from perdure.runbooks.executor.completion_fan_out import FANOUT
 from perdure.runbooks.executor.completion_inbox import Inbox
 from perdure.runbooks.executor.recovery import Recovery
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.sources import SECOND, Micros, Sources, SystemSources
+from perdure.store.idempotent_answers import ANSWERS_KEPT
 from perdure.store.ports import Driver
-from perdure.store.request_answers import ANSWERS_KEPT
 from perdure.store.sealer import Sealer
 from perdure.store.store import Store
 from perdure.telemetry import Spans, TelemetrySettings, open_spans
 from perdure.verbs import Catalogue, HandlerRegistry
+from perdure.verbs.references import Bounds
 from perdure.work.computations import Computations
 from perdure.work.entity_records import RecordDesk
 from perdure.work.facts import Facts, RecordFacts
 from perdure.work.ports import TimerFound
 from perdure.work.process_lease import LEASE_SECONDS, Lease
+from perdure.work.record_references import RECORD, RecordReferences
 from perdure.work.store_clock import StoreClock, told
 from perdure.work.store_retry import retry_until_stored
 from perdure.work.timers import Timers
@@ -96,6 +103,7 @@ class Runtime:
         is_driven: bool = False,
         checks: Sequence[Check] | None = None,
         guards: GuardTable | None = None,
+        blobs: str = "",
     ) -> None:
         """`is_driven` when someone else moves the clock and calls the duties: no threads, no background tasks."""
         self.driver = driver
@@ -108,6 +116,7 @@ class Runtime:
             RunbookMachine.kind: RunbookMachine(), **process_machines(plans), AccessMachine.kind: AccessMachine(),
             LifecycleMachine.kind: LifecycleMachine(guards),
             LifecycleDefinitionMachine.kind: LifecycleDefinitionMachine(),
+            DocumentMachine.kind: DocumentMachine(),
         }  # fmt: skip
         self.store = Store(driver, sources)
         self.kernel = Kernel(self.store, self.machines, sources)
@@ -119,18 +128,19 @@ class Runtime:
         )  # fmt: skip
         self.desk = RecordDesk(self.store, catalogue)
         self.router = Router(registry, self.desk.open, has_threads=not is_driven, now=sources.now)
+        self.router.register(RECORD, RecordReferences(self.desk), Bounds())
         self.conductor = CallExecutor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
         self.intake = Inbox(self.conductor, sources)
         self.upkeep = Recovery(self.conductor, sources)
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
+        self.blobs = open_blobs(blobs or default_place(driver.url), sources.now)
+        self.document_duties = DocumentDuties(self)
         self.computations = Computations(has_threads=not is_driven)
         self.definitions = Definitions(self.kernel, self.store, catalogue, plans, given, self.computations.run)
         self.conductor.agent_policy.weigh = self.definitions.consequences.of_verb
         self.instances = InstanceReader(self.kernel, self.store, self.definitions)
         self.forms = Forms(self.instances, catalogue)
         self.engine: Engine = open_engine(self.conductor, self.upkeep, self.store, self.instances, self.forms, sources)
-        self.facts = Facts()
-        self.lifecycles = self._lifecycles()
         self.pasts = InstanceHistoryCache(self.instances)
         self.reviews = Reviews(catalogue, self.computations)
         self.packs = PackOperations()
@@ -153,8 +163,9 @@ class Runtime:
         self._observer: CommitObserver | None = None
         self._listen()
 
-    def _lifecycles(self) -> LifecycleInstances:
+    def _open_lifecycles(self) -> None:
         """Instances of lifecycles, the facts they ask for, and who looks after them."""
+        self.facts = Facts()
         machine = self.machines[LifecycleMachine.kind]
         assert isinstance(machine, LifecycleMachine)
         definitions = LifecycleDefinitions(self.kernel, self.store)
@@ -169,10 +180,12 @@ class Runtime:
         self.upkeep.receive(NOTICES, self.lifecycle_upkeep.deliver)
         self.upkeep.adopt(PARENT, self.lifecycle_upkeep.call_ended)
         self.kernel.notice(self.lifecycle_upkeep.on_notices)
-        return instances
+        self.lifecycles = instances
 
     def _listen(self) -> None:
+        self._open_lifecycles()
         self.upkeep.wake = self._wake.set
+        self.upkeep.join(DocumentMachine.kind, self.document_duties)
         self.kernel.arm(self._arm)
         self.kernel.renew, self.store.renew = self._put_again, self._renew_lost
         for kind in self.machines:
@@ -231,6 +244,11 @@ class Runtime:
     def trace(self, spans: Spans, sample: float = 1.0) -> None:
         """Emit spans from now on; they are flushed and closed at the stop."""
         self.observer.trace(spans, sample)
+
+    def use_calendars(self, calendars: Calendars) -> None:
+        """Count business days by these; refused when a verb counts by another."""
+        check_calendars(self.catalogue, calendars)
+        self.router.calendars = calendars
 
     def observe(self, settings: TelemetrySettings, exporter: Any = None) -> None:
         """Measure and trace as a project says; by default it says neither."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from perdure.access.principal import EVERY_VERB, Principal
+from perdure.access.principal import Principal
 from perdure.access.roles import check
 from perdure.app.lists.list_rows import DeadLetterItem, dead_letter
 from perdure.app.runtime import Runtime
@@ -21,7 +21,6 @@ from perdure.runbooks.machine.human_tasks import waiting_task
 from perdure.runbooks.machine.state import WAITING
 from perdure.runbooks.ports import DeadLetter
 from perdure.sources import ID_LENGTH, Id, parse_id
-from perdure.verbs.definition import same_verb_name
 
 if TYPE_CHECKING:
     from perdure.app.perdure import Perdure
@@ -49,26 +48,6 @@ class WaitPermissions:
         except RejectedError:
             return False
 
-    async def verbs_under(self, key: str, verb: str = "") -> list[str]:
-        """The verbs of what waits or waited under a key of the tenant; of one verb's waits alone where one is named."""
-        check_key("wait under", "key", key)
-        aggregate = await self._named(key)
-        if aggregate is not None and aggregate.kind == INSTANCE:
-            carried = (await self._runtime.instances.loaded(aggregate)).deployed.verb
-            return [carried] if carried else []
-        found: dict[str, None] = {}
-        if aggregate is not None and aggregate.kind == RUNBOOK:
-            found.update({aggregate.state.steps[each.step - 1].verb: None for each in own_tokens(aggregate, key)})
-        for token in await self._runtime.store.find_tokens(self._origin.tenant, key):
-            if verb and same_verb_name(token.name) != same_verb_name(verb):
-                continue  # named ones end no other waits
-            if (owner := await self._read(Id(token.aggregate))) is not None:
-                found[owner.state.steps[token.step - 1].verb] = None
-        for shared in self._runtime.intake.fan_out.verbs(verb):
-            if await self._runtime.intake.fan_out.upto([shared.name], key, self._origin.tenant):
-                found[shared.name] = None
-        return [name for name in found if name]
-
     async def is_proposed(self, key: str, wait: str = "") -> bool:
         """Whether a person is to decide there upon what an agent proposes; such a wait has no key but its own."""
         aggregate = await self._named(key)
@@ -80,15 +59,6 @@ class WaitPermissions:
             tokens = [each for each in tokens if (each.step, each.token) in places and each.status == WAITING]
         steps = [aggregate.state.steps[each.step - 1] for each in tokens]
         return any(step.proposal and waiting_task(step) is not None for step in steps)
-
-    async def verbs_of(self, id: str) -> list[str]:
-        """The verbs of a call, of every step of a runbook, or the one an instance carries."""
-        aggregate = await self._runtime.kernel.read(parse_id(id), self._origin)
-        if aggregate.kind == INSTANCE:
-            carried = (await self._runtime.instances.loaded(aggregate)).deployed.verb
-            return [carried] if carried else []
-        steps = aggregate.state.steps if aggregate.kind == RUNBOOK else ()
-        return list(dict.fromkeys(step.verb for step in steps))
 
     async def _named(self, key: str) -> Aggregate | None:
         """The call, runbook or instance whose own id a key begins with."""
@@ -117,11 +87,14 @@ async def letter_of(runtime: Runtime, origin: Origin, message_id: str) -> DeadLe
 
 
 async def check_reach(perdure: Perdure, principal: Principal, operation: str, key: str, verb: str = "") -> None:
-    """Refuse whose key does not reach every verb that waits under it."""
-    verbs = await perdure.waits.verbs_under(key, verb)
+    """Refuse whose key does not reach every verb that the data of what waits under it come from."""
+    check_key("wait under", "key", key)
+    if principal.reaches_every_verb:
+        return
+    verbs = await perdure.data_verbs.under_key(key, verb)
     for each in verbs:
         check(principal, operation, verb=each)
-    if verbs or EVERY_VERB[0] in principal.verbs:
+    if verbs:
         return
     # What comes too early is kept and applied when its wait begins: then it must have been for a verb they reach.
     if not verb:

@@ -39,8 +39,19 @@ class Target(NamedTuple):
 class Egress:
     """What is allowed beyond the public internet: names, and networks of addresses."""
 
-    def __init__(self, allowed: Sequence[str] = (), resolve: Resolve | None = None, *, is_plain: bool = False) -> None:
-        """`is_plain` lets http through to places that are not listed; those that are may always be reached so."""
+    def __init__(
+        self,
+        allowed: Sequence[str] = (),
+        resolve: Resolve | None = None,
+        *,
+        is_plain: bool = False,
+        setting: str = "egress.allow",
+    ) -> None:
+        """`is_plain` lets http through to places that are not listed; those that are may always be reached so.
+
+        `setting` is where places are listed, for those who are refused.
+        """
+        self._setting = setting
         self._networks: list[Network] = []
         self._names: set[str] = set()
         self._is_plain = is_plain
@@ -65,7 +76,7 @@ class Egress:
         for address in addresses:
             self._check(url, host, address)
         if parts.scheme == "http" and not self._is_plain and not self._is_listed(host, addresses[0]):
-            raise _refused(url, "it is not encrypted", "Use https, or name the host under egress.allow.")
+            raise _refused(url, "it is not encrypted", f"Use https, or name the host under {self._setting}.")
         return Target(url, host, port, str(addresses[0]))
 
     async def _addresses(self, url: str, host: str, port: int) -> list[Address]:
@@ -81,13 +92,20 @@ class Egress:
         if any(address in network for network in METADATA if network.version == address.version):
             raise _refused(url, f"it leads to {address}, where machines keep credentials")
         if _is_inside(address) and not self._is_listed(host, address):
-            hint = "Name the host or its network under egress.allow if that is meant."
+            hint = f"Name the host or its network under {self._setting} if that is meant."
             raise _refused(url, f"it leads to {address}, which is not on the public internet", hint)
 
     def _is_listed(self, host: str, address: Address) -> bool:
         return host in self._names or any(
             address in network for network in self._networks if network.version == address.version
         )
+
+
+def at_address(target: Target) -> str:
+    """The url with the checked address in place of the name: nobody resolves it a second time."""
+    parts = urlsplit(target.url)
+    address = f"[{target.address}]" if ":" in target.address else target.address
+    return parts._replace(netloc=f"{address}:{target.port}", fragment="").geturl()
 
 
 def _is_inside(address: Address) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from perdure.channels.egress_policy import Target
+from perdure.channels.egress_policy import Target, at_address
 
 if TYPE_CHECKING:
     import httpx
@@ -44,7 +44,7 @@ class Sender:
         import httpx  # noqa: PLC0415
 
         request = self._client.build_request(
-            "POST", _at_address(target), content=body,
+            "POST", at_address(target), content=body,
             headers={**headers, "host": urlsplit(target.url).netloc, "content-type": "application/json"},
             extensions={"sni_hostname": target.host},
         )  # fmt: skip
@@ -56,13 +56,6 @@ class Sender:
                 await response.aclose()
         except (httpx.HTTPError, OSError, ValueError) as error:
             return Answer(0, f"{type(error).__name__}: {error}"[:300])
-
-
-def _at_address(target: Target) -> str:
-    """The url with the checked address in place of the name: nobody resolves it a second time."""
-    parts = urlsplit(target.url)
-    address = f"[{target.address}]" if ":" in target.address else target.address
-    return parts._replace(netloc=f"{address}:{target.port}", fragment="").geturl()
 
 
 async def _told(response: httpx.Response) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.model import Model
@@ -14,6 +14,7 @@ from perdure.engine.jobs import JobStream
 from perdure.engine.messages import Broadcast, Receipt, Vet
 from perdure.journal import Origin
 from perdure.sources import Id
+from perdure.verb_contract import ConsequenceTier
 
 if TYPE_CHECKING:
     from perdure.kernel.kernel import Aggregate
@@ -151,7 +152,7 @@ class Engine(Protocol):
         writer: str = "",
         vet: Vet | None = None,
     ) -> Receipt:
-        """Send a message for a wait that is open now, or for nobody."""
+        """Send a message for a wait that is open now, or for nobody: then it is a dead letter."""
         ...
 
     async def signal(
@@ -208,8 +209,9 @@ class Engine(Protocol):
     ) -> Aggregate: ...
 
     async def retry_incident(
-        self, instance: InstanceName, node: int, origin: Origin, *, flags: Flags | None = None, reason: str = ""
-    ) -> Aggregate: ...
+        self, instance: InstanceName, node: int, origin: Origin, *, flags: Flags | None = None, reason: str = "",
+        agreed: ConsequenceTier | Literal[""] = "",
+    ) -> Aggregate: ...  # fmt: skip
     async def resolve_incident(
         self,
         instance: InstanceName,

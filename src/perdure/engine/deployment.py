@@ -11,7 +11,7 @@ from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.model import Model
 from perdure.errors import Problem
 from perdure.verb_contract import ConsequenceTier
-from perdure.verbs.consequences import Consequence
+from perdure.verbs.consequence_tier import Consequence
 
 Check = Callable[[Model, Deployed, Any, Collection[str]], Sequence[Problem]]
 """Judges a process before it is deployed, told which of those it calls are there; errors among problems refuse it."""

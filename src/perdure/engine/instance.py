@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from perdure.sources import Id
+from perdure.verb_contract import ConsequenceTier
 
 Flags = Mapping[str, str | bool | int]
 InstanceName = Id | str
@@ -30,6 +31,8 @@ class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
     business_key: str = ""
     idempotency_key: str = ""
     parent: str = ""
+    agreed: ConsequenceTier | Literal[""] = ""
+    """The consequence that was agreed to; default: of all that the process can reach as deployed now."""
 
 
 class Told(NamedTuple):
@@ -83,3 +86,5 @@ class MigrationPlan(msgspec.Struct, frozen=True):
     new_waits: tuple[str, ...] = ()
     is_dry: bool = True
     new_verbs: tuple[NewVerb, ...] = ()
+    goes_around: tuple[str, ...] = ()
+    """Tasks that it leaves behind without their answer: somebody who could answer them has to agree."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, NamedTuple, assert_never
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, Protocol, assert_never
 
 from perdure.sources import Id
 
@@ -18,8 +18,15 @@ MessageOutcome = Literal["correlated", "buffered", "started", "accepted", "no_su
 """What became of a message: taken by a wait, kept until its time to live ends, the start of an instance, handed to an
 engine that does not say who takes it, wanted by nobody, wanted by several (taken by none), or known already."""
 
-Vet = Callable[[Sequence[Id]], Awaitable[None]]
-"""Raises RejectedError when these processes must not begin by what is sent; then nothing was written."""
+
+class Vet(Protocol):
+    """Raises RejectedError when what is sent must not have these effects; then nothing was written.
+
+    `starts` are processes that would begin, `waits` instances whose waits would end. A message that `is_kept` may end
+    any wait that opens later.
+    """
+
+    async def __call__(self, starts: Sequence[Id] = (), waits: Sequence[Id] = (), *, is_kept: bool = False) -> None: ...
 
 
 class Receipt(NamedTuple):

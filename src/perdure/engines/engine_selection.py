@@ -5,8 +5,8 @@ from __future__ import annotations
 from perdure.engine import Engine
 from perdure.engines.embedded.engine import EmbeddedEngine
 from perdure.engines.embedded.ports import EngineStore
-from perdure.processes.forms import Forms
 from perdure.processes.instance_reader import InstanceReader
+from perdure.processes.wait_schemas import Forms
 from perdure.runbooks.executor.call_executor import CallExecutor
 from perdure.runbooks.executor.recovery import Recovery
 from perdure.sources import Sources

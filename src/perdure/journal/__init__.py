@@ -5,11 +5,12 @@ covers the one before it and the exact bytes of the record. Entries name payload
 that data can be erased while the chain still verifies.
 """
 
-from perdure.journal.anchors import Anchor, RowRecord, anchored
 from perdure.journal.chain import genesis, link
 from perdure.journal.machine import (
     NO_ROWS,
+    BlobRow,
     Decision,
+    DocumentRow,
     IncidentRow,
     JobRow,
     ListedMachine,
@@ -18,6 +19,7 @@ from perdure.journal.machine import (
     ParkedRow,
     PartedMachine,
     Rows,
+    SearchedMachine,
     TimerRow,
     Written,
 )
@@ -32,6 +34,7 @@ from perdure.journal.record import (
     Sieve,
     SourcePosition,
 )
+from perdure.journal.row_digests import Anchor, RowRecord, anchored
 from perdure.journal.state_parts import Parts
 from perdure.journal.upcasters import Upcaster, grown, lift, read_form
 
@@ -39,8 +42,10 @@ __all__ = [
     "NO_ROWS",
     "RECORD_VERSION",
     "Anchor",
+    "BlobRow",
     "Decision",
     "Deed",
+    "DocumentRow",
     "Entries",
     "IncidentRow",
     "JobRow",
@@ -56,6 +61,7 @@ __all__ = [
     "RecordRow",
     "RowRecord",
     "Rows",
+    "SearchedMachine",
     "Sieve",
     "SourcePosition",
     "TimerRow",

@@ -7,8 +7,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from perdure.journal.anchors import Anchor, anchored
 from perdure.journal.chain import link
+from perdure.journal.row_digests import Anchor, anchored
 from perdure.journal.upcasters import Upcaster, read_form
 
 RECORD_VERSION = 1

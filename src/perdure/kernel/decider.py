@@ -28,7 +28,7 @@ from perdure.journal import (
 )
 from perdure.journal.facts import MAX_KEYS, fact_key, fact_notice
 from perdure.kernel.ports import Attachments, Conflict, Unit
-from perdure.kernel.row_anchors import anchors_of, has_rows
+from perdure.kernel.unit_row_digests import anchors_of, has_rows
 from perdure.sources import Id, Micros, Sources, id_text
 
 _NO_PARTS: list[tuple[int, bytes]] = []

@@ -9,7 +9,7 @@ import msgspec
 
 from perdure.packs.conditions import Condition
 from perdure.payload import data_hash
-from perdure.runbooks.plan import OnFailure, PackPin
+from perdure.runbooks.plan import OnFailure, PackPin, Reevaluate
 from perdure.verb_contract import ConsequenceTier
 from perdure.verbs.definition import same_verb_name
 
@@ -53,6 +53,7 @@ class TemplateStep(msgspec.Struct, frozen=True):
     after: tuple[str, ...] = ()
     gate: str = ""
     on_failure: OnFailure = "stop"
+    reevaluate: Reevaluate = "decisions"
     line: int = 0
 
 

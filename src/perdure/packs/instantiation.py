@@ -95,6 +95,7 @@ class _Instance:
             labels=self._labels(step, args),
             on_failure=step.on_failure,
             gate=step.gate,
+            reevaluate=step.reevaluate,
         )
         return with_sentence(entry, self._catalogue)
 

@@ -25,7 +25,7 @@ from perdure.packs.definition import (
 )
 from perdure.packs.placeholders import PlaceholderFault, parse_template, placeholders_in
 from perdure.packs.yaml_keys import PLACES
-from perdure.runbooks.plan import OnFailure
+from perdure.runbooks.plan import OnFailure, Reevaluate
 from perdure.verb_contract import CONSEQUENCE_TIERS
 from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.near_names import did_you_mean
@@ -242,6 +242,7 @@ class PackReader:
             after=after,
             gate=gate,
             on_failure=part.word("on_failure", get_args(OnFailure), "stop"),
+            reevaluate=part.word("reevaluate", get_args(Reevaluate), "decisions"),
             line=part.node.line,
         )
 

@@ -11,7 +11,7 @@ from perdure.packs.conditions import is_met
 from perdure.packs.definition import Escalation, RiskPolicy, is_like
 from perdure.verb_contract import ConsequenceTier, is_grave, tier_rank
 from perdure.verbs.catalogue import Catalogue
-from perdure.verbs.consequences import Consequence, consequence_of
+from perdure.verbs.consequence_tier import Consequence, consequence_of
 
 
 class Called(NamedTuple):

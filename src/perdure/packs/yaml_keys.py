@@ -75,6 +75,7 @@ STEP = MappingProxyType(
         "after": "Names of steps it comes after.",
         "gate": "The group of which someone must agree before it runs.",
         "on_failure": "`stop`, `continue`, `ask` or `decide`; `stop` by default.",
+        "reevaluate": "`always`: this decision is asked again whenever a wait of the runbook has ended.",
     }
 )
 SECTION = MappingProxyType({"title": "The chapter's title.", "verbs": "The verbs in it, `*` for any letters."})

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from perdure.payload.canonical_json import canonical
-from perdure.payload.data_merge import MergeRule, changed_paths, is_untouched, merge, merge_concurrent, merge_settled
+from perdure.payload.data_merge import (
+    MergeRule,
+    changed_paths,
+    is_untouched,
+    merge,
+    merge_concurrent,
+    merge_settled,
+    ruled_part,
+)
 from perdure.payload.delta import MAX_DELTAS, NotADeltaError, Stored, apply_delta, delta_of, encode_delta
 from perdure.payload.digests import data_hash, digest, digest_text, parse_digest
 from perdure.payload.engine_codec import Check, pack, unpack
@@ -52,6 +60,7 @@ __all__ = [
     "parse",
     "parse_digest",
     "pointer",
+    "ruled_part",
     "settled",
     "unpack",
     "unpack_and_keep",

@@ -90,6 +90,18 @@ def merge_concurrent(
     return result
 
 
+def ruled_part(data: Mapping[str, Any], patch: Mapping[str, Any], rules: Mapping[str, MergeRule]) -> Data | None:
+    """What data holds at those paths of a patch that have a rule; None when none of its paths has one."""
+    found: Data = {}
+    is_ruled = False
+    for path, _ in _leaves(patch, ()):
+        if pointer(path) in rules:
+            is_ruled, present = True, _at(data, path)
+            if present is not _MISSING and present is not None:
+                found = _lay_over(found, _nest(path, present), ())
+    return found if is_ruled else None
+
+
 def _lay_over(data: Mapping[str, Any], patch: Mapping[str, Any], path: Path) -> Data:
     merged = {**data, **patch}
     for name, value in patch.items():
@@ -167,7 +179,8 @@ def _conflict(path: Path, first: str, second: str) -> NoReturn:
     where = pointer(path)
     verbs = sorted((first, second))
     fact = f"the concurrent verbs '{verbs[0]}' and '{verbs[1]}' both change it and no merge rule is declared"
-    hint = "Let them write different fields, or declare merge: any, all, sum or max."
+    rule = f"payload: {{merge: {{{where}: sum}}}}"
+    hint = f"Let them write different fields, or write `{rule}` (or any, all, max) on the durable verb."
     raise MergeConflictError("merge", "path", where, fact, hint, path=where, verbs=tuple(verbs))
 
 

@@ -47,14 +47,15 @@ class _Named(msgspec.Struct, frozen=True, gc=False):
 
 
 def pack_first(
-    data: Any, *, created_at: str, by: str, schema: str, schema_digest: str, max_bytes: int = BUDGET_BYTES
-) -> tuple[Sealed, Held]:
+    data: Any, *, created_at: str, by: str, schema: str, schema_digest: str, max_bytes: int = BUDGET_BYTES,
+    trail_ref: str | None = None,
+) -> tuple[Sealed, Held]:  # fmt: skip
     """An envelope that nobody has changed yet as `pack` writes it, and what is kept of it."""
     raw, own = settled(data)
     hash = "sha256:" + sha256(raw).hexdigest()
     try:
         "".join((created_at, by))  # what is no text is refused here, not written as something else
-        frame, created = _frame(schema, schema_digest, None), encode(created_at)
+        frame, created = _frame(schema, schema_digest, trail_ref), encode(created_at)
         written = frame % (created, raw, encode(by), hash.encode(), b"")
     except _UNWRITABLE as error:
         _unwritable(str(schema)[:80], error)
@@ -95,14 +96,20 @@ def unpack_and_keep(packed: Packed | Pair, *, max_bytes: int = BUDGET_BYTES) -> 
     return Held(envelope.data, envelope.schema_hash, len(text.encode()), frame, encode(envelope.created_at), trail)
 
 
-@lru_cache(1024)
 def _frame(schema: str, schema_digest: str, trail_ref: str | None) -> bytes:
     """The written envelope with blanks: when it was created, data, who modified it last, the data's hash, the trail."""
-    msgspec.convert({"schema": schema, "schema_digest": schema_digest, "trail_ref": trail_ref}, _Named)
-    names = [encode(name).replace(b"%", b"%%") for name in (schema, schema_digest, trail_ref)]
+    msgspec.convert(trail_ref, str | None)
+    return b"".join((_shared_frame(schema, schema_digest), encode(trail_ref).replace(b"%", b"%%"), b"}"))
+
+
+@lru_cache(1024)
+def _shared_frame(schema: str, schema_digest: str) -> bytes:
+    """The part of it that all payloads of one schema share: everything but what the trail refers to."""
+    msgspec.convert({"schema": schema, "schema_digest": schema_digest, "trail_ref": None}, _Named)
+    names = [encode(name).replace(b"%", b"%%") for name in (schema, schema_digest)]
     return b"".join((
         b'{"created_at":%b,"data":%b,"last_modified_by":%b,"schema":', names[0], b',"schema_digest":', names[1],
-        b',"schema_hash":"%b","sub_verb_trail":[%b],"trail_ref":', names[2], b"}",
+        b',"schema_hash":"%b","sub_verb_trail":[%b],"trail_ref":',
     ))  # fmt: skip
 
 

@@ -29,14 +29,14 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.payload import canonical, digest, digest_text
-from perdure.processes.consequences import Consequences
 from perdure.processes.plan_cache import Definition, MissingPlan, Plans, definition_of
 from perdure.processes.ports import ProcessReads
+from perdure.processes.start_consequence_tier import Consequences
 from perdure.processes.verb_bindings import Carried, bind, carried_by, carrier_of, choose_process, starts_of
 from perdure.sources import Id, iso
 from perdure.verb_contract import is_grave
 from perdure.verbs import Catalogue
-from perdure.verbs.consequences import Consequence, consequence_of
+from perdure.verbs.consequence_tier import Consequence, consequence_of
 
 MAX_PROCESSES = 1000
 Run = Callable[[str, Callable[[], Sequence[Problem]]], Awaitable[Sequence[Problem]]]
@@ -93,7 +93,7 @@ class Definitions:
             chosen = choose_process(model.definitions, process)
             carried = self._carried(chosen.id, contract)
             deployed = bind(model.definitions, chosen, profile, carried, self._catalogue)
-        data = canonical(msgspec.to_builtins(deployed))
+        data = canonical(deployed.content)
         known = await self._known(deployed.process.id, digest(data), origin)
         if known is not None:
             return Judged(deployed, data, drawing_of(model, deployed), known=known)
@@ -104,7 +104,7 @@ class Definitions:
     async def enter(self, judged: Judged, origin: Origin) -> Deployment:
         """Store what was let through, and nothing else: judging takes a while, and others deploy meanwhile."""
         hash, process = digest(judged.data), judged.deployed.process.id
-        if digest(canonical(msgspec.to_builtins(judged.deployed))) != hash:
+        if digest(canonical(judged.deployed.content)) != hash:
             raise InvariantBroken("deploy", "process", process, "it was changed while it was judged")
         known = await self._known(process, hash, origin) if judged.known is not None else None
         if known is not None and not await self._is_redrawn(process, hash, judged.drawing, origin):
@@ -191,7 +191,11 @@ class Definitions:
 
     def _carried(self, process: str, contract: Any) -> Carried | None:
         if contract is not None:
-            return Carried(verb=contract.verb, flags=contract.flags, compensation=dict(contract.compensation))
+            named = self._catalogue.find(contract.verb)
+            known = carried_by(named) if named is not None else Carried()
+            return msgspec.structs.replace(
+                known, verb=contract.verb, flags=contract.flags, compensation=dict(contract.compensation)
+            )  # fmt: skip
         verb = carrier_of(process, self._catalogue)
         return carried_by(verb) if verb is not None else None
 

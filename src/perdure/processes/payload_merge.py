@@ -1,4 +1,15 @@
-"""Merging: a sub-verb's changes laid at their place in the data, and what happens when branches meet there."""
+"""Merging: a sub-verb's changes laid at their place in the data, and what happens when branches meet there.
+
+| a path that a change writes | what is kept |
+|---|---|
+| nobody else changed it since the base | the new value |
+| another branch changed it, no rule | nothing: a conflict that names both verbs |
+| rule `sum` | what is there, plus the difference to the base |
+| rule `any`, `all`, `max` | the rule over what is there and the new value |
+
+A rule holds for every write of its path, also where no other branch has written yet: so the order of branches shows
+nowhere.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +21,14 @@ import msgspec
 from perdure.bpmn.machine.state import Place
 from perdure.payload import (
     Held,
+    MergeRule,
     Settled,
     changed_paths,
     is_untouched,
     merge,
     merge_concurrent,
     merge_settled,
+    ruled_part,
     settled,
 )
 
@@ -32,6 +45,7 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     by: str
     place: Place = ()
     base: Held | None = None
+    rules: Mapping[str, MergeRule] = {}
 
 
 def seen_from(data: Data, place: Place) -> Data:
@@ -59,11 +73,21 @@ def changed(current: Held, change: Change) -> Settled:
         patch = nested(patch, change.place)
     if not patch:
         return settled(current.data)
+    if change.rules and (ruled := ruled_part(current.data, patch, change.rules)) is not None:
+        return settled(_combined(current, change, patch, ruled))
     if base is None or base.schema_hash == current.schema_hash or is_untouched(base.data, current.data, patch):
         return merge_settled(current.data, patch)
     others = _verbs_since(base, current)
     changes = [(others, difference(base.data, current.data)), (change.verb, patch)]
     return settled(merge_concurrent(base.data, changes, {}))
+
+
+def _combined(current: Held, change: Change, patch: Data, ruled: Data) -> Data:
+    """The data where a change writes paths with a rule: what is there at those paths counts as written, too."""
+    base = change.base or current
+    present = merge(difference(base.data, current.data), ruled)
+    changes = [(_verbs_since(base, current), present), (change.verb, patch)]
+    return merge_concurrent(base.data, changes, change.rules)
 
 
 def _verbs_since(base: Held, current: Held) -> str:

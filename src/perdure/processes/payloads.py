@@ -88,7 +88,8 @@ class Payloads:
         return (await self.open(instance, hash)).data
 
     def seal_first(
-        self, instance: bytes, process: str, version: int, verb: Verb | None, data: Any, at: Micros
+        self, instance: bytes, process: str, version: int, verb: Verb | None, data: Any, at: Micros,
+        trail_ref: str | None = None,
     ) -> Sealed:  # fmt: skip
         """The payload an instance begins with, under the schema of the verb that it carries; kept at hand."""
         if verb is None:
@@ -97,7 +98,7 @@ class Payloads:
             name, number, schema_digest, budget = verb.name, verb.version, verb.input.digest, verb.execution.max_bytes
         sealed, held = pack_first(
             data, created_at=iso(at) or "", by=name, schema=f"{name}/v{number}", schema_digest=schema_digest,
-            max_bytes=budget,
+            max_bytes=budget, trail_ref=trail_ref,
         )  # fmt: skip
         return self._keep(instance, self._held.setdefault(instance, {}), sealed, held)
 

@@ -1,4 +1,15 @@
-"""Binding: a process of a file with every verb it names pinned to a version, a hash and a policy."""
+"""Binding: a process of a file with every verb it names pinned to a version, a hash and a policy.
+
+| who says how often a job is tried | what counts of it |
+|---|---|
+| the task of the model (`retries`) | its number of attempts |
+| the sub-verb (`retry`, `policy`) | its whole policy |
+| the durable verb that the process carries | its whole policy |
+| nobody | one attempt |
+
+The first that says something wins. The policy of a binding is pinned when the process is deployed; the number of a
+task is part of the model.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +33,7 @@ from perdure.bpmn.model import (
     nodes,
 )
 from perdure.errors import RejectedError, Rejection
-from perdure.verb_contract import FlagContract
+from perdure.verb_contract import FlagContract, FlagMerge, RetryPolicy
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.definition import same_verb_name
 
@@ -36,6 +47,9 @@ class Carried(msgspec.Struct, frozen=True, kw_only=True):
     verb: str = ""
     flags: tuple[FlagContract, ...] = ()
     compensation: dict[str, str] = {}
+    retry: RetryPolicy | None = None
+    """The policy of its jobs, where neither their task nor their verb has one."""
+    merge: dict[str, FlagMerge] = {}
 
 
 def choose_process(definitions: Definitions, wanted: str) -> Process:
@@ -58,7 +72,10 @@ def carrier_of(process: str, catalogue: Catalogue) -> Verb | None:
 
 def carried_by(verb: Verb) -> Carried:
     execution = verb.execution
-    return Carried(verb=verb.name, flags=execution.flags, compensation=dict(execution.compensation))
+    return Carried(
+        verb=verb.name, flags=execution.flags, compensation=dict(execution.compensation), retry=execution.own_retry,
+        merge=dict(execution.payload_merge),
+    )  # fmt: skip
 
 
 def bind(
@@ -78,6 +95,7 @@ def bind(
         is_loose=carried is None,
         compensation=own.compensation,
         bindings=_bindings(process, own, catalogue),
+        merge=own.merge,
     )
 
 
@@ -102,7 +120,7 @@ def _bindings(process: Process, carried: Carried, catalogue: Catalogue) -> dict[
         fact = f"no such verb is declared: {', '.join(sorted(missing))}"
         hint = "A task's type is the name of a verb; see `perdure verbs list`."
         raise RejectedError(Rejection("invalid", "deploy", "process", process.id, fact, hint))
-    return {type: _binding(catalogue.get(type)) for type in sorted(set(wanted))}
+    return {type: _binding(catalogue.get(type), carried.retry) for type in sorted(set(wanted))}
 
 
 def _undoing(types: Iterable[str], carried: Carried) -> Iterator[str]:
@@ -112,10 +130,11 @@ def _undoing(types: Iterable[str], carried: Carried) -> Iterator[str]:
             yield undone
 
 
-def _binding(verb: Verb) -> Binding:
+def _binding(verb: Verb, inherited: RetryPolicy | None) -> Binding:
     execution = verb.execution
+    retry = execution.own_retry or inherited or execution.retry
     return Binding(
-        verb=verb.name, version=verb.version, hash=verb.content_hash, retry=execution.retry,
+        verb=verb.name, version=verb.version, hash=verb.content_hash, retry=retry,
         effects=execution.effects, redelivery=execution.redelivery,
     )  # fmt: skip
 

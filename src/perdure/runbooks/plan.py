@@ -88,6 +88,8 @@ class StepPlan(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The decision verb that is asked when it fails and `on_failure` is decide."""
     gate: str = ""
     """The group of which someone must agree before it runs; the one who asked cannot."""
+    reevaluate: Reevaluate = "decisions"
+    """Of a decision: `always` asks it again, with its arguments, whenever a wait of the runbook has ended."""
     writes: tuple[str, ...] = ()
     """Entities it changes, `entity/key`, as templates over its arguments (`case/{case_id}`)."""
     sentence: str = ""

@@ -17,8 +17,8 @@ from __future__ import annotations
 from perdure.kernel.ports import DISCARDED
 from perdure.sources import Id, id_text
 from perdure.store.checksums import message_sums
-from perdure.store.row_records import ANSWER, answer_digest, telling
-from perdure.store.waits import Waits
+from perdure.store.message_waits import Waits
+from perdure.store.row_journal import ANSWER, answer_digest, telling
 
 ERASED_STATUS = 410
 """The status of an answer whose data was erased."""

@@ -8,7 +8,7 @@ from perdure.errors import DamagedPayloadError, QuarantinedError
 from perdure.sources import SECOND, Id, Micros, Sources, id_text
 from perdure.store.checksums import WAYS_ON, stored_id
 from perdure.store.ports import Driver
-from perdure.store.row_records import GONE, QUARANTINE, quarantine_digest, telling
+from perdure.store.row_journal import GONE, QUARANTINE, quarantine_digest, telling
 
 FRESH: Micros = SECOND
 MOST = 10_000

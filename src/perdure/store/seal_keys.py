@@ -20,9 +20,9 @@ from typing import Any
 
 import msgspec
 
-from perdure.journal.anchors import read_row, row_digest, row_prefix, row_record
+from perdure.journal.row_digests import read_row, row_digest, row_prefix, row_record
 from perdure.store.ports import Row
-from perdure.store.row_records import IN_FORCE, SEAL_KEY
+from perdure.store.row_journal import IN_FORCE, SEAL_KEY
 from perdure.store.signing_keys import PublicKeys, SigningKey, is_signed, key_id_of
 
 BEYOND = b"\xff" * 8

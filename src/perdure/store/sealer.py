@@ -7,10 +7,10 @@ import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from perdure.errors import RejectedError, Rejection
-from perdure.journal.anchors import row_prefix
+from perdure.journal.row_digests import row_prefix
 from perdure.sources import SECOND, Sources
 from perdure.store.ports import Driver, Row
-from perdure.store.row_records import IN_FORCE, SEAL_KEY
+from perdure.store.row_journal import IN_FORCE, SEAL_KEY
 from perdure.store.seals.merkle import root
 from perdure.store.seals.seal import FIRST_PREVIOUS, Seal, pack, seal_hash
 from perdure.store.store import Store

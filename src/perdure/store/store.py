@@ -26,12 +26,13 @@ from perdure.store.checksums import (
 )
 from perdure.store.commit_callbacks import awaited
 from perdure.store.delta_read import DeltaReader
+from perdure.store.documents import Documents
 from perdure.store.erasure import Erasure
+from perdure.store.idempotent_answers import Answers, Cursors
 from perdure.store.lists import Lists
 from perdure.store.payload_cache import RecentPayloads
 from perdure.store.ports import Driver, FeedRow, Row
-from perdure.store.request_answers import Answers, Cursors
-from perdure.store.row_records import (
+from perdure.store.row_journal import (
     DEFINITION,
     GONE,
     LEASE,
@@ -61,6 +62,7 @@ class Store(Erasure):
         """Takes a new lease for one that was lost."""
         self._renewing: set[asyncio.Future[None]] = set()
         self.lists = Lists(driver)
+        self.documents = Documents(driver)
         self.answers: AnswerBook = Answers(driver)
         self.cursors = Cursors(driver, sources)
 
@@ -164,6 +166,11 @@ class Store(Erasure):
             FeedRow(cursor, tenant, kind, status, stored_id(id), sequence, bytes(body))
             for cursor, tenant, kind, status, id, sequence, body in rows
         ]
+
+    async def places(self, aggregate: Id, after: int, most: int) -> list[tuple[int, int]]:
+        """The sequences of an aggregate's records with their cursors in the feed, as far as those are settled."""
+        rows = await self.driver.fetch("record_places", aggregate=aggregate, after=after, most=most)
+        return [(sequence, place) for sequence, place in rows]
 
     async def feed_end(self) -> int:
         """The cursor of the newest record that others cannot come to stand before."""

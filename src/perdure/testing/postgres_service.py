@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
+from typing import LiteralString
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -32,6 +33,7 @@ class PostgresService:
         self._external = os.environ.get(POSTGRES_VARIABLE, "")
         self._server: PostgresServer | None = None
         self._databases: list[str] = []
+        self._connection: psycopg.Connection | None = None
 
     @property
     def is_own(self) -> bool:
@@ -53,6 +55,7 @@ class PostgresService:
         if self._external:
             for name in list(self._databases):
                 self._drop(name)
+        self._disconnect()
         if self._server is not None:
             self._server.remove()
         self._server = None
@@ -71,7 +74,9 @@ class PostgresService:
     def create_database(self, template: str = "template1") -> str:
         """Create a fresh database copied from `template` and return its url."""
         name = f"perdure_{secrets.token_hex(6)}"
-        self._execute("CREATE DATABASE {} TEMPLATE {}", name, template)
+        # Copying files costs half of what the default does since release 15, which logs every page of the copy.
+        copied = " STRATEGY FILE_COPY" if self._connected().info.server_version >= 150_000 else ""
+        self._execute("CREATE DATABASE {} TEMPLATE {}" + copied, name, template)
         self._databases.append(name)
         return urlunsplit(urlsplit(self.start())._replace(path=f"/{name}"))
 
@@ -86,13 +91,38 @@ class PostgresService:
         self._execute("DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
         self._databases.remove(name)
 
-    def _execute(self, statement: str, *names: str) -> None:
+    def _execute(self, statement: LiteralString, *names: str) -> None:
         composed = sql.SQL(statement).format(*map(sql.Identifier, names))
         try:
-            with psycopg.connect(self.start(), autocommit=True, connect_timeout=CONNECT_SECONDS) as connection:
-                connection.execute(composed)
+            self._connected().execute(composed)
+        except psycopg.OperationalError as error:
+            self._disconnect()
+            raise ServiceUnavailable(f"Postgres does not answer: {error}") from error
+
+    def _connected(self) -> psycopg.Connection:
+        """A connection to the maintenance database, kept from one database to the next."""
+        kept = self._connection
+        if kept is not None and not kept.closed and self._answers(kept):
+            return kept
+        self._disconnect()
+        try:
+            self._connection = psycopg.connect(self.start(), autocommit=True, connect_timeout=CONNECT_SECONDS)
         except psycopg.OperationalError as error:
             raise ServiceUnavailable(f"Postgres does not answer: {error}") from error
+        return self._connection
+
+    def _answers(self, connection: psycopg.Connection) -> bool:
+        """Whether the server of a connection is still there: it may have been restarted or killed."""
+        try:
+            connection.execute("SELECT 1")
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
 
     def _own(self) -> PostgresServer:
         if self._server is None:

@@ -11,7 +11,9 @@ from typing import Any
 from perdure.app.configuration.definitions import load_definitions, load_models, load_project_lifecycles
 from perdure.app.configuration.project import Config
 from perdure.app.perdure import Perdure
+from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runtime import Runtime
+from perdure.business_calendar import Calendars
 from perdure.durations import later, parse_span
 from perdure.engine import Check
 from perdure.errors import InvariantBroken
@@ -50,6 +52,7 @@ class Sandbox(Perdure):
         settings: dict[str, Any] = {
             "definitions": config.definitions, "models": config.models, "handlers": config.handlers,
             "environment": config.environment, "lifecycles": default_places(config.definitions),
+            "calendars": config.calendars,
         }  # fmt: skip
         return cls.open(changes.pop("url", "sqlite://"), **{**settings, **changes})
 
@@ -69,12 +72,15 @@ class Sandbox(Perdure):
         seed: int = 0,
         clock: VirtualSources | None = None,
         driver: Driver | None = None,
+        resolvers: Resolvers | None = None,
+        calendars: Calendars | None = None,
+        blobs: str | Path = "",
     ) -> AsyncIterator[Sandbox]:
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
             url, definitions=definitions, models=models, lifecycles=lifecycles, handlers=handlers,
             environment=environment, tenant=tenant, principal=principal, clock=clock or VirtualSources(seed),
-            driver=driver,
+            driver=driver, resolvers=resolvers, calendars=calendars, blobs=blobs,
         )  # fmt: skip
         try:
             yield sandbox
@@ -96,6 +102,9 @@ class Sandbox(Perdure):
         clock: VirtualSources,
         driver: Driver | None = None,
         checks: Sequence[Check] | None = None,
+        resolvers: Resolvers | None = None,
+        calendars: Calendars | None = None,
+        blobs: str | Path = "",
     ) -> Sandbox:
         """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
         catalogue = load_definitions(definitions, environment)
@@ -103,8 +112,10 @@ class Sandbox(Perdure):
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
         runtime = Runtime(
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True,
-            checks=checks,
+            checks=checks, blobs=str(blobs),
         )  # fmt: skip
+        register_resolvers(runtime, registry, resolvers or {})
+        runtime.use_calendars(calendars or Calendars())
         await runtime.start()
         try:
             await runtime.deploy_models(load_models(definitions, models), Origin(tenant, principal))

@@ -8,16 +8,20 @@ from typing import Any
 from perdure.errors import SchemaViolationError
 from perdure.identifiers import key_fault
 from perdure.verbs import sentences
+from perdure.verbs.carried_data import carried_schema
 from perdure.verbs.compiled_schema import CompiledSchema
 from perdure.verbs.definition import Execution, VerbDefinition
 from perdure.verbs.schema_shorthand import argument_name
 from perdure.verbs.text_templates import correlation_names, substitute_correlation
+
+_UNKNOWN = object()
 
 
 class Verb:
     """What callers, surfaces and the kernel hold of a verb."""
 
     __slots__ = (
+        "_carried",
         "check_output",
         "content_hash",
         "definition",
@@ -41,6 +45,20 @@ class Verb:
         self.output = None if output is None else CompiledSchema(output, "accept the result of", "verb", self.name)
         self.check_output: Callable[[Any], Any] = _anything if self.output is None else self.output.check
         """The result as it may be recorded, or SchemaViolationError; any JSON when no schema is declared."""
+        self._carried: Any = _UNKNOWN
+
+    def check_carried(self, patch: Mapping[str, Any], by: str) -> None:
+        """Hold what a sub-verb writes to the schema of this verb, or SchemaViolationError that names the sub-verb."""
+        if self._carried is _UNKNOWN:
+            schema = carried_schema(self.definition)
+            self._carried = None if schema is None else CompiledSchema(schema, "merge the result of", "verb", by)
+        held: CompiledSchema | None = self._carried
+        if held is None or held.fits(patch) or not (violations := held.violations(patch)):
+            return
+        wrong = "; ".join(f"{each.path}: {each.reason}" for each in violations[:10])
+        hint = f"'{self.name}' declares the field in its schema. Correct the handler of '{by}', or the schema."
+        listed = [each.as_dict() for each in violations]
+        raise SchemaViolationError("merge the result of", "verb", by, wrong, hint, violations=listed)
 
     def normalise_args(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments under their declared names: `:case-type` and `case-type` become `case_type`."""

@@ -8,20 +8,22 @@ import msgspec
 
 from perdure.human_tasks import TaskContract
 from perdure.payload import data_hash
-from perdure.verb_contract import ConsequenceTier, FlagContract, RetryPolicy
+from perdure.verb_contract import ConsequenceTier, FlagContract, FlagMerge, RetryPolicy, flag_content
 from perdure.verbs.agent_handlers import AgentContract
 
 ExecutionKind = Literal["sync", "durable"]
 Effects = Literal["none", "store", "external"]
 Redelivery = Literal["rerun", "incident"]
 Wait = Literal["track", "block"]
+Reevaluate = Literal["decisions", "always"]
 FieldType = Literal["string", "integer", "decimal", "boolean", "date", "timestamp", "uuid", "json", "enum"]
 
 CRUD = "crud::execute"
 INSTANT_COMPLETE = "mock::instant_complete"
 PARK = "mock::park"
 START_PROCESS = "bpmn::start_process"
-BUILT_IN_HANDLERS: frozenset[str] = frozenset({CRUD, INSTANT_COMPLETE, PARK, START_PROCESS})
+CALENDAR = "calendar::due"
+BUILT_IN_HANDLERS: frozenset[str] = frozenset({CRUD, INSTANT_COMPLETE, PARK, START_PROCESS, CALENDAR})
 
 DEFAULT_MAX_BYTES = 65536
 DEFAULT_CORRELATION_KEY = "$step_id"
@@ -41,6 +43,8 @@ class Execution(msgspec.Struct, frozen=True):
     correlation_key: str = DEFAULT_CORRELATION_KEY
     payload_in: dict[str, str] = {}
     payload_out: tuple[str, ...] = ()
+    payload_merge: dict[str, FlagMerge] = {}
+    """How values that concurrent branches write to one path become one, by JSON pointer."""
     max_bytes: int = DEFAULT_MAX_BYTES
     sub_verbs: tuple[str, ...] = ()
     flags: tuple[FlagContract, ...] = ()
@@ -48,15 +52,32 @@ class Execution(msgspec.Struct, frozen=True):
     compensate: str | None = None
     wait: Wait = "track"
     timeout_seconds: float | None = None
+    timeout_text: str = ""
+    """How long it waits where that is counted in business days: `5 business days in london`."""
     escalation: str | None = None
     decision: bool = False
     """It is told how far its runbook has come and may change what is still to run."""
+    reevaluate: Reevaluate = "decisions"
+    """Of a decision: `always` asks it again whenever a wait of its runbook has ended."""
     is_shared: bool = False
     """One completion ends every wait under the same key (`correlation: {fanout: true}`)."""
     task: TaskContract | None = None
     """For whom the wait of a durable verb is a task, where it is one."""
     agent: AgentContract | None = None
     """What its handler may use and do, where that is an agent."""
+
+    @property
+    def has_timeout(self) -> bool:
+        """Whether what waits for it waits so long at the most."""
+        return self.timeout_seconds is not None or bool(self.timeout_text)
+
+    states_retry: bool = False
+    """The definition writes how often to try, even where that equals the default."""
+
+    @property
+    def own_retry(self) -> RetryPolicy | None:
+        """The policy that the definition itself writes; None when it writes none."""
+        return self.retry if self.states_retry or self.retry != RetryPolicy() else None
 
 
 class Sentences(msgspec.Struct, frozen=True):
@@ -112,9 +133,16 @@ class VerbDefinition(msgspec.Struct, frozen=True):
             del whole["contract"]
         if not self.writes:
             del whole["writes"]
-        for name in ("decision", "is_shared", "task", "agent"):
+        whole["execution"]["flags"] = [flag_content(flag) for flag in whole["execution"]["flags"]]
+        for name in ("decision", "is_shared", "task", "agent", "payload_merge"):
             if not whole["execution"][name]:
                 del whole["execution"][name]
+        if not self.execution.timeout_text:
+            del whole["execution"]["timeout_text"]
+        if self.execution.reevaluate == "decisions":
+            del whole["execution"]["reevaluate"]
+        if not self.execution.states_retry or self.execution.retry != RetryPolicy():
+            del whole["execution"]["states_retry"]  # a policy that differs from the default speaks for itself
         return whole
 
 

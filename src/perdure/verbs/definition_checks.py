@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from perdure.verb_contract import FlagContract, FlagMerge
 from perdure.verbs.canonical_layout_reader import Draft
 from perdure.verbs.definition import CRUD, EntityDefinition, VerbDefinition, same_verb_name
 from perdure.verbs.entity_section_reader import RESERVED_FIELDS
@@ -15,6 +16,9 @@ from perdure.verbs.text_templates import correlation_names, placeholders
 from perdure.verbs.yaml_nodes import Node
 
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})
+MERGED_TYPES: Mapping[FlagMerge, tuple[str, ...]] = {
+    "any": ("boolean",), "all": ("boolean",), "sum": ("integer", "number"), "max": ("integer", "number"),
+}  # fmt: skip
 CORRELATION_BUILT_INS = frozenset({"step_id", "call_id"})
 
 
@@ -67,6 +71,21 @@ class _VerbCheck:
         for flag in execution.flags:
             for writer in flag.writers:
                 self._exists("flags", writer)
+            if flag.argument:
+                self._begins_with_argument(flag)
+
+    def _begins_with_argument(self, flag: FlagContract) -> None:
+        name = flag.argument
+        self._is_argument("flags", name, f"the flag '{flag.name}' begins with")
+        schema = self._inputs.get(name)
+        if not isinstance(schema, dict):
+            return
+        if name not in self._definition.input_schema.get("required", ()) and "default" not in schema:
+            hint = "Make it required, or give it a default."
+            self._wrong("flags", f"the flag '{flag.name}' begins with '{name}', which may be absent", hint)
+        if not _holds_argument(flag, schema):
+            hint = "The argument has the type of the flag; every value of its enum is one of the flag's values."
+            self._wrong("flags", f"the flag '{flag.name}' is {flag.type} and cannot hold every '{name}'", hint)
 
     def names(self) -> None:
         sentences = self._definition.sentences
@@ -78,6 +97,7 @@ class _VerbCheck:
         self._task()
         self._correlation()
         self._payload()
+        self._merge()
         self._index()
 
     def crud(self) -> None:
@@ -146,6 +166,17 @@ class _VerbCheck:
                 hint = did_you_mean(name, self._outputs)
                 self._wrong("payload", f"'{name}' is given out but is not in the output schema", hint)
 
+    def _merge(self) -> None:
+        rules = self._execution.payload_merge
+        if rules and self._execution.process is None:
+            hint = "Name the process that carries it, or remove the key."
+            self._wrong("payload", "'merge' is for branches of a process, and no process carries the verb", hint)
+        for path, rule in rules.items():
+            type = _type_at({**self._inputs, **self._outputs}, path)
+            if type is not None and type not in MERGED_TYPES[rule]:
+                hint = "any and all take true or false, sum and max take numbers."
+                self._wrong("payload", f"'{path}' is {type}, which cannot merge by '{rule}'", hint)
+
     def _index(self) -> None:
         known = {**self._outputs, **self._inputs}
         for name in self._definition.index:
@@ -196,3 +227,24 @@ def _is_scalar(schema: Any) -> bool:
         return all(kind in _SCALARS or kind == "null" for kind in kinds)
     values = schema.get("enum")
     return isinstance(values, list) and not any(isinstance(value, list | dict) for value in values)
+
+
+def _holds_argument(flag: FlagContract, schema: Mapping[str, Any]) -> bool:
+    """Whether a flag may hold whatever an argument may be."""
+    if flag.type == "enum":
+        values = schema.get("enum", [schema["const"]] if "const" in schema else None)
+        return values is not None and set(map(str, values)) <= set(flag.values)
+    if "type" in schema:
+        return bool(schema["type"] == flag.type)
+    return "enum" in schema and all(flag.fault(value) is None for value in schema["enum"])
+
+
+def _type_at(properties: Mapping[str, Any], path: str) -> str | None:
+    """The declared type of a path of the data, where the schemas of the verb say one."""
+    found: Any = {"properties": properties}
+    for name in path.split("/")[1:]:
+        found = found.get("properties", {}).get(name.replace("~1", "/").replace("~0", "~"))
+        if not isinstance(found, dict):
+            return None
+    type = found.get("type")
+    return type if isinstance(type, str) else None

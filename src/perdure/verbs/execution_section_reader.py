@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
+from perdure.durations import parse_business_days
+from perdure.payload import pointer
 from perdure.verb_contract import (
     FAILURE_CLASSES,
     FLAG_NAME,
@@ -28,10 +30,12 @@ from perdure.verbs.definition import (
     Effects,
     Execution,
     ExecutionKind,
+    Reevaluate,
 )
 from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.schema_shorthand import argument_name
 from perdure.verbs.task_section_reader import read_task
+from perdure.verbs.yaml_keys import RETRY_KEYS
 from perdure.verbs.yaml_nodes import Node
 
 KIND_ALIASES: dict[str, ExecutionKind] = {"direct": "sync", "workflow": "durable"}
@@ -75,6 +79,7 @@ def read_execution(fields: Fields) -> Execution:
 def _own(fields: Fields, handler: str | None) -> Execution:
     payload = fields.child("payload", "payload")
     policy = fields.child("policy", "policy")
+    seconds, text = _timeout(policy) if policy else (None, "")
     return Execution(
         handler=handler,
         params=_crud_params(fields) if handler == CRUD else fields.data("params"),
@@ -82,10 +87,12 @@ def _own(fields: Fields, handler: str | None) -> Execution:
         correlation_key=read_correlation(fields),
         payload_in=_payload_in(payload) if payload else {},
         payload_out=tuple(argument_name(name) for name in payload.texts("out")) if payload else (),
+        payload_merge=_payload_merge(payload) if payload else {},
         max_bytes=payload.integer("max_bytes", DEFAULT_MAX_BYTES, 2, MAX_PAYLOAD_BYTES)
         if payload
         else DEFAULT_MAX_BYTES,
-        timeout_seconds=policy.duration("timeout") if policy else None,
+        timeout_seconds=seconds,
+        timeout_text=text,
         escalation=policy.optional_text("escalation") if policy else None,
     )
 
@@ -99,14 +106,24 @@ def _carried_by_process(fields: Fields) -> Execution:
         return own
     field = params.optional_text("correlation_field")
     key = f"${argument_name(field)}" if field else own.correlation_key
+    seconds, text = (own.timeout_seconds, own.timeout_text) if own.has_timeout else _timeout(params)
     return msgspec.structs.replace(
         own,
         params={},
         process=params.text("process_ref", required=True) or own.process,
         correlation_key=key,
-        timeout_seconds=own.timeout_seconds if own.timeout_seconds is not None else params.duration("timeout"),
+        timeout_seconds=seconds,
+        timeout_text=text,
         escalation=own.escalation or params.optional_text("escalation"),
     )
+
+
+def _timeout(fields: Fields) -> tuple[float | None, str]:
+    """How long a wait lasts: seconds, or the text of business days, whose length is known once it opens."""
+    node = fields.get("timeout")
+    if node is not None and isinstance(node.value, str) and parse_business_days(node.value) is not None:
+        return None, node.value.strip()
+    return fields.duration("timeout"), ""
 
 
 def _common(fields: Fields, base: Execution) -> dict[str, Any]:
@@ -118,16 +135,26 @@ def _common(fields: Fields, base: Execution) -> dict[str, Any]:
         "effects": fields.word("effects", ("none", "store", "external"), natural),
         "redelivery": fields.word("redelivery", ("rerun", "incident"), "rerun"),
         "retry": _read_retry(fields),
+        "states_retry": _states_retry(fields),
         "sub_verbs": fields.texts("sub_verbs"),
         "flags": tuple(read_flag(name, node, fields) for name, node in fields.mapping("flags").items()),
         "compensation": compensation,
         "compensate": fields.optional_text("compensate"),
         "decision": fields.boolean("decision"),
+        "reevaluate": _read_reevaluate(fields),
         "is_shared": _is_shared(fields),
         "task": read_task(task) if task is not None else None,
         "agent": read_agent(agent) if agent is not None else None,
         "wait": fields.word("wait", ("track", "block"), "track", {"fire-and-track": "track", "blocking": "block"}),
     }
+
+
+def _read_reevaluate(fields: Fields) -> Reevaluate:
+    is_always = fields.word("reevaluate", get_args(Reevaluate), "decisions") == "always"
+    if is_always and not fields.boolean("decision"):
+        hint = "Write decision: true, or remove the key."
+        fields.wrong(fields.get("reevaluate"), "wrong_kind", "only a decision is asked at every resume", hint)
+    return "always" if is_always else "decisions"
 
 
 def _refuse_durable_keys(fields: Fields) -> None:
@@ -180,14 +207,39 @@ def _payload_in(payload: Fields) -> dict[str, str]:
     return {argument_name(name): source for name, source in payload.text_mapping("in").items()}
 
 
+def _payload_merge(payload: Fields) -> dict[str, FlagMerge]:
+    """The rule of each path; `case.total` and `/case/total` are one path."""
+    rules: dict[str, FlagMerge] = {}
+    for written, node in payload.mapping("merge").items():
+        path = written if written.startswith("/") else pointer(tuple(map(argument_name, written.split("."))))
+        if "" in path.split("/")[1:]:
+            payload.wrong(node, "name", f"the path '{written[:80]}' names no field", "Write e.g. case.total: sum.")
+        elif path in rules:
+            payload.wrong(node, "clash", f"the path '{written}' is given twice", "Keep one.")
+        elif node.value in _ALL_MERGES:
+            rules[path] = node.value
+        else:
+            reason = f"'{node.value}' is not one of {', '.join(_ALL_MERGES)}"
+            payload.wrong(node, "unknown_value", reason)
+    return rules
+
+
 def _read_retry(fields: Fields) -> RetryPolicy:
-    policy, retry = fields.child("policy", "policy"), fields.child("retry", "retry")
+    policy, retry = _policies(fields)
     if policy is not None and retry is not None:
         for key in sorted(set(policy.keys()) & set(retry.keys())):
             fields.wrong(retry.get(key), "clash", f"'{key}' is given in both 'retry' and 'policy'", "Keep one.")
     found = [read_retry(part) for part in (policy, retry) if part is not None]
     changes = {name: value for part in found for name, value in part.items()}
     return RetryPolicy(**changes)
+
+
+def _states_retry(fields: Fields) -> bool:
+    return any(part is not None and RETRY_KEYS.intersection(part.keys()) for part in _policies(fields))
+
+
+def _policies(fields: Fields) -> tuple[Fields | None, Fields | None]:
+    return fields.child("policy", "policy"), fields.child("retry", "retry")
 
 
 def read_retry(fields: Fields) -> dict[str, Any]:
@@ -240,11 +292,13 @@ def _failure_classes(fields: Fields) -> tuple[FailureClass, ...]:
 def read_flag(written: str, node: Node, owner: Fields) -> FlagContract:
     """One flag contract; `orch.x` is another spelling of `orch_x`."""
     fields = Fields(node, "flag", owner.file, owner.report)
+    argument = _argument(fields)
     flag = FlagContract(
         name=flag_name(written, node, fields),
         type=fields.word("type", _FLAG_TYPES, "string"),
         values=fields.texts("values"),
-        initial=_initial(fields),
+        initial=None if argument else _initial(fields),
+        argument=argument,
         once=fields.boolean("once"),
         writers=fields.texts("writers"),
         merge=fields.word("merge", _ALL_MERGES, "any") if "merge" in fields else None,
@@ -260,6 +314,13 @@ def flag_name(written: str, node: Node, fields: Fields) -> str:
     if not FLAG_NAME.fullmatch(name):
         fields.wrong(node, "name", f"the flag '{written[:80]}' is not named orch_<words>", "Write e.g. orch_approved.")
     return name
+
+
+def _argument(fields: Fields) -> str:
+    """The argument that `initial: $name` stands for; empty when the first value is written out."""
+    node = fields.get("initial")
+    is_taken = node is not None and isinstance(node.value, str) and node.value.startswith("$")
+    return argument_name(node.value[1:]) if node is not None and is_taken else ""
 
 
 def _initial(fields: Fields) -> str | bool | int | None:
@@ -278,7 +339,7 @@ def _check_flag(fields: Fields, flag: FlagContract) -> None:
     if flag.type == "enum":
         if not flag.values:
             fields.wrong(None, "values", f"the enum flag '{flag.name}' lists no values", "Add values: [pending, done].")
-        elif flag.initial is None:
+        elif not flag.begins_set:
             hint = f"Add e.g. initial: {flag.values[0]}."
             fields.wrong(None, "initial", f"the enum flag '{flag.name}' has no initial value", hint)
     elif flag.values:

@@ -83,6 +83,11 @@ class HandlerRegistry:
         key = same_verb_name(verb.name)
         return self._by_verb.get((key, verb.version)) or self._by_verb.get((key, None))
 
+    def function(self, name: str) -> Any:
+        """A function by its dotted name below the listed packages, or None."""
+        found = (_attribute(path) for path in self._paths(name))
+        return next((each for each in found if callable(each)), None)
+
     def missing(self, catalogue: Catalogue) -> list[Problem]:
         """A problem for every verb that could not run: a sync one without, or any with a handler not found."""
         found: list[Problem] = []

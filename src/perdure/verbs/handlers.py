@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
 
 from perdure.agent_usage import MAX_MODEL, Meter, ModelUse
-from perdure.errors import PerdureError
 from perdure.verbs.near_names import did_you_mean
+from perdure.verbs.references import Resolver as Resolver
+from perdure.verbs.references import UnresolvableError as UnresolvableError
+from perdure.verbs.references import Wanted
 
 MARK = "__perdure_verbs__"
 Function = TypeVar("Function", bound=Callable[..., Any])
-Resolver = Callable[[str], Awaitable[Any]]
 Lent = tuple[Mapping[str, Resolver], Callable[..., Any], Any]
 """What the router lends to the calls of a verb: who resolves references, what opens its records, and the verb."""
 
@@ -70,12 +71,6 @@ class ResumptionContext(msgspec.Struct, frozen=True):
 
 SECRET = "secret"
 """The scheme of references to texts that are kept nowhere."""
-
-
-class UnresolvableError(PerdureError):
-    """A reference whose scheme nobody here can fetch."""
-
-    code = "call.unresolvable"
 
 
 class Call:
@@ -140,16 +135,20 @@ class Call:
         self._is_over = False
 
     async def resolve(self, uri: str) -> Any:
-        """Fetches what a reference such as `document://…` or `secret://…` stands for."""
+        """Fetches what a reference such as `record://company/4711` or `https://…` stands for: JSON, text or bytes.
+
+        Who fetches which scheme, how much of it and for which verbs, `resolvers` of `perdure.yaml` says.
+        """
         scheme, separator, _ = uri.partition("://")
         resolvers = self._lent[0] if self._lent is not None else self._resolvers
         resolver = resolvers.get(scheme) if separator else None
         if resolver is None:
             known = ", ".join(sorted(resolvers)) or "none"
             fact = f"nothing here fetches the scheme '{scheme}'" if separator else "it has no scheme"
-            hint = did_you_mean(scheme, resolvers) or f"Known schemes: {known}."
+            hint = did_you_mean(scheme, resolvers) or f"Known schemes: {known}. Others are added under `resolvers`."
             raise UnresolvableError("resolve", "reference", uri[:200], fact, hint)
-        found = await resolver(uri)
+        tenant, principal, _ = self._whose  # as it was made: a handler may have changed the others
+        found = await resolver(Wanted(uri, tenant, principal, self._lent[2].name if self._lent else self.verb))
         if scheme == SECRET:
             self._secrets = (*self._secrets, str(found))
         return found

@@ -28,10 +28,10 @@ def _of_verb(verb: VerbDefinition) -> Iterator[Problem]:
         yield _warning(verb, "no_sentence", "sentences.step", "it has no sentence", hint)
     if execution.kind == "sync" and execution.effects == "external" and execution.retry.max_attempts > 1:
         yield from _unsafe_retry(verb)
-    if execution.kind == "durable" and execution.timeout_seconds is None:
-        hint = "Add policy.timeout, e.g. P14D."
+    if execution.kind == "durable" and not execution.has_timeout:
+        hint = "Add policy.timeout, e.g. P14D or 5 business days."
         yield _warning(verb, "no_timeout", "execution.policy.timeout", "it may wait for ever", hint)
-    if execution.escalation is not None and execution.timeout_seconds is None:
+    if execution.escalation is not None and not execution.has_timeout:
         reason = "it escalates on a timeout that it does not have"
         yield _warning(verb, "escalation_without_timeout", "execution.policy.escalation", reason)
     if execution.process is not None:

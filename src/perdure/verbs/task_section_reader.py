@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from perdure.durations import DurationError, parse_span
+from perdure.durations import DurationError, parse_business_days, parse_span
 from perdure.human_tasks import MAX_RUNGS, RungAct, RungRule, TaskContract, ladder_of, make_rung, names_of
 from perdure.moments import is_date_time
 from perdure.verbs.mapping_reader import Fields
@@ -37,7 +37,7 @@ def read_task(fields: Fields) -> TaskContract:
 
 def _due(fields: Fields) -> str:
     text = fields.text("due")
-    if not text or placeholders(text) or is_date_time(text):
+    if not text or placeholders(text) or is_date_time(text) or parse_business_days(text) is not None:
         return text
     try:
         parse_span(text)

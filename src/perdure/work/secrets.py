@@ -17,8 +17,8 @@ from pathlib import Path
 
 import msgspec
 
-from perdure.verbs.handlers import SECRET, UnresolvableError
 from perdure.verbs.near_names import did_you_mean
+from perdure.verbs.references import UnresolvableError, Wanted
 from perdure.verbs.verb_patterns import reaches
 
 SHORTEST = 6
@@ -65,8 +65,8 @@ class VerbSecrets:
     def text(self, name: str) -> str:
         return self._secrets.text(self._verb, name)
 
-    async def __call__(self, uri: str) -> str:
-        return self.text(uri.removeprefix(f"{SECRET}://"))
+    async def __call__(self, wanted: Wanted) -> str:
+        return self.text(wanted.place)
 
 
 def _read(path: Path | None) -> str:

@@ -26,7 +26,6 @@ def field(within: Page | Locator, label: str) -> Locator:
     return within.get_by_role("textbox", name=label)
 
 
-@pytest.mark.both_stores
 def test_a_runbook_is_composed_from_forms_and_run(eyes: Eyes, server: Server) -> None:
     page = eyes.open("/compose")
     add(page, "desk.note")

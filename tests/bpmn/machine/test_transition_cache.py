@@ -210,7 +210,7 @@ COMPLETE = c.CompleteTask(node=2, who=Person("ana"))
 OTHERWISE: tuple[tuple[Any, dict[str, Any]], ...] = (
     (START, {
         "process": "q", "process_version": 2, "head": b"i" * 32, "flags": {"orch_a": True}, "start": "s",
-        "parent": "step:x:1", "business_key": "b", "idempotency_key": "i", "worker": 1,
+        "parent": "step:x:1", "business_key": "b", "idempotency_key": "i", "worker": 1, "agreed": "benign",
     }),
     (RECORD, {
         "node": 3, "attempt": 2, "job_worker": 2, "outcome": c.JobDone(b"h" * 32, {"orch_a": True}), "worker": 1,

@@ -15,7 +15,7 @@ from tests.conformance.stores import Raw
 from tests.engines.embedded.engine_world import ORIGIN, VERBS, Handlers, World, opened
 from tests.engines.embedded.process_models import line, message, service, wait
 
-pytestmark = [pytest.mark.both_stores, pytest.mark.req("V8")]
+pytestmark = [pytest.mark.both_stores(one_in=4), pytest.mark.req("V8")]
 
 CARRIED = line(
     "carried", service("a", "t.one"), wait("answer", "m"), service("b", "t.two"), messages=(message("m", key="k"),)

@@ -13,7 +13,7 @@ from perdure.kernel.kernel import Aggregate
 from tests.engines.embedded.engine_world import ORIGIN, World, opened
 from tests.engines.embedded.process_models import call, line, service, user
 
-pytestmark = pytest.mark.both_stores
+pytestmark = pytest.mark.both_stores(one_in=4)
 
 CHILD = line("child", user("ask"), service("b", "t.two"))
 PARENT = line("parent", call("inner", "child"))

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 TABLES = ("aggregate", "journal", "payload", "parked", "timer", "job", "incident", "seal")
 MEANINGLESS = {("aggregate", "number"), ("payload", "number"), ("parked", "number"), ("journal", "position")}
 """Numbers the database hands out to order rows; nothing is decided by them alone."""
 OWNER = {"aggregate": "id", "seal": "number"}
+
+
+class HasColumn(Protocol):
+    @property
+    def column(self) -> str: ...
+
+
+C = TypeVar("C", bound=HasColumn)
 
 
 class Cell(NamedTuple):
@@ -35,6 +43,15 @@ def cells(path: Path) -> Iterator[Cell]:
                 yield from (Cell(table, name, values) for name in values if (table, name) not in MEANINGLESS)
     finally:
         connection.close()
+
+
+def chosen(cells: Sequence[C], every: int) -> Iterator[tuple[int, C]]:
+    """Cells of one table with their numbers: all of the first row, and of the others every so many, on diagonals."""
+    width = len({cell.column for cell in cells})
+    for number, cell in enumerate(cells):
+        row, column = divmod(number, width)
+        if row == 0 or (row + column) % every == 0:
+            yield number, cell
 
 
 def flip(path: Path, cell: Cell, place: int) -> bool:

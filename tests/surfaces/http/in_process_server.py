@@ -16,7 +16,7 @@ from perdure.app import Perdure
 from perdure.app.access.api_keys import NewKey
 from perdure.app.configuration.server import ServerConfig
 from perdure.surfaces.http.application import make_app
-from perdure.surfaces.http.header_limits import bounded_heads
+from perdure.surfaces.http.connection_limits import bounded_heads
 from perdure.surfaces.http.middleware import Middleware
 from perdure.surfaces.http.server import listening
 from perdure.verbs import Catalogue, load_text

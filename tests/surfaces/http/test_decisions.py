@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from perdure.access.principal import Principal
-from perdure.app.webhooks.receipt import receive
+from perdure.app.webhooks.incoming_webhooks import receive
 from perdure.channels.webhook_settings import HookIn, Hooks, Secret
 from perdure.channels.webhook_signatures import sign
 from perdure.errors import RejectedError

@@ -191,3 +191,12 @@ async def test_what_an_agent_proposes_no_agent_decides_upon(tmp_path: Path) -> N
             assert (task["kind"], task["proposal"]["data"]) == ("proposal", {"verdict": "go on"})
             assert (await person("answer_decision", key=key, agree=True))["id"] == view.id
         assert (await settled(sandbox, view.id)).state == "completed"
+
+
+async def test_a_draft_is_begun_once_under_one_key(tmp_path: Path) -> None:
+    async with office(tmp_path) as place, place.agent() as agent:
+        asked = {"program": '(desk.letter :client "A")', "idempotency_key": "mine"}
+        first, second = [await agent("draft_runbook", **asked) for _ in range(2)]
+        assert first["draft"] == second["draft"] != ""
+        other = await agent("draft_runbook", **{**asked, "idempotency_key": "another"})
+        assert other["draft"] != first["draft"]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from perdure.surfaces.mcp import runbook_tools
-from perdure.surfaces.mcp.answer_size import WHOLE
-from perdure.surfaces.mcp.tool import ToolSession
+from perdure.app.operations import runbooks as operations
+from perdure.app.operations.operation import Context
+from perdure.surfaces.mcp.answer_truncation import WHOLE
 from tests.surfaces.mcp.protocol_agent import Refused
 from tests.surfaces.mcp.tool_office import office
 
@@ -135,10 +135,11 @@ async def test_steps_are_added_only_to_the_plan_that_was_looked_at(
     async with office(tmp_path) as place, place.agent() as agent:
         run = await agent("run_runbook", program='(desk.letter :client "A")')
 
-        async def overtaken(desk: ToolSession, *_: Any) -> None:
-            await desk.perdure.runbooks.extend(run["id"], '(desk.find :name "Bo")')
+        async def overtaken(context: Context, *_: Any) -> None:
+            monkeypatch.undo()
+            await context.perdure.runbooks.extend(run["id"], '(desk.find :name "Bo")')
 
-        monkeypatch.setattr(runbook_tools, "asked_first", overtaken)
+        monkeypatch.setattr(operations, "check_extension", overtaken)
         with pytest.raises(Refused) as refused:
             await agent("extend_runbook", id=run["id"], program='(desk.find :name "Cy")')
         assert refused.value.code == "command.blocked"

@@ -99,6 +99,9 @@ class MemoryDesk:
     async def answer(self, key: str, data: dict[str, Any]) -> None:
         self.answers.append((key, data))
 
+    async def events(self, id: str) -> Rows:
+        return Rows("Events", ("when", "step", "event"), (("now", "one", "StepStarted"),), "")
+
     async def incidents(self) -> Rows:
         return Rows("Incidents", ("id", "why"), (), "Nothing needs a person.")
 

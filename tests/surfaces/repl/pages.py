@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perdure.surfaces.repl.command_words import FORMS
+from perdure.surfaces.repl.command_parser import FORMS
 from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "repl.md"

@@ -426,6 +426,7 @@ def test_options_help_status_packs_and_verbs_say_what_there_is() -> None:
     assert "periodic-review" in talk.tell("options")
     assert "still to be answered: case type" in talk.tell("status")
     assert "I do not know what that means" in Talk().tell("frobnicate the gizmo")
+    assert "Nothing has been run yet." in talk.tell("events")
     assert "Nothing needs a person." in talk.tell("incidents")
     assert "No dead letters." in talk.tell("dead letters")
 

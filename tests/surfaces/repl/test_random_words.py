@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.runbooks.drafts.draft import Draft
-from perdure.surfaces.repl.command_words import FORMS, parse_command
+from perdure.surfaces.repl.command_parser import FORMS, parse_command
 from perdure.surfaces.repl.word_completion import complete
 from tests.surfaces.repl.driver import Talk
 from tests.surfaces.repl.pages import MARK, PAGE, reference

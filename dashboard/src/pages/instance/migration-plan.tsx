@@ -15,6 +15,7 @@ export function MigrationTold({ plan, name }: { plan: MigrationPlan; name: (elem
         {plan.new_verbs.map((verb) => (
           <li key={verb.token}>Verb of {name(verb.element)}: {verb.before} → {verb.after}{verb.is_running && ", once it has to be given again; what is under way ends as it began"}</li>
         ))}
+        {plan.goes_around.length > 0 && <li>Goes around {plan.goes_around.join(", ")}: it needs a reason and somebody who could have answered</li>}
       </ul>
     </div>
   );

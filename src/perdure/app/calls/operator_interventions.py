@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from perdure.app.audit.recheck import recheck
+from perdure.app.audit.quarantine_release import recheck
 from perdure.app.calls.call_journal import read
 from perdure.app.calls.view_builder import spoken_of
 from perdure.app.calls.views import CallView
-from perdure.app.runbooks.unseen_tasks import unseen_tasks
+from perdure.app.instances.incident_retry import retry_tokens
+from perdure.app.runbooks.step_human_tasks import unseen_tasks
 from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.kernel.kernel import Prepared
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
     from perdure.app.operations.operation import Context
 
 
-async def retry(context: Context, id: str) -> CallView | InstanceView:
+async def retry(context: Context, id: str, confirm: str = "", phrase: str = "") -> CallView | InstanceView:
     """Try again what an incident stopped, in the call itself or in the process that carries it."""
     runtime, call = context.runtime, parse_id(id)
     if (instance := await _stuck_instance(context, call)) is not None:
-        await context.perdure.instances.retry(id_text(instance))
+        await _check_inside(context, "call.retry", instance)
+        await retry_tokens(context, id_text(instance), None, confirm=confirm, phrase=phrase)
         return await _shown(context, call)
     state: Runbook = (await read(runtime, context.origin, id)).state
     number = spoken_of(state) or 1
@@ -44,6 +46,7 @@ async def resolve(context: Context, id: str, result: Any, error: str | None, rea
     """End by hand what an incident stopped, with a result or an error."""
     call = parse_id(id)
     if (instance := await _stuck_instance(context, call)) is not None:
+        await _check_inside(context, "call.resolve", instance)
         await context.perdure.instances.resolve(id_text(instance), data=result, error=error or "", reason=reason)
         return await _shown(context, call)
     aggregate = await read(context.runtime, context.origin, id)
@@ -97,6 +100,12 @@ async def approve(context: Context, id: str, number: int) -> CallView:
     assert answer.aggregate is not None
     await recheck(context.runtime, answer.aggregate)
     return await context.calls.view(answer.aggregate)
+
+
+async def _check_inside(context: Context, operation: str, instance: Id) -> None:
+    """Refuse a key that may use a verb, and does not reach the verbs of the process that is stuck behind it."""
+    if context.is_narrow:
+        context.check_all(operation, await context.perdure.data_verbs.of_id(id_text(instance)))
 
 
 async def _shown(context: Context, id: Id) -> CallView | InstanceView:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from perdure.app.calls.views import CallView, CarrierView, call_view
-from perdure.app.quarantine import QUARANTINED, quarantined
+from perdure.app.quarantine_views import QUARANTINED, quarantined
 from perdure.app.runbooks.open_proposal import proposal_of
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin

@@ -8,8 +8,11 @@ from typing import Any
 
 import msgspec
 
+from perdure.app.configuration.calendars import read_calendars
+from perdure.app.configuration.resolvers import ResolverSettings, read_resolvers
 from perdure.app.configuration.server import SECRET_FILE, SERVER_KEYS, ServerConfig, read_server
 from perdure.app.configuration.telemetry import read_telemetry
+from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks, read_hooks
 from perdure.errors import DefinitionError, StoreSettingError
 from perdure.telemetry import TelemetrySettings
@@ -27,7 +30,8 @@ SEAL_SECONDS = 10.0
 CONFIG_KEYS = frozenset(
     {
         "store", "engine", "definitions", "models", "packs", "handlers", "environment", "retention", "seal", "server",
-        "hooks", "telemetry", "secrets",
+        "hooks", "telemetry", "secrets", "resolvers", "calendars",
+        "calendar", "blobs",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
@@ -55,6 +59,9 @@ class Config(msgspec.Struct, frozen=True):
     hooks: Hooks = Hooks()
     telemetry: TelemetrySettings = TelemetrySettings()
     secrets: Mapping[str, Secret] = {}
+    resolvers: Mapping[str, ResolverSettings] = {}
+    calendars: Calendars | None = None
+    blobs: str = ""
     folder: Path = Path()
 
 
@@ -98,6 +105,9 @@ def _read(fields: Fields, folder: Path) -> Config:
         hooks=_hooks(fields, folder),
         telemetry=read_telemetry(fields),
         secrets=_secrets(fields, folder),
+        resolvers=read_resolvers(fields),
+        calendars=read_calendars(fields),
+        blobs=absolute_blobs(fields.text("blobs"), folder),
         folder=folder,
     )
 
@@ -160,3 +170,8 @@ def absolute_store(url: str, folder: Path) -> str:
     if url.startswith(prefix) and path and not path.startswith("/"):
         return prefix + str(folder / path)
     return url
+
+
+def absolute_blobs(place: str, folder: Path) -> str:
+    """A relative folder of blobs is relative to the configuration; empty: beside the store."""
+    return str(folder / place) if place and "://" not in place else place

@@ -24,10 +24,11 @@ from perdure.app.operations.calls import (
 from perdure.app.operations.dead_letters import DiscardLetter
 from perdure.app.operations.instances import ShowInstance, show_instance
 from perdure.app.operations.overview import show_overview
-from perdure.app.operations.request_fields import ById, Nothing, Paged
+from perdure.app.operations.request_fields import Nothing, Paged
 from perdure.app.operations.verbs import ShowVerb, show_verb
 from perdure.app.overview.overview import Overview
-from perdure.app.quarantine import QUARANTINED
+from perdure.app.quarantine_views import QUARANTINED
+from perdure.app.tracebacks import TracebackView
 from perdure.errors import CallFailedError, DamagedPayloadError, QuarantinedError, RejectedError, Rejection
 from perdure.runbooks.executor.call_executor import index_text
 
@@ -97,13 +98,22 @@ class CallDesk(Desk):
             found.append(await self._shown(id))
         return found
 
+    async def traceback(self, id: str) -> TracebackView:
+        """The traceback that the latest failed attempt of a call, a step (`<id>:<step>`) or an instance left."""
+        return await self._performer.ask(incidents.show_traceback, incidents.ShowTraceback(id))
+
     async def overview(self) -> Overview:
         """How things stand: what needs the principal, what is stuck, what runs, how much went through in a day."""
         return await self._performer.ask(show_overview, Nothing())
 
-    async def retry(self, id: str, *, seen: int | None = None) -> CallView | InstanceView:
-        """Try again what an incident stopped, in the call itself or in the process that carries it."""
-        return await self._performer.ask(calls.retry_call, ById(id), seen=seen)
+    async def retry(
+        self, id: str, *, seen: int | None = None, confirm: str = "", phrase: str = ""
+    ) -> CallView | InstanceView:
+        """Try again what an incident stopped, in the call itself or in the process that carries it.
+
+        For whoever comes through a server, a called process that has become graver needs `confirm`.
+        """
+        return await self._performer.ask(calls.retry_call, calls.RetryCall(id, confirm, phrase), seen=seen)
 
     async def resolve(
         self, id: str, result: Any = None, *, error: str | None = None, reason: str = "", seen: int | None = None

@@ -103,10 +103,13 @@ class InstanceDesk(Desk):
 
     async def retry(
         self, id: str, token: int | None = None, *, flags: Flags | None = None, reason: str = "",
-        seen: int | None = None,
+        seen: int | None = None, confirm: str = "", phrase: str = "",
     ) -> InstanceView:  # fmt: skip
-        """Try again what an incident stopped; without a token, every incident of the instance."""
-        request = RetryInstance(id, token, dict(flags or {}), reason)
+        """Try again what an incident stopped; without a token, every incident of the instance.
+
+        For whoever comes through a server, a called process that has become graver needs `confirm`, as its start does.
+        """
+        request = RetryInstance(id, token, dict(flags or {}), reason, confirm, phrase)
         return await self._performer.ask(instances.retry_instance, request, seen=seen)
 
     async def resolve(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
+from copy import copy
 
+from perdure.access.principal import EVERY_VERB
+from perdure.access.verb_reach import may_read
+from perdure.app.access.data_verbs import DataVerbs
 from perdure.app.feed.journal_tail import RECORDS_AT_ONCE, FeedItem, Place, Placed, feed_scope
 from perdure.app.lists.cursors import DEFAULT_LIMIT, Page, checked_limit, cursor_of, place_of
 from perdure.app.runtime import Runtime
-from perdure.errors import RejectedError, Rejection
+from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 
 __all__ = ["Feed", "FeedItem"]
@@ -28,10 +32,19 @@ class Feed:
     """
 
     def __init__(self, runtime: Runtime, origin: Origin) -> None:
+        self._runtime = runtime
+        self._origin = origin
         self._store = runtime.store
         self._tail = runtime.tail
         self._tenant = origin.tenant
         self._scope = feed_scope(origin.tenant)
+        self._verbs: tuple[str, ...] = EVERY_VERB
+
+    def seen_by(self, verbs: tuple[str, ...]) -> Feed:
+        """The same for whose key reaches some verbs only: what happened to things of other verbs is left out."""
+        made = copy(self)
+        made._verbs = verbs
+        return made
 
     async def end(self) -> str:
         """The cursor of now: who takes it before listing and follows from it misses nothing."""
@@ -44,7 +57,7 @@ class Feed:
         found: list[Placed] = []
         for _ in range(PAGES_LOOKED_AT):
             items, end = await self._stored(place)
-            found.extend(items)
+            found.extend(await self._reached(items))
             if len(found) >= limit or end == place[0]:
                 break
             place = (end, WHOLE)
@@ -69,6 +82,8 @@ class Feed:
                 place = (tail.end, WHOLE)
             while not tail.is_closed:
                 items, place = await self._next(place, pulse_seconds)
+                if items:
+                    items = await self._reached_items(items) or None
                 if items is not None:
                     yield items
         finally:
@@ -94,6 +109,25 @@ class Feed:
         rows = await self._store.feed(position if seen >= WHOLE else position - 1, RECORDS_AT_ONCE)
         items = [each for row in rows if row.tenant == self._tenant for each in self._tail.items_of(row)]
         return [each for each in items if each[0] > place], rows[-1].cursor if rows else position
+
+    async def _reached(self, items: list[Placed]) -> list[Placed]:
+        kept = await self._reached_ids(item.id for _, item in items)
+        return [each for each in items if each[1].id in kept]
+
+    async def _reached_items(self, items: list[FeedItem]) -> list[FeedItem]:
+        kept = await self._reached_ids(item.id for item in items)
+        return [each for each in items if each.id in kept]
+
+    async def _reached_ids(self, ids: Iterable[str]) -> set[str]:
+        """Those whose data come from verbs that are reached. Each batch is looked at anew: a runbook may grow."""
+        every = set(ids)
+        return every if EVERY_VERB[0] in self._verbs else {id for id in every if await self._is_reached(id)}
+
+    async def _is_reached(self, id: str) -> bool:
+        try:
+            return may_read(self._verbs, await DataVerbs(self._runtime, self._origin).of_id(id))
+        except (QuarantinedError, RejectedError):
+            return False  # gone or damaged: nobody knows which verbs its data came from
 
     async def _checked(self, after: str) -> Place:
         place = place_of(self._scope, after, tuple[int, int])

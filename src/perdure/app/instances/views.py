@@ -19,8 +19,8 @@ from perdure.bpmn.machine.transition_cache import samples
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import copied, digest_text
-from perdure.processes.forms import NO_FORM, Form
 from perdure.processes.plan_cache import Definition
+from perdure.processes.wait_schemas import NO_FORM, Form
 from perdure.runbooks.machine.journal_entries import TIMES
 from perdure.sources import Micros, id_text, iso
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from copy import copy
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
-from msgspec.structs import replace
-
 from perdure.access.principal import EVERY_VERB
-from perdure.app.access.redaction import hidden_row, hidden_wait, may_read
+from perdure.access.verb_reach import may_read
+from perdure.app.access.data_verbs import DataVerbs
+from perdure.app.access.redaction import closed_row
 from perdure.app.calls.views import waiting_view
 from perdure.app.incidents import CALL, CAUSES, actions_of, damage_actions_of, verbs_at
 from perdure.app.lists.cursors import Page, check_state, checked_limit, cursor_of, place_of
@@ -23,7 +23,7 @@ from perdure.app.operations.request_fields import Paged
 from perdure.app.operations.runbooks import ListRunbooks
 from perdure.app.operations.tasks import ListTasks
 from perdure.app.processes.processes import Views
-from perdure.app.quarantine import QUARANTINED
+from perdure.app.quarantine_views import QUARANTINED
 from perdure.app.runtime import Runtime
 from perdure.app.tasks.tasks import TaskOperations, Wanted
 from perdure.app.tasks.views import TaskView
@@ -82,21 +82,30 @@ class Fetch(Protocol[P_contra]):
 class Lists:
     """The lists of one tenant, as operations ask for them."""
 
-    def __init__(self, runtime: Runtime, origin: Origin, tasks: TaskOperations, views: Views) -> None:
+    def __init__(
+        self, runtime: Runtime, origin: Origin, tasks: TaskOperations, views: Views, data_verbs: DataVerbs
+    ) -> None:
         self._runtime = runtime
         self._lists = runtime.store.lists
         self._origin = origin
         self._tenant = origin.tenant
         self._tasks = tasks
         self._rows = Rows(runtime, views)
+        self._data_verbs = data_verbs
         self._verbs: tuple[str, ...] = EVERY_VERB
 
     def seen_by(self, verbs: tuple[str, ...]) -> Lists:
-        """The same for whose key reaches some verbs only: of what others do they see that it is there, not what it is
-        about, and find nothing by its values."""
+        """The same for whose key reaches some verbs only: things whose data come from others are left out."""
         made = copy(self)
         made._verbs = verbs
         return made
+
+    @property
+    def is_narrow(self) -> bool:
+        return EVERY_VERB[0] not in self._verbs
+
+    def _reaches(self, verbs: Iterable[str]) -> bool:
+        return may_read(self._verbs, verbs)
 
     async def runbooks(self, request: ListRunbooks) -> Page[RunbookRow]:
         """Runbooks and drafts, calls, or both; by words they come field by field."""
@@ -105,7 +114,7 @@ class Lists:
         scope = ("runbooks", self._tenant, kind, state, case, q)
 
         async def row(candidate: Candidate) -> RunbookRow | None:
-            found = await self._runbook(candidate.what, is_found=bool(q))
+            found = await self._runbook(candidate.what)
             if found is None or _is_unreadable(found):
                 return found
             is_wanted = _is_of(found, kind) and _is_in(found, state) and case in ("", found.case)
@@ -137,7 +146,7 @@ class Lists:
             id: Id | None = candidate.what
             if id and len(wanted) > 1 and not set(wanted) <= set(await self._lists.index_of(id)):
                 return None
-            found = await self._runbook(id, is_found=bool(wanted))
+            found = await self._runbook(id)
             if found is None or _is_unreadable(found):
                 return found
             is_wanted = _is_in(found, state) and (bool(wanted) or (bool(found.verb) and verb in ("", found.verb)))
@@ -188,17 +197,19 @@ class Lists:
 
         return fetch
 
-    async def _runbook(self, id: Id | None, is_found: bool = False) -> RunbookRow | None:
-        """`is_found`: by its values, which only those may look for who may see them."""
+    async def _runbook(self, id: Id | None) -> RunbookRow | None:
         try:
             if not id:
                 return None
             aggregate = await self._runtime.kernel.read(id, self._origin)
-            if aggregate.kind != RUNBOOK or may_read(self._verbs, (step.verb for step in aggregate.state.steps)):
+            if not self.is_narrow:
                 return await self._rows.runbook(aggregate)
-            return None if is_found else hidden_row(await self._rows.runbook(aggregate))
+            if not self._reaches(await self._data_verbs.of(aggregate)):
+                return None
+            row = await self._rows.runbook(aggregate)
+            return row if self._reaches(await self._data_verbs.inside(aggregate)) else closed_row(row)
         except QuarantinedError:
-            return quarantined_row(id) if id else None
+            return quarantined_row(id) if id and not self.is_narrow else None
         except RejectedError:
             return None  # gone, or never there: an index row of something else
 
@@ -231,6 +242,11 @@ class Lists:
             return await self._page(scope, tuple[int, bytes], request, self._set_aside(INSTANCE), row)
         return await self._page(scope, bytes, request, fetch, row)
 
+    def instance_place(self, request: ListInstances) -> str:
+        """The cursor behind an instance of this list."""
+        scope = ("instances", self._tenant, request.process, request.state, request.business_key)
+        return cursor_of(scope, bytes(parse_id(request.after or "", "instance")))
+
     def _set_aside(self, kind: str) -> Fetch[tuple[int, bytes]]:
         """Those in quarantine, found first to begin with."""
 
@@ -242,9 +258,12 @@ class Lists:
 
     async def _instance(self, id: Id | None) -> InstanceRow | None:
         try:
-            return await self._rows.instance(await self._runtime.kernel.read(id, self._origin)) if id else None
+            aggregate = await self._runtime.kernel.read(id, self._origin) if id else None
+            if aggregate is None or (self.is_narrow and not self._reaches(await self._data_verbs.of(aggregate))):
+                return None
+            return await self._rows.instance(aggregate)
         except QuarantinedError:
-            return quarantined_instance(id) if id else None
+            return quarantined_instance(id) if id and not self.is_narrow else None
         except RejectedError:
             return None
 
@@ -263,14 +282,23 @@ class Lists:
         try:
             aggregate = await self._runtime.kernel.read(row.aggregate, self._origin)
         except QuarantinedError:
-            return ParkedItem(row.key, letters, row.step, row.name, QUARANTINED)
+            return ParkedItem(row.key, letters, row.step, row.name, QUARANTINED) if not self.is_narrow else None
         except RejectedError:
             return None
+        if self.is_narrow and not self._reaches(self._data_verbs.of_step(aggregate, row.step)):
+            return None
         shown = await self._rows.runbook(aggregate)
-        step = aggregate.state.steps[row.step - 1]
-        waiting = waiting_view(aggregate.id, step, await self._rows.carrier(aggregate, row.step), row.step)
-        item = ParkedItem(row.key, letters, row.step, step.verb, shown.state, shown.title, shown.case, waiting)
-        return item if may_read(self._verbs, [step.verb]) else hidden_wait(item)
+        step, title = aggregate.state.steps[row.step - 1], await self._title(aggregate, row.step, shown.title)
+        is_closed = self.is_narrow and not self._reaches(await self._data_verbs.of_carrier(aggregate, row.step))
+        carrier = await self._rows.carrier(aggregate, row.step) if not is_closed else None
+        waiting = waiting_view(aggregate.id, step, carrier, row.step)
+        return ParkedItem(row.key, letters, row.step, step.verb, shown.state, title, shown.case, waiting)
+
+    async def _title(self, aggregate: Aggregate, number: int, title: str) -> str:
+        """The title of a runbook, which may be about any of its steps; for others the verb of the one that matters."""
+        if not self.is_narrow or self._reaches(await self._data_verbs.of(aggregate)):
+            return title
+        return str(aggregate.state.steps[number - 1].verb) if aggregate.kind == RUNBOOK else ""
 
     async def incidents(self, request: Paged) -> Page[StuckView]:
         """Open incidents and damaged work, oldest first, each with its cause and every action that applies to it."""
@@ -286,8 +314,13 @@ class Lists:
         scope = ("incidents", self._tenant)
         return await self._page(scope, tuple[int, bytes, int], request, fetch, self._incident)
 
-    async def _damage(self, row: SetAside) -> StuckView:
-        """Damaged work: of what can be read it can be stopped, and the data of a call amended."""
+    async def _damage(self, row: SetAside) -> StuckView | None:
+        """Damaged work: of what can be read it can be stopped, and the data of a call amended.
+
+        Nobody knows which verbs damaged data come from: it is for keys that reach every verb.
+        """
+        if self.is_narrow:
+            return None
         letters, text = id_text(row.aggregate), str(row.error)
         stopped = id_text(await concerned(self._runtime, self._origin, row.aggregate))
         kind, verbs = row.kind, list[str]()
@@ -299,11 +332,10 @@ class Lists:
             actions = damage_actions_of(kind, letters)
         except (QuarantinedError, RejectedError):
             actions = []
-        view = StuckView(
+        return StuckView(
             letters, kind, 0, row.error.code, iso(row.found_at), text, row.error.thing, "", stopped, QUARANTINED,
             text, verbs, actions,
         )  # fmt: skip
-        return view if self._verbs == EVERY_VERB else replace(view, text="", cause="")
 
     async def _incident(self, candidate: Candidate) -> StuckView | None:
         if isinstance(candidate.what, SetAside):
@@ -316,8 +348,10 @@ class Lists:
         except QuarantinedError as error:
             text = str(error)
             view = StuckView(letters, "", row.step, error.code, since, text, state=QUARANTINED, cause=text)
-            return None if is_told else view
+            return None if is_told or self.is_narrow else view
         except RejectedError:
+            return None
+        if self.is_narrow and not self._reaches(await self._data_verbs.of_place(aggregate, row.step)):
             return None
         place, stopped = await self._stuck(aggregate, row.step), letters
         if aggregate.kind != RUNBOOK:
@@ -325,11 +359,11 @@ class Lists:
         verbs = await verbs_at(self._runtime, aggregate, row.step)
         can, cause = self._runtime.engine.capabilities, CAUSES.get(row.code, "") or place.text
         actions = [each for each in actions_of(place.kind, letters, row.step) if getattr(can, each.act, True)]
-        view = StuckView(
-            letters, place.kind, row.step, row.code, since, place.text, place.name, place.title, stopped,
+        title = await self._title(aggregate, row.step, place.title)
+        return StuckView(
+            letters, place.kind, row.step, row.code, since, place.text, place.name, title, stopped,
             aggregate.state.status, cause, verbs, actions,
         )  # fmt: skip
-        return view if may_read(self._verbs, verbs) else replace(view, text="", title="", cause="")
 
     async def _stuck(self, aggregate: Aggregate, number: int) -> StuckPlace:
         """The step of a call or a runbook, or the token of an instance, that an incident stopped."""
@@ -350,8 +384,9 @@ class Lists:
             rows = await self._lists.dead_letters(self._tenant, place or (-(2**62), 0), most)
             return [Candidate((letter.received_at, number), letter) for number, letter in rows]
 
-        async def row(candidate: Candidate) -> DeadLetterItem:
-            return dead_letter(candidate.what)
+        async def row(candidate: Candidate) -> DeadLetterItem | None:
+            found = dead_letter(candidate.what)
+            return found if not self.is_narrow or self._reaches(await self._data_verbs.of_letter(found)) else None
 
         return await self._page(("dead letters", self._tenant), tuple[int, int], request, fetch, row)
 
@@ -368,11 +403,20 @@ class Lists:
 
         async def row(candidate: Candidate) -> TaskView | None:
             found: WaitFound = candidate.what
-            return await self._tasks.open_at(found, wanted)
+            return await self._tasks.open_at(found, wanted) if await self._is_task_reached(found) else None
 
         who = (self._origin.principal, *self._origin.groups) if mine else ()
         scope = ("tasks", self._tenant, assignee, group, f"{mine}{unclaimed}{overdue}", state, *who)
         return await self._page(scope, int, request, fetch, row)
+
+    async def _is_task_reached(self, row: WaitFound) -> bool:
+        if not self.is_narrow:
+            return True
+        try:
+            aggregate = await self._runtime.kernel.read(row.aggregate, self._origin)
+            return self._reaches(await self._data_verbs.of_place(aggregate, row.step))
+        except (QuarantinedError, RejectedError):
+            return False
 
     # --- inside --------------------------------------------------------------------------------------------------
 
@@ -385,20 +429,25 @@ class Lists:
         await self._runtime.store.set_aside.refresh()
         place: P | None = place_of(scope, after, shape) if after is not None else None
         found: list[T] = []
-        looked_at, most = 0, limit
+        looked_at, most, wanted = 0, limit, limit + self.is_narrow
+        ends: list[P] = []
         while looked_at < MOST_LOOKED_AT:
             candidates = await fetch(place, most + 1)
             rows = await asyncio.gather(*(make(each) for each in candidates[:most]))
             for candidate, row in zip(candidates, rows, strict=False):
                 place, looked_at = candidate.place, looked_at + 1
-                found.extend([row] if row is not None else [])
-                if len(found) == limit:
+                if row is not None:
+                    found.append(row)
+                    ends.append(candidate.place)
+                if len(found) == wanted:
+                    if self.is_narrow:  # only what is reached says that there is more
+                        return Page(found[:limit], cursor_of(scope, ends[limit - 1]))
                     has_more = candidate is not candidates[-1] or await _goes_on(fetch, candidate.place)
                     return Page(found, cursor_of(scope, candidate.place) if has_more else None)
             if len(candidates) <= most and (not candidates or not await _goes_on(fetch, candidates[-1].place)):
                 return Page(found, None)
             most = max(most, LATER_LOOKS)
-        return Page(found, cursor_of(scope, place))
+        return Page(found[:limit], cursor_of(scope, place))
 
 
 async def _goes_on(fetch: Fetch[Any], place: Any) -> bool:

@@ -8,7 +8,7 @@ from perdure.app.calls.views import CarrierView, waiting_view
 from perdure.app.instances.views import InstanceView
 from perdure.app.lists.list_rows import InstanceRow, RunbookRow
 from perdure.app.processes.processes import Views
-from perdure.app.quarantine import QUARANTINED, quarantined
+from perdure.app.quarantine_views import QUARANTINED, quarantined
 from perdure.app.runbooks.views import StepView, brief, step_view, wait_text
 from perdure.app.runtime import Runtime
 from perdure.errors import QuarantinedError, RejectedError

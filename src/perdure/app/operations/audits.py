@@ -6,7 +6,7 @@ from typing import Literal
 
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.request_fields import Id
-from perdure.app.operations.verb_scopes import EVERY_VERB_OF_ID
+from perdure.app.operations.verb_scopes import EVERY_VERB_INSIDE
 
 TAG = "audit"
 
@@ -18,19 +18,21 @@ class Export(Request, frozen=True):
     format: Literal["json", "html"] = "json"
 
 
-@operation("audit.export", Route("GET", "/calls/{id}/export"), tag=TAG, scope=EVERY_VERB_OF_ID, computes=True)
+@operation("audit.export", Route("GET", "/calls/{id}/export"), tag=TAG, scope=EVERY_VERB_INSIDE, computes=True)
 async def export_call(context: Context, request: Export) -> bytes:
     """Everything that happened in a call."""
     return await _document(context, request)
 
 
-@operation("audit.export", Route("GET", "/instances/{id}/export"), tag=TAG, scope=EVERY_VERB_OF_ID, computes=True)
+@operation("audit.export", Route("GET", "/instances/{id}/export"), tag=TAG, scope=EVERY_VERB_INSIDE, computes=True)
 async def export_instance(context: Context, request: Export) -> bytes:
     """Everything that happened in an instance."""
     return await _document(context, request)
 
 
-@operation("audit.export", Route("GET", "/runbooks/{id}/export"), tag="runbooks", scope=EVERY_VERB_OF_ID, computes=True)
+@operation(
+    "audit.export", Route("GET", "/runbooks/{id}/export"), tag="runbooks", scope=EVERY_VERB_INSIDE, computes=True
+)
 async def export_runbook(context: Context, request: Export) -> bytes:
     """Everything that happened in a runbook, to be checked by anybody without a store."""
     return await _document(context, request)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from perdure.app.audit.recheck import recheck
+from perdure.app.audit.quarantine_release import recheck
 from perdure.app.calls import operator_interventions
 from perdure.app.calls.amendment_list import Correction, corrections_of
 from perdure.app.calls.call_journal import read
@@ -102,7 +102,7 @@ class EraseCall(Request, frozen=True):
 async def list_calls(context: Context, request: ListCalls) -> Page[RunbookRow]:
     """Calls, newest first; with `verb` and `where`, those whose indexed values fit.
 
-    Of calls whose verb a key does not reach it sees that they are there, and finds none by its values.
+    A key sees those whose verb it reaches.
     """
     if not request.q:
         return await context.lists.calls(request)
@@ -136,10 +136,17 @@ async def cancel_call(context: Context, request: CancelCall) -> CallView:
     return await context.calls.ask(request.id, Cancel(request.reason))
 
 
+class RetryCall(ById, frozen=True):
+    """A call to try again, confirmed where its process calls one that has become graver."""
+
+    confirm: str = ""
+    phrase: str = ""
+
+
 @operation("call.retry", Route("POST", "/calls/{id}/retry"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
-async def retry_call(context: Context, request: ById) -> CallView | InstanceView:
+async def retry_call(context: Context, request: RetryCall) -> CallView | InstanceView:
     """Try again what an incident stopped, in the call itself or in the process that carries it."""
-    return await operator_interventions.retry(context, request.id)
+    return await operator_interventions.retry(context, request.id, request.confirm, request.phrase)
 
 
 @operation(
@@ -152,7 +159,7 @@ async def retry_call(context: Context, request: ById) -> CallView | InstanceView
 async def resolve_call(context: Context, request: ResolveCall) -> CallView | InstanceView:
     """End by hand what an incident stopped, with a result or an error."""
     perdure = context.perdure
-    await check_added(perdure, context.principal, await perdure.waits.verbs_of(request.id), request.result)
+    await check_added(perdure, context.principal, await perdure.data_verbs.of_id(request.id), request.result)
     return await operator_interventions.resolve(context, request.id, request.result, request.error, request.reason)
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
-from perdure.access.principal import EVERY_VERB
 from perdure.app.calls.views import ReceiptView
 from perdure.app.lists.cursors import Page
 from perdure.app.lists.list_rows import DeadLetterItem
@@ -49,12 +46,10 @@ class DiscardLetter(Request, frozen=True):
 async def list_letters(context: Context, request: Paged) -> Page[DeadLetterItem]:
     """What could not be delivered, oldest first, and why.
 
-    What a letter brings is told to those whose key reaches every verb: nobody knows which one it was for.
+    A key sees completions that name a verb it reaches. Of all others nobody knows which verb they were for: they are
+    for keys that reach every verb.
     """
-    page = await context.lists.dead_letters(request)
-    if EVERY_VERB[0] in context.principal.verbs:
-        return page
-    return Page([replace(each, message=None) for each in page.items], page.next)
+    return await context.lists.dead_letters(request)
 
 
 @operation(
@@ -76,7 +71,7 @@ async def replay_letter(context: Context, request: ReplayLetter) -> ReceiptView:
     if letter is None or letter.kind not in (MESSAGE, SIGNAL):
         return await context.perdure._receipt(await runtime.intake.replay(message_id, origin, request.key))
     chosen = parse_id(request.instance, "instance") if request.instance else None
-    vet = vetted(context, "dead-letter.replay", data, request.confirm, request.phrase)
+    vet = vetted(context, "dead-letter.replay", data, request.confirm, request.phrase, message_id)
     told = await runtime.engine.replay(message_id, origin, key=request.key, instance=chosen, vet=vet)
     return ReceiptView(told.outcome, message_id, told.reason)
 
@@ -85,6 +80,8 @@ async def _check_letter(context: Context, request: ReplayLetter) -> Data | None:
     """The data that a message brings; a completion is refused to a principal that may not send it."""
     perdure, principal = context.perdure, context.principal
     letter = await perdure.letter(request.message_id)
+    if context.is_narrow:
+        context.check_all("dead-letter.replay", await perdure.data_verbs.of_letter(letter))
     message = letter.message if isinstance(letter.message, dict) else {}
     if letter.kind == COMPLETION:
         verb, key = str(message.get("verb", "")), request.key or letter.key
@@ -108,8 +105,7 @@ async def discard_letter(context: Context, request: DiscardLetter) -> None:
         letter = await perdure.letter(request.message_id)
     except RejectedError:
         letter = None  # discarding says whether it was dealt with, or never came
-    if letter is not None and letter.kind == COMPLETION:
-        verb = str(letter.message.get("verb", "")) if isinstance(letter.message, dict) else ""
-        await check_reach(perdure, context.principal, "dead-letter.discard", letter.key, verb)
+    if letter is not None and context.is_narrow:
+        context.check_all("dead-letter.discard", await perdure.data_verbs.of_letter(letter))
     check_key("discard", "dead letter", request.message_id)
     await context.runtime.intake.discard(request.message_id, request.reason, context.origin)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Annotated
+
+from msgspec import Meta
 
 from perdure.app.calls.views import EventView
 from perdure.app.feed.feed import FeedItem
 from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.request_fields import After, Id, Limit
-from perdure.app.operations.verb_scopes import EVERY_VERB_OF_ID, NO_VERB, VERB_OF_INSTANCE
+from perdure.app.operations.verb_scopes import EVERY_VERB_INSIDE, EVERY_VERB_OF_ID, REDACTED, VERBS_OF_INSTANCE
+from perdure.app.outcomes.event_table import OutcomeEvent
 from perdure.errors import RejectedError, Rejection
 
 TAG = "events"
@@ -30,11 +34,21 @@ class FollowJournal(Request, frozen=True):
     limit: Limit = 50
 
 
-@operation("event.read", Route("GET", "/events"), tag=TAG, scope=NO_VERB)
+class FollowOutcomes(Request, frozen=True):
+    """A call or a runbook, one of its steps or all (0), and the cursor of the last event that was seen."""
+
+    id: Id
+    step: Annotated[int, Meta(ge=0)] = 0
+    after: After = None
+    limit: Limit = 50
+
+
+@operation("event.read", Route("GET", "/events"), tag=TAG, scope=REDACTED)
 async def follow_events(context: Context, request: FollowFeed) -> Page[FeedItem]:
     """Everything that happens, in order, without gaps: as `text/event-stream` from a cursor (`Last-Event-ID` or
-    `after`) or from now on; else a page of what has happened."""
-    return await context.perdure.feed.read(request.after or None, request.limit)
+    `after`) or from now on; else a page of what has happened. A key is told what happens to things whose data come from
+    verbs that it reaches."""
+    return await context.feed.read(request.after or None, request.limit)
 
 
 @operation("runbook.read", Route("GET", "/runbooks/{id}/events"), tag=TAG, scope=EVERY_VERB_OF_ID)
@@ -51,11 +65,37 @@ async def follow_call(context: Context, request: FollowJournal) -> Page[EventVie
     return await _page(context.perdure.events(request.id, after=record), request.limit)
 
 
-@operation("instance.read", Route("GET", "/instances/{id}/events"), tag="instances", scope=VERB_OF_INSTANCE)
+@operation("instance.read", Route("GET", "/instances/{id}/events"), tag="instances", scope=VERBS_OF_INSTANCE)
 async def follow_instance(context: Context, request: FollowJournal) -> Page[EventView]:
     """The journal of an instance, oldest first; as `text/event-stream` with what is still to come."""
     record, _ = place_in_journal(request.after)
     return await _page(context.perdure.instances.events(request.id, after=record), request.limit)
+
+
+@operation("call.read", Route("GET", "/calls/{id}/outcome-events"), tag=TAG, scope=EVERY_VERB_INSIDE)
+async def follow_call_outcomes(context: Context, request: FollowOutcomes) -> Page[OutcomeEvent]:
+    """The outcome events of a call, oldest first: started, parked and for what, resumed, escalated, stuck, ended.
+
+    As `text/event-stream` with what is still to come. They are read from the journals of the call and of the process
+    that carries it.
+    """
+    return await _outcomes(context, request)
+
+
+@operation("runbook.read", Route("GET", "/runbooks/{id}/outcome-events"), tag=TAG, scope=EVERY_VERB_INSIDE)
+async def follow_runbook_outcomes(context: Context, request: FollowOutcomes) -> Page[OutcomeEvent]:
+    """The outcome events of the steps of a runbook, oldest first; as `text/event-stream` with what is still to come."""
+    return await _outcomes(context, request)
+
+
+async def _outcomes(context: Context, request: FollowOutcomes) -> Page[OutcomeEvent]:
+    found: list[OutcomeEvent] = []
+    events = context.perdure.outcome_events(request.id, after=request.after or "", step=request.step)
+    async for event in events:
+        if len(found) == request.limit:
+            return Page(found, found[-1].cursor)
+        found.append(event)
+    return Page(found)
 
 
 async def _page(events: AsyncIterator[EventView], limit: int) -> Page[EventView]:

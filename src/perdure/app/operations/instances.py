@@ -6,8 +6,9 @@ from contextlib import suppress
 from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, field
+from msgspec.structs import replace
 
-from perdure.app.access.redaction import redact
+from perdure.app.instances.incident_retry import retry_tokens, stuck_tokens
 from perdure.app.instances.replay import DiagramView, marks_view, replay_instance
 from perdure.app.instances.views import InstanceView, incidents_of
 from perdure.app.lists.cursors import Page, check_state
@@ -27,13 +28,12 @@ from perdure.app.operations.request_fields import (
     Word,
     waited,
 )
-from perdure.app.operations.verb_scopes import REDACTED, VERB_OF_INSTANCE, VERB_OF_PROCESS
+from perdure.app.operations.verb_scopes import REDACTED, VERBS_OF_INSTANCE, VERBS_OF_VERSION
 from perdure.app.runbooks.confirmation import check_confirmed, plan_of_starts, use_confirmation
 from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE
 from perdure.bpmn.machine.state import ENDED, Status
 from perdure.engine import MigrationPlan
 from perdure.errors import QuarantinedError, RejectedError, Rejection
-from perdure.kernel.kernel import Aggregate
 from perdure.sources import id_text, parse_id
 from perdure.store.lists import AFTER_IDS
 from perdure.verb_contract import tier_rank
@@ -144,12 +144,17 @@ class CancelInstance(Request, frozen=True):
 
 
 class RetryInstance(Request, frozen=True):
-    """The token to try again; default: every stuck token."""
+    """The token to try again; default: every stuck token.
+
+    A call of a process that has become graver than the start of the instance is confirmed as a start of it is.
+    """
 
     id: Id
     token: int | None = None
     flags: Flags = field(default_factory=dict)
     reason: str = ""
+    confirm: str = ""
+    phrase: str = ""
 
 
 class ResolveInstance(Request, frozen=True):
@@ -175,6 +180,8 @@ async def list_instances(context: Context, request: ListInstances) -> Page[Insta
     """Instances without their data, newest first; of one process, in one state, or under one business key."""
     if not request.whole:
         return await context.lists.instances(request)
+    if context.is_narrow:
+        return await _reached_instances(context, request)
     process, state, key, limit = request.process, request.state, request.business_key, request.limit
     check_state(state, get_args(Status))
     await context.runtime.store.set_aside.refresh()
@@ -188,14 +195,22 @@ async def list_instances(context: Context, request: ListInstances) -> Page[Insta
     wanted = [row.id for row in rows if state in ("", row.status)]
     shown = [await context.views.shown(each, context.origin, has_data=False) for each in wanted]
     found = [each for each in shown if process in ("", each.process) or not each.process]
-    return Page([redact(context.principal, each) for each in found], found[-1].id if len(found) == limit else None)
+    return Page(found, found[-1].id if len(found) == limit else None)
+
+
+async def _reached_instances(context: Context, request: ListInstances) -> Page[InstanceView]:
+    """The instances whose data come from verbs that the key reaches, found as rows of the list are."""
+    after = context.lists.instance_place(request) if request.after else None
+    page = await context.lists.instances(replace(request, after=after))
+    found = [await context.views.shown(parse_id(row.id), context.origin, has_data=False) for row in page.items]
+    return Page(found, found[-1].id if found and page.next is not None else None)
 
 
 @operation(
     "instance.start",
     Route("POST", "/instances", 201, location="/api/instances/"),
     tag=TAG,
-    scope=VERB_OF_PROCESS,
+    scope=VERBS_OF_VERSION,
     repeat="domain",
 )
 async def start_instance(context: Context, request: StartInstance) -> InstanceView:
@@ -226,7 +241,7 @@ async def show_instance(context: Context, request: ShowInstance) -> InstanceView
     """An instance as it is, or as it was after a record of its journal.
 
     With `until` the answer comes once it has come so far, or the time is up. Its data are told to those whose key
-    reaches the verb it carries.
+    reaches every verb that its process can reach and every verb of whatever began it.
     """
     instances, views, id = context.runtime.instances, context.views, parse_id(request.id, "instance")
     if request.until:
@@ -239,7 +254,7 @@ async def show_instance(context: Context, request: ShowInstance) -> InstanceView
     return await views.shown(id, context.origin)
 
 
-@operation("instance.read", Route("GET", "/instances/{id}/diagram"), tag=TAG, scope=REDACTED, computes=True)
+@operation("instance.read", Route("GET", "/instances/{id}/diagram"), tag=TAG, scope=VERBS_OF_INSTANCE, computes=True)
 async def show_diagram(context: Context, request: ShowDiagram) -> DiagramView:
     """The model it runs with tokens, incidents and the way taken, now or after a record of its journal."""
     runtime, origin, xml = context.runtime, context.origin, ""
@@ -265,7 +280,7 @@ async def show_diagram(context: Context, request: ShowDiagram) -> DiagramView:
     )
 
 
-@operation("instance.suspend", Route("POST", "/instances/{id}/suspend"), tag=TAG, scope=VERB_OF_INSTANCE, guard=True)
+@operation("instance.suspend", Route("POST", "/instances/{id}/suspend"), tag=TAG, scope=VERBS_OF_INSTANCE, guard=True)
 async def suspend_instance(context: Context, request: SuspendInstance) -> InstanceView:
     """Let nothing happen to it, nor to the processes it calls, until it is resumed."""
     engine = context.runtime.engine
@@ -273,7 +288,7 @@ async def suspend_instance(context: Context, request: SuspendInstance) -> Instan
     return await context.views.instance(await engine.suspend(request.id, context.origin, reason=request.reason))
 
 
-@operation("instance.resume", Route("POST", "/instances/{id}/resume"), tag=TAG, scope=VERB_OF_INSTANCE, guard=True)
+@operation("instance.resume", Route("POST", "/instances/{id}/resume"), tag=TAG, scope=VERBS_OF_INSTANCE, guard=True)
 async def resume_instance(context: Context, request: ResumeInstance) -> InstanceView:
     """Go on, and the processes it calls; what fell due meanwhile fires now unless timers are shifted."""
     engine = context.runtime.engine
@@ -286,7 +301,7 @@ async def resume_instance(context: Context, request: ResumeInstance) -> Instance
     "instance.modify",
     Route("POST", "/instances/{id}/modify", needs_body=True),
     tag=TAG,
-    scope=VERB_OF_INSTANCE,
+    scope=VERBS_OF_INSTANCE,
     guard=True,
 )
 async def modify_instance(context: Context, request: ModifyInstance) -> InstanceView:
@@ -299,14 +314,14 @@ async def modify_instance(context: Context, request: ModifyInstance) -> Instance
     return await context.views.instance(found)
 
 
-@operation("instance.migrate", Route("POST", "/instances/{id}/migrate"), tag=TAG, scope=VERB_OF_INSTANCE, guard=True)
+@operation("instance.migrate", Route("POST", "/instances/{id}/migrate"), tag=TAG, scope=VERBS_OF_INSTANCE, guard=True)
 async def migrate_instance(context: Context, request: MigrateInstance) -> MigrationPlan:
     """Go on under another version; a dry run only says what would happen."""
     engine = context.runtime.engine
     engine.capabilities.require("migrate", "migrate", request.id)
-    if request.process:
-        verb = await context.perdure.processes.verb(request.process, request.version)
-        context.check("instance.migrate", verb)
+    if context.is_narrow:
+        process = request.process or (await context.perdure.instances.get(request.id)).process
+        context.check_all("instance.migrate", await context.perdure.processes.verbs(process, request.version))
     if not request.dry_run and not context.is_owner:
         await _check_graver(context, request)
     return await engine.migrate(
@@ -331,10 +346,11 @@ async def _check_graver(context: Context, request: MigrateInstance) -> None:
         plan = plan_of_starts(perdure, [after], {"instance": request.id})
         hint = "A person can migrate it."
         await check_confirmed(plan, context.principal, request.confirm, request.phrase, else_hint=hint)
+        await use_confirmation(perdure, context.principal, plan, request.confirm, context.idempotency_key)
 
 
 @operation(
-    "instance.migrate", Route("POST", "/instances/{id}/migrate-back"), tag=TAG, scope=VERB_OF_INSTANCE, guard=True
+    "instance.migrate", Route("POST", "/instances/{id}/migrate-back"), tag=TAG, scope=VERBS_OF_INSTANCE, guard=True
 )
 async def migrate_instance_back(context: Context, request: MigrateBack) -> MigrationPlan:
     """Undo the last migration by the inverse of its mapping."""
@@ -343,7 +359,7 @@ async def migrate_instance_back(context: Context, request: MigrateBack) -> Migra
     return await engine.migrate_back(request.id, context.origin, reason=request.reason, dry_run=request.dry_run)
 
 
-@operation("instance.cancel", Route("POST", "/instances/{id}/cancel"), tag=TAG, scope=VERB_OF_INSTANCE, guard=True)
+@operation("instance.cancel", Route("POST", "/instances/{id}/cancel"), tag=TAG, scope=VERBS_OF_INSTANCE, guard=True)
 async def cancel_instance(context: Context, request: CancelInstance) -> InstanceView:
     """Stop it. What it did stays done unless it is to be compensated."""
     engine, compensate = context.runtime.engine, request.compensate
@@ -356,13 +372,18 @@ async def cancel_instance(context: Context, request: CancelInstance) -> Instance
     return await context.views.instance(found)
 
 
-@operation("instance.retry", Route("POST", "/instances/{id}/retry"), tag=TAG, scope=VERB_OF_INSTANCE, guard=True)
+@operation("instance.retry", Route("POST", "/instances/{id}/retry"), tag=TAG, scope=VERBS_OF_INSTANCE, guard=True)
 async def retry_instance(context: Context, request: RetryInstance) -> InstanceView:
     """Try again what an incident stopped."""
-    id, origin, flags, reason = request.id, context.origin, request.flags, request.reason
-    aggregate = await context.runtime.instances.read(id, origin)
-    for token in _stuck_tokens(aggregate, request.token):
-        aggregate = await context.runtime.engine.retry_incident(id, token, origin, flags=flags, reason=reason)
+    aggregate = await retry_tokens(
+        context,
+        request.id,
+        request.token,
+        flags=request.flags,
+        reason=request.reason,
+        confirm=request.confirm,
+        phrase=request.phrase,
+    )
     return await context.views.instance(aggregate)
 
 
@@ -370,13 +391,13 @@ async def retry_instance(context: Context, request: RetryInstance) -> InstanceVi
     "instance.resolve",
     Route("POST", "/instances/{id}/resolve", needs_body=True),
     tag=TAG,
-    scope=VERB_OF_INSTANCE,
+    scope=VERBS_OF_INSTANCE,
     guard=True,
 )
 async def resolve_instance(context: Context, request: ResolveInstance) -> InstanceView:
     """End by hand what an incident stopped."""
     id, origin = request.id, context.origin
-    token = _stuck_tokens(await context.runtime.instances.read(id, origin), request.token)[0]
+    token = stuck_tokens(await context.runtime.instances.read(id, origin), request.token)[0]
     found = await context.runtime.engine.resolve_incident(
         id,
         token,
@@ -389,19 +410,8 @@ async def resolve_instance(context: Context, request: ResolveInstance) -> Instan
     return await context.views.instance(found)
 
 
-@operation("instance.erase", Route("POST", "/instances/{id}/erase"), tag=TAG, scope=VERB_OF_INSTANCE, guard=True)
+@operation("instance.erase", Route("POST", "/instances/{id}/erase"), tag=TAG, scope=VERBS_OF_INSTANCE, guard=True)
 async def erase_instance(context: Context, request: EraseInstance) -> InstanceView:
     """Erase the data of an ended instance; its history stays and still verifies."""
     await context.runtime.engine.erase(request.id, context.origin, request.reason)
     return await context.views.instance(await context.runtime.instances.read(request.id, context.origin))
-
-
-def _stuck_tokens(aggregate: Aggregate, token: int | None) -> list[int]:
-    """The tokens with incidents, or the one named; a rejection when nothing is stuck."""
-    if token is not None:
-        return [token]
-    found = [node.number for node in aggregate.state.nodes.values() if node.incident is not None]
-    if not found:
-        fact = "it has no open incident"
-        raise RejectedError(Rejection("wrong_state", "mend", "instance", id_text(aggregate.id), fact))
-    return found

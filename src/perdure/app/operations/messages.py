@@ -67,7 +67,7 @@ async def publish_message(context: Context, request: Published) -> Sent:
         message_id=request.message_id,
         ttl_seconds=request.ttl_seconds,
         data=request.data,
-        vet=vetted(context, "message.publish", request.data, request.confirm, request.phrase),
+        vet=vetted(context, "message.publish", request.data, request.confirm, request.phrase, request.message_id),
     )
     return sent_view(request.name, request.key, receipt)
 
@@ -76,9 +76,10 @@ async def publish_message(context: Context, request: Published) -> Sent:
 async def correlate_message(context: Context, request: Message) -> Sent:
     """Send a message to who waits now or to nobody.
 
-    Nobody is 404 `message.no_subscription`, several are 409 `message.ambiguous`; nothing is kept.
+    Nobody is 404 `message.no_subscription`, several are 409 `message.ambiguous`; either way it is a dead letter, and
+    the steps it concerns say so among their outcome events.
     """
-    vet = vetted(context, "message.correlate", request.data, request.confirm, request.phrase)
+    vet = vetted(context, "message.correlate", request.data, request.confirm, request.phrase, request.message_id)
     receipt = await context.runtime.engine.correlate(
         request.name, request.key, context.origin, message_id=request.message_id, data=request.data, vet=vet
     )
@@ -88,7 +89,7 @@ async def correlate_message(context: Context, request: Message) -> Sent:
 @operation("signal.send", Route("POST", "/signals"), tag=TAG, scope=DISCOVERED)
 async def send_signal(context: Context, request: Signal) -> Heard:
     """Tell everyone who waits for a signal, and begin the processes that start by it."""
-    vet = vetted(context, "signal.send", request.data, request.confirm, request.phrase)
+    vet = vetted(context, "signal.send", request.data, request.confirm, request.phrase, request.message_id)
     told = await context.runtime.engine.signal(
         request.name, context.origin, message_id=request.message_id, data=request.data, vet=vet
     )

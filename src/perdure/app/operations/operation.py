@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
@@ -11,10 +11,12 @@ import msgspec
 from perdure.access.principal import Principal, Role
 from perdure.access.roles import OPERATIONS, check, refusal
 from perdure.access.signed_tokens import WaitName
+from perdure.access.verb_reach import may_read
 from perdure.errors import InvariantBroken
 
 if TYPE_CHECKING:
     from perdure.app.calls.view_builder import CallViews
+    from perdure.app.feed.feed import Feed
     from perdure.app.lists.lists import Lists
     from perdure.app.perdure import Perdure
     from perdure.app.processes.processes import Views
@@ -54,6 +56,12 @@ class Context(msgspec.Struct, frozen=True):
     """The keys that seals are verified with, by name."""
     sequence: int | None = None
     """The version that the guard found; None where nothing was compared."""
+    content: AsyncIterator[bytes] | None = None
+    """Content that came with the request, as it comes."""
+    media_type: str = ""
+    """The media type that was said of the content."""
+    file_name: str = ""
+    """The name that was said of the content."""
     is_owner: bool = False
     """The owner of the store asks, who reaches every verb: none is looked up."""
 
@@ -76,6 +84,16 @@ class Context(msgspec.Struct, frozen=True):
         return self.perdure._lists.seen_by(self.principal.verbs)
 
     @property
+    def feed(self) -> Feed:
+        """The feed with nothing that the principal may not see."""
+        return self.perdure.feed.seen_by(self.principal.verbs)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether a key asks that reaches some verbs only."""
+        return not self.is_owner and not self.principal.reaches_every_verb
+
+    @property
     def calls(self) -> CallViews:
         """Makes views of calls."""
         return self.perdure._calls
@@ -88,8 +106,18 @@ class Context(msgspec.Struct, frozen=True):
         """Refuse a principal whose roles or key do not allow the operation."""
         check(self.principal, operation, verb=verb)
 
+    def check_all(self, operation: str, verbs: Iterable[str]) -> None:
+        """Refuse a principal whose key does not reach every verb of a thing."""
+        if self.is_narrow:
+            for verb in verbs:
+                self.check(operation, verb)
+
     def may(self, operation: str, verb: str = "") -> bool:
         return refusal(self.principal, operation, verb) is None
+
+    def reaches(self, verbs: Iterable[str]) -> bool:
+        """Whether the principal's key reaches every verb of a thing."""
+        return not self.is_narrow or may_read(self.principal.verbs, verbs)
 
 
 class Unscoped(msgspec.Struct, frozen=True):
@@ -103,7 +131,7 @@ class Redacted(msgspec.Struct, frozen=True):
 class Reached(msgspec.Struct, frozen=True):
     """The key must reach every verb of the subject, which `verbs` loads by the request."""
 
-    verbs: Callable[[Context, Any], Awaitable[list[str]]]
+    verbs: Callable[[Context, Any], Awaitable[Iterable[str]]]
 
 
 class Discovered(msgspec.Struct, frozen=True):
@@ -125,6 +153,8 @@ class Route(NamedTuple):
     """The place of the thing that was made, before its id."""
     needs_body: bool = False
     """A body must be sent although every field has a default."""
+    streams: bool = False
+    """The body is content, handed on as it comes; the fields travel in the query."""
 
 
 class Operation(msgspec.Struct, Generic[R, A], frozen=True):

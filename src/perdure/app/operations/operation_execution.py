@@ -8,11 +8,8 @@ from typing import TypeVar, assert_never
 
 from msgspec.structs import replace
 
-from perdure.access.principal import EVERY_VERB, Principal
 from perdure.access.roles import check
-from perdure.app.access.redaction import redact
-from perdure.app.calls.views import CallView
-from perdure.app.instances.views import InstanceView
+from perdure.app.access.redaction import redacted
 from perdure.app.operations.operation import (
     ANY_VERSION,
     Context,
@@ -23,7 +20,6 @@ from perdure.app.operations.operation import (
     Request,
     Unscoped,
 )
-from perdure.app.runbooks.views import RunbookView
 from perdure.errors import StaleError
 from perdure.sources import parse_id
 
@@ -37,9 +33,8 @@ async def perform(context: Context, operation: Operation[R, A], request: R) -> A
     check(principal, name)
     match scope:
         case Reached():
-            if not context.is_owner:
-                for verb in await scope.verbs(context, request):
-                    check(principal, name, verb=verb)
+            if context.is_narrow:
+                context.check_all(name, await scope.verbs(context, request))
         case Unscoped() | Redacted() | Discovered():
             pass
         case _:
@@ -49,13 +44,7 @@ async def perform(context: Context, operation: Operation[R, A], request: R) -> A
             answer = await operation.function(replace(context, sequence=sequence), request)
     else:
         answer = await operation.function(context, request)
-    return answer if principal.verbs == EVERY_VERB else _redacted(principal, answer)
-
-
-def _redacted(principal: Principal, answer: A) -> A:
-    if isinstance(answer, CallView | InstanceView | RunbookView):
-        return redact(principal, answer)
-    return answer
+    return await redacted(context.perdure.data_verbs, principal, answer) if context.is_narrow else answer
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ import msgspec
 from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.request_fields import Name, Nothing, Number
-from perdure.app.operations.verb_scopes import DISCOVERED, NO_VERB, VERB_OF_PROCESS
+from perdure.app.operations.verb_scopes import DISCOVERED, NO_VERB, REDACTED, VERBS_OF_PROCESS, VERBS_OF_VERSION
 from perdure.app.processes.model_review import DeployedView, RefusedModelError, Review
 from perdure.app.processes.views import ReviewedProcess
 from perdure.app.runbooks.confirmation import check_deployment
@@ -65,20 +65,29 @@ class ProcessVersions(msgspec.Struct, frozen=True):
     versions: list[ProcessVersion]
 
 
-@operation("process.list", Route("GET", "/processes"), tag=TAG, scope=NO_VERB)
+@operation("process.list", Route("GET", "/processes"), tag=TAG, scope=REDACTED)
 async def list_processes(context: Context, request: Nothing) -> Page[ProcessVersion]:
-    """Every process in its latest version."""
-    return Page(list(await context.perdure.processes.list()))
+    """Every process in its latest version, where the key reaches all verbs that the version can reach."""
+    return Page([each for each in await context.perdure.processes.list() if await _is_reached(context, each)])
 
 
-@operation("process.read", Route("GET", "/processes/{process}"), tag=TAG, scope=NO_VERB)
+async def _is_reached(context: Context, version: ProcessVersion) -> bool:
+    processes = context.perdure.processes
+    return not context.is_narrow or context.reaches(await processes.verbs(version.process, version.version))
+
+
+@operation("process.read", Route("GET", "/processes/{process}"), tag=TAG, scope=VERBS_OF_PROCESS)
 async def list_versions(context: Context, request: ProcessName) -> ProcessVersions:
     """Every version of a process."""
     return ProcessVersions(request.process, list(await context.perdure.processes.versions(request.process)))
 
 
 @operation(
-    "process.read", Route("GET", "/processes/{process}/versions/{version}"), tag=TAG, scope=NO_VERB, computes=True
+    "process.read",
+    Route("GET", "/processes/{process}/versions/{version}"),
+    tag=TAG,
+    scope=VERBS_OF_VERSION,
+    computes=True,
 )
 async def show_process(context: Context, request: ShowProcess) -> ReviewedProcess:
     """One version in full: its model, what lint finds in it and what a proof says."""
@@ -99,11 +108,10 @@ async def deploy_process(context: Context, request: DeployModel) -> DeployedView
     """
     processes = context.perdure.processes
     proposed = await processes.propose(request.xml, process=request.process, profile=request.profile)
-    for verb in proposed.verbs:
-        context.check("process.deploy", verb)
+    context.check_all("process.deploy", proposed.verbs)
     if proposed.problems:
         raise RefusedModelError(proposed)
-    await check_deployment(context.principal, proposed, request.confirm, request.phrase)
+    await check_deployment(context, proposed, request.confirm, request.phrase)
     return await processes.enter(proposed)
 
 
@@ -111,7 +119,7 @@ async def deploy_process(context: Context, request: DeployModel) -> DeployedView
     "process.retire",
     Route("POST", "/processes/{process}/versions/{version}/retire"),
     tag=TAG,
-    scope=VERB_OF_PROCESS,
+    scope=VERBS_OF_VERSION,
 )
 async def retire_process(context: Context, request: EndVersion) -> ProcessVersions:
     """No instance begins under that version any more; those that run go on."""
@@ -123,7 +131,7 @@ async def retire_process(context: Context, request: EndVersion) -> ProcessVersio
     "process.deprecate",
     Route("POST", "/processes/{process}/versions/{version}/deprecate"),
     tag=TAG,
-    scope=VERB_OF_PROCESS,
+    scope=VERBS_OF_VERSION,
 )
 async def deprecate_process(context: Context, request: EndVersion) -> ProcessVersions:
     """Instances begin under that version only when it is asked for by its number."""

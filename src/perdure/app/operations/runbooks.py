@@ -10,8 +10,7 @@ import msgspec
 from msgspec import field
 from msgspec.structs import replace
 
-from perdure.access.principal import EVERY_VERB
-from perdure.app.access.redaction import may_read
+from perdure.app.access.redaction import redacted
 from perdure.app.calls.call_journal import as_of
 from perdure.app.calls.outcome_wait import is_ended, wait_for
 from perdure.app.lists.cursors import Page, check_state
@@ -35,7 +34,7 @@ from perdure.app.operations.request_fields import (
     Word,
     waited,
 )
-from perdure.app.operations.verb_scopes import DISCOVERED, EVERY_VERB_OF_ID, NO_VERB, REDACTED, VERB_OF_STEP
+from perdure.app.operations.verb_scopes import DISCOVERED, EVERY_VERB_OF_ID, NO_VERB, REDACTED, VERBS_OF_STEP
 from perdure.app.runbooks.confirmation import confirmed_hash
 from perdure.app.runbooks.plan_composition import (
     Composition,
@@ -48,16 +47,18 @@ from perdure.app.runbooks.plan_composition import (
 )
 from perdure.app.runbooks.plan_start_checks import check_agreed, check_extension, check_verbs
 from perdure.app.runbooks.runbook_scan import walk_case, walk_plans
+from perdure.app.runbooks.step_human_tasks import unseen_tasks
 from perdure.app.runbooks.timeline import Timeline, timeline_of
-from perdure.app.runbooks.unseen_tasks import unseen_tasks
 from perdure.app.runbooks.view_builder import plan_diff
 from perdure.app.runbooks.views import PlanDiff, PlanView, RunbookView, detailed
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.identifiers import check_key
+from perdure.kernel.kernel import Aggregate
 from perdure.overrides import Guard
 from perdure.runbooks.executor.plan_executor import step_number
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine.state import RunbookState
+from perdure.runbooks.plan import Reevaluate
 from perdure.sources import Id as RecordId
 from perdure.sources import id_text, parse_id
 
@@ -65,15 +66,16 @@ TAG, STEPS = "runbooks", "steps"
 
 
 class Composed(Request, frozen=True):
-    """A runbook as a `program`, or as `calls` in JSON."""
+    """A runbook as a `program`, or as `calls` in JSON. `reevaluate: always` asks its last decision at every resume."""
 
     program: str = ""
     calls: list[dict[str, Any]] | None = None
     variables: Data = field(default_factory=dict)
     form: Form = "auto"
+    reevaluate: Reevaluate = "decisions"
 
     def composition(self) -> Composition:
-        return Composition(self.program, self.calls, self.variables, self.form)
+        return Composition(self.program, self.calls, self.variables, self.form, self.reevaluate)
 
 
 class ListRunbooks(Request, frozen=True):
@@ -202,7 +204,7 @@ class Runbooks(msgspec.Struct, frozen=True):
 async def list_runbooks(context: Context, request: ListRunbooks) -> Page[RunbookRow] | Page[RunbookView]:
     """Runbooks, newest first. `q` is the beginning of an id, a case or an indexed value.
 
-    Of runbooks with verbs that a key does not reach it sees that they are there, and finds none by `q`.
+    A key sees those of whose steps it reaches every verb.
     """
     if not request.whole:
         return await context.lists.runbooks(request)
@@ -217,11 +219,11 @@ async def list_runbooks(context: Context, request: ListRunbooks) -> Page[Runbook
         try:
             aggregate = await context.runtime.kernel.read(id, context.origin)
         except QuarantinedError as error:
-            found.append(context.runbook_views.damaged(id, error))
+            found += [] if context.is_narrow else [context.runbook_views.damaged(id, error)]
         except RejectedError:
             continue  # gone since
         else:
-            if not state or aggregate.state.status == state:
+            if (not state or aggregate.state.status == state) and await _is_reached(context, aggregate):
                 found.append(await _in_list(context, await context.runbook_views.view(aggregate, is_brief=True)))
         if len(found) >= limit:
             break
@@ -233,10 +235,13 @@ def _ids(context: Context, case: str, state: str = "", after: str = "") -> Async
     return walk_case(lists, tenant, case, last) if case else walk_plans(lists, tenant, state, last)
 
 
+async def _is_reached(context: Context, aggregate: Aggregate) -> bool:
+    return not context.is_narrow or context.reaches(await context.perdure.data_verbs.of(aggregate))
+
+
 async def _in_list(context: Context, view: RunbookView) -> RunbookView:
-    """A view without steps, redacted by the verbs of the steps that were left out."""
-    patterns = context.principal.verbs
-    if patterns == EVERY_VERB or may_read(patterns, await context.perdure.waits.verbs_of(view.id)):
+    """A view without steps, and without words about processes that the key does not reach."""
+    if not context.is_narrow or context.reaches(await context.perdure.data_verbs.inside_id(view.id)):
         return view
     return replace(view, progress="")
 
@@ -325,7 +330,7 @@ async def show_timeline(context: Context, request: ById) -> Timeline:
     "runbook.plan",
     Route("POST", "/runbooks/{id}/extend/plan", needs_body=True),
     tag=TAG,
-    scope=NO_VERB,
+    scope=EVERY_VERB_OF_ID,
     repeat="domain",
     computes=True,
 )
@@ -339,7 +344,7 @@ async def plan_extension(context: Context, request: PlanExtension) -> PlanView:
     "runbook.extend",
     Route("POST", "/runbooks/{id}/extend", needs_body=True),
     tag=TAG,
-    scope=DISCOVERED,
+    scope=EVERY_VERB_OF_ID,
     guard=True,
 )
 async def extend_runbook(context: Context, request: ExtendRunbook) -> RunbookView:
@@ -383,8 +388,8 @@ async def cancel_case(context: Context, request: CancelCase) -> Runbooks:
         aggregate = await context.runtime.kernel.read(id, context.origin)
         if not is_ended(aggregate):
             running.append(id)
-            for step in aggregate.state.steps:
-                context.check("case.cancel", step.verb)
+            if context.is_narrow:
+                context.check_all("case.cancel", await context.perdure.data_verbs.of(aggregate))
     cancelled: list[RunbookView] = []
     for id in running:
         try:
@@ -392,11 +397,11 @@ async def cancel_case(context: Context, request: CancelCase) -> Runbooks:
         except RejectedError as error:
             if error.rejection.code != "wrong_state":
                 raise
-    return Runbooks(cancelled)
+    return Runbooks([await redacted(context.perdure.data_verbs, context.principal, each) for each in cancelled])
 
 
 @operation(
-    "runbook.retry", Route("POST", "/runbooks/{id}/steps/{step}/retry"), tag=STEPS, scope=VERB_OF_STEP, guard=True
+    "runbook.retry", Route("POST", "/runbooks/{id}/steps/{step}/retry"), tag=STEPS, scope=VERBS_OF_STEP, guard=True
 )
 async def retry_step(context: Context, request: StepReason) -> RunbookView:
     """Begin a failed step anew, or try again what an incident stopped."""
@@ -407,7 +412,9 @@ async def retry_step(context: Context, request: StepReason) -> RunbookView:
     return await context.runbook_views.ask(request.id, c.RetryStep(number, request.reason))
 
 
-@operation("runbook.skip", Route("POST", "/runbooks/{id}/steps/{step}/skip"), tag=STEPS, scope=VERB_OF_STEP, guard=True)
+@operation(
+    "runbook.skip", Route("POST", "/runbooks/{id}/steps/{step}/skip"), tag=STEPS, scope=VERBS_OF_STEP, guard=True
+)
 async def skip_step(context: Context, request: SkipStep) -> RunbookView:
     """Go on without a step; what needs its result is skipped as well."""
     number, unseen = await _step(context, request)
@@ -415,7 +422,7 @@ async def skip_step(context: Context, request: SkipStep) -> RunbookView:
 
 
 @operation(
-    "runbook.cancel", Route("POST", "/runbooks/{id}/steps/{step}/cancel"), tag=STEPS, scope=VERB_OF_STEP, guard=True
+    "runbook.cancel", Route("POST", "/runbooks/{id}/steps/{step}/cancel"), tag=STEPS, scope=VERBS_OF_STEP, guard=True
 )
 async def cancel_step(context: Context, request: StepReason) -> RunbookView:
     """Stop one step."""
@@ -424,7 +431,7 @@ async def cancel_step(context: Context, request: StepReason) -> RunbookView:
 
 
 @operation(
-    "runbook.answer", Route("POST", "/runbooks/{id}/steps/{step}/answer"), tag=STEPS, scope=VERB_OF_STEP, guard=True
+    "runbook.answer", Route("POST", "/runbooks/{id}/steps/{step}/answer"), tag=STEPS, scope=VERBS_OF_STEP, guard=True
 )
 async def answer_gate(context: Context, request: AnswerGate) -> RunbookView:
     """Agree, or refuse, that a step with a gate runs, as a member of its group."""

@@ -12,7 +12,7 @@ from perdure.app.instances.views import InstanceView
 from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.request_fields import After, Data, Limit, Seen, State, TaskKey, Word
-from perdure.app.operations.verb_scopes import NO_VERB, VERB_OF_TASK
+from perdure.app.operations.verb_scopes import REDACTED, VERBS_OF_TASK
 from perdure.app.runbooks.extension_policy import check_answer
 from perdure.app.runbooks.views import RunbookView
 from perdure.app.tasks.views import TaskView
@@ -73,43 +73,46 @@ class CompleteTask(Request, frozen=True):
     seen: Seen = ""
 
 
-@operation("task.list", Route("GET", "/tasks"), tag=TAG, scope=NO_VERB)
+@operation("task.list", Route("GET", "/tasks"), tag=TAG, scope=REDACTED)
 async def list_tasks(context: Context, request: ListTasks) -> Page[TaskView]:
-    """Open tasks, oldest first. `mine` are those that who asks may answer, by name or by group."""
+    """Open tasks, oldest first. `mine` are those that who asks may answer, by name or by group.
+
+    A key sees those whose data come from verbs that it reaches.
+    """
     return await context.lists.tasks(request)
 
 
-@operation("task.read", Route("GET", "/tasks/{key}"), tag=TAG, scope=NO_VERB)
+@operation("task.read", Route("GET", "/tasks/{key}"), tag=TAG, scope=VERBS_OF_TASK)
 async def show_task(context: Context, request: ShowTask) -> TaskView:
     """A task with the form of its answer."""
     return await context.perdure.tasks.shown(request.key)
 
 
-@operation("task.claim", Route("POST", "/tasks/{key}/claim"), tag=TAG, scope=VERB_OF_TASK)
+@operation("task.claim", Route("POST", "/tasks/{key}/claim"), tag=TAG, scope=VERBS_OF_TASK)
 async def claim_task(context: Context, request: TakeTask) -> TaskView:
     """Take a task; nobody else can complete it then."""
     return await context.perdure.tasks.act(request.key, "claim", request.override)
 
 
-@operation("task.unclaim", Route("POST", "/tasks/{key}/unclaim"), tag=TAG, scope=VERB_OF_TASK)
+@operation("task.unclaim", Route("POST", "/tasks/{key}/unclaim"), tag=TAG, scope=VERBS_OF_TASK)
 async def unclaim_task(context: Context, request: TakeTask) -> TaskView:
     """Give a claimed task back."""
     return await context.perdure.tasks.act(request.key, "unclaim", request.override)
 
 
-@operation("task.delegate", Route("POST", "/tasks/{key}/delegate"), tag=TAG, scope=VERB_OF_TASK)
+@operation("task.delegate", Route("POST", "/tasks/{key}/delegate"), tag=TAG, scope=VERBS_OF_TASK)
 async def delegate_task(context: Context, request: DelegateTask) -> TaskView:
     """Hand a task to another person; who did is remembered."""
     return await context.perdure.tasks.act(request.key, "delegate", request.override, request.to)
 
 
-@operation("task.reassign", Route("POST", "/tasks/{key}/reassign", needs_body=True), tag=TAG, scope=VERB_OF_TASK)
+@operation("task.reassign", Route("POST", "/tasks/{key}/reassign", needs_body=True), tag=TAG, scope=VERBS_OF_TASK)
 async def reassign_task(context: Context, request: ReassignTask) -> TaskView:
     """Give a task to another person, or to groups."""
     return await context.perdure.tasks.act(request.key, "reassign", request.override, request.to, request.groups)
 
 
-@operation("task.complete", Route("POST", "/tasks/{key}/complete"), tag=TAG, scope=VERB_OF_TASK)
+@operation("task.complete", Route("POST", "/tasks/{key}/complete"), tag=TAG, scope=VERBS_OF_TASK)
 async def complete_task(context: Context, request: CompleteTask) -> InstanceView | CallView | RunbookView:
     """End a task with what it brings. The first answer counts.
 
@@ -121,7 +124,7 @@ async def complete_task(context: Context, request: CompleteTask) -> InstanceView
     )
 
 
-@operation("task.accept", Route("POST", "/tasks/{key}/accept"), tag=TAG, scope=VERB_OF_TASK)
+@operation("task.accept", Route("POST", "/tasks/{key}/accept"), tag=TAG, scope=VERBS_OF_TASK)
 async def accept_task(context: Context, request: TakeTask) -> CallView | RunbookView:
     """Answer with what an agent proposes. No agent can."""
     proposal = await context.perdure.tasks.proposal(request.key)

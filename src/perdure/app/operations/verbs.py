@@ -13,7 +13,9 @@ from perdure.app.runbooks.plan_composition import Composition
 from perdure.app.runbooks.plan_start_checks import check_agreed
 from perdure.app.runbooks.views import call_of_step
 from perdure.app.verb_views import Verbs, VerbView, verb_row, verb_view
+from perdure.errors import RejectedError, Rejection
 from perdure.verb_contract import is_grave
+from perdure.verbs import Verb
 
 TAG = "verbs"
 
@@ -60,6 +62,16 @@ async def show_verb(context: Context, request: ShowVerb) -> VerbView:
     return verb_view(verb, catalogue.versions(verb.name))
 
 
+def _check_draftable(context: Context, verb: Verb, args: Data) -> None:
+    """Refuse to whoever is no person a call that no draft can hold for one."""
+    if context.principal.is_person:
+        return
+    if verb.version != context.perdure.catalogue.get(verb.name).version:
+        fact, hint = f"version {verb.version} is not the newest", "Leave the version out."
+        raise RejectedError(Rejection("invalid", "draft a call of", "verb", verb.name, fact, hint))
+    verb.check_input(args)
+
+
 @operation(
     "verb.call",
     Route("POST", "/verbs/{name}/calls", 201, location="/api/calls/", needs_body=True),
@@ -73,6 +85,7 @@ async def call_verb(context: Context, request: CallVerb) -> CallView:
     verb = perdure.catalogue.get(request.name, request.version)
     if is_grave((await perdure.processes.consequence_of_verb(verb)).tier):
         plan = await plan_of_call(perdure, verb.name, request.args, request.version)
+        _check_draftable(context, verb, request.args)
         what = Composition(calls=[{"verb": verb.name, "args": request.args}])
         started = await check_agreed(context, plan, request.confirm, request.phrase, what=what)
         if started is not None:

@@ -75,11 +75,10 @@ async def list_parked(context: Context, request: Paged) -> Page[ParkedItem]:
 async def make_wait_token(context: Context, request: KeyOfWait) -> WaitToken:
     """A token for the outsider who was asked: it ends this wait and nothing else."""
     waits, key = context.perdure.waits, request.key
-    verbs = await waits.verbs_under(key)
+    verbs = await context.perdure.data_verbs.under_key(key)
     if not verbs and not await waits.is_task(key):
         raise RejectedError(Rejection("not_found", "make a token for", "wait", key[:200], "nothing waits under it"))
-    for verb in verbs:
-        context.check("parked.token", verb)
+    context.check_all("parked.token", verbs)
     if not context.secret:
         fact, hint = "nothing here signs tokens", "Set server.authentication: who needs no credential needs no token."
         raise RejectedError(Rejection("wrong_state", "make a token for", "wait", key[:200], fact, hint))

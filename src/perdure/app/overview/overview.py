@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
+from perdure.app.lists.cursors import MAX_LIMIT
 from perdure.app.lists.lists import Lists
 from perdure.app.lists.row_builder import waits_since
+from perdure.app.operations.instances import ListInstances
+from perdure.app.operations.request_fields import Paged
+from perdure.app.operations.runbooks import ListRunbooks
 from perdure.app.operations.tasks import ListTasks
 from perdure.app.overview.counts import MOST_PER_HOUR
 from perdure.app.runtime import Runtime
@@ -19,6 +23,7 @@ from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
 from perdure.sources import iso
 
 COUNTED_TO = 1000
+LISTED = Paged(MAX_LIMIT)
 TASKS_LOOKED_AT = 200
 FIRST_TASKS = 5
 RUNNING = ("draft", "ready", "executing", "parked", "escalated")
@@ -99,6 +104,8 @@ class Glance:
         self._pages = lists
 
     async def overview(self) -> Overview:
+        if self._pages.is_narrow:
+            return await self._reached()
         who, tenant = ("me", *msgspec.structs.astuple(self._origin)), self._tenant
         needs_me, overdue = await self._counts.remembered(who, self._needs_me)
         incidents, dead, damaged = await self._counts.remembered(("stuck", tenant), self._stuck)
@@ -107,6 +114,23 @@ class Glance:
         waits = await self._counts.remembered(("waits", tenant), self._waits)
         now = iso(self._runtime.sources.now()) or ""
         return Overview(needs_me, Stuck(incidents, dead, overdue, damaged), running, hours, waits, now)
+
+    async def _reached(self) -> Overview:
+        """What a narrowed key sees: counts of what its lists show, up to one page of each, and no throughput."""
+        needs_me, overdue = await self._needs_me()
+        incidents, dead = await self._pages.incidents(LISTED), await self._pages.dead_letters(LISTED)
+        runbooks = {
+            state: len((await self._pages.runbooks(ListRunbooks(state, kind="all", limit=MAX_LIMIT))).items)
+            for state in RUNNING
+        }
+        instances = {
+            state: len((await self._pages.instances(ListInstances(state=state, limit=MAX_LIMIT))).items)
+            for state in ACTIVE
+        }
+        parked = (await self._pages.parked(LISTED)).items
+        waits = [Waits("completion", len(parked), None)] if parked else []
+        now, stuck = iso(self._runtime.sources.now()) or "", Stuck(len(incidents.items), len(dead.items), overdue)
+        return Overview(needs_me, stuck, Running(_some(runbooks), _some(instances)), [], waits, now, MAX_LIMIT)
 
     async def _needs_me(self) -> tuple[NeedsMe, int]:
         page = await self._pages.tasks(ListTasks(limit=TASKS_LOOKED_AT))

@@ -27,6 +27,7 @@ def contract_of_verb(catalogue: Catalogue, verb: Verb) -> Contract:
         flags=execution.flags,
         verbs=tuple(_verb(each.definition) for each in catalogue),
         processes=tuple(sorted(filter(None, processes))),
+        merged=tuple(dict.fromkeys(_field(path) for path in execution.payload_merge)),
     )
 
 
@@ -40,6 +41,11 @@ def _verb(definition: VerbDefinition) -> VerbContract:
         errors=None if promised is None else promised.may_raise,
         outputs=_outputs(definition),
     )
+
+
+def _field(path: str) -> str:
+    """The field of the data that a JSON pointer lies in."""
+    return path.split("/")[1].replace("~1", "/").replace("~0", "~")
 
 
 def _outputs(definition: VerbDefinition) -> tuple[str, ...] | None:

@@ -87,11 +87,12 @@ class Proposed(msgspec.Struct, frozen=True):
 
     @property
     def verbs(self) -> list[str]:
-        """Every verb that the processes carry or call."""
+        """Every verb that the processes carry, call or can reach."""
         found: dict[str, None] = {}
         for each in self.judged:
             bound = [binding.verb for binding in each.deployed.bindings.values()]
-            found.update(dict.fromkeys(name for name in (each.deployed.verb, *bound) if name))
+            reached = each.consequence.verbs if each.consequence is not None else ()
+            found.update(dict.fromkeys(name for name in (each.deployed.verb, *bound, *reached) if name))
         return list(found)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
+from perdure.app.access.data_verbs import DataVerbs
 from perdure.app.calls.views import CarrierView, EventView
 from perdure.app.facade.instances import InstanceDesk
 from perdure.app.facade.performer import Performer
@@ -24,7 +25,7 @@ from perdure.app.instances.views import (
 )
 from perdure.app.processes.model_review import DeployedView, Proposed, Review, deployment_view, refused, unreadable
 from perdure.app.processes.project_models import load_model
-from perdure.app.quarantine import QUARANTINED, damaged_carrier, quarantined
+from perdure.app.quarantine_views import QUARANTINED, damaged_carrier, quarantined
 from perdure.app.runtime import Runtime
 from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.bpmn.machine.deployed_process import Deployed, Profile
@@ -40,7 +41,7 @@ from perdure.runbooks.machine.runbook_machine import carried_as
 from perdure.runbooks.machine.state import Pin
 from perdure.sources import Id, id_text, parse_id
 from perdure.verbs import Verb
-from perdure.verbs.consequences import Consequence
+from perdure.verbs.consequence_tier import Consequence
 
 if TYPE_CHECKING:
     from perdure.app.processes.views import ProcessView, ReviewedProcess
@@ -69,6 +70,7 @@ class Processes:
         self._origin = origin
         self._reviews = runtime.reviews
         self._computations = runtime.computations
+        self._data_verbs = DataVerbs(runtime, origin)
 
     async def deploy(self, model: str | Path | Model, *, process: str = "", profile: Profile = "hollow") -> Deployment:
         """Check and store a process of a model file. The same content again is the same version."""
@@ -160,6 +162,15 @@ class Processes:
     async def verb(self, process: str, version: int | None = None) -> str:
         """The verb that a process carries; empty of none."""
         return (await self._deployed(process, version))[1].verb
+
+    async def verbs(self, process: str, version: int | None = None) -> Sequence[str]:
+        """Every verb that a version can reach, of the latest unless one is named."""
+        return await self._data_verbs.of_deployed((await self._deployed(process, version))[1])
+
+    async def verbs_of_all(self, process: str) -> Sequence[str]:
+        """Every verb that a version of a process can reach."""
+        found = [await self.verbs(process, each.version) for each in await self.versions(process)]
+        return list(dict.fromkeys(name for names in found for name in names))
 
     async def start_of(self, process: str, version: int | None = None) -> ProcessStart:
         """A process as it would begin now, with everything that it can reach."""

@@ -28,7 +28,7 @@ from perdure.bpmn.model import (
 from perdure.bpmn.svg import Mark, Marks
 from perdure.bpmn.xml import write_model
 from perdure.engine import ProcessVersion, Told
-from perdure.verbs.consequences import Consequence
+from perdure.verbs.consequence_tier import Consequence
 
 
 class ProcessView(msgspec.Struct, frozen=True):
@@ -47,6 +47,8 @@ class ProcessView(msgspec.Struct, frozen=True):
     consequence: str
     """The gravest tier that it can reach as deployed now; `reaches` are all verbs that it can."""
     reaches: list[str]
+    merge: dict[str, str] = {}
+    """How values that branches write to one path of the data become one, by JSON pointer."""
 
 
 class ReviewedProcess(ProcessView, frozen=True):
@@ -69,11 +71,13 @@ def process_view(
         [_element(node) for node in nodes(deployed.process.body)],
         {flag.name: _flag(flag) for flag in deployed.flags},
         {
-            name: {"verb": each.verb, "version": each.version, "max_attempts": each.retry.max_attempts,
+            name: {"verb": each.verb, "version": each.version, "hash": each.hash,
+                   "max_attempts": each.retry.max_attempts, "policy": msgspec.to_builtins(each.retry),
                    "effects": each.effects}
             for name, each in deployed.bindings.items()
         },
         write_model(model_of(deployed, diagram)), consequence.tier, list(consequence.verbs),
+        dict(deployed.merge),
     )  # fmt: skip
 
 
@@ -102,6 +106,13 @@ def _flag(flag: Any) -> dict[str, Any]:
 
 
 def _element(node: Node) -> dict[str, str]:
+    """A node of the model; a task that says itself how often it is tried says it here."""
+    retries = getattr(node, "retries", None)
+    own = {"max_attempts": str(max(1, retries))} if retries is not None else {}
+    return {**_kind(node), **own}
+
+
+def _kind(node: Node) -> dict[str, str]:
     match node:
         case Task():
             kind, type = f"{node.kind} task", node.type

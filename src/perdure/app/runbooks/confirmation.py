@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from perdure.access.principal import Principal
-from perdure.access.roles import check
+from perdure.app.access.data_verbs import UNKNOWN
 from perdure.app.processes.model_review import Proposed
 from perdure.app.runbooks.views import PlannedStepView, PlanView, phrase_of
 from perdure.engine import Vet
@@ -17,9 +17,9 @@ from perdure.errors import ConfirmationRequiredError, Rejection
 from perdure.payload import data_hash, digest, digest_text
 from perdure.runbooks.language.dry_run import tier_reason
 from perdure.runbooks.plan import Plan, StepPlan
-from perdure.sources import SECOND, Id, fresh_secret
+from perdure.sources import SECOND, Id, fresh_secret, id_text
 from perdure.verb_contract import CONSEQUENCE_TIERS, ConsequenceTier
-from perdure.verbs.consequences import Consequence
+from perdure.verbs.consequence_tier import Consequence
 from perdure.verbs.sentences import render
 from perdure.work.ports import Answered, Claim
 
@@ -143,12 +143,15 @@ def call_plan(perdure: Perdure, verb: str, args: Mapping[str, Any] | None = None
     return Plan(steps=(_step(perdure, "call", verb, args, version),))
 
 
-async def check_deployment(principal: Principal, proposed: Proposed, confirm: str = "", phrase: str = "") -> None:
+async def check_deployment(context: Context, proposed: Proposed, confirm: str = "", phrase: str = "") -> None:
     """Refuse to deploy what reaches something grave, unless a person does.
 
     Where such a process may begin with nobody to ask, the person confirms it now, for all those times.
     """
+    principal = context.principal
     new = [each for each in proposed.judged if each.known is None and each.consequence is not None]
+    if not new:
+        return  # all of it was deployed, and confirmed, before
     view = msgspec.structs.replace(NOTHING, plan_hash=data_hash([digest_text(digest(each.data)) for each in new]))
     for number, each in enumerate(new, 1):
         process, found = each.deployed.process.id, each.consequence or Consequence()
@@ -158,26 +161,37 @@ async def check_deployment(principal: Principal, proposed: Proposed, confirm: st
         if begins or not principal.is_person:
             view = raised(view, found.tier, f"{process} reaches {found.due_to}")
     await check_confirmed(view, principal, confirm, phrase, else_hint="A person can deploy it.")
+    await use_confirmation(context.perdure, principal, view, confirm, context.idempotency_key)
 
 
 def vetted(
-    context: Context, operation: str, data: Mapping[str, Any] | None, confirm: str = "", phrase: str = ""
+    context: Context,
+    operation: str,
+    data: Mapping[str, Any] | None,
+    confirm: str = "",
+    phrase: str = "",
+    message_id: str = "",
 ) -> Vet | None:
     """Vets the processes that a message or a signal would begin by the same rules as starting them; None for the owner.
 
-    Every verb they carry must be reached, and what is grave confirmed, all of it as one plan.
+    Every verb they can reach must be reached, every verb of the instances that it moves as well, and what is grave
+    confirmed, all of it as one plan. A confirmation counts for one message; sent again under its id, that is the same.
     """
     if context.is_owner:
         return None
     perdure, principal = context.perdure, context.principal
 
-    async def vet(starts: Sequence[Id]) -> None:
+    async def vet(starts: Sequence[Id] = (), waits: Sequence[Id] = (), *, is_kept: bool = False) -> None:
+        if context.is_narrow:
+            context.check_all(operation, UNKNOWN if is_kept else ())
+            context.check_all(operation, await perdure.data_verbs.of_processes(starts))
+            for each in waits:
+                context.check_all(operation, await perdure.data_verbs.of_id(id_text(each)))
         begun = await perdure.processes.started(starts)
-        for each in begun:
-            check(principal, operation, verb=each.verb)
         if begun:
             plan = plan_of_starts(perdure, begun, data)
             await check_confirmed(plan, principal, confirm, phrase, else_hint="A person can send it.")
+            await use_confirmation(perdure, principal, plan, confirm, message_id or context.idempotency_key)
 
     return vet
 
@@ -199,7 +213,13 @@ def _required(plan: PlanView, phrase: str, draft: str, fact: str, hint: str) -> 
     rejection = Rejection("blocked", "start", "plan", plan.plan_hash, fact, hint)
     sentences = [step.sentence or step.verb for step in plan.steps if step.verb][:MAX_SENTENCES]
     return ConfirmationRequiredError(
-        rejection, plan_hash=plan.plan_hash, tier=plan.tier, phrase=phrase, sentences=sentences, draft=draft
+        rejection,
+        plan_hash=plan.plan_hash,
+        tier=plan.tier,
+        reason=plan.tier_reason,
+        phrase=phrase,
+        sentences=sentences,
+        draft=draft,
     )
 
 

@@ -52,12 +52,6 @@ class DraftView(msgspec.Struct, frozen=True):
     principal: str = ""
     started_at: str | None = None
 
-    def verbs(self) -> list[str]:
-        """What its entries name, as they name it."""
-        entries = self.document.get("entries", ()) if isinstance(self.document, dict) else ()
-        found = [entry.get(name) for entry in entries for name in ("verb", "alternative")]
-        return [verb for verb in dict.fromkeys(found) if verb]
-
 
 async def show_draft(perdure: Perdure, id: str) -> DraftView:
     """A draft as it reads now."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from perdure.access.principal import EVERY_VERB, Principal
+from perdure.access.principal import Principal
 from perdure.access.roles import check
 from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.executor.plan_decisions import decision_in
@@ -25,7 +25,7 @@ async def check_answer(
     if not principal.is_person and await perdure.waits.is_proposed(key, wait):
         raise for_people(key)
     if adds(result):
-        await check_added(perdure, principal, await perdure.waits.verbs_under(key, verb), result)
+        await check_added(perdure, principal, await perdure.data_verbs.under_key(key, verb), result)
 
 
 def for_people(key: str) -> RejectedError:
@@ -48,7 +48,7 @@ async def check_added(perdure: Perdure, principal: Principal, verbs: Iterable[st
     if names and not any(_decides(perdure.catalogue, each) for each in names):
         return
     _, decision = decision_in(result)
-    if not decision.add or (principal.is_person and EVERY_VERB[0] in principal.verbs):
+    if not decision.add or (principal.is_person and principal.reaches_every_verb):
         return
     if not isinstance(decision.add, list):
         raise _refused("a program", "it cannot be looked through before it counts", "Give the steps as calls.")

@@ -11,7 +11,7 @@ import msgspec
 from perdure.app.runbooks.confirmation import has_to_be_confirmed, weigh
 from perdure.app.runbooks.views import PlanView, RunbookView
 from perdure.errors import RejectedError, Rejection
-from perdure.runbooks.plan import Plan
+from perdure.runbooks.plan import Plan, Reevaluate
 from perdure.sources import parse_id
 from perdure.verbs import Catalogue
 
@@ -34,6 +34,8 @@ class Composition(msgspec.Struct, frozen=True):
     calls: list[Any] | None = None
     variables: dict[str, Any] = {}
     form: Form = "auto"
+    reevaluate: Reevaluate = "decisions"
+    """`always`: the last decision is asked again at every resume."""
 
     @property
     def is_small(self) -> bool:
@@ -51,14 +53,15 @@ class Composition(msgspec.Struct, frozen=True):
 def plan_of(catalogue: Catalogue, what: Composition, after: Plan | None = None) -> Plan:
     """The plan of it; ProgramError with everything that is wrong with it."""
     # Only who composes waits for the compiler.
-    from perdure.runbooks.language.compiler import compile_calls, compile_program  # noqa: PLC0415
+    from perdure.runbooks.language.compiler import compile_calls, compile_program, reevaluated  # noqa: PLC0415
     from perdure.runbooks.language.json_calls import calls_from_json  # noqa: PLC0415
 
     what.check()
     if what.calls is not None:
-        calls = calls_from_json(what.calls)
-        return compile_calls(calls, catalogue, variables=what.variables, after=after)
-    return compile_program(what.program, catalogue, form=what.form, variables=what.variables, after=after)
+        plan = compile_calls(calls_from_json(what.calls), catalogue, variables=what.variables, after=after)
+    else:
+        plan = compile_program(what.program, catalogue, form=what.form, variables=what.variables, after=after)
+    return reevaluated(plan, catalogue) if what.reevaluate == "always" else plan
 
 
 async def composed(perdure: Perdure, what: Composition, after: Plan | None = None) -> Plan:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from perdure.access.principal import Principal
 from perdure.access.roles import check, refusal
 from perdure.app.runbooks.confirmation import check_confirmed, has_to_be_confirmed, use_confirmation
@@ -39,12 +41,15 @@ async def check_agreed(
         if principal.is_person or what is None or refusal(principal, "runbook.draft") is not None:
             raise
         from perdure.app.runbooks.draft_composition import composed_draft  # noqa: PLC0415  only who drafts waits for it
+        from perdure.app.runbooks.drafts import compiled_draft  # noqa: PLC0415  the same
 
         document, key = await composed_draft(perdure, what), context.idempotency_key
         draft = await perdure.runbooks.open_draft(document, case=case, idempotency_key=key)
         if key and (known := await perdure.runbooks.show(draft)).state != "draft":
             return known
-        await check_confirmed(plan, principal, confirm, phrase, draft=draft)
+        # A person will be shown, and start, the plan of the draft, which remembers where each value came from.
+        hash = (await compiled_draft(perdure, document)).content_hash
+        await check_confirmed(replace(plan, plan_hash=hash), principal, draft=draft)
     if what is not None:
         await use_confirmation(perdure, principal, plan, confirm, context.idempotency_key)
     return None

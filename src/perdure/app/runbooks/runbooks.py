@@ -23,10 +23,10 @@ from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.payload import canonical, digest
 from perdure.runbooks.executor.call_executor import KIND, SETTLED, keyed_id
-from perdure.runbooks.executor.plan_executor import index_of, step_number
+from perdure.runbooks.executor.plan_executor import index_of
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine.state import Runbook
-from perdure.runbooks.plan import Plan
+from perdure.runbooks.plan import Plan, Reevaluate
 from perdure.sources import id_text, parse_id
 
 Form = Literal["auto", "lisp", "let"]
@@ -55,20 +55,31 @@ class RunbookOperations(RunbookDesk):
         form: Form = "auto",
         after: Plan | None = None,
         file: str = "",
+        reevaluate: Reevaluate = "decisions",
     ) -> Plan:
-        """The plan of a program; ProgramError with everything that is wrong with it, and in which file."""
-        from perdure.runbooks.language.compiler import compile_program  # noqa: PLC0415  only who compiles needs it
+        """The plan of a program; ProgramError with everything that is wrong with it, and in which file.
+
+        With `reevaluate="always"` its last decision is asked again, with its arguments, at every resume.
+        """
+        from perdure.runbooks.language.compiler import compile_program, reevaluated  # noqa: PLC0415  who compiles
 
         named = {"file": file} if file else {}
-        return compile_program(
-            program, self._runtime.catalogue, form=form, variables=variables or {}, after=after, **named
-        )
+        catalogue = self._runtime.catalogue
+        plan = compile_program(program, catalogue, form=form, variables=variables or {}, after=after, **named)
+        return reevaluated(plan, catalogue) if reevaluate == "always" else plan
 
-    def plan(self, program: str | Plan, *, variables: Mapping[str, Any] | None = None, form: Form = "auto") -> PlanView:
+    def plan(
+        self,
+        program: str | Plan,
+        *,
+        variables: Mapping[str, Any] | None = None,
+        form: Form = "auto",
+        reevaluate: Reevaluate = "decisions",
+    ) -> PlanView:
         """What a program would do, without doing any of it: steps in sentences, waves, writes, locks and tier."""
         from perdure.runbooks.language.dry_run import dry_run  # noqa: PLC0415  only who compiles needs it
 
-        plan = program if isinstance(program, Plan) else self.compile(program, variables=variables, form=form)
+        plan = self._planned(program, variables, form, reevaluate)
         return plan_view(plan, dry_run(plan, self._runtime.catalogue))
 
     async def start(
@@ -83,13 +94,15 @@ class RunbookOperations(RunbookDesk):
         wait: bool = False,
         sealed: bool = True,
         timeout_seconds: float | None = None,
+        reevaluate: Reevaluate = "decisions",
     ) -> RunbookView:
         """Run a program. Returns when its start is durable; with `wait`, when it has ended or come to rest.
 
         A `confirmation` is the hash of the plan that somebody agreed to: another plan is refused. A runbook that is not
-        `sealed` can be extended for ever and completes only after it was sealed.
+        `sealed` can be extended for ever and completes only after it was sealed. With `reevaluate="always"` its last
+        decision is asked again, with its arguments, whenever a wait of it has ended.
         """
-        plan = program if isinstance(program, Plan) else self.compile(program, variables=variables, form=form)
+        plan = self._planned(program, variables, form, reevaluate)
         if confirmation and confirmation != plan.content_hash:
             fact, hint = "the plan is not the one that was confirmed", "Look at the plan again and confirm it."
             raise RejectedError(Rejection("blocked", "start", "runbook", plan.content_hash, fact, hint))
@@ -100,6 +113,15 @@ class RunbookOperations(RunbookDesk):
             plan, self._origin, id, case=case, is_sealed=sealed, idempotency_key=idempotency_key
         )
         return await self._settled(aggregate, wait, timeout_seconds)
+
+    def _planned(
+        self, program: str | Plan, variables: Mapping[str, Any] | None, form: Form, reevaluate: Reevaluate
+    ) -> Plan:
+        if isinstance(program, str):
+            return self.compile(program, variables=variables, form=form, reevaluate=reevaluate)
+        from perdure.runbooks.language.compiler import reevaluated  # noqa: PLC0415  only who compiles needs it
+
+        return reevaluated(program, self._runtime.catalogue) if reevaluate == "always" else program
 
     async def _settled(self, aggregate: Aggregate, wait: bool, timeout_seconds: float | None = None) -> RunbookView:
         if wait and aggregate.state.status not in SETTLED:
@@ -133,7 +155,7 @@ class RunbookOperations(RunbookDesk):
         edges: Sequence[tuple[str, str]] = (),
         file: str = "",
     ) -> RunbookView:
-        """Add steps behind those there are. `edges` let a step that has not begun come after another.
+        """Add steps behind those there are. An edge is a pair: a step that has not begun, and the one it now waits for.
 
         Instead of a program, a function may give the longer plan for the one there is; what it raises is raised here.
         """
@@ -145,11 +167,6 @@ class RunbookOperations(RunbookDesk):
 
         aggregate = await self._conductor.plans.extend(parse_id(id), self._origin, grow, edges)
         return await self._views.view(aggregate)
-
-    async def verb(self, id: str, step: str | int) -> str:
-        """The verb of a step, found as every act on a step finds it."""
-        aggregate = await self._views.read(id)
-        return str(aggregate.state.steps[step_number(aggregate, step) - 1].verb)
 
     # --- drafts --------------------------------------------------------------------------------------------------
 

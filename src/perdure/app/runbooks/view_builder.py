@@ -8,7 +8,7 @@ import msgspec
 
 from perdure.app.calls.call_journal import read
 from perdure.app.processes.processes import Views
-from perdure.app.quarantine import quarantined
+from perdure.app.quarantine_views import quarantined
 from perdure.app.runbooks.open_proposal import proposal_of
 from perdure.app.runbooks.views import (
     PlanDiff,

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, assert_never
 
 import msgspec
 
+from perdure.app.access.data_verbs import DataVerbs
 from perdure.app.calls.views import CallView, call_view
 from perdure.app.facade.performer import Performer
 from perdure.app.facade.tasks import TaskDesk
@@ -25,7 +26,7 @@ from perdure.human_tasks import HumanTask, Person, gate, is_for, open_task, over
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import WaitFound
-from perdure.processes.forms import NO_FORM
+from perdure.processes.wait_schemas import NO_FORM
 from perdure.runbooks.executor.agent_proposal import Proposal
 from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
 from perdure.runbooks.executor.completion_inbox import Completion
@@ -62,6 +63,7 @@ class TaskOperations(TaskDesk):
         self._origin = origin
         self._views = views
         self._runbooks = runbooks
+        self._data_verbs = DataVerbs(runtime, origin)
 
     async def list(
         self,
@@ -110,24 +112,27 @@ class TaskOperations(TaskDesk):
     async def proposal(self, key: str) -> Proposal | None:
         """What an agent proposes as the answer; None when nothing is proposed there (any more)."""
         id, number = task_place(key)
+        await self._owner(key)
         seen = await self._seen(id, number)
         if seen is None or not seen.token:
             return None
         return await proposal_of(self._runtime.store, seen.aggregate, seen.aggregate.state.steps[number - 1])
 
-    async def verb(self, key: str) -> str:
-        """The verb that a task, open or ended, is part of; empty of none."""
+    async def verbs(self, key: str) -> Sequence[str]:
+        """The verbs that the data of a task, open or ended, come from."""
+        return await self._data_verbs.of_place(await self._owner(key), task_place(key)[1])
+
+    async def _owner(self, key: str) -> Aggregate:
+        """The call, runbook or instance of a task, open or ended."""
         id, number = task_place(key)
         try:
             aggregate = await self._runtime.kernel.read(id, self._origin)
         except RejectedError:
             raise RejectedError(_unknown(key)) from None
-        if aggregate.kind == RUNBOOK and 1 <= number <= len(aggregate.state.steps):
-            verb: str = aggregate.state.steps[number - 1].verb
-            return verb
-        if aggregate.kind != INSTANCE:
+        is_step = aggregate.kind == RUNBOOK and 1 <= number <= len(aggregate.state.steps)
+        if not is_step and aggregate.kind != INSTANCE:
             raise RejectedError(_unknown(key))
-        return (await self._runtime.instances.loaded(aggregate)).deployed.verb
+        return aggregate
 
     async def complete(
         self, key: str, data: Mapping[str, Any] | None = None, *, message_id: str = "", override: str = "",

@@ -44,7 +44,7 @@ def started(entry: e.InstanceStarted) -> Instance:
     return Instance(
         STATE_VERSION, "active", entry.definition, entry.process, entry.process_version, entry.at, entry.principal,
         entry.trace, entry.parent, entry.business_key, dict(entry.flags), entry.head, ROOT + 1, {ROOT: root}, {}, {},
-        idempotency_key=entry.idempotency_key, behind=entry.behind,
+        idempotency_key=entry.idempotency_key, behind=entry.behind, agreed=entry.agreed,
     )  # fmt: skip
 
 
@@ -386,6 +386,10 @@ def _override_agreed(state: Instance, entry: e.OverrideAgreed) -> None:
     state.overrides = agreed(state.overrides, *told)
 
 
+def _consequence_agreed(state: Instance, entry: e.ConsequenceAgreed) -> None:
+    state.agreed = entry.tier
+
+
 TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.Entered: _entered,
     e.Passed: _nothing,
@@ -424,6 +428,7 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.PayloadErased: _erased,
     e.ProgressPosted: _nothing,
     e.MessageIgnored: _nothing,
+    e.CorrelationFailed: _nothing,
     e.Adopted: _adopted,
     e.TaskDelegated: _task_delegated,
     e.TaskChased: _task_chased,
@@ -433,4 +438,5 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.Rerouted: _rerouted,
     e.OverrideProposed: _override_proposed,
     e.OverrideAgreed: _override_agreed,
+    e.ConsequenceAgreed: _consequence_agreed,
 }

@@ -13,6 +13,7 @@ from perdure.bpmn.model import CallActivity
 Names = frozenset[str] | None
 """Names of flags; None is every flag."""
 CANNOT_CALL = "call.cannot_start"
+GRAVER_CALL = "call.graver"
 MAX_CALLS = 32
 """How deep processes may call each other: one that always calls itself would never stop."""
 CALLER_SUSPENDED = "what called it is suspended"

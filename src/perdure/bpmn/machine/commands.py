@@ -13,6 +13,7 @@ from perdure.agent_usage import Budget, Used
 from perdure.bpmn.machine.state import Failure, Flags
 from perdure.human_tasks import Person
 from perdure.overrides import Guard
+from perdure.verb_contract import ConsequenceTier
 
 
 class StartInstance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -29,6 +30,8 @@ class StartInstance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     business_key: str = ""
     idempotency_key: str = ""
     worker: int = 0
+    agreed: ConsequenceTier | Literal[""] = ""
+    """The consequence that was agreed to."""
 
 
 class LeaseJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -52,6 +55,8 @@ class JobFault(msgspec.Struct, frozen=True, gc=False):
 
     failure: Failure
     after_seconds: float | None = None
+    trace: bytes = b""
+    """The hash of the traceback that comes with it."""
 
 
 class RecordJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -163,6 +168,10 @@ class Cancel(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
     compensates: bool = False
     worker: int = 0
+    follows: bool = False
+    """The work that the instance belongs to has ended, and the instance with it."""
+    unseen: tuple[Guard, ...] = ()
+    """Tasks that the act leaves behind and that only others know of."""
 
 
 class Suspend(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -188,7 +197,7 @@ class Modify(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
     worker: int = 0
     unseen: tuple[Guard, ...] = ()
-    """Open tasks of processes that the cancelled tokens called."""
+    """Tasks that the act leaves behind and that only others know of."""
 
 
 class Migrate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -201,6 +210,10 @@ class Migrate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Flags that are called otherwise in the new definition, old to new."""
     reason: str = ""
     worker: int = 0
+    agreed: ConsequenceTier | Literal[""] = ""
+    """The consequence that was agreed to."""
+    unseen: tuple[Guard, ...] = ()
+    """Tasks that the act leaves behind and that only others know of."""
 
 
 class RaiseIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -218,6 +231,10 @@ class RetryIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     flags: Flags = {}
     reason: str = ""
     worker: int = 0
+    agreed: ConsequenceTier | Literal[""] = ""
+    """The consequence that was agreed to."""
+    unseen: tuple[Guard, ...] = ()
+    """Tasks that the act leaves behind and that only others know of."""
 
 
 class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -232,7 +249,17 @@ class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     data: bytes = b""
     """What is recorded, by its hash, whoever records it."""
     unseen: tuple[Guard, ...] = ()
-    """Open tasks of processes that the token called."""
+    """Tasks that the act leaves behind and that only others know of."""
+
+
+class NoteFailedCorrelation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Record that a message which concerns the instance was not correlated; nothing else changes."""
+
+    name: str
+    key: str
+    message_id: str
+    outcome: str
+    why: str
 
 
 class Erase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -244,5 +271,5 @@ class Erase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 Command = (
     StartInstance | LeaseJob | RecordJob | Correlate | FireTimer | ClaimTask | UnclaimTask | DelegateTask | ReassignTask
     | CompleteTask | EndCall | Escalate | Cancel | Suspend | Resume | Modify | Migrate | RaiseIncident | RetryIncident
-    | ResolveIncident | Erase
+    | ResolveIncident | NoteFailedCorrelation | Erase
 )  # fmt: skip

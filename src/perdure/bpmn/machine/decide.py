@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
@@ -13,15 +13,17 @@ from perdure.bpmn.machine.apply import started
 from perdure.bpmn.machine.event_subscriptions import arm_subs
 from perdure.bpmn.machine.event_triggers import pass_event
 from perdure.bpmn.machine.execution_plan import Plan
+from perdure.bpmn.machine.guarded_tasks import lost_tasks
 from perdure.bpmn.machine.migration import migrate
-from perdure.bpmn.machine.overrides import Proposed
+from perdure.bpmn.machine.overrides import ACTS, Proposed, around, passage
 from perdure.bpmn.machine.scopes import begin_at
 from perdure.bpmn.machine.state import ENDED, ROOT, Instance
 from perdure.bpmn.machine.token_game_loop import run
 from perdure.bpmn.machine.token_game_state import Cron, TokenGame
 from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
-from perdure.verb_contract import flag_faults
+from perdure.overrides import Guard
+from perdure.verb_contract import ConsequenceTier, flag_faults, tier_rank
 
 Answer = Decision | Rejection
 KEEPS_NOTHING = frozenset({"discarded", "ignored", "gone", "replayed"})
@@ -44,14 +46,18 @@ def decide(
         return Rejection("not_found", "find", "instance", "?", "there is no such instance")
     if type(command) is c.Erase:
         return _erase(state, command, now)
+    if type(command) is c.NoteFailedCorrelation:
+        noted = e.CorrelationFailed(
+            now, command.name, command.key, command.message_id, command.outcome, command.why
+        )  # fmt: skip
+        return Decision((noted,), "noted")
     if state.status in ENDED:
         return _late(state, command, now)
     game = TokenGame(plans[state.definition], state.copy(), now, cron)
-    if type(command) is c.Migrate:
-        target = plans[command.definition]
-        answer = migrate(game, command, target, _version(state, command))
+    if type(command) in ACTS:
+        answer = _act(game, plans, state, command, origin)
     else:
-        answer = _TABLE[type(command)](game, command, origin, chance)
+        answer = _TABLE[type(command)](game, command, chance)
     if isinstance(answer, Proposed):
         return Decision(tuple(game.entries), "proposed", keeps=False, state=game.state, refusal=answer)
     if not isinstance(answer, str):
@@ -60,6 +66,56 @@ def decide(
         return Decision((), answer, keeps=False)
     run(game, getattr(command, "worker", 0) if type(command) is not c.LeaseJob else 0)
     return Decision(tuple(game.entries), answer, answer not in KEEPS_NOTHING, game.state)
+
+
+def _act(
+    game: TokenGame, plans: Mapping[bytes, Plan], state: Instance, command: Any, origin: Origin
+) -> str | Rejection:
+    """Whatever somebody does to an instance otherwise than by its model; around its tasks only with who could answer.
+
+    The act is tried first: nobody is asked to agree to what cannot be done.
+    """
+    tried = TokenGame(game.plan, state.copy(), game.now, game.cron)
+    answer = _done(tried, plans, state, command)
+    if not isinstance(answer, str):
+        return answer
+    act, guards = around(game, tried, command)
+    if guards and (waits := passage(game, guards, act, origin, command.reason)) is not None:
+        return waits
+    agreed: ConsequenceTier | Literal[""] = getattr(command, "agreed", "")
+    if agreed and (not state.agreed or tier_rank(agreed) > tier_rank(state.agreed)):
+        game.emit(e.ConsequenceAgreed(game.now, agreed, origin.principal))
+    return _done(game, plans, state, command)
+
+
+class Tried(NamedTuple):
+    """An instance as it would be after a migration, and the tasks that it would leave behind."""
+
+    state: Instance
+    guards: tuple[Guard, ...]
+    lost: list[str]
+    """User tasks and call activities, by their elements."""
+
+
+def tried_migration(
+    plans: Mapping[bytes, Plan], state: Instance, command: c.Migrate, now: int, cron: Cron
+) -> Tried | Rejection:
+    """Where a migration would lead, without anything being decided."""
+    if state.status in ENDED:
+        return Rejection("wrong_state", "change", "instance", "?", f"it is {state.status}")
+    before, after = (TokenGame(plans[state.definition], state.copy(), now, cron) for _ in range(2))
+    answer = _done(after, plans, state, command)
+    if not isinstance(answer, str):
+        return answer
+    guards, lost = around(before, after, command)[1], lost_tasks(before, after, command.mapping)
+    run(after, command.worker)
+    return Tried(after.state, guards, lost)
+
+
+def _done(game: TokenGame, plans: Mapping[bytes, Plan], state: Instance, command: Any) -> str | Rejection:
+    if type(command) is c.Migrate:
+        return migrate(game, command, plans[command.definition], _version(state, command))
+    return _ACTS[type(command)](game, command)
 
 
 def _version(state: Instance, command: c.Migrate) -> int:
@@ -80,7 +136,7 @@ def _start(
     first = e.InstanceStarted(
         command.definition, command.process, command.process_version, now, origin.principal, flags, command.head,
         origin.trace, command.parent, command.business_key, command.start, command.idempotency_key,
-        origin.behind,
+        origin.behind, command.agreed,
     )  # fmt: skip
     game = TokenGame(plan, started(first), now, cron)
     game.entries.append(first)
@@ -139,23 +195,25 @@ def _late(state: Instance, command: c.Command, now: int) -> Answer:
             return Rejection("wrong_state", "change", "instance", "?", f"it is {state.status}")
 
 
-_TABLE: dict[type, Callable[[TokenGame, Any, Origin, float], str | Rejection]] = {
-    c.LeaseJob: lambda game, command, origin, chance: jobs.lease(game, command),
-    c.RecordJob: lambda game, command, origin, chance: jobs.record(game, command, chance),
-    c.Correlate: lambda game, command, origin, chance: external_triggers.correlate(game, command),
-    c.FireTimer: lambda game, command, origin, chance: external_triggers.fire(game, command),
-    c.ClaimTask: lambda game, command, origin, chance: human_tasks.claim(game, command),
-    c.UnclaimTask: lambda game, command, origin, chance: human_tasks.unclaim(game, command),
-    c.DelegateTask: lambda game, command, origin, chance: human_tasks.delegate(game, command),
-    c.ReassignTask: lambda game, command, origin, chance: human_tasks.reassign(game, command),
-    c.CompleteTask: lambda game, command, origin, chance: external_triggers.complete_task(game, command),
-    c.EndCall: lambda game, command, origin, chance: external_triggers.end_call(game, command),
-    c.Escalate: lambda game, command, origin, chance: external_triggers.escalate(game, command),
-    c.Cancel: lambda game, command, origin, chance: operator_commands.cancel(game, command),
-    c.Suspend: lambda game, command, origin, chance: operator_commands.suspend(game, command),
-    c.Resume: lambda game, command, origin, chance: operator_commands.resume(game, command),
-    c.Modify: lambda game, command, origin, chance: operator_commands.modify(game, command, origin),
-    c.RaiseIncident: lambda game, command, origin, chance: operator_commands.raise_incident(game, command),
-    c.RetryIncident: lambda game, command, origin, chance: operator_commands.retry(game, command),
-    c.ResolveIncident: lambda game, command, origin, chance: operator_commands.resolve(game, command, origin),
+_TABLE: dict[type, Callable[[TokenGame, Any, float], str | Rejection]] = {
+    c.LeaseJob: lambda game, command, chance: jobs.lease(game, command),
+    c.RecordJob: jobs.record,
+    c.Correlate: lambda game, command, chance: external_triggers.correlate(game, command),
+    c.FireTimer: lambda game, command, chance: external_triggers.fire(game, command),
+    c.ClaimTask: lambda game, command, chance: human_tasks.claim(game, command),
+    c.UnclaimTask: lambda game, command, chance: human_tasks.unclaim(game, command),
+    c.DelegateTask: lambda game, command, chance: human_tasks.delegate(game, command),
+    c.ReassignTask: lambda game, command, chance: human_tasks.reassign(game, command),
+    c.CompleteTask: lambda game, command, chance: external_triggers.complete_task(game, command),
+    c.EndCall: lambda game, command, chance: external_triggers.end_call(game, command),
+    c.Escalate: lambda game, command, chance: external_triggers.escalate(game, command),
+    c.Suspend: lambda game, command, chance: operator_commands.suspend(game, command),
+    c.Resume: lambda game, command, chance: operator_commands.resume(game, command),
+    c.RaiseIncident: lambda game, command, chance: operator_commands.raise_incident(game, command),
+}
+_ACTS: dict[type, Callable[[TokenGame, Any], str | Rejection]] = {
+    c.Cancel: operator_commands.cancel,
+    c.Modify: operator_commands.modify,
+    c.RetryIncident: operator_commands.retry,
+    c.ResolveIncident: operator_commands.resolve,
 }

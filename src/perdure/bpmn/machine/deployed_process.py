@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from perdure.bpmn.model import Error, Escalation, Message, Process, Signal
-from perdure.verb_contract import FlagContract, RetryPolicy
+from perdure.verb_contract import FlagContract, FlagMerge, RetryPolicy, flag_content
 
 Profile = Literal["hollow", "contract", "open"]
 
@@ -42,3 +42,14 @@ class Deployed(msgspec.Struct, frozen=True, kw_only=True):
     """By task type, intakes and compensating verbs included."""
     timeout_seconds: float | None = None
     """The verb's own limit for the whole process."""
+    merge: dict[str, FlagMerge] = {}
+    """How values that branches write to one path of the data become one, by JSON pointer."""
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The JSON that is stored and hashed; a key that nobody uses leaves the hash as it was before it existed."""
+        whole: dict[str, Any] = msgspec.to_builtins(self)
+        whole["flags"] = [flag_content(flag) for flag in whole["flags"]]
+        if not self.merge:
+            del whole["merge"]
+        return whole

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.apply import apply
-from perdure.bpmn.machine.commands import Command
-from perdure.bpmn.machine.decide import decide
+from perdure.bpmn.machine.commands import Command, Migrate
+from perdure.bpmn.machine.decide import Tried, decide, tried_migration
 from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.human_tasks import LADDER
 from perdure.bpmn.machine.journal_entries import (
@@ -89,6 +89,10 @@ class InstanceMachine:
         if not decision.id.startswith("?"):
             return decision
         return replace(decision, id=id_text(id) + decision.id[1:])
+
+    def tried(self, state: Instance, command: Migrate, now: int) -> Tried | Rejection:
+        """Where a migration would lead, without anything being decided."""
+        return tried_migration(self.plans, state, command, now, self._cron)
 
     def apply(self, state: Instance | None, entry: Entry) -> Instance:
         return apply(state, entry)

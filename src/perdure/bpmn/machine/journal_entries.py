@@ -9,8 +9,9 @@ import msgspec
 from perdure.agent_usage import ModelUse
 from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, Status, Undo, WatchKind
 from perdure.human_tasks import Rung, RungAct
+from perdure.verb_contract import ConsequenceTier
 
-ENTRY_VERSION = 4
+ENTRY_VERSION = 5
 How = Literal["completed", "interrupted", "cancelled", "consumed", "moved"]
 
 
@@ -28,6 +29,8 @@ class InstanceStarted(Compact, frozen=True, tag=1):
     start: str = ""
     idempotency_key: str = ""
     behind: tuple[str, ...] = ()
+    agreed: ConsequenceTier | Literal[""] = ""
+    """The consequence that the start was agreed to for."""
 
 
 class Entered(Compact, frozen=True, tag=2):
@@ -107,6 +110,10 @@ class JobStarted(Compact, frozen=True, tag=9):
     interruptions: int = 0
     flags: Flags = msgspec.field(default_factory=dict)
     """What flags that are summed were when it began."""
+    head: bytes = b""
+    """The hash of the payload that came in."""
+    definition: bytes = b""
+    """The hash of the verb's definition that the attempt runs under."""
 
 
 class JobCompleted(Compact, frozen=True, tag=10):
@@ -122,6 +129,8 @@ class JobFailed(Compact, frozen=True, tag=11):
     at: int
     failure: Failure
     retry_at: int = 0
+    trace: bytes = b""
+    """The hash of the traceback, a payload that can be erased; empty when none was kept."""
 
 
 class JobDiscarded(Compact, frozen=True, tag=12):
@@ -433,6 +442,25 @@ class OverrideAgreed(Compact, frozen=True, tag=47):
     covered: tuple[str, ...] = ()
 
 
+class CorrelationFailed(Compact, frozen=True, tag=49):
+    """A message that concerns the instance was not correlated: several want it, nobody does, or nobody did in time."""
+
+    at: int
+    name: str
+    key: str
+    message_id: str
+    outcome: str
+    why: str
+
+
+class ConsequenceAgreed(Compact, frozen=True, tag=48):
+    """Somebody agreed that the instance reaches something graver than its start was agreed to for."""
+
+    at: int
+    tier: ConsequenceTier
+    by: str
+
+
 Entry = (
     InstanceStarted | Entered | Passed | Left | Armed | Disarmed | Occurred | JobMade | JobStarted | JobCompleted
     | JobFailed | JobDiscarded | FlagsWritten | HeadChanged | IncidentRaised | IncidentResolved | TaskOpened
@@ -440,5 +468,5 @@ Entry = (
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
     | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | AgentUsed | JobRebound | Rerouted
-    | OverrideProposed | OverrideAgreed
+    | OverrideProposed | OverrideAgreed | ConsequenceAgreed | CorrelationFailed
 )  # fmt: skip

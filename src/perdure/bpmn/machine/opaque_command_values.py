@@ -41,6 +41,7 @@ def _start(command: c.StartInstance, origin: Origin, now: int) -> Brought | None
     )  # fmt: skip
     key = (
         command.process, command.process_version, command.start, command.worker, bool(parent), _flags(command.flags),
+        command.agreed,
     )  # fmt: skip
     return (key, (*values, parent), (*START_BLANKS, "step")) if parent else (key, values, START_BLANKS)
 

@@ -17,15 +17,12 @@ from perdure.bpmn.machine.jobs import business
 from perdure.bpmn.machine.jobs import finish as finish_job
 from perdure.bpmn.machine.loops import go_on, is_broken_off
 from perdure.bpmn.machine.modification_joins import flows_for
-from perdure.bpmn.machine.overrides import guards_of_end, guards_of_move, passage
 from perdure.bpmn.machine.scopes import end
 from perdure.bpmn.machine.sequence_flows import NO_WAY_OUT, complete, go_beyond, leave
 from perdure.bpmn.machine.state import ROOT, Failure, Flags, Node
 from perdure.bpmn.machine.token_game_loop import ENDLESS
 from perdure.bpmn.machine.token_game_state import TokenGame
 from perdure.errors import Rejection
-from perdure.journal import Origin
-from perdure.overrides import Act, hash_of
 
 BY_HAND = "by hand"
 
@@ -102,7 +99,7 @@ def _go_on(game: TokenGame, node: Node, code: str) -> None:
         game.later("begin", node.element, node.parent, node.flow, node.iteration)
 
 
-def resolve(game: TokenGame, command: c.ResolveIncident, origin: Origin) -> str | Rejection:
+def resolve(game: TokenGame, command: c.ResolveIncident) -> str | Rejection:
     node = _stuck(game, command.node, "resolve")
     if isinstance(node, Rejection):
         return node
@@ -113,10 +110,6 @@ def resolve(game: TokenGame, command: c.ResolveIncident, origin: Origin) -> str 
             "Retry it with flags that open a way (`perdure instances retry ID --flag NAME=VALUE`), or put the token "
             "where it belongs (`perdure instances modify ID`).",
         )  # fmt: skip
-    done = hash_of("resolve", command.node, command.data, command.flags, command.error)
-    act = Act("resolve the incident of", "instance", done)
-    if waits := passage(game, guards_of_end(game, node, command.unseen), act, origin, command.reason):
-        return waits
     if refused := _edit(game, command.flags):
         return refused
     how: str = "failed" if command.error else "completed"
@@ -179,14 +172,11 @@ def cancel(game: TokenGame, command: c.Cancel) -> str | Rejection:
     return "cancelled"
 
 
-def modify(game: TokenGame, command: c.Modify, origin: Origin) -> str | Rejection:
+def modify(game: TokenGame, command: c.Modify) -> str | Rejection:
     """Take tokens away and put new ones before elements, in one commit."""
     arrivals = _arrivals(game, command)
     if isinstance(arrivals, str):
         return Rejection("invalid", "modify", "instance", "?", arrivals, "See `perdure instances show` for its tokens.")
-    act = Act("modify", "instance", hash_of("modify", command.cancels, command.starts, command.flags))
-    if waits := passage(game, guards_of_move(game, command), act, origin, command.reason):
-        return waits
     if refused := _edit(game, command.flags):
         return refused
     game.emit(e.InstanceModified(game.now, command.reason, command.cancels, command.starts))

@@ -9,9 +9,9 @@ import msgspec
 from perdure.agent_usage import Spent
 from perdure.human_tasks import HumanTask
 from perdure.overrides import Override
-from perdure.verb_contract import FailureClass
+from perdure.verb_contract import ConsequenceTier, FailureClass
 
-STATE_VERSION = 4
+STATE_VERSION = 5
 
 Status = Literal[
     "active", "suspended", "completed", "failed", "cancelled", "terminated", "compensating", "compensated",
@@ -240,6 +240,8 @@ class Instance(msgspec.Struct, array_like=True, dict=True):
     """Who asked for it besides the principal."""
     overrides: tuple[Override, ...] = ()
     """Acts around its tasks: those that wait for somebody, and the latest that were done."""
+    agreed: ConsequenceTier | Literal[""] = ""
+    """The consequence that its start was agreed to for; empty of instances that began before it was kept."""
 
     def copy(self) -> Instance:
         return msgspec.structs.replace(

@@ -58,7 +58,8 @@ def domain_of(
 ) -> Domain:
     """The classes of a flag's values. `kept` are values that must stay apart although no condition tells them."""
     known = tuple(met)
-    initial = contract.starting_value() if contract is not None else None
+    # A flag that an argument sets may begin with any of its values.
+    initial = contract.starting_value() if contract is not None and not contract.argument else None
     if initial is not None and contract is not None and contract.fault(initial) is not None:
         initial = None
     candidates = _candidates(contract, known, kept)

@@ -16,16 +16,17 @@ from perdure.app.lists.list_rows import DeadLetterItem, ParkedItem
 from perdure.app.operations import calls, dead_letters, incidents, verbs, waits
 from perdure.app.operations.audits import Export, export_runbook
 from perdure.app.operations.calls import ShowCall
-from perdure.app.operations.events import follow_call
+from perdure.app.operations.events import FollowOutcomes, follow_call, follow_call_outcomes
 from perdure.app.operations.incidents import Retried, RetryIncidents
 from perdure.app.operations.request_fields import ById, Paged
 from perdure.app.operations.verbs import CallVerb
 from perdure.app.operations.waits import KeyOfWait, SendCompletion, WaitToken
+from perdure.app.outcomes.event_table import OutcomeEvent
 from perdure.app.runbooks.timeline import Timeline
 from perdure.app.session_views import SessionView
 from perdure.client.asynchronous.api_keys import AccessDesk
 from perdure.client.asynchronous.catalogue import PackDesk, VerbDesk
-from perdure.client.asynchronous.journals import Feed, journal_of
+from perdure.client.asynchronous.journals import Feed, journal_of, outcomes
 from perdure.client.asynchronous.lifecycles import LifecycleDesk
 from perdure.client.asynchronous.processes import InstanceDesk, Processes
 from perdure.client.asynchronous.runbooks import SETTLED, DraftDesk, RunbookDesk
@@ -117,6 +118,16 @@ class AsyncClient(CallDesk, MessageDesk):
     def events(self, id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[EventView]:
         """The call's journal, oldest first; with `follow`, what is still to come as well until it ends."""
         return journal_of(self._performer, follow_call, calls.show_call, ShowCall(id), after, follow)
+
+    def outcome_events(
+        self, id: str, *, after: str = "", step: int = 0, follow: bool = False
+    ) -> AsyncIterator[OutcomeEvent]:
+        """What became of a call, or of the steps of a runbook, in the words of the table of outcome events.
+
+        Oldest first, after a cursor, of one step or of all; with `follow`, what is still to come as well until it ends.
+        """
+        asked = FollowOutcomes(id, step, after)
+        return outcomes(self._performer, follow_call_outcomes, calls.show_call, ShowCall(id), asked, follow)
 
     async def timeline(self, id: str) -> Timeline:
         """When each step of a call or a runbook ran, waited and ended."""

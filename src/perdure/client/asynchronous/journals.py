@@ -6,17 +6,22 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from perdure.app.calls.views import EventView
 from perdure.app.feed.feed import FeedItem
 from perdure.app.lists.cursors import DEFAULT_LIMIT, Page
 from perdure.app.operations import events
-from perdure.app.operations.events import FollowFeed, FollowJournal
+from perdure.app.operations.events import FollowFeed, FollowJournal, FollowOutcomes
 from perdure.app.operations.operation import Operation, R
+from perdure.app.outcomes.event_table import OutcomeEvent
 from perdure.client.asynchronous.transport import Transport, placed
 
 MOST = 200
 Journal = Operation[FollowJournal, Page[EventView]]
+Outcomes = Operation[FollowOutcomes, Page[OutcomeEvent]]
+ENDINGS = frozenset({"ExecutionResult", "Cancelled"})
+"""Events with which a call or runbook may have ended."""
 
 
 async def journal(
@@ -67,6 +72,30 @@ async def follow_journal(
                 break
     async for event in journal(transport, operation, id, record, seen):
         yield event
+
+
+async def outcomes(
+    transport: Transport, operation: Outcomes, show: Operation[R, Any], subject: R, asked: FollowOutcomes, follow: bool
+) -> AsyncIterator[OutcomeEvent]:
+    """The outcome events of a subject; with `follow`, what is still to come as well until it ends."""
+    has_ended = not follow or (await transport.ask(show, subject)).is_ended
+    if not has_ended:
+        path, _ = placed(operation, FollowOutcomes(asked.id))
+        async for sent in transport.stream(f"{path}?step={asked.step}", asked.after or ""):
+            told = [msgspec.json.decode(each.data, type=OutcomeEvent) for each in sent if each.data]
+            for event in told:
+                yield event
+                asked = replace(asked, after=event.cursor)
+            if not told or any(each.event in ENDINGS for each in told):
+                has_ended = (await transport.ask(show, subject)).is_ended
+            if has_ended:
+                break
+    cursor: str | None = asked.after or ""
+    while cursor is not None:
+        page = await transport.ask(operation, replace(asked, after=cursor or None, limit=MOST))
+        for event in page.items:
+            yield event
+        cursor = page.next
 
 
 class Feed:

@@ -19,6 +19,7 @@ from perdure.app.runbooks.views import PlanView, RunbookView
 from perdure.client.asynchronous.journals import journal_of
 from perdure.client.asynchronous.transport import Transport
 from perdure.errors import RejectedError
+from perdure.runbooks.plan import Reevaluate
 
 SETTLED = frozenset({"completed", "failed", "cancelled", "parked", "escalated"})
 LONGEST_WAIT_SECONDS = 20.0
@@ -33,10 +34,11 @@ class RunbookDesk(facade.RunbookDesk):
     _performer: Transport
 
     async def plan(
-        self, program: str, *, variables: Mapping[str, Any] | None = None, form: Form = "auto"
+        self, program: str, *, variables: Mapping[str, Any] | None = None, form: Form = "auto",
+        reevaluate: Reevaluate = "decisions",
     ) -> PlanView:  # fmt: skip
         """What a program would do, without doing any of it: steps in sentences, waves, writes, locks and tier."""
-        request = Composed(program, None, dict(variables or {}), form)
+        request = Composed(program, None, dict(variables or {}), form, reevaluate)
         return await self._performer.ask(runbooks.plan_runbook, request)
 
     async def start(
@@ -52,14 +54,16 @@ class RunbookDesk(facade.RunbookDesk):
         sealed: bool = True,
         timeout_seconds: float | None = None,
         phrase: str = "",
+        reevaluate: Reevaluate = "decisions",
     ) -> RunbookView:
         """Run a program. Returns when its start is durable; with `wait`, when it has ended or come to rest.
 
         What is grave needs a `confirmation`, the hash of the plan that a person has seen; the gravest a `phrase` too.
+        With `reevaluate="always"` its last decision is asked again, with its arguments, whenever a wait has ended.
         """
         left = LONGEST_WAIT_SECONDS if timeout_seconds is None else min(LONGEST_WAIT_SECONDS, timeout_seconds)
         request = StartRunbook(
-            program, None, dict(variables or {}), form, case, confirmation, phrase, wait, left, sealed
+            program, None, dict(variables or {}), form, reevaluate, case, confirmation, phrase, wait, left, sealed
         )  # fmt: skip
         view = await self._performer.ask(runbooks.start_runbook, request, key=idempotency_key)
         if not wait or view.state in SETTLED:
@@ -88,7 +92,7 @@ class RunbookDesk(facade.RunbookDesk):
         phrase: str = "",
         seen: int | None = None,
     ) -> RunbookView:
-        """Add steps behind those there are. `edges` let a step that has not begun come after another."""
+        """Add steps behind those there are. An edge is a pair: a step that has not begun, and one it now waits for."""
         request = ExtendRunbook(
             program, None, dict(variables or {}), form, id=id, edges=list(edges), confirm=confirm, phrase=phrase
         )  # fmt: skip

@@ -21,8 +21,8 @@ from perdure.engines.embedded.recovery import InstanceRecovery, ProcessRecovery
 from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
-from perdure.processes.forms import Forms
 from perdure.processes.instance_reader import InstanceReader
+from perdure.processes.wait_schemas import Forms
 from perdure.runbooks.executor.call_executor import CallExecutor
 from perdure.runbooks.executor.recovery import Recovery
 from perdure.runbooks.machine.state import Pin

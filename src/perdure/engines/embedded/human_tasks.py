@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from perdure.bpmn.machine.commands import (
     ClaimTask,
@@ -25,11 +25,13 @@ from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import APPLIED, Attachments, InboxRow
+from perdure.overrides import Guard
 from perdure.payload import canonical, digest
+from perdure.processes.called_process_tasks import tasks_below
 from perdure.processes.instance_reader import instance_id
-from perdure.processes.unseen_tasks import tasks_below
 from perdure.runbooks.machine.runbook_machine import NOTICE
 from perdure.sources import Id, id_text
+from perdure.verb_contract import ConsequenceTier
 
 
 class HumanTasks:
@@ -144,13 +146,20 @@ class HumanTasks:
         )  # fmt: skip
 
     async def retry_incident(
-        self, instance: InstanceName, node: int, origin: Origin, *, flags: Flags | None = None, reason: str = ""
-    ) -> Aggregate:
-        """Try again what is stuck."""
+        self, instance: InstanceName, node: int, origin: Origin, *, flags: Flags | None = None, reason: str = "",
+        agreed: ConsequenceTier | Literal[""] = "",
+    ) -> Aggregate:  # fmt: skip
+        """Try again what is stuck; `agreed` is the consequence that somebody agreed to who was asked."""
+        unseen: tuple[Guard, ...] = ()
+        if flags:
+            before = await self._instances.read(instance, origin)
+            unseen = await tasks_below(self._instances.reader, before, (), (), origin, flags)
 
         def make(aggregate: Aggregate) -> Prepared:
             worker = self._instances.worker_of(aggregate)
-            return Prepared(RetryIncident(node=node, flags=dict(flags or {}), reason=reason, worker=worker))
+            return Prepared(RetryIncident(
+                node=node, flags=dict(flags or {}), reason=reason, worker=worker, unseen=unseen, agreed=agreed,
+            ))  # fmt: skip
 
         return _told(await self._instances.ask(instance_id(instance), origin, make))
 
@@ -168,7 +177,7 @@ class HumanTasks:
         """End what is stuck by hand: as if it had completed with these, or with a business error."""
 
         before = await self._instances.read(instance, origin)
-        unseen = await tasks_below(self._instances.reader, before, (node,), (), origin)
+        unseen = await tasks_below(self._instances.reader, before, (node,), (), origin, flags)
         given = digest(canonical(dict(data))) if data is not None else b""
 
         def make(aggregate: Aggregate) -> Prepared:

@@ -24,14 +24,14 @@ from perdure.bpmn.machine.instance_machine import INSTANCE_ENDED, INSTANCE_TOLD,
 from perdure.bpmn.machine.journal_entries import Thrown
 from perdure.bpmn.machine.process_machine import START_FIRED, ProcessState
 from perdure.bpmn.machine.state import Instance
-from perdure.engine import StartRequest
+from perdure.engine import StartRequest, Vet
 from perdure.engines.embedded.instances.call_activities import Calls
 from perdure.engines.embedded.instances.durable_calls import DurableCalls
 from perdure.engines.embedded.instances.instance_changes import HOLD, InstanceChanges
 from perdure.engines.embedded.instances.instances import Instances
 from perdure.engines.embedded.messages.correlation import Messages
 from perdure.engines.embedded.messages.envelope import thrown_id
-from perdure.errors import PerdureError
+from perdure.errors import PerdureError, RejectedError, Rejection
 from perdure.journal import Notice, Origin
 from perdure.journal.notice_routes import StartRoute, ThrownRoute, read_route
 from perdure.kernel.kernel import Aggregate
@@ -125,15 +125,30 @@ class Outbox:
         settles = Attachments(settles=(tenant, message_id))
         data = await self._carried(aggregate, thrown.element)
         own = thrown_id(message_id)
+        vet = self._agreed(aggregate.state, origin)
         if kind == "message":
             await self._messages.publish(
                 thrown.name, thrown.key, origin, message_id=own, ttl_seconds=THROWN_TTL_SECONDS, data=data,
-                thrower=id_text(id),
+                thrower=id_text(id), vet=vet,
             )  # fmt: skip
         else:
-            await self._messages.signal(thrown.name, origin, message_id=own, data=data, thrower=id_text(id))
+            await self._messages.signal(thrown.name, origin, message_id=own, data=data, thrower=id_text(id), vet=vet)
         await self._instances.settle(tenant, settles)
         return True
+
+    def _agreed(self, thrower: Instance, origin: Origin) -> Vet:
+        """Refuses to begin what is graver than the start of the instance that threw was agreed to for."""
+        definitions = self._instances.definitions
+
+        async def vet(starts: Sequence[Id] = (), waits: Sequence[Id] = (), *, is_kept: bool = False) -> None:
+            for id in starts:
+                process = await definitions.state(id, origin)
+                if process is None:
+                    continue
+                if fact := await definitions.consequences.too_grave(thrower.agreed, process.process, origin):
+                    raise RejectedError(Rejection("blocked", "begin", "process", process.process, fact))
+
+        return vet
 
     async def _find_thrown(self, aggregate: Aggregate, kind: str, number: int, origin: Origin) -> Thrown:
         name = (aggregate.id, kind, number)

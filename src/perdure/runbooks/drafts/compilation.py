@@ -30,6 +30,7 @@ def call_sources(draft: Draft) -> list[CallSource]:
             on_failure=entry.on_failure,
             alternative=entry.alternative,
             gate=entry.gate,
+            reevaluate=entry.reevaluate,
             section=entry.section,
             provenance=entry.provenance,
         )
@@ -79,6 +80,7 @@ def write_draft(draft: Draft) -> str:
                 on_failure="" if entry.on_failure == "stop" else entry.on_failure,
                 alternative=entry.alternative,
                 gate=entry.gate,
+                reevaluate="" if entry.reevaluate == "decisions" else entry.reevaluate,
                 comments=tuple(remarks),
             )
         )
@@ -114,5 +116,6 @@ def _entry(step: StepPlan) -> Entry:
         on_failure=step.on_failure,
         alternative=step.alternative,
         gate=step.gate,
+        reevaluate=step.reevaluate,
         sentence=step.sentence,
     )

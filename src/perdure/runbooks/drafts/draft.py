@@ -17,6 +17,7 @@ from perdure.runbooks.plan import (
     OnFailure,
     PackPin,
     Provenance,
+    Reevaluate,
     Reference,
     Test,
     tests_of,
@@ -58,6 +59,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     on_failure: OnFailure = "stop"
     alternative: str = ""
     gate: str = ""
+    reevaluate: Reevaluate = "decisions"
     sentence: str = ""
 
     def needs(self) -> tuple[str, ...]:

@@ -21,11 +21,12 @@ from perdure.runbooks.machine import commands as c
 from perdure.runbooks.plan import StepPlan
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.agent_handlers import TIERS, AgentContract
-from perdure.verbs.consequences import Consequence, consequence_of
+from perdure.verbs.consequence_tier import Consequence, consequence_of
 from perdure.verbs.definition import same_verb_name
 from perdure.verbs.handlers import Decide
 from perdure.work.agents.invocation import DEFAULT
-from perdure.work.verb_router import Failed, Produced
+from perdure.work.failure_classes import Failed
+from perdure.work.verb_router import Produced
 
 FORBIDDEN = "agent.forbidden"
 

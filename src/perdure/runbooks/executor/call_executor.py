@@ -9,7 +9,18 @@ from typing import Any
 import msgspec
 
 from perdure.agent_usage import Used, after
-from perdure.errors import DamagedPayloadError, FencedError, QuarantinedError, RejectedError, Rejection, StoreFullError
+from perdure.business_calendar import CalendarError
+from perdure.durations import parse_business_days
+from perdure.errors import (
+    DamagedPayloadError,
+    FencedError,
+    QuarantinedError,
+    RejectedError,
+    Rejection,
+    SchemaViolationError,
+    StoreFullError,
+)
+from perdure.human_tasks import TaskContract, by_calendar
 from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
@@ -31,10 +42,11 @@ from perdure.verbs import Catalogue, Verb
 from perdure.verbs.handlers import Call, Decide, LateCall, ResumptionContext
 from perdure.verbs.task_section_reader import filled
 from perdure.work.background_tasks import BackgroundTasks, JobName, Work
+from perdure.work.failure_classes import MAX_MESSAGE, Failed, traceback_payload
 from perdure.work.keyed_lock import NO_TURN, KeyedLock
 from perdure.work.process_lease import Lease
 from perdure.work.store_retry import retry_until_stored
-from perdure.work.verb_router import MAX_MESSAGE, Bound, Failed, Produced, Router
+from perdure.work.verb_router import Bound, Produced, Router
 
 KIND = RunbookMachine.kind
 MAX_ENTITY_CONFLICTS = 20
@@ -169,7 +181,9 @@ class CallExecutor:
         step: int = 1,
     ) -> c.AttemptOutcome:  # fmt: skip
         if isinstance(made, Failed):
-            return c.Fail(Failure(made.kind, made.code, made.message), verb.execution.retry, made.after_seconds)
+            failure, trace = Failure(made.kind, made.code, made.message), traceback_payload(made)
+            brought.payloads.extend(trace)
+            return c.Fail(failure, verb.execution.retry, made.after_seconds, trace[0][0] if trace else b"")
         if made.doubt:
             return propose(verb, made, self.router.proposer(verb), brought)
         brought.entities.extend(made.entities)
@@ -187,8 +201,21 @@ class CallExecutor:
             key = verb.correlation_key({**args, "step_id": step_id(letters, step), "call_id": letters})
         is_shared = execution.is_shared and bool(key)
         task = filled(execution.task, args) if execution.task is not None and carrier is None else None
+        due, task = self._counted(verb, task)
         escalation = execution.escalation or ""
-        return c.Park(verb.name, key, execution.timeout_seconds, escalation, carrier, is_shared, task)
+        return c.Park(verb.name, key, execution.timeout_seconds, escalation, carrier, is_shared, task, due)
+
+    def _counted(self, verb: Verb, task: TaskContract | None) -> tuple[int, TaskContract | None]:
+        """When the wait of a verb ends and the task it is, business days counted from now."""
+        calendars, now = self.router.calendars, self.now()
+        asked = parse_business_days(verb.execution.timeout_text)
+        try:
+            due = calendars.due(asked, now) if asked is not None else 0
+            return due, by_calendar(task, calendars.due, now) if task is not None else None
+        except CalendarError as error:
+            violations = [{"path": "$", "reason": str(error)}]
+            told = ("wait for", "verb", verb.name, error.fact, error.hint)
+            raise SchemaViolationError(*told, violations=violations) from error
 
     @staticmethod
     def _handed(
@@ -369,6 +396,8 @@ class CallExecutor:
         origin = Origin(aggregate.tenant, state.principal, state.trace, behind=state.behind)
         verb = self.serves(current.verb, current.version)
         try:
+            if not self.lease.is_sure and not await self._holds(worker):
+                return  # paused past the lease: another worker has the step, and the handler does not begin here
             if verb is None:
                 await retry_until_stored(
                     lambda: self.raise_missing(aggregate.id, step, aggregate.tenant, current), self._sources
@@ -384,6 +413,9 @@ class CallExecutor:
                 await self._raise_unrecorded(aggregate, step, attempt, worker, error)
         except (FencedError, QuarantinedError, RejectedError):
             return  # another worker has taken over, or the call is set aside: both are recorded where they are found
+
+    async def _holds(self, worker: int) -> bool:
+        return await retry_until_stored(self.lease.is_held, self._sources) and worker == self.lease.number
 
     async def _raise_unrecorded(
         self, aggregate: Aggregate, step: int, attempt: int, worker: int, error: Exception

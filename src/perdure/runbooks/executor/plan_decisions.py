@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from perdure.errors import RejectedError, Rejection
@@ -10,9 +10,9 @@ from perdure.kernel.kernel import Aggregate
 from perdure.kernel.ports import Attachments
 from perdure.runbooks.executor.plan_cache import PlanCache, added_steps, course_of, document_of, numbers_of, plan_hash
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine.dag_progress import base_of
+from perdure.runbooks.machine.dag_progress import base_of, begun_state, is_not_begun
 from perdure.runbooks.machine.state import ENDED, Runbook, Step, links_of, step_id
-from perdure.runbooks.plan import Plan
+from perdure.runbooks.plan import Plan, StepPlan
 from perdure.sources import id_text
 from perdure.verbs import Catalogue
 from perdure.verbs.handlers import Decide, ResumptionContext, StepSummary
@@ -20,7 +20,6 @@ from perdure.verbs.near_names import did_you_mean
 
 MAX_TOLD = 1000
 """How many results a decision is shown, the latest of them."""
-REFERENCE = "$from"
 PARTS = ("add", "skip", "finish", "reason", "confidence")
 """What the result of a person's decision may hold besides its data."""
 
@@ -85,13 +84,15 @@ class Decisions:
     def extended(self, add: str | list[dict[str, Any]], before: Plan) -> Plan:
         """The plan with what is to be added behind it; ProgramError with everything that is wrong with that."""
         from perdure.runbooks.language.compiler import compile_calls, compile_program  # noqa: PLC0415  seldom needed
+        from perdure.runbooks.language.json_calls import calls_from_json  # noqa: PLC0415  seldom needed
 
         if isinstance(add, str):
             return compile_program(add, self._catalogue, after=before)
-        return compile_calls([_source(each) for each in add], self._catalogue, after=before)
+        return compile_calls(calls_from_json(add), self._catalogue, after=before)
 
     def growth(self, state: Runbook, before: Plan, plan: Plan, change: c.Change, brought: Attachments) -> c.Change:
         """The change that makes one plan of another; the new part of it is attached."""
+        _check_decider(state, plan.steps[len(before.steps) :])
         hash, data = document_of(plan, len(before.steps))
         brought.payloads.append((hash, data))
         added = added_steps(plan.steps[len(before.steps) :], len(state.steps) + 1, numbers_of(state), self._catalogue)
@@ -99,6 +100,15 @@ class Decisions:
             base_of(state), plan_hash(plan), hash, added, change.skips, change.is_last, change.reason,
             change.confidence,
         )  # fmt: skip
+
+
+def _check_decider(state: Runbook, added: Sequence[StepPlan]) -> None:
+    """Refuse steps that say who is asked at every resume, where that was not said when the runbook was started."""
+    known = course_of(state).decider
+    for step in added:
+        if step.reevaluate == "always" and (known is None or known.verb != step.verb):
+            fact = f"step '{step.name}' would be asked at every resume, and that is said when a runbook is started"
+            raise RejectedError(Rejection("invalid", "extend", "runbook", "?", fact, "Leave reevaluate out here."))
 
 
 def decision_in(result: Any) -> tuple[Any, Decide]:
@@ -121,31 +131,6 @@ def _confidence(given: Any) -> float | None:
     return None if given is None else float(given)
 
 
-def _source(call: Mapping[str, Any]) -> Any:
-    from perdure.runbooks.language.program import CallSource  # noqa: PLC0415  only who grows needs it
-
-    known = {"verb", "args", "name", "after", "on_failure", "alternative", "gate", "section"}
-    if unknown := sorted(set(call) - known):
-        fact = f"a call has no '{unknown[0]}'"
-        raise RejectedError(Rejection("invalid", "add", "call", str(call.get("verb", "?")), fact))
-    given = {name: value for name, value in call.items() if name not in ("args", "after")}
-    return CallSource(args=_refs(call.get("args") or {}), after=tuple(call.get("after") or ()), **given)
-
-
-def _refs(value: Any) -> Any:
-    """JSON in which `{"$from": "name.path"}` stands for a step's result."""
-    from perdure.runbooks.language.program import Ref  # noqa: PLC0415  only who grows needs it
-
-    if isinstance(value, Mapping):
-        if set(value) == {REFERENCE}:
-            name, *path = str(value[REFERENCE]).split(".")
-            return Ref(name, tuple(int(each) if each.isdecimal() and each.isascii() else each for each in path))
-        return {key: _refs(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_refs(each) for each in value]
-    return value
-
-
 def _numbers(state: Runbook, names: Iterable[str]) -> list[int]:
     known = numbers_of(state)
     found: list[int] = []
@@ -153,7 +138,11 @@ def _numbers(state: Runbook, names: Iterable[str]) -> list[int]:
         if name not in known:
             fact = f"it skips '{name}', and there is no such step"
             raise RejectedError(Rejection("invalid", "apply", "decision", name, fact, did_you_mean(name, known)))
-        found.extend(known[name])
+        if begun := begun_state(state, known[name]):
+            fact = f"it skips '{name}', which is {begun}"
+            hint = "Skip steps that have not begun; cancel those that have."
+            raise RejectedError(Rejection("wrong_state", "apply", "decision", name, fact, hint))
+        found.extend(each for each in known[name] if is_not_begun(state.steps[each - 1]))
     return found
 
 
@@ -168,4 +157,9 @@ def _cause(state: Runbook, number: int) -> int:
     if links.decides:
         return links.decides
     before = [each for each in (*links.needs, *links.after) if state.steps[each - 1].status in ENDED]
-    return max(before, key=lambda each: links_of(state.steps[each - 1]).ended_at, default=0)
+    return max(before, key=lambda each: _ended(state.steps[each - 1]), default=0)
+
+
+def _ended(step: Step) -> tuple[int, bool]:
+    """When a step ended; of two that ended in one moment, the one that was waited for came last."""
+    return links_of(step).ended_at, bool(step.tokens)

@@ -25,7 +25,7 @@ from perdure.runbooks.executor.plan_cache import (
 from perdure.runbooks.executor.plan_decisions import Decisions
 from perdure.runbooks.executor.step_launcher import KIND, Known, Launcher
 from perdure.runbooks.machine import commands as c
-from perdure.runbooks.machine.dag_progress import base_of
+from perdure.runbooks.machine.dag_progress import base_of, begun_state
 from perdure.runbooks.machine.journal_entries import Added
 from perdure.runbooks.machine.state import Failure, Pin, VerbPin, has_step
 from perdure.runbooks.plan import Plan
@@ -136,13 +136,15 @@ class PlanExecutor:
         return known
 
     def _decider(self, plan: Plan) -> VerbPin | None:
-        """The verb that decides at every resume: the last decision the plan names."""
-        if plan.reevaluate != "always":
-            return None
-        for step in reversed(plan.steps):
+        """The verb that decides at every resume: the last step that says so, else, of all, the last decision."""
+        is_always = plan.reevaluate == "always"
+        said = [step for step in plan.steps if step.reevaluate == "always"]
+        for step in reversed(said or (plan.steps if is_always else ())):
             verb = self._conductor.catalogue.find(step.verb, step.version or None) if step.verb else None
             if verb is not None and verb.execution.decision:
                 return pinned(verb)
+        if not is_always:
+            return None
         fact = "every resume is to be a decision and no step of it is one"
         raise RejectedError(Rejection("invalid", "start", "runbook", plan.content_hash, fact))
 
@@ -191,6 +193,12 @@ class PlanExecutor:
         state = (await self._kernel.read(id, origin)).state
         return state.course is not None and base_of(state) != base
 
+    async def _is_outdated(self, id: Id, origin: Origin, change: c.Change) -> bool:
+        """Whether the plan was extended, or a step it skips has begun, since a change was made."""
+        state = (await self._kernel.read(id, origin)).state
+        has_begun = any(begun_state(state, [number]) for number in change.skips)
+        return has_begun or (bool(change.added) and base_of(state) != change.base)
+
     # --- what became of steps ------------------------------------------------------------------------------------
 
     async def report(
@@ -225,7 +233,7 @@ class PlanExecutor:
             try:
                 return await self._kernel.ask(KIND, id, origin, self.together(changed, origin, carried, known))
             except RejectedError as error:
-                if changed.change is None or not await self._has_changed(id, origin, changed.change.base):
+                if changed.change is None or not await self._is_outdated(id, origin, changed.change):
                     raise error
         raise RejectedError(
             Rejection("blocked", "extend", "runbook", id_text(id), "its plan kept changing", "Try again.")

@@ -17,12 +17,31 @@ class UnresolvedError(Exception):
     """A reference leads to nothing; its text says where."""
 
 
+class LackingError(Exception):
+    """Arguments that a decision must have are not there at a resume."""
+
+    def __init__(self, missing: list[str]) -> None:
+        super().__init__(f"it was not asked: there is no value yet for {', '.join(missing)}")
+
+
 def arguments(step: StepPlan, value_of: ValueOf) -> dict[str, Any]:
     """The step's arguments with every reference replaced by what it refers to."""
     args: Any = step.args
     for reference in step.references:
         args = _placed(args, reference.at, dig(value_of(reference.step), reference))
     return dict(args)
+
+
+def known_arguments(step: StepPlan, value_of: ValueOf) -> tuple[dict[str, Any], frozenset[str]]:
+    """The step's arguments of which everything is known, and the names of the others."""
+    lacks: set[str] = set()
+    args: Any = step.args
+    for reference in step.references:
+        try:
+            args = _placed(args, reference.at, dig(value_of(reference.step), reference))
+        except UnresolvedError:
+            lacks.add(str(reference.at[0]))
+    return {name: value for name, value in args.items() if name not in lacks}, frozenset(lacks)
 
 
 def dig(value: Any, reference: Reference | Test) -> Any:
@@ -56,7 +75,7 @@ def _placed(into: Any, at: Path, value: Any) -> Any:
 
 
 def holds(condition: Condition, value_of: ValueOf) -> bool:
-    """How a condition comes out; a path that leads nowhere is not true, and equal to nothing."""
+    """How a condition comes out; UnresolvedError when it needs a field that did not arrive."""
     match condition:
         case Test():
             return _test(condition, value_of)
@@ -71,10 +90,7 @@ def holds(condition: Condition, value_of: ValueOf) -> bool:
 
 
 def _test(test: Test, value_of: ValueOf) -> bool:
-    try:
-        found = dig(value_of(test.step), test)
-    except UnresolvedError:
-        return test.operator == "!="
+    found = dig(value_of(test.step), test)
     match test.operator:
         case None:
             return bool(found)

@@ -20,7 +20,14 @@ from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
 from perdure.kernel.ports import Attachments, IndexRow
 from perdure.payload import Cargo
 from perdure.runbooks.executor.plan_cache import AbsentError, PlanCache, course_of
-from perdure.runbooks.executor.step_arguments import UnresolvedError, arguments, holds, locks
+from perdure.runbooks.executor.step_arguments import (
+    LackingError,
+    UnresolvedError,
+    arguments,
+    holds,
+    known_arguments,
+    locks,
+)
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.dag_progress import needed_by
@@ -253,11 +260,15 @@ class Launcher:
         if verb is None:
             return None
         try:
-            args = self._arguments(state, number, step, verb, known)
+            args, lacks = self._arguments(state, number, step, verb, known)
+            if lacks and (missing := [each for each in verb.input.schema.get("required", ()) if each in lacks]):
+                raise LackingError(missing)
             cargo = self._works.incoming(verb, args)
             plan = self._documents.step(state, number)
             held = locks(plan.writes if plan is not None else verb.definition.writes, cargo.value)
             outcome = None if self._works.has_step(verb) else self._park(verb, cargo.value, id, number, known)
+        except LackingError as lacking:
+            return Beginning(c.Launch(number, outcome=c.Lacking(str(lacking))))
         except UnresolvedError as error:
             return self._misfit(number, MISFIT, f"Step '{links_of(step).name}' cannot be asked: {error}.")
         except (SchemaViolationError, PayloadTooLargeError) as error:
@@ -288,13 +299,29 @@ class Launcher:
             return self._misfit(number, MISFIT, f"The condition '{plan.name}' cannot be told: {error}.")
         return Beginning(c.Launch(number, outcome=c.Chosen(side)))
 
-    def _arguments(self, state: Runbook, number: int, step: Step, verb: Verb, known: Known) -> dict[str, Any]:
+    def _arguments(
+        self, state: Runbook, number: int, step: Step, verb: Verb, known: Known
+    ) -> tuple[dict[str, Any], frozenset[str]]:
+        """The arguments of a step, and the names of those that have no value yet."""
         links = links_of(step)
         plan = self._documents.step(state, number)
         if plan is not None:
-            return arguments(plan, self._value_of(state, links, known))
+            return arguments(plan, self._value_of(state, links, known)), frozenset()
         offered = self._offered(state, links, known)
-        return {name: offered[name] for name in verb.input.properties if name in offered}
+        taken = {name: offered[name] for name in verb.input.properties if name in offered}
+        if links.undoes or links.decides:
+            return taken, frozenset()
+        args, lacks = self._asked_again(state, step, known)
+        return {**taken, **args}, lacks
+
+    def _asked_again(self, state: Runbook, step: Step, known: Known) -> tuple[dict[str, Any], frozenset[str]]:
+        """What a decision that a resume asks again is asked with: its own arguments, as far as there are results."""
+        for number in range(len(state.steps), 0, -1):
+            asked = state.steps[number - 1]
+            plan = self._documents.step(state, number) if asked.verb == step.verb else None
+            if plan is not None:
+                return known_arguments(plan, self._value_of(state, links_of(asked), known))
+        return {}, frozenset()
 
     def _offered(self, state: Runbook, links: Links, known: Known) -> dict[str, Any]:
         """What a step the runbook added by itself may take: of what it undoes, or of what it decides about."""

@@ -182,7 +182,7 @@ def _arguments(place: _Place, catalogue: Catalogue, is_lisp: bool) -> Iterator[C
         about = Shape(part, verb.input.schema).spoken() + ("" if name in required else ", optional")
         yield Candidate(f":{name.replace('_', '-')}" if is_lisp else f"{name}: ", "argument", place.start, about)
     if is_lisp:
-        for option in ("as", "after", "on-failure", "gate"):
+        for option in ("as", "after", "on-failure", "gate", "reevaluate"):
             if _snake(option) not in place.given:
                 yield Candidate(f":{option}", "keyword", place.start)
 
@@ -249,7 +249,7 @@ def _keywords(place: _Place, is_lisp: bool) -> Iterator[Candidate]:
         case "FAILURE":
             words = ON_FAILURE
         case "()":
-            words = ("AFTER", "ON FAILURE", "GATE", "LET", "EXEC", "IF", "ELSE", "END")
+            words = ("AFTER", "ON FAILURE", "GATE", "REEVALUATE always", "LET", "EXEC", "IF", "ELSE", "END")
         case "=":
             words = ("EXEC",)
         case _:

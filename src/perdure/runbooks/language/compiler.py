@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.language.faults import MOST_STEPS, Fault, Style, raise_if_any
 from perdure.runbooks.language.name_scopes import Scope, needs_by_number
 from perdure.runbooks.language.program import CallSource, Ref
@@ -21,6 +22,7 @@ from perdure.verbs import Catalogue
 from perdure.verbs.sexpr.mistakes import Report, shown
 
 _SHOWN_CYCLE = 12
+NO_DECISION = "Call a verb that declares `execution: {decision: true}`, or leave reevaluate out."
 
 
 def compile_program(
@@ -96,6 +98,8 @@ class _Compilation:
 
     def _final(self, step: Step, asked: AskedVerb | None) -> StepPlan:
         made = _final(step, asked)
+        if asked is not None and asked.verb.execution.reevaluate == "always" and not self._before:
+            made = msgspec.structs.replace(made, reevaluate="always")
         if not made.alternative:
             return made
         meant = self._verbs.meant(made.alternative)
@@ -127,12 +131,26 @@ def _final(step: Step, asked: AskedVerb | None) -> StepPlan:
         on_failure=step.on_failure,
         alternative=step.alternative,
         gate=step.gate,
+        reevaluate=step.reevaluate,
         writes=asked.writes if asked is not None else (),
         sentence=step_sentence(asked.verb, step.args) if asked is not None else "",
         section=step.section,
         provenance=dict(step.provenance),
     )
     return _after(made, step)
+
+
+def reevaluated(plan: Plan, catalogue: Catalogue) -> Plan:
+    """The plan with its last decision asked again at every resume, unless a step is already; refused without one."""
+    if any(step.reevaluate == "always" for step in plan.steps):
+        return plan
+    for number, step in reversed(list(enumerate(plan.steps))):
+        verb = catalogue.find(step.verb, step.version or None) if step.verb else None
+        if verb is not None and verb.execution.decision:
+            asked = msgspec.structs.replace(step, reevaluate="always")
+            return msgspec.structs.replace(plan, steps=(*plan.steps[:number], asked, *plan.steps[number + 1 :]))
+    fact = "every resume is to be a decision and no step of it is one"
+    raise RejectedError(Rejection("invalid", "compile", "runbook", plan.content_hash, fact, NO_DECISION))
 
 
 def _after(made: StepPlan, step: Step) -> StepPlan:

@@ -14,7 +14,7 @@ from perdure.runbooks.language.step_sentences import path_text
 from perdure.runbooks.plan import Path, Plan, StepPlan
 from perdure.verb_contract import CONSEQUENCE_TIERS, ConsequenceTier, tier_rank
 from perdure.verbs import Catalogue, Verb
-from perdure.verbs.consequences import Consequence, consequence_of
+from perdure.verbs.consequence_tier import Consequence, consequence_of
 from perdure.verbs.text_templates import substitute
 
 EdgeKind = Literal["data", "sequence", "branch"]

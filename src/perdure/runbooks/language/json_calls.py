@@ -13,7 +13,7 @@ from perdure.verbs.near_names import did_you_mean
 from perdure.verbs.sexpr.mistakes import Report, shown
 from perdure.verbs.sexpr.name_syntax import FIELD, NAME
 
-_KEYS = ("verb", "args", "name", "after", "on_failure", "alternative", "gate", "section", "provenance")
+_KEYS = ("verb", "args", "name", "after", "on_failure", "alternative", "gate", "reevaluate", "section", "provenance")
 
 
 def calls_from_json(data: Any, *, file: str = "<calls>") -> list[CallSource]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from perdure.runbooks.plan import Branch, Condition, OnFailure, Operator, Path, Provenance, Reference
+from perdure.runbooks.plan import Branch, Condition, OnFailure, Operator, Path, Provenance, Reevaluate, Reference
 from perdure.verbs.sexpr.forms import (
     NOWHERE,
     Argument,
@@ -113,6 +113,7 @@ class CallSource(msgspec.Struct, frozen=True, kw_only=True):
     on_failure: OnFailure = "stop"
     alternative: str = ""
     gate: str = ""
+    reevaluate: Reevaluate = "decisions"
     section: str = ""
     provenance: Mapping[str, Provenance] = {}
 

@@ -72,6 +72,7 @@ class Checker:
             return
         self._arguments(step, asked)
         self._alternative(step)
+        self._reevaluated(step, asked)
 
     def _arguments(self, step: Step, asked: AskedVerb) -> None:
         for name, value in step.args.items():
@@ -253,6 +254,12 @@ class Checker:
         )
         hint = "Name a verb that declares 'execution: {decision: true}'."
         self._add(Fault.NOT_A_DECISION, step, f"{said} when the step fails", hint)
+
+    def _reevaluated(self, step: Step, verb: AskedVerb | None) -> None:
+        if step.reevaluate == "always" and verb is not None and not verb.is_decision:
+            hint = "Say it of a verb that declares 'execution: {decision: true}'."
+            reason = f"'{shown(step.verb)}' makes no decisions and is to be asked at every resume"
+            self._add(Fault.NOT_A_DECISION, step, reason, hint)
 
     def _add(self, fault: Fault, step: Step, reason: str, hint: str) -> None:
         self._report.add(fault, step.place, reason, hint)

@@ -34,7 +34,7 @@ from perdure.runbooks.language.program import (
     steps_of,
 )
 from perdure.runbooks.plan import All as AllOf
-from perdure.runbooks.plan import Branch, Condition, OnFailure, Path, Plan, Provenance, Reference, tests_of
+from perdure.runbooks.plan import Branch, Condition, OnFailure, Path, Plan, Provenance, Reevaluate, Reference, tests_of
 from perdure.runbooks.plan import Either as EitherOf
 from perdure.runbooks.plan import Not as NotOf
 from perdure.runbooks.plan import Test as TestOf
@@ -66,6 +66,7 @@ class Step(msgspec.Struct, kw_only=True):
     on_failure: OnFailure = "stop"
     alternative: str = ""
     gate: str = ""
+    reevaluate: Reevaluate = "decisions"
     section: str = ""
     provenance: Mapping[str, Provenance] = {}
 
@@ -160,6 +161,7 @@ class Lowering:
                 on_failure=call.on_failure,
                 alternative=call.alternative,
                 gate=call.gate,
+                reevaluate=call.reevaluate,
                 section=call.section,
                 provenance={snake(name): origin for name, origin in call.provenance.items()},
             )
@@ -214,6 +216,7 @@ class Lowering:
                 on_failure=call.on_failure or "stop",  # type: ignore[arg-type]
                 alternative=call.alternative,
                 gate=call.gate,
+                reevaluate=call.reevaluate or "decisions",  # type: ignore[arg-type]
             )
         )
         return name

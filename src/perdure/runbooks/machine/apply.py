@@ -289,6 +289,7 @@ _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.TaskChased: _task_chased,
     e.CompletionReceived: _completion_received,
     e.CompletionIgnored: _unchanged,
+    e.CorrelationFailed: _unchanged,
     e.TimedOut: _timed_out,
     e.Escalated: _escalated,
     e.IncidentRaised: _incident_raised,

@@ -28,7 +28,7 @@ def outcome_entries(
     if type(outcome) is c.Done:
         return (e.StepCompleted(step, now, outcome.result, outcome.flags),)
     if type(outcome) is c.Park:
-        due = now + int(outcome.timeout_seconds * SECOND) if outcome.timeout_seconds is not None else 0
+        due = outcome.due or (now + int(outcome.timeout_seconds * SECOND) if outcome.timeout_seconds is not None else 0)
         parked = e.StepParked(step, now, outcome.name, outcome.key, due, outcome.escalation, outcome.is_shared)
         pin = outcome.carrier
         if pin is not None:
@@ -66,12 +66,12 @@ def _failed(step: int, attempt: int, outcome: c.Fail, now: int, chance: float, t
     failure, policy = outcome.failure, outcome.policy
     if nature_of(failure.kind) == "contract":
         return (
-            e.AttemptFailed(step, attempt, now, failure),
+            e.AttemptFailed(step, attempt, now, failure, 0, outcome.trace),
             e.IncidentRaised(step, now, failure.code, failure.message, attempt),
         )
     if failure.kind in policy.retry_on and attempt - tried < policy.max_attempts:
         delay = policy.delay_seconds(attempt - tried, chance)
         if outcome.after_seconds is not None:
             delay = max(delay, outcome.after_seconds)
-        return (e.AttemptFailed(step, attempt, now, failure, now + int(delay * SECOND)),)
-    return (e.AttemptFailed(step, attempt, now, failure), e.StepFailed(step, now, failure))
+        return (e.AttemptFailed(step, attempt, now, failure, now + int(delay * SECOND), outcome.trace),)
+    return (e.AttemptFailed(step, attempt, now, failure, 0, outcome.trace), e.StepFailed(step, now, failure))

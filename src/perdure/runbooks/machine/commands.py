@@ -35,6 +35,8 @@ class Park(msgspec.Struct, frozen=True):
     is_shared: bool = False
     task: TaskContract | None = None
     """For whom the wait is, filled in."""
+    due: int = 0
+    """When it ends, where business days were counted; otherwise `timeout_seconds` say."""
 
 
 class Fail(msgspec.Struct, frozen=True):
@@ -43,6 +45,8 @@ class Fail(msgspec.Struct, frozen=True):
     failure: Failure
     policy: RetryPolicy
     after_seconds: float | None = None
+    trace: bytes = b""
+    """The hash of the traceback that comes with it."""
 
 
 class Propose(msgspec.Struct, frozen=True):
@@ -72,12 +76,18 @@ class Misfit(msgspec.Struct, frozen=True):
     text: str
 
 
+class Lacking(msgspec.Struct, frozen=True):
+    """A decision cannot be asked at this resume: arguments that it must have are not there yet."""
+
+    text: str
+
+
 class Launch(msgspec.Struct, frozen=True):
     """Begin a ready step with what its references came to; without an outcome it is an intent."""
 
     step: int
     input: bytes = b""
-    outcome: Park | Chosen | Misfit | None = None
+    outcome: Park | Chosen | Misfit | Lacking | None = None
     locks: tuple[str, ...] = ()
 
 
@@ -324,6 +334,17 @@ class OpenDraft(msgspec.Struct, frozen=True):
     case: str = ""
 
 
+class NoteFailedCorrelation(msgspec.Struct, frozen=True):
+    """Record that a message which names the call or one of its steps was not correlated; nothing else changes."""
+
+    step: int
+    name: str
+    key: str
+    message_id: str
+    outcome: str
+    why: str
+
+
 class ReviseDraft(msgspec.Struct, frozen=True):
     """The draft reads differently now; what had been undone is gone."""
 
@@ -343,5 +364,5 @@ Command = (
     StartCall | ActOnTask | LeaseJob | RecordAttempt | Complete | FireTimer | Cancel | PostProgress | RaiseIncident
     | RetryIncident | ResolveIncident | TellIncident | ProposeAmendment | ApproveAmendment | Erase | StartRunbook
     | LaunchSteps | ExtendPlan | SealRunbook | RetryStep | SkipStep | Compensate | AnswerGate | OpenDraft
-    | ReviseDraft | UndoRevision | RedoRevision
+    | ReviseDraft | UndoRevision | RedoRevision | NoteFailedCorrelation
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import sha256
 
 from msgspec.structs import replace
@@ -65,6 +66,19 @@ def is_active(course: Course) -> bool:
 def is_untouched(step: Step) -> bool:
     """Whether a step waits for what it hangs on, and for nothing else."""
     return step.status == "pending" and not step.retry_at
+
+
+def is_not_begun(step: Step) -> bool:
+    """Whether a step can still be skipped without stopping anything: it waits for others, its turn or its gate."""
+    return is_untouched(step) or step.status == "ready" or bool(links_of(step).gated_at)
+
+
+def begun_state(state: Runbook, numbers: Iterable[int]) -> str:
+    """The state of steps of one name of which none can be skipped any more; empty when one can, or was skipped."""
+    steps = [state.steps[number - 1] for number in numbers]
+    if any(is_not_begun(step) or step.status == "skipped" for step in steps):
+        return ""
+    return next((step.status for step in steps), "")
 
 
 def seen_at_gate(state: Runbook, number: int) -> str:

@@ -12,7 +12,14 @@ from perdure.overrides import Act, hash_of
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.apply_plan import runbook_started
-from perdure.runbooks.machine.dag_progress import base_of, course_of, hangs_on, is_untouched, seen_at_gate
+from perdure.runbooks.machine.dag_progress import (
+    base_of,
+    course_of,
+    hangs_on,
+    is_not_begun,
+    is_untouched,
+    seen_at_gate,
+)
 from perdure.runbooks.machine.outcome_propagation import Begin, Flow
 from perdure.runbooks.machine.overrides import passage
 from perdure.runbooks.machine.state import COMPLETED, ENDED, Failure, Links, Runbook, Step, links_of
@@ -46,11 +53,17 @@ def _is_completed(state: Runbook, step: int) -> bool:
 
 
 def changed_meanwhile(state: Runbook, command: c.Command) -> Rejection | None:
-    """A decision made about another plan than the one there is now."""
+    """A decision made about another plan than the one there is now, or that skips a step which has begun meanwhile."""
     change = command.change if isinstance(command, c.RecordAttempt | c.Complete) else None
-    if change is None or not change.added or change.base == base_of(state):
+    if change is None:
         return None
-    return Rejection("wrong_state", "extend", "runbook", "?", "its plan has changed since the decision was read")
+    if change.added and change.base != base_of(state):
+        return Rejection("wrong_state", "extend", "runbook", "?", "its plan has changed since the decision was read")
+    for number in change.skips:
+        step = state.steps[number - 1]
+        if step.status != "skipped" and not is_not_begun(step):
+            return _wrong_state(step, "skip")
+    return None
 
 
 # --- starting and extending ----------------------------------------------------------------------------------------
@@ -116,14 +129,30 @@ def _unfit(
         if any(not 1 <= each <= last for each in before[number]):
             return Rejection("invalid", "run", "runbook", "?", f"step '{added.name}' hangs on a step that is not there")
     for number, other in edges:
-        if not (1 <= number < first and 1 <= other <= last):
+        if not (1 <= number <= last and 1 <= other <= last):
             return Rejection("invalid", "extend", "runbook", "?", "an edge names a step that is not there")
+        if number >= first:
+            return _edge_of_new(steps[number - first].name, _name_of(state, steps, other))
         step = state.steps[number - 1]
         if not is_untouched(step):
             fact = f"step '{links_of(step).name}' is {step.status} and cannot come after another any more"
             return Rejection("wrong_state", "extend", "runbook", "?", fact)
         before.setdefault(number, list(hangs_on(links_of(step)))).append(other)
     return _circle(state, steps, before)
+
+
+def _edge_of_new(later: str, earlier: str) -> Rejection:
+    fact = f"the edge ('{later}', '{earlier}') lets '{later}' come after '{earlier}', and '{later}' is only added now"
+    hint = (
+        f"An edge is a pair: the step that waits, then the one it comes after. Write ('{earlier}', '{later}') when "
+        f"'{earlier}' is to wait; else say AFTER {earlier} where '{later}' is written."
+    )
+    return Rejection("invalid", "extend", "runbook", "?", fact, hint)
+
+
+def _name_of(state: Runbook, steps: tuple[e.Added, ...], number: int) -> str:
+    count = len(state.steps)
+    return links_of(state.steps[number - 1]).name if number <= count else steps[number - count - 1].name
 
 
 def _links(added: e.Added) -> Links:

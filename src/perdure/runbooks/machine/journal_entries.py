@@ -11,7 +11,7 @@ from perdure.human_tasks import Rung, RungAct
 from perdure.moments import iso
 from perdure.runbooks.machine.state import Compact, Failure, Flags, OnFailure, VerbPin
 
-ENTRY_VERSION = 4
+ENTRY_VERSION = 5
 TIMES = frozenset({"at", "due", "due_at", "expires_at", "retry_at"})
 
 
@@ -34,6 +34,8 @@ class AttemptStarted(Compact, frozen=True, tag=2):
     at: int
     worker: int
     interruptions: int = 0
+    definition: bytes = b""
+    """The hash of the verb's definition that the attempt runs under."""
 
 
 class AttemptFailed(Compact, frozen=True, tag=3):
@@ -42,6 +44,8 @@ class AttemptFailed(Compact, frozen=True, tag=3):
     at: int
     failure: Failure
     retry_at: int = 0
+    trace: bytes = b""
+    """The hash of the traceback, a payload that can be erased; empty when none was kept."""
 
 
 class AttemptDiscarded(Compact, frozen=True, tag=4):
@@ -501,8 +505,20 @@ class GateReopened(Compact, frozen=True, tag=72):
     group: str
 
 
+class CorrelationFailed(Compact, frozen=True, tag=73):
+    """A message that names the call or step was not correlated: nobody waits for it, or nobody did in time."""
+
+    step: int
+    at: int
+    name: str
+    key: str
+    message_id: str
+    outcome: str
+    why: str
+
+
 Entry = (
-    OverrideProposed | OverrideAgreed | GateReopened |
+    CorrelationFailed | OverrideProposed | OverrideAgreed | GateReopened |
     AgentUsed | ProposalMade | ProposalAnswered |
     TaskOpened | TaskActed | TaskChased |
     CallStarted | AttemptStarted | AttemptFailed | AttemptDiscarded | StepCompleted | StepFailed | StepParked

@@ -16,6 +16,7 @@ from perdure.runbooks.machine.attempt_outcomes import attempt_number, outcome_en
 from perdure.runbooks.machine.dag_progress import (
     course_of,
     is_active,
+    is_not_begun,
     is_over,
     is_untouched,
     lost,
@@ -190,16 +191,22 @@ class Flow:
     def _reconsider(self, number: int, decider: VerbPin) -> None:
         """A resume: what hangs on the step waits for a decision first."""
         step = self.state.steps[number - 1]
-        if step.verb == decider.verb:
+        waiting = [each for each in links_of(step).dependents if is_untouched(self.state.steps[each - 1])]
+        if step.verb == decider.verb or self._is_decided_next(waiting, decider):
             return
         added = e.Added(
             f"{links_of(step).name}/resumed", decider.verb, decider.version, decider.definition, after=(number,)
         )
         asked = len(self.state.steps) + 1
-        waiting = [each for each in links_of(step).dependents if is_untouched(self.state.steps[each - 1])]
         self.append((added,))
         if waiting:
             self.emit(e.EdgesAdded(self.now, tuple((each, asked) for each in waiting)))
+
+    def _is_decided_next(self, waiting: list[int], decider: VerbPin) -> bool:
+        """Whether the decision itself is all that a resume lets begin."""
+        steps = [self.state.steps[each - 1] for each in waiting]
+        is_alone = bool(steps) and all(each.verb == decider.verb for each in steps)
+        return is_alone and any(links_of(each).unmet == 0 for each in steps)
 
     def append(self, steps: tuple[e.Added, ...]) -> None:
         """Steps the runbook itself adds: they have no arguments of their own."""
@@ -208,21 +215,17 @@ class Flow:
     # --- commands that come with others --------------------------------------------------------------------------
 
     def change(self, step: int, change: c.Change) -> None:
-        """What a decision does to the plan; steps that have begun are left as they are."""
+        """What a decision does to the plan; when it ends the runbook, steps that have begun are left as they are."""
         self.emit(e.DecisionMade(step, self.now, change.reason, change.confidence, change.is_last))
         if change.added:
             first = len(self.state.steps) + 1
             self.emit(e.StepsAdded(self.now, change.plan, change.document, first, change.added))
         skips: Iterable[int] = range(1, len(self.state.steps) + 1) if change.is_last else change.skips
         for number in skips:
-            if self._has_not_begun(number):
+            if is_not_begun(self.state.steps[number - 1]):
                 self.emit(e.StepSkipped(number, self.now, "decision", change.reason))
         if change.is_last and not course_of(self.state).is_sealed:
             self.emit(e.RunbookSealed(self.now))
-
-    def _has_not_begun(self, number: int) -> bool:
-        step = self.state.steps[number - 1]
-        return is_untouched(step) or step.status == "ready" or bool(links_of(step).gated_at)
 
     def begin(self, begin: Begin, worker: int, before: Runbook | None) -> None:
         """Launch what has just become ready, and what becomes ready by that, as far as `begin` knows how."""
@@ -266,6 +269,9 @@ class Flow:
         if type(outcome) is c.Misfit:
             self.emit(e.IncidentRaised(number, now, outcome.code, outcome.text))
             return
+        if type(outcome) is c.Lacking:
+            self.emit(e.StepSkipped(number, now, "input", outcome.text))
+            return
         attempt = attempt_number(self.state.steps[number - 1])
         self.emit(e.StepBegun(number, now, launch.input, launch.locks))
         if type(outcome) is c.Park:
@@ -273,7 +279,7 @@ class Flow:
             askers = self.state.askers
             self.emit(*outcome_entries(number, attempt, outcome, now, 0.0, waits=waits, askers=askers))
         else:
-            self.emit(e.AttemptStarted(number, attempt, now, worker))
+            self.emit(e.AttemptStarted(number, attempt, now, worker, 0, self.state.steps[number - 1].definition))
 
     # --- the end -------------------------------------------------------------------------------------------------
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from perdure.journal import Machine, genesis, link
-from perdure.store.audit.anchored_rows import Anchors
 from perdure.store.audit.findings import Finding, found
+from perdure.store.audit.journalled_rows import Anchors
 from perdure.store.audit.payload_references import hashes_in
 
 

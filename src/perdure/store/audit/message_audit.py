@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from perdure.journal.anchors import ROW_PREFIX, read_row
+from perdure.journal.row_digests import ROW_PREFIX, read_row
 from perdure.kernel.ports import APPLIED, InboxRow
-from perdure.kernel.row_anchors import MESSAGE, SETTLED, message_digest, settled_digest
-from perdure.store.audit.anchored_rows import Epoch, anchors_in
+from perdure.kernel.unit_row_digests import MESSAGE, SETTLED, message_digest, settled_digest
 from perdure.store.audit.audit_reader import Reader
 from perdure.store.audit.findings import Report, found, orphaned
+from perdure.store.audit.journalled_rows import Epoch, anchors_in
 from perdure.store.checksums import SETTLED as SETTLED_ANSWER
 from perdure.store.checksums import is_whole
 from perdure.store.ports import Row

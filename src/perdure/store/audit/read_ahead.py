@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from perdure.journal.anchors import ROW_PREFIX
+from perdure.journal.row_digests import ROW_PREFIX
 from perdure.store.audit.audit_reader import Reader, UnreadableError, plain
 from perdure.store.ports import Row
 
@@ -23,6 +23,8 @@ AT_ONCE = {
     "listed_as": "listed_between",
     "index_columns": "index_between",
     "history_of": "history_between",
+    "document_columns": "documents_between",
+    "document_blob_columns": "blobs_between",
 }
 
 

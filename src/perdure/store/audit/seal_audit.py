@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from perdure.journal.anchors import row_prefix
+from perdure.journal.row_digests import row_prefix
 from perdure.store.audit.audit_reader import Reader, UnreadableError, plain
 from perdure.store.audit.findings import Finding, Report, found
-from perdure.store.row_records import IN_FORCE, SEAL_KEY
+from perdure.store.row_journal import IN_FORCE, SEAL_KEY
 from perdure.store.seal_keys import KeyChange, key_changes, trusted_keys
 from perdure.store.seals.merkle import root
 from perdure.store.seals.seal import FIRST_PREVIOUS, SEALED_AT_ONCE, Leaf, Seal, heads_of, seal_hash, unpack

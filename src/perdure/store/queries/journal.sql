@@ -14,6 +14,10 @@ INSERT INTO journal (aggregate, sequence, body, hash) VALUES (:aggregate, 1, :bo
 -- The records of one aggregate after a sequence, in order.
 SELECT sequence, body, hash FROM journal WHERE aggregate = :aggregate AND sequence > :after ORDER BY sequence LIMIT :most;
 
+-- name: record_places
+-- The places of one aggregate's records in the order of commits, after a sequence.
+SELECT sequence, position FROM journal WHERE aggregate = :aggregate AND sequence > :after ORDER BY sequence LIMIT :most;
+
 -- name: record_hash
 -- The hash of one record, to settle a commit whose answer was lost.
 SELECT hash FROM journal WHERE aggregate = :aggregate AND sequence = :sequence;

@@ -58,6 +58,11 @@ COMMANDS: tuple[Command, ...] = (
         {"fmt": "Write runbook programs again in their settled layout, comments kept. What is settled is left alone."},
     ),
     *_listed(
+        "commands.calendar",
+        "Project",
+        {"calendar": "Show when so many business days are over, by a calendar of the project."},
+    ),
+    *_listed(
         "commands.proof",
         "Project",
         {

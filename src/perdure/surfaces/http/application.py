@@ -10,9 +10,9 @@ from perdure.access.roles import OPERATIONS, check
 from perdure.app import Perdure
 from perdure.app.configuration.server import ServerConfig
 from perdure.errors import InvariantBroken
-from perdure.surfaces.http.admission import Admission
 from perdure.surfaces.http.asgi import Receive, Scope, Send
 from perdure.surfaces.http.authorization import acting, required
+from perdure.surfaces.http.concurrency_limit import Admission
 from perdure.surfaces.http.credentials import Credentials, Open, TokenReader
 from perdure.surfaces.http.endpoint import Endpoint
 from perdure.surfaces.http.idempotency import Repeats

@@ -13,6 +13,8 @@ from hashlib import sha256
 
 import msgspec
 
+from perdure.access.principal import Principal
+from perdure.access.roles import check
 from perdure.errors import PerdureError
 from perdure.sources import SECOND, Sources
 from perdure.surfaces.http.asgi import ASGIApp, Scope
@@ -50,12 +52,13 @@ class Repeats:
         key, principal = _key_of(request), request.own.get("principal")
         if not key or principal is None or endpoint.repeat != "answer":
             return await endpoint.function(request)
+        check(principal, endpoint.operation)  # an answer is kept for whoever may still ask for it
         name = (principal.tenant, principal.name, key)
         if name in self._running:
             raise _running()
         self._running.add(name)
         try:
-            turn = _Turn(self._book, self._sources, name, _digest(request.scope, await request.body()))
+            turn = _Turn(self._book, self._sources, name, _digest(request.scope, await request.body(), principal))
             known = await turn.begin()
             if known is not None:
                 return _again(known, turn.request)
@@ -144,6 +147,9 @@ def _key_of(request: JsonRequest) -> str:
     return key
 
 
-def _digest(scope: Scope, body: bytes) -> bytes:
+def _digest(scope: Scope, body: bytes, principal: Principal) -> bytes:
+    """A request as it is told from others. What another key of theirs reaches is another request: an answer is never
+    given to a key that reaches less than the one it was made for."""
     target = scope["path"].encode() + b"?" + scope.get("query_string", b"")
-    return sha256(len(target).to_bytes(4, "big") + target + body).digest()
+    reach = b"" if principal.reaches_every_verb else b"\0" + "\0".join(sorted(principal.verbs)).encode()
+    return sha256(len(target).to_bytes(4, "big") + target + body + reach).digest()

@@ -17,7 +17,7 @@ from perdure.app.audit.store_audit import public_keys_of
 from perdure.app.configuration.server import ServerConfig, check_guarded
 from perdure.errors import StoreSettingError
 from perdure.surfaces.http.application import make_app
-from perdure.surfaces.http.header_limits import bounded_heads
+from perdure.surfaces.http.connection_limits import bounded_heads
 from perdure.surfaces.http.middleware import Middleware
 from perdure.surfaces.http.oidc import Provider
 

@@ -24,7 +24,7 @@ from perdure.app.tasks.views import TaskView
 from perdure.client.problem_errors import Told, error_of
 from perdure.errors import RejectedError, Rejection
 from perdure.sources import ID_LENGTH
-from perdure.surfaces.mcp.answer_size import IN_LISTS, fitted, short
+from perdure.surfaces.mcp.answer_truncation import IN_LISTS, fitted, short
 from perdure.surfaces.mcp.shared_schemas import Agreement, Id, Limit, MessageId, Phrase, Reason, TaskKey, Wait, waiting
 from perdure.surfaces.mcp.tool import Tool, ToolSession
 
@@ -183,7 +183,7 @@ async def pending_work(desk: ToolSession, asked: PendingWork) -> Pending:
     waits: list[OutsideWait] = []
     next_task = next_wait = 0
     if asked.kind != "waits":
-        found = list(await desk.perdure.tasks.list(mine=True, after=asked.after_task, limit=asked.limit))
+        found = await _own_tasks(desk, asked)
         tasks = [_task(await desk.perform(show_task, ShowTask(each.key))) for each in found]
         next_task = found[-1].number if len(found) == asked.limit else 0
     if asked.kind != "tasks" and desk.may("completion.send"):
@@ -191,16 +191,42 @@ async def pending_work(desk: ToolSession, asked: PendingWork) -> Pending:
     return Pending(tasks, waits, next_task, next_wait)
 
 
+async def _own_tasks(desk: ToolSession, asked: PendingWork) -> list[TaskView]:
+    """The tasks that the principal may answer and whose data come from verbs that are reached."""
+    operations, found, after = desk.perdure.tasks, list[TaskView](), asked.after_task
+    while page := await operations.list(mine=True, after=after, limit=asked.limit):
+        after = page[-1].number
+        found += [each for each in page if not desk.is_narrow or desk.reaches(await operations.verbs(each.key))]
+        if len(found) >= asked.limit or len(page) < asked.limit:
+            break
+    return found[: asked.limit]
+
+
+async def _shown(desk: ToolSession, operation: str, key: str) -> TaskView:
+    """A task, for whoever reaches the verbs that its data come from."""
+    if desk.is_narrow:
+        desk.check_all(operation, await desk.perdure.tasks.verbs(key))
+    return await desk.perdure.tasks.get(key)
+
+
 async def _waits(desk: ToolSession, asked: PendingWork) -> tuple[list[OutsideWait], int]:
-    rows = await desk.perdure.parked(after=asked.after_wait, limit=asked.limit)
-    next = rows[-1]["number"] if len(rows) == asked.limit else 0
-    return [found for row in rows if (found := _wait(desk, row)) is not None], next
+    found: list[tuple[int, OutsideWait]] = []
+    after = asked.after_wait
+    while rows := await desk.perdure.parked(after=after, limit=asked.limit):
+        after = rows[-1]["number"]
+        found += [(row["number"], wait) for row in rows if (wait := await _wait(desk, row)) is not None]
+        if len(found) >= asked.limit or len(rows) < asked.limit:
+            break
+    shown = found[: asked.limit]
+    return [wait for _, wait in shown], shown[-1][0] if len(shown) == asked.limit else 0
 
 
-def _wait(desk: ToolSession, row: dict[str, Any]) -> OutsideWait | None:
+async def _wait(desk: ToolSession, row: dict[str, Any]) -> OutsideWait | None:
     view = msgspec.convert({name: value for name, value in row.items() if name != "number"}, CallView)
     wait = view.waiting_for
     if wait is None or wait.kind not in WAITS or not desk.may("completion.send", wait.verb or view.verb):
+        return None
+    if desk.is_narrow and not desk.reaches(await desk.perdure.data_verbs.under_key(wait.key, wait.verb or view.verb)):
         return None
     rest = f"Use read_value with id='{view.id}', of='args'."
     return OutsideWait(
@@ -233,7 +259,7 @@ async def answer_decision(desk: ToolSession, asked: AnswerDecision) -> Done:
     Only for what pending_work lists as 'decision' or 'proposal'. Whoever asked for the work cannot agree to it, and
     what an agent proposes only a person decides upon. A decision that was answered already is refused as wrong_state.
     """
-    view = await desk.perdure.tasks.get(asked.key)
+    view = await _shown(desk, "runbook.answer", asked.key)
     if _is_gate(view):
         answer = AnswerGate(view.instance, str(view.token), asked.agree, asked.reason, view.seen)
         answered: RunbookView = await desk.perform(answer_gate, answer)
@@ -249,9 +275,9 @@ async def answer_decision(desk: ToolSession, asked: AnswerDecision) -> Done:
 
 async def claim_task(desk: ToolSession, asked: ClaimTask) -> Task:
     """Take a task so that nobody else answers it meanwhile. Claim before you work on one that others may take, too."""
-    _require_person(desk, await desk.perdure.tasks.get(asked.key))
+    _require_person(desk, await _shown(desk, "task.claim", asked.key))
     await desk.perform(operations.claim_task, TakeTask(asked.key))
-    return _task(await desk.perdure.tasks.get(asked.key))
+    return _task(await _shown(desk, "task.claim", asked.key))
 
 
 async def complete_task(desk: ToolSession, asked: CompleteTask) -> Done:
@@ -260,7 +286,7 @@ async def complete_task(desk: ToolSession, asked: CompleteTask) -> Done:
     Use answer_decision for what pending_work lists as 'decision'. Only those a task is for may answer it.
     """
     try:
-        view = await desk.perdure.tasks.get(asked.key)
+        view = await _shown(desk, "task.complete", asked.key)
     except RejectedError as error:
         if error.rejection.code != "not_found" or not asked.message_id:
             raise

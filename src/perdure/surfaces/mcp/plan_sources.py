@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from perdure.app.operations.drafts import read_draft
+from perdure.app.operations.request_fields import ById
 from perdure.app.runbooks.drafts import compiled_draft
 from perdure.app.runbooks.plan_composition import Composition, composed
 from perdure.errors import RejectedError, Rejection
@@ -39,6 +41,10 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     on_failure: Literal["stop", "continue", "ask", "decide"] = "stop"
     alternative: Annotated[str, Meta(description="The decision verb that is asked with on_failure 'decide'.")] = ""
     gate: Annotated[str, Meta(description="A group of which someone must agree before it runs.")] = ""
+    reevaluate: Annotated[
+        Literal["decisions", "always"],
+        Meta(description="'always': this decision is asked again, with its arguments, whenever a wait has ended."),
+    ] = "decisions"
     section: str = ""
 
 
@@ -63,17 +69,15 @@ async def plan_of(desk: ToolSession, source: Source) -> Plan:
     """The plan of whatever was given; ProgramError tells everything that is wrong with it."""
     _require_one(source)
     if source.draft:
-        plan = await compiled_draft(desk.perdure, await draft_of(desk, source.draft))
-        check_verbs(desk, "draft.read", plan.steps)
-        return plan
+        return await compiled_draft(desk.perdure, await draft_of(desk, source.draft))
     return await composed(desk.perdure, source.composition())
 
 
 async def draft_of(desk: ToolSession, id: str) -> Draft:
     """A draft as it reads now."""
-    document = await desk.perdure.runbooks.draft(id)
+    view = await desk.perform(read_draft, ById(id))
     try:
-        return msgspec.convert(document, Draft)
+        return msgspec.convert(view.document, Draft)
     except msgspec.ValidationError as error:
         fact = f"its document is not a plan ({error})"
         raise RejectedError(Rejection("wrong_state", "read", "draft", id, fact)) from error

@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta
 
 from perdure.access.roles import check
-from perdure.app.access.redaction import redact
 from perdure.app.operations import runbooks as operations
 from perdure.app.operations.drafts import (
     OpenDraft,
@@ -21,12 +20,12 @@ from perdure.app.operations.drafts import (
 from perdure.app.operations.runbooks import StepReason
 from perdure.app.runbooks.confirmation import has_to_be_confirmed
 from perdure.app.runbooks.drafts import compiled_draft
-from perdure.app.runbooks.plan_composition import composed, extension_of, shown
+from perdure.app.runbooks.plan_composition import composed, shown
 from perdure.app.runbooks.views import PlannedStepView, RunbookView
 from perdure.runbooks.drafts.draft import Draft
 from perdure.runbooks.plan import Plan
-from perdure.surfaces.mcp.answer_size import IN_LISTS, fitted, short
-from perdure.surfaces.mcp.confirmation import Agreed, Confirmation, asked_first, kept
+from perdure.surfaces.mcp.answer_truncation import IN_LISTS, fitted, short
+from perdure.surfaces.mcp.confirmation import Confirmation, confirmed
 from perdure.surfaces.mcp.plan_sources import (
     Calls,
     Case,
@@ -34,7 +33,6 @@ from perdure.surfaces.mcp.plan_sources import (
     Program,
     Source,
     Variables,
-    check_verbs,
     plan_of,
 )
 from perdure.surfaces.mcp.shared_schemas import (
@@ -67,6 +65,7 @@ class DraftRunbook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     variables: Variables = {}
     case: Case = ""
     draft: Annotated[str, Meta(description="Rewrite this draft instead of beginning another.", max_length=80)] = ""
+    idempotency_key: IdempotencyKey = ""
 
 
 class PlanRunbook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -144,7 +143,7 @@ async def draft_runbook(desk: ToolSession, asked: DraftRunbook) -> PlanAnswer:
 
     Give a program or calls. What comes back is the plan in sentences with the draft's id. Everything wrong with it is
     told at once, each with where and how to mend it; nothing is kept then. Start it with run_runbook(draft=…), or, when
-    'needs_confirmation' is true, ask a person to start it.
+    'needs_confirmation' is true, ask a person to start it. Under one idempotency_key of yours it is one draft.
     """
     what = Source(asked.program, asked.calls, asked.variables).composition()
     await composed(desk.perdure, what)
@@ -153,7 +152,8 @@ async def draft_runbook(desk: ToolSession, asked: DraftRunbook) -> PlanAnswer:
         rewritten = ReplaceDraft(what.program, what.calls, what.variables, change=change, id=asked.draft)
         view = await desk.perform(replace_draft, rewritten)
     else:
-        view = await desk.perform(open_draft, OpenDraft(what.program, what.calls, what.variables, case=asked.case))
+        opened = OpenDraft(what.program, what.calls, what.variables, case=asked.case)
+        view = await desk.perform(open_draft, opened, key=asked.idempotency_key)
     made = await compiled_draft(desk.perdure, msgspec.convert(view.document, Draft))
     return await _planned(desk, made, 1, view.id)
 
@@ -197,19 +197,10 @@ async def run_runbook(desk: ToolSession, asked: RunRunbook) -> RunAnswer:
     again with runbook_status); 'running'; 'failed' ('runbook.failed' says why); 'needs_confirmation': nothing was
     started, the plan is kept as a draft. Show the person its sentences and ask them to start it; an agent cannot.
     """
-    plan = await plan_of(desk, Source(asked.program, asked.calls, asked.variables, asked.draft))
-    check_verbs(desk, "runbook.start", plan.steps)
-    found = await asked_first(desk, plan, plan.steps, Agreed(asked.confirm, asked.phrase))
-    if found is not None:
-        if asked.draft:
-            told: Confirmation | RunbookView = msgspec.structs.replace(found, draft=asked.draft)
-        else:
-            told = await kept(desk, found, plan, asked.case, asked.idempotency_key)
-        if isinstance(told, RunbookView):
-            return run_answer(redact(desk.principal, told))
-        return RunAnswer("needs_confirmation", ASK_A_PERSON, confirmation=told)
-    view = await _started(desk, asked)
-    return run_answer(redact(desk.principal, await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
+    view = await confirmed(desk, _started(desk, asked), asked.confirm, asked.draft)
+    if isinstance(view, Confirmation):
+        return RunAnswer("needs_confirmation", ASK_A_PERSON, confirmation=view)
+    return run_answer(await desk.redacted(await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
 
 
 async def _started(desk: ToolSession, asked: RunRunbook) -> RunbookView:
@@ -230,18 +221,15 @@ async def extend_runbook(desk: ToolSession, asked: ExtendRunbook) -> RunAnswer:
     added, because one of the new steps is grave: a person has to add it.
     """
     what = Source(asked.program, asked.calls, asked.variables).composition()
-    extension = await extension_of(desk.perdure, asked.id, what)
-    added = extension.added.steps
-    check_verbs(desk, "runbook.extend", added)
-    found = await asked_first(desk, extension.whole, added, Agreed(asked.confirm, asked.phrase))
-    if found is not None:
-        return RunAnswer("needs_confirmation", ASK_TO_ADD, asked.id, confirmation=found)
-    looked_at = asked.confirm or extension.whole.content_hash
+    if desk.is_narrow:
+        desk.check_all("runbook.extend", await desk.perdure.data_verbs.of_id(asked.id))
     request = operations.ExtendRunbook(
-        what.program, what.calls, what.variables, id=asked.id, confirm=looked_at, phrase=asked.phrase
+        what.program, what.calls, what.variables, id=asked.id, confirm=asked.confirm, phrase=asked.phrase
     )
-    view = await desk.perform(operations.extend_runbook, request)
-    return run_answer(redact(desk.principal, await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
+    view = await confirmed(desk, desk.perform(operations.extend_runbook, request), asked.confirm)
+    if isinstance(view, Confirmation):
+        return RunAnswer("needs_confirmation", ASK_TO_ADD, asked.id, confirmation=view)
+    return run_answer(await desk.redacted(await desk.perdure.runbooks.rest(view.id, asked.wait_seconds)))
 
 
 async def cancel_runbook(desk: ToolSession, asked: CancelRunbook) -> RunAnswer:
@@ -250,13 +238,13 @@ async def cancel_runbook(desk: ToolSession, asked: CancelRunbook) -> RunAnswer:
     It cannot be undone: be sure that the person wants it. The reason is kept.
     """
     if asked.step:
-        for verb in await desk.perdure.waits.verbs_of(asked.id):
+        for verb in await desk.perdure.data_verbs.of_id(asked.id):
             check(desk.principal, "runbook.cancel", verb=verb)
         await desk.perform(operations.cancel_step, StepReason(asked.id, asked.step, asked.reason))
     else:
         request = operations.CancelRunbook(asked.id, asked.reason, asked.is_compensating)
         await desk.perform(operations.cancel_runbook, request)
-    return run_answer(redact(desk.principal, await desk.perdure.runbooks.rest(asked.id, REST_SECONDS)))
+    return run_answer(await desk.redacted(await desk.perdure.runbooks.rest(asked.id, REST_SECONDS)))
 
 
 _NEXT: dict[RunOutcome, str] = {

@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from perdure.access.principal import Principal
 from perdure.app import Perdure
 from perdure.errors import PayloadTooLargeError, RejectedError, Rejection
-from perdure.surfaces.mcp.answer_size import WHOLE, as_json, short
+from perdure.surfaces.mcp.answer_truncation import WHOLE, as_json, short
 from perdure.surfaces.mcp.tool import Tool, ToolSession, tool_session
 from perdure.surfaces.mcp.tool_errors import INVALID, Refusal, refusal_of
 from perdure.surfaces.mcp.tool_list import every_tool, is_offered

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from perdure.app.calls.views import ErrorView, WaitingFor
-from perdure.surfaces.mcp.answer_size import LONG_TEXT, short
+from perdure.surfaces.mcp.answer_truncation import LONG_TEXT, short
 
 Limit = Annotated[int, Meta(description="At most so many.", ge=1, le=100)]
 Id = Annotated[str, Meta(description="The id of a runbook, a call or a process instance.", max_length=80)]

@@ -21,7 +21,7 @@ from perdure.app.operations.operation import Operation
 from perdure.app.operations.runbooks import ShowRunbook
 from perdure.app.runbooks.views import RunbookView, StepView
 from perdure.errors import RejectedError, Rejection
-from perdure.surfaces.mcp.answer_size import ALONE, IN_LISTS, LONG_TEXT, as_json, fitted, reading, short
+from perdure.surfaces.mcp.answer_truncation import ALONE, IN_LISTS, LONG_TEXT, as_json, fitted, reading, short
 from perdure.surfaces.mcp.shared_schemas import Failed, Id, Limit, RunbookId, Wait, WaitSeconds, failed, waiting
 from perdure.surfaces.mcp.tool import Tool, ToolSession
 
@@ -313,14 +313,17 @@ async def read_value(desk: ToolSession, asked: ReadValue) -> ValuePart:
 async def _value(desk: ToolSession, asked: ReadValue) -> Any:
     if asked.of == "data":
         instance = await desk.perform(instances.show_instance, ShowInstance(asked.id))
-        desk.check("instance.read", instance.verb)
+        if desk.is_narrow:
+            desk.check_all("instance.read", await desk.perdure.data_verbs.of_id(asked.id))
         return instance.data
     if asked.step:
         step = _named(await desk.perform(runbooks.show_runbook, ShowRunbook(asked.id)), asked.step)
-        desk.check("runbook.read", step.verb)
+        (verbs,) = await desk.perdure.data_verbs.of_steps(asked.id, [step.number])
+        desk.check_all("runbook.read", verbs)
         return getattr(step, asked.of)
     call = await desk.perform(calls.show_call, ShowCall(asked.id))
-    desk.check("call.read", call.verb)
+    if desk.is_narrow:
+        desk.check_all("call.read", await desk.perdure.data_verbs.of_call(asked.id, call.verb))
     return getattr(call, asked.of)
 
 

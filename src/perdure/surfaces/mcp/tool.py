@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple
 
 import msgspec
 
 from perdure.access.principal import Principal, own_key
 from perdure.access.roles import check, refusal
+from perdure.access.verb_reach import may_read
 from perdure.app import Perdure
+from perdure.app.access.redaction import redacted
 from perdure.app.operations.operation import A, Context, Operation, R
 from perdure.app.operations.operation_execution import perform
 
@@ -25,10 +27,28 @@ class ToolSession(NamedTuple):
         """Nothing when the principal may; else a rejection."""
         check(self.principal, operation, verb=verb)
 
+    def check_all(self, operation: str, verbs: Iterable[str]) -> None:
+        """Refuse a principal whose key does not reach every verb of a thing."""
+        for verb in verbs if self.is_narrow else ():
+            self.check(operation, verb)
+
     async def perform(self, operation: Operation[R, A], request: R, *, key: str = "") -> A:
         """Perform an operation of the table; under one idempotency key it happens once."""
         context = Context(self.perdure, self.principal, idempotency_key=own_key(self.principal, key))
         return await perform(context, operation, request)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the principal's key reaches some verbs only."""
+        return not self.principal.reaches_every_verb
+
+    def reaches(self, verbs: Iterable[str]) -> bool:
+        """Whether the principal's key reaches every verb of a thing."""
+        return may_read(self.principal.verbs, verbs)
+
+    async def redacted(self, answer: A) -> A:
+        """An answer as the principal may see it."""
+        return await redacted(self.perdure.data_verbs, self.principal, answer)
 
     def may(self, operation: str, verb: str = "") -> bool:
         return refusal(self.principal, operation, verb) is None

@@ -20,7 +20,7 @@ from perdure.errors import (
     StoreUnavailableError,
     TenantBusyError,
 )
-from perdure.surfaces.mcp.answer_size import LONG_TEXT, short
+from perdure.surfaces.mcp.answer_truncation import LONG_TEXT, short
 
 log = logging.getLogger("perdure.mcp")
 INVALID = EDGE_CODES["invalid"].mcp_error

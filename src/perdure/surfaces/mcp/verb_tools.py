@@ -8,15 +8,10 @@ import msgspec
 from msgspec import Meta
 
 from perdure.app import verb_views
-from perdure.app.access.redaction import redact
 from perdure.app.calls.views import CallView
 from perdure.app.operations import verbs as operations
-from perdure.app.runbooks.confirmation import call_plan
-from perdure.app.runbooks.views import RunbookView, call_of_step
-from perdure.errors import RejectedError, Rejection
-from perdure.runbooks.plan import Plan
-from perdure.surfaces.mcp.answer_size import ALONE, fitted, reading, short
-from perdure.surfaces.mcp.confirmation import Agreed, Confirmation, asked_first, kept
+from perdure.surfaces.mcp.answer_truncation import ALONE, fitted, reading, short
+from perdure.surfaces.mcp.confirmation import Confirmation, confirmed
 from perdure.surfaces.mcp.shared_schemas import (
     ASK_A_PERSON,
     REST_SECONDS,
@@ -32,8 +27,7 @@ from perdure.surfaces.mcp.shared_schemas import (
 )
 from perdure.surfaces.mcp.tool import Tool, ToolSession
 from perdure.verb_contract import is_grave
-from perdure.verbs import Verb
-from perdure.verbs.consequences import consequence_of
+from perdure.verbs.consequence_tier import consequence_of
 
 VerbName = Annotated[str, Meta(description="The verb's full name, such as 'kyc.open-case'.", max_length=200)]
 DURABLE = "durable"
@@ -182,30 +176,15 @@ async def call_verb(desk: ToolSession, asked: CallVerb) -> CallAnswer:
     the person what 'confirmation' says and ask them to start the draft; you cannot.
     """
     verb = desk.perdure.catalogue.get(asked.verb, asked.version)
-    desk.check("verb.call", verb.name)
-    if is_grave((await desk.perdure.processes.consequence_of_verb(verb)).tier):
-        plan = _plan(desk, verb, asked)
-        found = await asked_first(desk, plan, plan.steps, Agreed(asked.confirm, asked.phrase))
-        if found is not None:
-            told = await kept(desk, found, plan, "", asked.idempotency_key)
-            if isinstance(told, RunbookView):
-                return call_answer(redact(desk.principal, call_of_step(told, verb.name, verb.version)))
-            return CallAnswer("needs_confirmation", ASK_A_PERSON, verb=verb.name, confirmation=told)
     request = operations.CallVerb(
         verb.name, asked.args, asked.version, asked.wait_seconds > 0, asked.wait_seconds or REST_SECONDS,
         asked.confirm, asked.phrase,
     )  # fmt: skip
-    return call_answer(await desk.perform(operations.call_verb, request, key=asked.idempotency_key))
-
-
-def _plan(desk: ToolSession, verb: Verb, asked: CallVerb) -> Plan:
-    """The call as a plan of one step, for a person to look at."""
-    newest = desk.perdure.catalogue.get(verb.name)
-    if verb.version != newest.version:
-        fact, hint = f"version {verb.version} is not the newest", "Leave the version out."
-        raise RejectedError(Rejection("invalid", "draft a call of", "verb", verb.name, fact, hint))
-    verb.check_input(asked.args)
-    return call_plan(desk.perdure, verb.name, asked.args, asked.version)
+    act = desk.perform(operations.call_verb, request, key=asked.idempotency_key)
+    told = await confirmed(desk, act, asked.confirm)
+    if isinstance(told, Confirmation):
+        return CallAnswer("needs_confirmation", ASK_A_PERSON, verb=verb.name, confirmation=told)
+    return call_answer(told)
 
 
 _NEXT: dict[CallOutcome, str] = {

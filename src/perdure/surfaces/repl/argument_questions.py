@@ -33,7 +33,7 @@ from perdure.runbooks.drafts.draft import (
     with_sentence,
 )
 from perdure.runbooks.drafts.readiness import unresolved
-from perdure.surfaces.repl.answer_values import options_in, read_value, reference_in
+from perdure.surfaces.repl.answer_parser import options_in, read_value, reference_in
 from perdure.surfaces.repl.conversation_messages import LookUp
 from perdure.surfaces.repl.conversation_state import (
     AskArgument,

@@ -12,12 +12,13 @@ from perdure.runbooks.drafts import draft as d
 from perdure.runbooks.drafts.compilation import write_draft
 from perdure.runbooks.plan import Reference
 from perdure.surfaces.repl import argument_questions, explanations, runbook_runs
-from perdure.surfaces.repl.answer_values import read_value, reference_in
-from perdure.surfaces.repl.command_words import Command
+from perdure.surfaces.repl.answer_parser import read_value, reference_in
+from perdure.surfaces.repl.command_parser import Command
 from perdure.surfaces.repl.conversation_messages import (
     Code,
     Follow,
     Leave,
+    ListEvents,
     ListIncidents,
     ListLetters,
     ListOpen,
@@ -148,6 +149,13 @@ def _show(turn: TurnBuilder, command: Command) -> None:
         turn.show(playback(turn.draft))
     else:
         explanations.draft_status(turn)
+
+
+def _events(turn: TurnBuilder, command: Command) -> None:
+    if turn.session.run is None:
+        turn.say("Nothing has been run yet.", "quiet")
+        return
+    turn.wish(ListEvents())
 
 
 def _status(turn: TurnBuilder, command: Command) -> None:
@@ -311,6 +319,7 @@ _ACTS: dict[str, Callable[[TurnBuilder, Command], None]] = {
     "answer": lambda turn, command: runbook_runs.answer(turn, command.get("task"), command.get("data")),
     "approve": lambda turn, command: runbook_runs.decide(turn, command.get("task"), True, command.get("reason")),
     "reject": lambda turn, command: runbook_runs.decide(turn, command.get("task"), False, command.get("reason")),
+    "events": _events,
     "incidents": lambda turn, command: turn.wish(ListIncidents()),
     "letters": lambda turn, command: turn.wish(ListLetters()),
     "retry": _steer("retry"),

@@ -14,7 +14,7 @@ from perdure.packs.questions import NO, YES, choose, options_of, pending, plain
 from perdure.runbooks.drafts import draft as d
 from perdure.runbooks.drafts.compilation import read_entries
 from perdure.surfaces.repl import argument_questions, runbook_runs
-from perdure.surfaces.repl.command_words import is_program, parse_command
+from perdure.surfaces.repl.command_parser import is_program, parse_command
 from perdure.surfaces.repl.commands import obey
 from perdure.surfaces.repl.conversation_messages import (
     Follow,

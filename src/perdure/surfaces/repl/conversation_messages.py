@@ -163,6 +163,10 @@ class AnswerTask(msgspec.Struct, frozen=True):
     data: dict[str, Any]
 
 
+class ListEvents(msgspec.Struct, frozen=True):
+    pass
+
+
 class ListIncidents(msgspec.Struct, frozen=True):
     pass
 
@@ -177,7 +181,7 @@ class Leave(msgspec.Struct, frozen=True):
 
 Wish = (
     Save | Undo | Redo | Load | ListOpen | LookUp | Start | Follow | Look | Steer | ListTasks | ClaimTask | AnswerTask
-    | ListIncidents | ListLetters | Leave
+    | ListEvents | ListIncidents | ListLetters | Leave
 )  # fmt: skip
 
 

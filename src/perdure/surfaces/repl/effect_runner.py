@@ -14,6 +14,7 @@ from perdure.surfaces.repl.conversation_messages import (
     Found,
     Leave,
     Listed,
+    ListEvents,
     ListIncidents,
     ListLetters,
     ListOpen,
@@ -113,6 +114,8 @@ class EffectRunner:
             case AnswerTask(key, data):
                 await desk.answer(key, data)
                 yield Told("Answered.", True)
+            case ListEvents():
+                yield Listed(await desk.events(id))
             case ListIncidents():
                 yield Listed(await desk.incidents())
             case ListLetters():

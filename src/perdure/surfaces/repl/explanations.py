@@ -9,8 +9,8 @@ from perdure.packs.questions import offered, options_of, pending
 from perdure.runbooks.drafts.draft import Draft, Entry
 from perdure.runbooks.drafts.readiness import Readiness, readiness
 from perdure.runbooks.plan import Provenance
-from perdure.surfaces.repl.answer_values import options_in
-from perdure.surfaces.repl.command_words import FORMS
+from perdure.surfaces.repl.answer_parser import options_in
+from perdure.surfaces.repl.command_parser import FORMS
 from perdure.surfaces.repl.conversation_messages import Rows
 from perdure.surfaces.repl.conversation_state import (
     AskArgument,

@@ -177,6 +177,16 @@ class PlatformAdapter:
             return False
         return True
 
+    async def events(self, id: str) -> Rows:
+        """The outcome events of a run; those of a runbook as a whole have no step."""
+        run = await self.look(id)
+        names = {step.number: step.name for step in run.steps}
+        rows = [
+            ((each.at or "")[:16].replace("T", " "), names.get(each.step, ""), each.text)
+            async for each in self._perdure.outcome_events(id)
+        ]
+        return Rows("Events", ("when", "step", "event"), tuple(rows), "Nothing has happened yet.")
+
     async def incidents(self) -> Rows:
         found = (await self._perdure.listing.incidents(limit=MAX_LIMIT)).items
         rows = tuple((each.concerns or each.id, each.name, each.text) for each in found)

@@ -14,7 +14,7 @@ from perdure.runbooks.drafts.compilation import compile_draft
 from perdure.runbooks.drafts.draft import Change, Confirmation, confirm, number_in
 from perdure.runbooks.language.dry_run import dry_run
 from perdure.runbooks.plan import Plan
-from perdure.surfaces.repl.answer_values import options_in, read_value
+from perdure.surfaces.repl.answer_parser import options_in, read_value
 from perdure.surfaces.repl.argument_questions import play_back
 from perdure.surfaces.repl.conversation_messages import (
     AnswerTask,

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from perdure.packs.questions import options_of
 from perdure.runbooks.drafts.draft import number_in
-from perdure.surfaces.repl.answer_values import options_in
-from perdure.surfaces.repl.command_words import FORMS, is_program
+from perdure.surfaces.repl.answer_parser import options_in
+from perdure.surfaces.repl.command_parser import FORMS, is_program
 from perdure.surfaces.repl.conversation_state import AskArgument, AskEntity, AskField, AskPack, AskVerb, Session
 from perdure.surfaces.repl.turn import Knowledge
 

@@ -17,7 +17,7 @@ from perdure.bpmn.model import Definitions, Event, Model, Process, Task, nodes
 from perdure.bpmn.xml import read_model_file
 from perdure.errors import PerdureError
 from perdure.processes.verb_bindings import spelled
-from perdure.testing.scenarios.declared_intakes import ANYONE
+from perdure.testing.scenarios.flag_writers import ANYONE
 from perdure.testing.scenarios.scenario import Deploy, Flags, Message, Scenario, Signal, Start
 from perdure.verb_contract import FlagContract, FlagType, flag_faults
 from perdure.verbs import Catalogue, Execution, VerbDefinition

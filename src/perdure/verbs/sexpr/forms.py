@@ -77,7 +77,8 @@ class CallForm(msgspec.Struct, frozen=True):
     """`(verb :name value :as @bind :after [@a @b])`; `comments` are those before and inside a statement.
 
     `on_failure` is what follows when the step fails ("" where nothing is said), `alternative` the verb that decides
-    then, and someone of the group `gate` must agree before it runs.
+    then, and someone of the group `gate` must agree before it runs. `reevaluate` is "always" for a decision that is
+    asked again at every resume.
     """
 
     verb: str
@@ -91,6 +92,7 @@ class CallForm(msgspec.Struct, frozen=True):
     gate: str = ""
     has_gap: bool = False
     """Whether a blank line stands before it."""
+    reevaluate: str = ""
 
     @property
     def qualified(self) -> bool:

@@ -18,8 +18,8 @@ def arguments(call: CallForm, *, file: str = "<input>") -> dict[str, Any]:
     for value in walk(argument.value for argument in call.args):
         if isinstance(value, Symbol | CallForm | Variable):
             _refuse(value, report)
-    if call.on_failure or call.gate:
-        reason = "on-failure and gate belong to the steps of a runbook"
+    if call.on_failure or call.gate or call.reevaluate:
+        reason = "on-failure, gate and reevaluate belong to the steps of a runbook"
         report.add(Mistake.NOT_PLAIN, call.span, reason, "Leave them out, or run the call as a runbook.")
     report.raise_if_any()
     return {snake(argument.name): _json(argument.value) for argument in call.args}

@@ -51,6 +51,7 @@ class Mistake(enum.StrEnum):
     TOO_MANY = "DSL027"
     ON_FAILURE = "DSL028"
     GATE = "DSL029"
+    REEVALUATE = "DSL043"
     UNKNOWN_VERB = "DSL101"
     AMBIGUOUS_VERB = "DSL102"
     UNKNOWN_ARGUMENT = "DSL103"

@@ -17,7 +17,7 @@ from perdure.verbs.sexpr.forms import (
 )
 from perdure.verbs.sexpr.literals import is_exact, looks_like_number, number, number_advice, string
 from perdure.verbs.sexpr.mistakes import Mistake, Report, shown
-from perdure.verbs.sexpr.name_syntax import FIELD, NAME, ON_FAILURE, VERB, WORDS
+from perdure.verbs.sexpr.name_syntax import ALWAYS, FIELD, NAME, ON_FAILURE, VERB, WORDS
 from perdure.verbs.sexpr.tokens import Kind, Token
 
 _NO_VALUE = frozenset({Kind.CLOSE, Kind.KEYWORD, Kind.COMMA})
@@ -43,9 +43,10 @@ class _Parts:
         self.on_failure = ""
         self.alternative = ""
         self.gate = ""
+        self.reevaluate = ""
 
     def form(self, verb: str, span: Span, comments: tuple[str, ...], has_gap: bool) -> CallForm:
-        said = (self.on_failure, self.alternative, self.gate, has_gap)
+        said = (self.on_failure, self.alternative, self.gate, has_gap, self.reevaluate)
         return CallForm(verb, tuple(self.args), self.bind, self.after, span, comments, *said)
 
 
@@ -104,6 +105,8 @@ class StatementReader:
             self._on_failure(self._next(), parts)
         elif token.text == ":gate":
             self._gate(self._next(), parts)
+        elif token.text == ":reevaluate":
+            self._reevaluate(self._next(), parts)
         else:
             argument = self._pair(parts.seen, Mistake.DUPLICATE_ARGUMENT, "argument")
             if argument:
@@ -209,6 +212,17 @@ class StatementReader:
             self._add(Mistake.GATE, keyword, ":gate names no group", hint)
         elif self._is_first("gate", keyword, parts):
             parts.gate = value.value
+
+    def _reevaluate(self, keyword: Token, parts: _Parts) -> None:
+        found = self._peek()
+        if found.kind is Kind.WORD and found.text == ALWAYS:
+            self._next()
+            if self._is_first("reevaluate", keyword, parts):
+                parts.reevaluate = ALWAYS
+            return
+        self._plain_text()
+        hint = "Write ':reevaluate always' on a decision that is asked again at every resume, or leave it out."
+        self._add(Mistake.REEVALUATE, keyword, ":reevaluate does not say always", hint)
 
     def _plain_text(self) -> Value | None:
         """The text at hand; whatever else stands there is passed over."""

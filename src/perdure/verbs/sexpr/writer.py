@@ -23,7 +23,7 @@ from perdure.verbs.sexpr.forms import (
 )
 from perdure.verbs.sexpr.literals import LARGEST_INTEGER, written_number, written_string
 from perdure.verbs.sexpr.mistakes import Mistake, refuse, shown
-from perdure.verbs.sexpr.name_syntax import FIELD, NAME, ON_FAILURE, RESERVED, VERB
+from perdure.verbs.sexpr.name_syntax import ALWAYS, FIELD, NAME, ON_FAILURE, RESERVED, VERB
 
 _WIDTH = 100
 
@@ -84,6 +84,8 @@ def _parts(call: CallForm, depth: int) -> list[str]:
         parts.append(f":on-failure {_on_failure(call)}")
     if call.gate:
         parts.append(f":gate {_literal(Literal(call.gate, call.span))}")
+    if call.reevaluate:
+        parts.append(f":reevaluate {ALWAYS}")
     return parts
 
 

@@ -30,7 +30,7 @@ def check(index: Index) -> Iterator[Note]:
         if use.role == "correlation" and use.value.kind == "flag" and use.value.text in index.flags:
             keys[use.value.text].append(use)
     for name, waits in keys.items():
-        if index.flags[name].initial not in (None, ""):
+        if index.flags[name].initial not in (None, "") or index.flags[name].argument:
             continue
         unset = reached_without(index, writers[name])
         for use in waits:

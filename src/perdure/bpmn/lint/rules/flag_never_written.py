@@ -26,7 +26,7 @@ def check(index: Index) -> Iterator[Note]:
     writers = may_write(index)
     for flag, readings in reads_of(index).items():
         contract = index.flags.get(flag)
-        if contract is not None and contract.initial is None and not writers[flag]:
+        if contract is not None and not contract.begins_set and not writers[flag]:
             for read in readings:
                 hint = "Let a sub-verb write it, or declare its initial value."
                 yield Note(read.element, f"it reads '{flag}', which nothing writes", hint)

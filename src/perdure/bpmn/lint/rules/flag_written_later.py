@@ -29,7 +29,7 @@ def check(index: Index) -> Iterator[Note]:
     keys = {(use.element, use.value.text) for use in uses(index) if use.role == "correlation"}
     for flag, readings in reads_of(index).items():
         contract = index.flags.get(flag)
-        if contract is None or contract.initial is not None or not writers[flag]:
+        if contract is None or contract.begins_set or not writers[flag]:
             continue
         for read, is_written in written_before(index, readings, writers[flag]):
             if not is_written and (read.element, flag) not in keys:

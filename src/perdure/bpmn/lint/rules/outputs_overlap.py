@@ -1,7 +1,7 @@
 """Two branches that run at once write the same field of the payload.
 
 Results of branches are merged by path; a path two of them change is a broken contract and stops the instance. Let
-them write different fields, or declare a merge rule.
+them write different fields, or say under `payload.merge` of the durable verb how their values become one.
 """
 
 from __future__ import annotations
@@ -35,4 +35,4 @@ def check(index: Index) -> Iterator[Note]:
             found[one, other].append(field)
     for (one, other), names in found.items():
         fact = f"it writes {', '.join(sorted(names))} while '{other}' may write it too"
-        yield Note(one, fact, "Let the branches write different fields.")
+        yield Note(one, fact, "Let the branches write different fields, or declare payload.merge for the field.")

@@ -8,6 +8,7 @@ from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.bpmn.machine.call_activity_flags import (
     CALLER_SUSPENDED,
     CANNOT_CALL,
+    GRAVER_CALL,
     MAX_CALLS,
     handed,
     only,
@@ -66,11 +67,16 @@ class Calls:
             await self._refuse_depth(parent, thrown.name, origin)
             version = await self._instances.definitions.choose(thrown.name, None, origin)
             definition = await self._instances.definitions.load(thrown.name, version.hash, parent.tenant)
+            consequences = self._instances.definitions.consequences
+            if graver := await consequences.too_grave(state.agreed, thrown.name, origin, version.number):
+                command = RaiseIncident(node=thrown.number, code=GRAVER_CALL, text=graver)
+                await self._instances.ask(parent.id, origin, lambda _: Prepared(command, settles))
+                return True
             given = handed(call_of(await self._instances.loaded(parent), node))
             request = StartRequest(
                 process=thrown.name, version=version.number, data=await self._instances.data(parent),
                 flags=only(shared_flags(state.flags, definition.deployed), given), business_key=state.business_key,
-                parent=f"node:{id_text(parent.id)}:{thrown.number}",
+                parent=f"node:{id_text(parent.id)}:{thrown.number}", agreed=state.agreed,
             )  # fmt: skip
             child = await self._instances.start(request, origin, brought=settles)
         except (RejectedError, SchemaViolationError, PayloadTooLargeError, DamagedPayloadError) as error:
@@ -221,14 +227,16 @@ class Calls:
                 return Prepared(RaiseIncident(node=node, code=ERASED, text=text), brought)
             patch = difference(first.data, last.data)
             at, place = iso(state.ended_at) or "", place_of(aggregate.state, waiting)
-            change = Change(patch, waiting.element, id_text(child.id), at, state.process, place, first)
+            definition = self._instances.definition(aggregate)
+            rules = definition.deployed.merge
+            change = Change(patch, waiting.element, id_text(child.id), at, state.process, place, first, rules)
             try:
                 if patch:
-                    budget = self._instances.budget(self._instances.definition(aggregate))
+                    budget = self._instances.budget(definition)
                     sealed = self._instances.payloads.seal_change(aggregate.id, aggregate.state.head, change, budget)
                     brought.payloads.append(sealed)
                     head = sealed[0]
-            except (MergeConflictError, PayloadTooLargeError) as error:
+            except (MergeConflictError, PayloadTooLargeError, SchemaViolationError) as error:
                 return Prepared(RaiseIncident(node=node, code=error.code, text=str(error)), brought)
             flags = self._flags(aggregate, waiting, state)
         command = EndCall(

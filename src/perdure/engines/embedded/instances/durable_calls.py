@@ -61,9 +61,10 @@ class DurableCalls:
             return False  # who has the verb knows what of its arguments the process gets
         asker = Origin(tenant, state.principal, state.trace, behind=state.behind)
         try:
-            data = payload_in(verb, await self._arguments(call, step))
+            args = await self._arguments(call, step)
             request = StartRequest(
-                process=step.carrier.process, version=step.carrier.version, data=data, business_key=id_text(id),
+                process=step.carrier.process, version=step.carrier.version, data=payload_in(verb, args),
+                flags=flags_in(verb, args), business_key=id_text(id),
                 parent=f"step:{carried_as(id_text(id), number, step)}",
             )  # fmt: skip
             await self._instances.start(request, asker, brought=settles, is_pinned=True)
@@ -201,6 +202,11 @@ def payload_in(verb: Verb, args: dict[str, Any]) -> dict[str, Any]:
         elif (name := argument_name(source[1:])) in args:
             data[field] = args[name]
     return data
+
+
+def flags_in(verb: Verb, args: dict[str, Any]) -> dict[str, str | bool | int]:
+    """The flags whose first value is an argument of the call."""
+    return {flag.name: args[flag.argument] for flag in verb.execution.flags if flag.argument in args}
 
 
 def payload_out(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.bpmn.machine.call_activity_flags import CALLER_SUSPENDED, is_held_by_caller
 from perdure.bpmn.machine.commands import Cancel, Erase, Migrate, Modify, Resume, Suspend
-from perdure.bpmn.machine.state import Instance, Watch
+from perdure.bpmn.machine.overrides import CARRIES_A_STEP
+from perdure.bpmn.machine.state import ENDED, ROOT, Instance, Watch
 from perdure.engine import Flags, InstanceName, MigrationPlan, Move, NewVerb
 from perdure.engines.embedded.instances.instances import Instances, Make
 from perdure.engines.embedded.jobs.missing_handlers import PLATFORM
@@ -18,10 +19,11 @@ from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import PENDING, Attachments, InboxRow
+from perdure.overrides import Guard
 from perdure.payload import digest_text
+from perdure.processes.called_process_tasks import tasks_below, tasks_lost
 from perdure.processes.instance_reader import instance_id
 from perdure.processes.plan_cache import Definition
-from perdure.processes.unseen_tasks import tasks_below
 from perdure.runbooks.machine.runbook_machine import NOTICE
 from perdure.sources import Id, id_text
 
@@ -39,13 +41,26 @@ class InstanceChanges:
         self, instance: InstanceName, origin: Origin, *, reason: str = "", compensate: bool = False,
         brought: Attachments | None = None,
     ) -> Aggregate:  # fmt: skip
-        """Stop; what was done stays done unless it is asked to be undone."""
+        """Stop; what was done stays done unless it is asked to be undone.
+
+        With `brought`, the notice that the work it belongs to has ended, it follows that.
+        """
+        follows = brought is not None
+        unseen = () if follows else await self._called_tasks(instance, origin)
 
         def make(aggregate: Aggregate) -> Prepared:
             worker = self._instances.worker_of(aggregate)
-            return Prepared(Cancel(reason=reason, compensates=compensate, worker=worker), brought)
+            command = Cancel(reason=reason, compensates=compensate, worker=worker, follows=follows, unseen=unseen)
+            return Prepared(command, brought)
 
         return await self._told(instance, origin, make)
+
+    async def _called_tasks(self, instance: InstanceName, origin: Origin) -> tuple[Guard, ...]:
+        """Tasks of the instances that one called which carries a step."""
+        found = await self._instances.read(instance, origin)
+        if found.state.status in ENDED or not found.state.parent.startswith(CARRIES_A_STEP):
+            return ()
+        return await tasks_below(self._instances.reader, found, (ROOT,), (), origin)
 
     async def suspend(self, instance: InstanceName, origin: Origin, *, reason: str = "") -> Aggregate:
         """Let nothing happen to it, nor to the processes it calls; asked again, it reaches what it missed."""
@@ -108,7 +123,7 @@ class InstanceChanges:
     ) -> Aggregate:  # fmt: skip
         cancels, starts = tuple(cancel), tuple(start)
         before = await self._instances.read(instance, origin)
-        unseen = await tasks_below(self._instances.reader, before, cancels, starts, origin)
+        unseen = await tasks_below(self._instances.reader, before, cancels, starts, origin, flags)
 
         def make(aggregate: Aggregate) -> Prepared:
             return Prepared(Modify(
@@ -150,6 +165,7 @@ class InstanceChanges:
         command = Migrate(
             definition=found.hash, version=found.number, mapping=dict(mapping or {}), flags=dict(flags or {}),
             reason=reason, worker=self._instances.worker(definition),
+            agreed=(await self._instances.definitions.consequences.of_deployment(definition.deployed, origin)).tier,
         )  # fmt: skip
         return await self._migrate(aggregate, command, definition, found.number, origin, dry_run)
 
@@ -166,39 +182,32 @@ class InstanceChanges:
         definition = await self._instances.definitions.load(state.process, hash, origin.tenant)
         command = Migrate(
             definition=hash, version=number, mapping={new: old for old, new in mapping.items()},
-            reason=reason or "back", worker=self._instances.worker(definition),
+            reason=reason, worker=self._instances.worker(definition),
         )  # fmt: skip
-        return await self._migrate(aggregate, command, definition, number, origin, dry_run)
+        return await self._migrate(aggregate, command, definition, number, origin, dry_run, default_reason="back")
 
     async def _migrate(
-        self, aggregate: Aggregate, command: Migrate, definition: Definition, number: int, origin: Origin, is_dry: bool
-    ) -> MigrationPlan:
-        was = await self._instances.loaded(aggregate)
+        self, aggregate: Aggregate, command: Migrate, definition: Definition, number: int, origin: Origin, is_dry: bool,
+        default_reason: str = "",
+    ) -> MigrationPlan:  # fmt: skip
+        was, reader = await self._instances.loaded(aggregate), self._instances.reader
         before: Instance = aggregate.state
-        if is_dry:
-            after = self._decided(aggregate, command, origin)
-        else:
+        tried = self._instances.machine.tried(before, command, self._instances.sources.now())
+        if isinstance(tried, Rejection):
+            raise RejectedError(replace(tried, id=id_text(aggregate.id)))
+        unseen = await tasks_lost(reader, aggregate, tried.lost, origin)
+        around = dict.fromkeys(guard.name for guard in (*unseen, *tried.guards))
+        command = replace(command, unseen=unseen, reason=command.reason or ("" if around else default_reason))
+        after = tried.state
+        if not is_dry:
             answer = await self._instances.ask(aggregate.id, origin, Prepared(command))
             assert answer.aggregate is not None
             after = answer.aggregate.state
         plan = MigrationPlan(
-            id_text(aggregate.id), definition.deployed.process.id, number, digest_text(definition.hash), is_dry=is_dry
-        )
+            id_text(aggregate.id), definition.deployed.process.id, number, digest_text(definition.hash), is_dry=is_dry,
+            goes_around=tuple(around),
+        )  # fmt: skip
         return replace(_differences(plan, before, after), new_verbs=tuple(_new_verbs(was, definition, before, after)))
-
-    def _decided(self, aggregate: Aggregate, command: Migrate, origin: Origin) -> Instance:
-        """The state a command would lead to, without anything being committed."""
-        machine, sources = self._instances.machine, self._instances.sources
-        decision = machine.decide(aggregate.id, aggregate.state, command, origin, sources.now(), 0.5)
-        if isinstance(decision, Rejection):
-            raise RejectedError(decision)
-        if decision.state is not None:
-            after: Instance = decision.state
-            return after
-        state: Instance = aggregate.state.copy()
-        for entry in decision.entries:
-            state = machine.apply(state, entry)
-        return state
 
     async def _told(self, instance: InstanceName, origin: Origin, make: Make) -> Aggregate:
         answer = await self._instances.ask(instance_id(instance), origin, make)

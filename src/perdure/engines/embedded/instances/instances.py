@@ -8,6 +8,7 @@ from typing import Any
 
 from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE, child_id
 from perdure.bpmn.machine.commands import StartInstance
+from perdure.bpmn.machine.process_machine import Version
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import StartRequest, Until
 from perdure.engines.embedded.ports import EngineStore
@@ -22,9 +23,10 @@ from perdure.processes.instance_reader import InstanceReader, missing_instance
 from perdure.processes.known_values import MissingAnswers
 from perdure.processes.payloads import MissingPayload, budget_of
 from perdure.processes.plan_cache import Definition, MissingPlan
+from perdure.processes.trail_references import trail_ref
 from perdure.runbooks.executor.call_executor import CallExecutor, keyed_id
 from perdure.sources import Id, Sources, id_text
-from perdure.verb_contract import check_flags
+from perdure.verb_contract import ConsequenceTier, check_flags
 from perdure.verbs import Call, Result
 
 MAX_LOADS = 100
@@ -82,7 +84,8 @@ class Instances:
         verb = self.conductor.catalogue.find(deployed.verb) if deployed.verb else None
         id = id or self._id(request, origin)
         data = dict(request.data) if request.data else {}
-        head = self.payloads.seal_first(id, name, version.number, verb, data, self.sources.now())
+        trail = trail_ref(id, request.parent)
+        head = self.payloads.seal_first(id, name, version.number, verb, data, self.sources.now(), trail)
         attached = brought or Attachments()
         attached.payloads.append(head)
         attached.index.append(_by_process(name))
@@ -90,10 +93,12 @@ class Instances:
             attached.index.append(IndexRow(INDEX, "business_key", request.business_key[:256]))
         if request.idempotency_key:
             attached.idempotency = (request.idempotency_key, _request(request))
+        agreed = request.agreed or await self._consequence(definition, version, origin)
         command = StartInstance(
             definition=version.hash, process=name, process_version=version.number, head=head[0], flags=flags,
             start=request.start, message_id=message_id, parent=request.parent, business_key=request.business_key,
             idempotency_key=request.idempotency_key, worker=self.worker(definition),
+            agreed=agreed,
         )  # fmt: skip
         prepared = Prepared(command, attached)
         if until == "committed":
@@ -108,6 +113,14 @@ class Instances:
         if attached.settles is not None:
             await self.settle(origin.tenant, Attachments(settles=attached.settles))
         return await self.followers.follow(await self._started_before(request, origin, id), until)
+
+    async def _consequence(self, definition: Definition, version: Version, origin: Origin) -> ConsequenceTier:
+        """The consequence of a start now; where a process leads to no other, that of its deployment still holds."""
+        consequences = self.definitions.consequences
+        if version.consequence and not any(consequences.links(definition.deployed, version.hash)):
+            return version.consequence
+        found = await consequences.of_deployment(definition.deployed, origin)
+        return found.at_least(version.consequence).tier if version.consequence else found.tier
 
     def _id(self, request: StartRequest, origin: Origin) -> Id:
         if request.idempotency_key:

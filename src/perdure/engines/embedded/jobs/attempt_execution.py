@@ -6,7 +6,8 @@
 | the head it is to be merged onto is damaged | incident at once; the result is not kept |
 | the data does not fit the sub-verb's schema | incident at once |
 | the sub-verb is durable, or not one the verb lists | incident at once: a process composes sync verbs |
-| two branches changed one path | incident at once, naming both verbs |
+| two branches changed one path that has no merge rule | incident at once, naming both verbs |
+| a field does not fit the schema of the durable verb | incident at once, naming the sub-verb |
 | the handler fails | as its class and the pinned policy say |
 | the job was interrupted meanwhile | the result is recorded as discarded, nothing of it is kept |
 """
@@ -43,18 +44,19 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.payload import Held
-from perdure.processes.forms import declared
-from perdure.processes.payload_merge import Change, seen_from
+from perdure.processes.payload_merge import Change, nested, seen_from
+from perdure.processes.wait_schemas import declared
 from perdure.runbooks.executor.call_executor import MAX_ENTITY_CONFLICTS
 from perdure.sources import id_text, iso, parse_id
 from perdure.verbs import Verb
 from perdure.verbs.handlers import Call, LateCall
 from perdure.work.agents.budgets import UNSURE
 from perdure.work.background_tasks import BackgroundTasks, JobName
+from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify, traceback_payload
 from perdure.work.keyed_lock import KeyedLock
 from perdure.work.process_lease import Lease
 from perdure.work.store_retry import retry_until_stored
-from perdure.work.verb_router import MAX_MESSAGE, Failed, Produced, Router, classify
+from perdure.work.verb_router import Produced, Router
 
 Made = Produced | Failed
 
@@ -91,6 +93,8 @@ class Attempt(msgspec.Struct, eq=False):
     async def run(self) -> None:
         """Run the job and hand its result over. The job goes on until that is settled."""
         try:
+            if not self.shop.lease.is_sure and not await self._is_held():
+                return  # paused past the lease: another worker has the job, and the handler does not begin here
             work = self.shop.works.find(self.aggregate.state.definition, self.job) or await self._looked_up()
             self.work, verb = work, work.verb
             if verb is None:
@@ -99,6 +103,10 @@ class Attempt(msgspec.Struct, eq=False):
                 self._hand_over(await self._attempt(work, verb))
         except Exception as error:
             await self._give_up(error)
+
+    async def _is_held(self) -> bool:
+        lease, sources = self.shop.lease, self.shop.instances.sources
+        return await retry_until_stored(lease.is_held, sources) and self.job.worker == lease.number
 
     def _attempt(self, work: JobBinding, verb: Verb) -> Coroutine[Any, Any, Made]:
         """At once where the arguments can be taken as they are from a payload in memory, as they nearly always can."""
@@ -254,7 +262,8 @@ class Attempt(msgspec.Struct, eq=False):
         node = state.nodes.get(number)
         outcome: JobDone | JobFault
         if type(made) is not Produced or made.doubt:
-            outcome, brought = JobFault(*_fault(made)), Attachments()
+            kept = traceback_payload(made) if type(made) is Failed else []
+            outcome, brought = JobFault(*_fault(made), kept[0][0] if kept else b""), Attachments(kept)
         elif node is None or node.job is None or node.job.attempt != job.attempt:
             outcome, brought = JobDone(state.head), Attachments()  # interrupted meanwhile: the machine discards it
         else:
@@ -281,11 +290,13 @@ class Attempt(msgspec.Struct, eq=False):
         if not isinstance(patch, dict):
             fact = f"it returned a {type(patch).__name__}, and a process merges objects"
             raise SchemaViolationError("merge the result of", "verb", verb, fact, violations=[])
+        place = () if node.parent == ROOT else place_of(state, node)
+        if self.work.carrier is not None:
+            self.work.carrier.check_carried(nested(patch, place) if place else patch, verb)
         base = job.base
         before = instances.payloads.held(self.aggregate.id, base) if base and base != state.head else None
-        place = () if node.parent == ROOT else place_of(state, node)
         at = iso(instances.sources.now()) or ""
-        return Change(patch, verb, self.key, at, job.by or state.principal, place, before)
+        return Change(patch, verb, self.key, at, job.by or state.principal, place, before, self.work.merge)
 
     # --- giving up -----------------------------------------------------------------------------------------------
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from perdure.agent_usage import Budget
 from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.state import Job
+from perdure.payload import MergeRule
 from perdure.processes.payloads import budget_of
 from perdure.processes.plan_cache import Definition
 from perdure.runbooks.executor.call_executor import CallExecutor
 from perdure.verb_contract import FlagContract
-from perdure.verbs import Verb
+from perdure.verbs import Catalogue, Verb
 from perdure.verbs.definition import same_verb_name
-from perdure.work.verb_router import Failed
+from perdure.work.failure_classes import Failed
 
 MAX_WORKS = 10_000
 
@@ -35,6 +38,10 @@ class JobBinding(msgspec.Struct, frozen=True, gc=False):
     names: tuple[str, ...] | None = None
     name: str = ""
     """Of the verb."""
+    merge: Mapping[str, MergeRule] = {}
+    """The rules of paths that branches may write at once."""
+    carrier: Verb | None = None
+    """The durable verb whose schema the data is held to."""
     agent_budget: Budget | None = None
     """What the agents of the process may use, as the verb of this one says."""
 
@@ -61,7 +68,7 @@ class JobBindings:
         verb = conductor.serves(binding.verb, binding.version) if binding is not None else None
         if verb is None:
             return JobBinding(None)
-        carrier = conductor.catalogue.find(deployed.verb) if deployed.verb else None
+        carrier = carrier_of(conductor.catalogue, deployed)
         budget, refusal = budget_of(carrier), _refused(deployed, job, verb, carrier)
         is_ample = verb.execution.max_bytes >= budget and not verb.input.has_defaults
         is_agent, properties = conductor.router.is_agent(verb), verb.input.properties
@@ -69,9 +76,17 @@ class JobBindings:
         contract = verb.execution.agent
         return JobBinding(
             verb, refusal, budget, is_ample, is_agent, deployed.flags, deployed.is_loose,
-            names=tuple(properties) if is_plain else None, name=verb.name,
+            names=tuple(properties) if is_plain else None, name=verb.name, merge=deployed.merge, carrier=carrier,
             agent_budget=contract.budget if contract is not None else None,
         )  # fmt: skip
+
+
+def carrier_of(catalogue: Catalogue, deployed: Deployed) -> Verb | None:
+    """The durable verb that a process carries: its newest version that names the process, else the newest."""
+    versions = [catalogue.find(deployed.verb, each) for each in catalogue.versions(deployed.verb)]
+    found = [verb for verb in versions if verb is not None]
+    named = [verb for verb in found if verb.execution.process == deployed.process.id] or found
+    return named[-1] if named else None
 
 
 def _refused(deployed: Deployed, job: Job, verb: Verb, carrier: Verb | None) -> Failed | None:

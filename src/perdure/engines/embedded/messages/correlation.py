@@ -37,8 +37,9 @@ from perdure.engines.embedded.messages.envelope import (
     read_envelope,
     taken_id,
 )
+from perdure.engines.embedded.messages.failed_correlations import FailedCorrelations
 from perdure.engines.embedded.messages.signals import Signals
-from perdure.engines.embedded.ports import ProcessStore
+from perdure.engines.embedded.ports import EngineStore
 from perdure.errors import InvariantBroken, PerdureError, QuarantinedError, RejectedError, Rejection
 from perdure.journal import Machine, Origin
 from perdure.kernel.kernel import Aggregate, Kernel
@@ -74,13 +75,14 @@ class Messages:
     """At least once in, exactly once out."""
 
     def __init__(
-        self, kernel: Kernel, store: ProcessStore, machine: Machine[Any, Any, Any], sources: Sources,
+        self, kernel: Kernel, store: EngineStore, machine: Machine[Any, Any, Any], sources: Sources,
         *, ask: Ask, merge: Merge, start: Start,
     ) -> None:  # fmt: skip
         self._store = store
         self._sources = sources
         self._delivery = Delivery(store, machine, sources, ask, merge, start)
         self._signals = Signals(self._delivery)
+        self._failed = FailedCorrelations(kernel, store, sources)
         self._vet: Vet | None = None
         self._claims: dict[tuple[Id, int], _Claim] = {}
         self._swept: tuple[Micros, int] = (0, 0)
@@ -114,13 +116,22 @@ class Messages:
     async def _publish(self, letter: MessageEnvelope, origin: Origin, ttl_seconds: float) -> Receipt:
         receipt = await self._route(letter, origin)
         if receipt.outcome == "no_subscription" and ttl_seconds > 0:
+            if self._vet is not None:
+                await self._vet(is_kept=True)
             return await self._keep(letter, origin, letter.at + int(ttl_seconds * SECOND))
         if receipt.is_unwanted:
-            reason = f"{receipt.outcome}: {receipt.reason}"
             if not letter.thrower:  # a process that throws is not stopped by what others left behind
                 await check_room(self._store, origin.tenant, letter.message_id)
-            if await self._delivery.bury(origin.tenant, letter.message_id, MESSAGE, letter, reason) is not None:
-                return await self._known(letter, origin)
+            return await self._fail(letter, origin, receipt)
+        return receipt
+
+    async def _fail(self, letter: MessageEnvelope, origin: Origin, receipt: Receipt) -> Receipt:
+        """Nobody takes it: the steps it concerns say so, and it becomes a dead letter."""
+        if await self._store.message(origin.tenant, letter.message_id) is None:
+            await self._failed.tell(origin.tenant, letter, receipt.outcome, receipt.reason)
+        reason = f"{receipt.outcome}: {receipt.reason}"
+        if await self._delivery.bury(origin.tenant, letter.message_id, MESSAGE, letter, reason) is not None:
+            return await self._known(letter, origin)
         return receipt
 
     async def correlate(
@@ -128,15 +139,17 @@ class Messages:
         flags: Mapping[str, str | bool | int] | None = None, writer: str = "",
         vet: Vet | None = None, thrower: str = "",
     ) -> Receipt:  # fmt: skip
-        """Send a message that is for someone now or for nobody: it is never kept, and the sender alone is told."""
+        """Send a message that is for someone now or for nobody: it never waits for one, and becomes a dead letter."""
         letter = self._letter(name, key, origin, message_id, data, flags, writer, thrower)
         check_envelope(letter, 0)
         return await _told_apart(letter, lambda each: self._asking(vet)._at_once(each, origin))
 
     async def _at_once(self, letter: MessageEnvelope, origin: Origin) -> Receipt:
         receipt = await self._route(letter, origin)
-        if receipt.is_unwanted and await self._store.message(origin.tenant, letter.message_id):
-            return await self._known(letter, origin)
+        if receipt.is_unwanted:
+            if not letter.thrower:
+                await check_room(self._store, origin.tenant, letter.message_id)
+            return await self._fail(letter, origin, receipt)
         return receipt
 
     async def signal(
@@ -165,6 +178,8 @@ class Messages:
         """To the one who waits, or to the processes that start by it; `settles` when the letter has a row already."""
         for _ in range(MAX_ROUTES):
             found, others = await self._waiting(origin.tenant, letter)
+            if found and self._vet is not None:
+                await self._vet(waits=[*found, *others])
             if others:
                 reason = f"{id_text(found[0])} and {id_text(others[0])} wait for it" if found else ""
                 return Receipt("ambiguous", letter.message_id, (*found, *others), reason)
@@ -215,7 +230,14 @@ class Messages:
             fact = f"nothing waits for '{letter.name}' under '{letter.correlation_key}', and no process starts by it"
             return Receipt("no_subscription", letter.message_id, (), fact)
         if self._vet is not None:
-            await self._vet([each.aggregate for each in found])
+            try:
+                await self._vet([each.aggregate for each in found])
+            except RejectedError as error:
+                if settles or not letter.thrower:
+                    raise
+                # Nobody is there who could be asked: a person finds it among the dead letters, and is asked there.
+                await self._delivery.bury(origin.tenant, letter.message_id, MESSAGE, letter, f"rejected: {error}")
+                return Receipt("duplicate", letter.message_id, (), str(error))
         if settles:
             ids = await self._delivery.begin(letter, origin, found, settles=False)
             await self._delivery.settle(origin.tenant, letter.message_id)
@@ -226,7 +248,7 @@ class Messages:
         try:
             ids = await self._delivery.begin(letter, origin, found, settles=True)
         except RejectedError as error:
-            await self._delivery.bury_kept(origin.tenant, letter, f"rejected: {error}")
+            await self._bury_kept(origin.tenant, letter, "rejected", str(error))
             raise
         return Receipt("started", letter.message_id, ids)
 
@@ -256,8 +278,12 @@ class Messages:
         return await self._bury_expired(tenant, message.message_id, message.name, message.key, message.expires_at)
 
     async def _bury_expired(self, tenant: str, message_id: str, name: str, key: str, expires_at: Micros) -> bool:
-        reason = f"expired: nobody waited for it before {iso(expires_at)}"
-        return await self._delivery.bury_kept(tenant, MessageEnvelope(name, message_id, key), reason)
+        letter, reason = MessageEnvelope(name, message_id, key), f"nobody waited for it before {iso(expires_at)}"
+        return await self._bury_kept(tenant, letter, "expired", reason)
+
+    async def _bury_kept(self, tenant: str, letter: MessageEnvelope, outcome: str, reason: str) -> bool:
+        await self._failed.tell(tenant, letter, outcome, reason)
+        return await self._delivery.bury_kept(tenant, letter, f"{outcome}: {reason}")
 
     # --- kept until someone waits --------------------------------------------------------------------------------
 
@@ -314,7 +340,7 @@ class Messages:
         except (TooLate, QuarantinedError):
             return False
         except RejectedError as error:
-            await self._delivery.bury_kept(tenant, letter, f"rejected: {error}")
+            await self._bury_kept(tenant, letter, "rejected", str(error))
             return False
         return receipt.outcome == "correlated"
 
@@ -397,7 +423,7 @@ class Messages:
             await self._delivery.begin(letter, origin, _named(found, letter), settles=False)
             await self._delivery.settle(tenant, message_id)
         except RejectedError as error:
-            await self._delivery.bury_kept(tenant, letter, f"rejected: {error}")
+            await self._bury_kept(tenant, letter, "rejected", str(error))
         return True
 
     # --- by hand -------------------------------------------------------------------------------------------------
@@ -461,6 +487,8 @@ class Messages:
     async def _hand_over(self, letter: MessageEnvelope, origin: Origin, instance: Id | None) -> Receipt:
         if instance is None:
             return await self._route(letter, origin, settles=True)
+        if self._vet is not None:
+            await self._vet(waits=[instance])
         try:
             return await self._correlate(instance, letter, origin, settles=True)
         except WaitOver:

@@ -12,11 +12,11 @@ from perdure.bpmn.machine.state import Instance, Node
 from perdure.engines.embedded.instances.instances import Instances
 from perdure.engines.embedded.jobs.job_arguments import checked_args
 from perdure.kernel.kernel import Aggregate
-from perdure.processes.forms import SCHEMA, Forms, declared
 from perdure.processes.known_values import Asked, contested, is_same, refuse, replaceable, still_known
 from perdure.processes.payload_merge import Change, seen_from
 from perdure.processes.plan_cache import Definition
 from perdure.processes.verb_bindings import INTAKE
+from perdure.processes.wait_schemas import SCHEMA, Forms, declared
 from perdure.sources import iso
 from perdure.verbs import Verb
 
@@ -134,6 +134,6 @@ class MessageIntake:
         head, payloads = state.head, instances.payloads
         before = payloads.held(id, base) if base and base != head else None
         at = iso(instances.sources.now()) or ""
-        change = Change(given, element, key, at, by, place_of(state, node), before)
+        change = Change(given, element, key, at, by, place_of(state, node), before, definition.deployed.merge)
         sealed = payloads.seal_change(id, head, change, instances.budget(definition))
         return Brought(sealed[0], b"", (sealed,))

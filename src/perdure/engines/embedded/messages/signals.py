@@ -10,7 +10,7 @@ from perdure.engines.embedded.messages.envelope import MessageEnvelope, body_of,
 from perdure.errors import QuarantinedError, RejectedError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
-from perdure.kernel.ports import APPLIED, PENDING, InboxRow
+from perdure.kernel.ports import APPLIED, PENDING, InboxRow, WaitFound
 from perdure.sources import Id, id_text
 
 PAGE = 200
@@ -27,9 +27,11 @@ class Signals:
 
     async def send(self, letter: MessageEnvelope, origin: Origin, vet: Vet | None = None) -> Broadcast:
         starts = await self._delivery.starts(origin.tenant, "signal_start", letter.name)
-        if starts and vet is not None:
-            await vet([each.aggregate for each in starts])
+        if vet is not None and letter.thrower:
+            starts = [each for each in starts if await self._may_begin(each, letter, origin, vet)]
         upto = await self._store.newest_wait(origin.tenant, SIGNAL, letter.name)
+        if vet is not None and not letter.thrower:
+            await self._vetted(letter, origin, upto, [each.aggregate for each in starts], vet)
         names = tuple(id_text(each.aggregate) for each in starts)
         letter = _bounded(letter, upto, names)
         is_new = await self._is_new(letter, origin)
@@ -38,6 +40,27 @@ class Signals:
             is_new = await self._is_new(letter, origin)
         reached = await self.go_on(letter, origin) if is_new and _has_audience(letter) else 0
         return Broadcast(letter.message_id, reached, is_duplicate=not is_new)
+
+    async def _may_begin(self, start: WaitFound, letter: MessageEnvelope, origin: Origin, vet: Vet) -> bool:
+        """Whether a process begins by what an instance throws; else a dead letter says why it does not."""
+        try:
+            await vet([start.aggregate])
+        except RejectedError as error:
+            id = reached_id(letter.message_id, start.aggregate)
+            await self._delivery.bury(origin.tenant, id, SIGNAL, letter, f"rejected: {error}")
+            return False
+        return True
+
+    async def _vetted(self, letter: MessageEnvelope, origin: Origin, upto: int, starts: list[Id], vet: Vet) -> None:
+        """Ask whether everything may happen that the signal leads to, before anything is written."""
+        if starts:
+            await vet(starts)
+        after = 0
+        while page := await self._store.find_waits(origin.tenant, SIGNAL, letter.name, after=after, most=PAGE):
+            after = page[-1].number
+            await vet(waits=list(dict.fromkeys(each.aggregate for each in page if each.number <= upto)))
+            if after > upto:
+                break
 
     async def _is_new(self, letter: MessageEnvelope, origin: Origin) -> bool:
         """Write its row, if that was not written before."""

@@ -12,7 +12,7 @@ from perdure.runbooks.language.let.values import read_call, read_value
 from perdure.runbooks.language.program import CallForm, IfForm, Program, Statement, Symbol
 from perdure.verbs.sexpr.forms import Literal, Span
 from perdure.verbs.sexpr.mistakes import Mistake, Report, shown
-from perdure.verbs.sexpr.name_syntax import NAME, ON_FAILURE, VERB
+from perdure.verbs.sexpr.name_syntax import ALWAYS, NAME, ON_FAILURE, VERB
 
 _FORMS = "A statement begins with LET, EXEC or IF."
 
@@ -105,7 +105,7 @@ def _step(cursor: Cursor, bind: Symbol | None) -> CallForm | None:
     comments = cursor.comments_of_statement()
     if call is None:
         return None
-    said = (options.on_failure, options.alternative, options.gate)
+    said = (options.on_failure, options.alternative, options.gate, False, options.reevaluate)
     return CallForm(call.verb, call.args, bind, options.after, call.span, comments, *said)
 
 
@@ -116,7 +116,7 @@ def _leftover(cursor: Cursor) -> None:
         cursor.add(Mistake.STRAY_CLOSE, token, f"'{token.text}' closes nothing", hint)
         cursor.next()
     elif token.kind not in (Kind.BAD, Kind.BROKEN_STRING) and not cursor.torn and not token.leads:
-        hint = f"{_FORMS} After a call may stand AFTER, ON FAILURE and GATE."
+        hint = f"{_FORMS} After a call may stand AFTER, ON FAILURE, GATE and REEVALUATE."
         cursor.add(Fault.NO_STATEMENT, token, f"'{shown(token.text)}' begins no statement", hint)
         cursor.skip_statement()
     elif cursor.torn or token.kind in (Kind.BAD, Kind.BROKEN_STRING):
@@ -131,11 +131,12 @@ class _Options:
         self.on_failure = ""
         self.alternative = ""
         self.gate = ""
+        self.reevaluate = ""
         self._seen: set[str] = set()
 
     def takes(self, cursor: Cursor) -> bool:
         token = cursor.peek()
-        if token.kind is not Kind.WORD or token.text not in ("AFTER", "ON", "GATE"):
+        if token.kind is not Kind.WORD or token.text not in ("AFTER", "ON", "GATE", "REEVALUATE"):
             return False
         cursor.next()
         is_second = token.text in self._seen
@@ -151,6 +152,8 @@ class _Options:
                 said_first = _on_failure(cursor, token)
                 if not is_second:
                     self.on_failure, self.alternative = said_first
+            case "REEVALUATE":
+                self.reevaluate = _reevaluate(cursor, token) or self.reevaluate
             case _:
                 gate = _gate(cursor, token)
                 self.gate = self.gate if is_second else gate
@@ -189,6 +192,16 @@ def _on_failure(cursor: Cursor, keyword: Token) -> tuple[str, str]:
     hint = "Write ON FAILURE stop, continue or ask, or ON FAILURE decide a.verb for a verb that decides."
     cursor.add(Mistake.ON_FAILURE, keyword, "ON FAILURE does not say what follows", hint)
     return "", ""
+
+
+def _reevaluate(cursor: Cursor, keyword: Token) -> str:
+    if cursor.takes(ALWAYS):
+        return ALWAYS
+    hint = "Write REEVALUATE always on a decision that is asked again at every resume, or leave it out."
+    cursor.add(Mistake.REEVALUATE, keyword, "REEVALUATE does not say always", hint)
+    if not cursor.is_statement() and not cursor.peek().leads:
+        cursor.next()
+    return ""
 
 
 def _gate(cursor: Cursor, keyword: Token) -> str:

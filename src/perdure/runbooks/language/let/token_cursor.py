@@ -10,7 +10,7 @@ from perdure.runbooks.language.let.tokens import Comment, Kind, Token
 from perdure.verbs.sexpr.mistakes import Mistake, Report
 
 STATEMENTS = frozenset({"LET", "EXEC", "IF"})
-KEYWORDS = STATEMENTS | {"THEN", "ELSE", "END", "AFTER", "ON", "FAILURE", "GATE"}
+KEYWORDS = STATEMENTS | {"THEN", "ELSE", "END", "AFTER", "ON", "FAILURE", "GATE", "REEVALUATE"}
 _LITERALS = {"true", "false", "null", "nil", "True", "False", "None", "TRUE", "FALSE", "NULL"}
 RESERVED = KEYWORDS | _LITERALS | {"and", "or", "not", "in", "AND", "OR", "NOT", "IN"}
 """Words that cannot name a result."""

@@ -57,7 +57,7 @@ def _lifted(value: Value, before: list[CallForm], taken: set[str]) -> Value:
             return msgspec.structs.replace(value, entries=lifted)
         case CallForm(args=args):
             call = msgspec.structs.replace(value, args=tuple(_lifted_argument(each, before, taken) for each in args))
-            if not (call.bind or call.after or call.on_failure or call.gate):
+            if not (call.bind or call.after or call.on_failure or call.gate or call.reevaluate):
                 return call
             bind = call.bind or Symbol(_fresh(call.verb.rpartition(".")[2], taken), (), call.span)
             before.append(msgspec.structs.replace(call, bind=bind))

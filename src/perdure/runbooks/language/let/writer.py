@@ -28,7 +28,7 @@ from perdure.runbooks.language.program import (
     Variable,
 )
 from perdure.verbs.sexpr.mistakes import Mistake, refuse, shown
-from perdure.verbs.sexpr.name_syntax import FIELD, NAME, ON_FAILURE, VERB
+from perdure.verbs.sexpr.name_syntax import ALWAYS, FIELD, NAME, ON_FAILURE, VERB
 from perdure.verbs.sexpr.writer import written as written_in_lisp
 
 _WIDTH = 100
@@ -94,6 +94,8 @@ def _options(call: CallForm) -> Iterator[str]:
         yield f"ON FAILURE {call.on_failure} {call.alternative}".rstrip()
     if call.gate:
         yield f"GATE {_literal(Literal(call.gate, call.span))}"
+    if call.reevaluate:
+        yield f"REEVALUATE {ALWAYS}"
 
 
 def _condition(form: ConditionForm, is_inner: bool = False) -> str:

@@ -62,3 +62,12 @@ SELECT coalesce((
     FROM meta WHERE name = 'journal_base'
   ) ORDER BY xact DESC LIMIT 1
 ), 0);
+
+-- name: record_places
+-- Differs because concurrent transactions become visible out of order: as for `journal_since`.
+SELECT sequence, (xact::text::bigint << 20)
+  + (SELECT count(*) FROM journal AS same WHERE same.xact = one.xact AND same.position <= one.position)
+FROM journal AS one WHERE aggregate = :aggregate AND sequence > :after
+  AND xact < (SELECT (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + value::bigint)::text::xid8
+    FROM meta WHERE name = 'journal_base')
+ORDER BY sequence LIMIT :most;

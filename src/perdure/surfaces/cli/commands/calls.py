@@ -178,20 +178,37 @@ async def events(
     settings: Settings,
     id: IdWord,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the call has ended.")] = False,
-    after: Annotated[int, typer.Option("--after", help="Only what comes after this sequence number.")] = 0,
+    step: Annotated[int, typer.Option("--step", min=0, help="Only the events of this step of a runbook.")] = 0,
+    after: Annotated[str, typer.Option("--after", help="Only events after this cursor, or this journal record.")] = "",
+    journal: Annotated[bool, typer.Option("--journal", help="Show the entries of the journal instead.")] = False,
 ) -> None:
-    """Show what happened to a call, oldest first; with --follow, JSON comes as one object per line."""
+    """Show what happened to a call, oldest first; with --follow, JSON comes as one object per line.
+
+    ID is the id of a call or runbook, or the `trail_ref` of a payload.
+    """
+    from perdure.processes.trail_references import trail_place
+
+    id, step = trail_place(id, step)
     async with open_store(settings, "reader", must_exist=True) as perdure:
-        found = []
-        async for event in perdure.events(id, after=after, follow=follow):
+        tables, found = output.tables("event_tables"), []
+        asked = perdure.events(id, after=_record(after), follow=follow) if journal else None
+        async for event in asked or perdure.outcome_events(id, after=after, step=step, follow=follow):
             if not follow:
                 found.append(event)
             elif settings.json:
                 output.line(event)
             else:
-                output.console().print(output.tables("event_tables").event_line(event))
+                output.console().print(tables.event_line(event) if journal else tables.outcome_line(event))
         if not follow:
-            output.show(settings, found, lambda: output.tables("event_tables").events_picture(id, found))
+            picture = tables.events_picture if journal else tables.outcomes_picture
+            output.show(settings, found, lambda: picture(id, found))
+
+
+def _record(after: str) -> int:
+    if after and not after.isdecimal():
+        fact, hint = "it is no number of a record", "Without --journal it is the cursor of an event."
+        raise usage("go on from", "record", after[:80], fact, hint)
+    return int(after or 0)
 
 
 async def cancel(settings: Settings, id: IdWord, reason: Reason = "") -> None:

@@ -188,10 +188,13 @@ async def retry(
     token: Annotated[int | None, typer.Option("--token", help="One of several incidents.")] = None,
     flag: FlagWords = None,
     reason: Reason = "",
+    confirm: Confirm = "",
+    phrase: Phrase = "",
 ) -> None:
     """Try again what an incident stopped, perhaps with a flag set by hand."""
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        await perdure.instances.retry(id, token, flags=flag_values(flag or ()), reason=reason)
+        act = partial(perdure.instances.retry, id, token, flags=flag_values(flag or ()), reason=reason)
+        await agreed(settings, perdure, act, confirm, phrase)
         await _show_at_rest(settings, perdure, id)
 
 

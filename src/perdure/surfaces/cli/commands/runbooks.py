@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -30,6 +30,11 @@ Variables = Annotated[
     typer.Option("--var", metavar="NAME=VALUE", help="A variable of the program; JSON, else text.", show_default=False),
 ]
 
+Reevaluation = Annotated[
+    Literal["decisions", "always"],
+    typer.Option("--reevaluate", metavar="WHEN", help="always: ask its last decision again at every resume."),
+]
+
 
 async def run(
     settings: Settings,
@@ -48,13 +53,14 @@ async def run(
     ] = "",
     open_ended: Annotated[bool, typer.Option("--open", help="More steps will come; it ends after `seal`.")] = False,
     phrase: Phrase = "",
+    reevaluate: Reevaluation = "decisions",
 ) -> None:
     """Run a program: returns when it has ended or waits for somebody. Exits 1 when it failed or is stuck."""
     seconds = duration("--timeout", timeout)
     async with open_store(settings, "caller") as perdure:
         started = {
             "case": case, "idempotency_key": idempotency_key, "confirmation": confirm, "sealed": not open_ended,
-            "wait": not watch, "timeout_seconds": seconds,
+            "wait": not watch, "timeout_seconds": seconds, "reevaluate": reevaluate,
         }  # fmt: skip
         view = await _start(settings, perdure, file, var, phrase, started)
         view = await (_watched(settings, perdure, view.id, seconds) if watch else _rested(perdure, view))
@@ -63,16 +69,18 @@ async def run(
     _leave(view, watch)
 
 
-async def plan(settings: Settings, file: FileWord, var: Variables = None) -> None:
+async def plan(
+    settings: Settings, file: FileWord, var: Variables = None, reevaluate: Reevaluation = "decisions"
+) -> None:
     """Show what a program would do, without doing any of it: order, writes, locks, waits and consequences."""
     opened: Any = open_store(settings, "reader")
     async with opened as perdure:
         if is_remote(perdure):
             text = _text(file)
             with placed(file, text):
-                view = await perdure.runbooks.plan(text, variables=variables_of("--var", var))
+                view = await perdure.runbooks.plan(text, variables=variables_of("--var", var), reevaluate=reevaluate)
         else:
-            view = perdure.runbooks.plan(_compiled(perdure, file, var))
+            view = perdure.runbooks.plan(_compiled(perdure, file, var, reevaluate))
         output.show(settings, view, lambda: output.tables("runbook_tables").plan_picture(view))
 
 
@@ -250,7 +258,7 @@ async def _start(
 ) -> Any:
     """Compiled here, or by the server: it has the verbs. At a terminal what is grave is agreed to first."""
     if not is_remote(perdure):
-        compiled = _compiled(perdure, file, var)
+        compiled = _compiled(perdure, file, var, how["reevaluate"])
         if not how["confirmation"]:
             _ask(settings, perdure.runbooks.plan(compiled))
         return await perdure.runbooks.start(compiled, **how)
@@ -283,8 +291,9 @@ def placed(file: str, text: str) -> Iterator[None]:
         raise
 
 
-def _compiled(perdure: Any, file: str, var: list[str] | None) -> Any:
-    return perdure.runbooks.compile(_text(file), variables=variables_of("--var", var), file=_name(file))
+def _compiled(perdure: Any, file: str, var: list[str] | None, reevaluate: str) -> Any:
+    variables = variables_of("--var", var)
+    return perdure.runbooks.compile(_text(file), variables=variables, file=_name(file), reevaluate=reevaluate)
 
 
 def _name(file: str) -> str:

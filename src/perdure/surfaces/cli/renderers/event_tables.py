@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from perdure.app.calls.views import EventView
+from perdure.app.outcomes.event_table import OutcomeEvent
 from perdure.sources import iso
 from perdure.surfaces.cli.output import encode
 from perdure.surfaces.cli.renderers.call_tables import COLOURS, table
@@ -42,6 +43,31 @@ def event_line(event: EventView) -> Text:
     return Text.assemble(
         (f"{event.sequence:>3} ", "dim"), _entry(event), (f"  {event.at}  {event.principal}  ", "dim"), _detail(event)
     )
+
+
+def outcomes_picture(id: str, events: list[OutcomeEvent]) -> RenderableType:
+    """A call's outcome events as a table."""
+    rows = [(_outcome(each), Text(relative(each.at)), Text(each.principal), Text(_step(each))) for each in events]
+    several = len({each.step for each in events}) > 1
+    lesser = () if several else ("step",)
+    return table(
+        f"Events of {id}", ("event", "when", "by", "step"), rows, "Nothing happened after that.", lesser=lesser
+    )
+
+
+def outcome_line(event: OutcomeEvent) -> Text:
+    """One event as it comes."""
+    return Text.assemble(_outcome(event), (f"  {event.at}  {event.principal}  {_step(event)}", "dim"))
+
+
+def _step(event: OutcomeEvent) -> str:
+    return f"{event.step} {event.verb}" if event.step else ""
+
+
+def _outcome(event: OutcomeEvent) -> Text:
+    word = {"ok": "completed", "err": "failed"}.get(event.kind, event.event.lower())
+    colour = next((colour for part, colour in ENTRY_COLOURS.items() if part in word), "blue")
+    return Text(event.text, style=colour)
 
 
 def _entry(event: EventView) -> Text:

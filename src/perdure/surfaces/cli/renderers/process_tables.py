@@ -143,13 +143,32 @@ def process_picture(view: Any) -> RenderableType:
     if view.flags:
         flags = [(Text(name), Text(_contract(each))) for name, each in view.flags.items()]
         parts.append(table("Flags", ("flag", "contract"), flags, ""))
+    if view.merge:
+        rules = [(Text(path), Text(rule)) for path, rule in view.merge.items()]
+        parts.append(table("Merge rules", ("path", "rule"), rules, ""))
     if view.bindings:
         bound = [
-            (Text(name), Text(f"{each['verb']} v{each['version']}"), Text(f"{each['max_attempts']} attempts"))
+            (Text(name), Text(f"{each['verb']} v{each['version']}"), Text(_policy(each["policy"])))
             for name, each in view.bindings.items()
         ]
         parts.append(table("Bindings", ("type", "verb", "policy"), bound, ""))
+    own = [
+        (Text(each["id"]), Text(counted(int(each["max_attempts"]), "attempt")))
+        for each in view.elements
+        if "max_attempts" in each
+    ]
+    if own:
+        parts.append(table("Attempts that tasks set themselves", ("element", "attempts"), own, ""))
     return Group(*parts)
+
+
+def _policy(retry: dict[str, Any]) -> str:
+    """`3 attempts, exponential from 2 s to 30 s, after transient_external`."""
+    attempts = counted(retry["max_attempts"], "attempt")
+    if retry["max_attempts"] == 1:
+        return attempts
+    delay = f"{retry['backoff']} from {retry['base_delay_seconds']:g} s to {retry['max_delay_seconds']:g} s"
+    return f"{attempts}, {delay}, after {', '.join(retry['retry_on'])}"
 
 
 def _contract(flag: dict[str, Any]) -> str:
@@ -170,7 +189,7 @@ def migration_picture(plan: MigrationPlan) -> RenderableType:
         rows.append((f"token {move.token}", Text(move.before if same else f"{move.before} → {move.after}")))
     for label, each in (
         ("keeps timers", plan.kept_timers), ("keeps messages", plan.kept_messages),
-        ("ends waits", plan.ended_waits), ("new waits", plan.new_waits),
+        ("ends waits", plan.ended_waits), ("new waits", plan.new_waits), ("goes around", plan.goes_around),
     ):  # fmt: skip
         if each:
             rows.append((label, Text(", ".join(each))))

@@ -54,9 +54,10 @@ def _facts(verb: Verb) -> Iterable[tuple[str, RenderableType]]:
     yield "effects", Text(f"{execution.effects}, {execution.redelivery} when redelivered")
     if execution.kind == "sync":
         yield "attempts", Text(f"at most {execution.retry.max_attempts}")
-    if execution.timeout_seconds:
+    if execution.has_timeout:
         late = f", then {execution.escalation}" if execution.escalation else ""
-        yield "waits", Text(f"at most {spoken(execution.timeout_seconds)}{late}")
+        lasts = execution.timeout_text or spoken(execution.timeout_seconds or 0)
+        yield "waits", Text(f"at most {lasts}{late}")
     if execution.kind == "durable":
         yield "key", Text(execution.correlation_key, style="cyan")
     yield "consequence", _tier(verb)

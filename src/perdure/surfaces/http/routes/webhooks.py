@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from perdure.app import Perdure
-from perdure.app.webhooks.receipt import HookReceipt, UnsignedError, receive
+from perdure.app.webhooks.incoming_webhooks import HookReceipt, UnsignedError, receive
 from perdure.surfaces.http.endpoint import public
 from perdure.surfaces.http.json_request import JsonRequest
 from perdure.surfaces.http.json_response import Response, answer

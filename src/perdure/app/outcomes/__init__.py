@@ -1,0 +1,1 @@
+"""Outcome events: what happened to each step, in one vocabulary, whatever carries the step."""

@@ -1,0 +1,90 @@
+"""Failed correlations: the steps that a message concerns record that it was not correlated.
+
+| the message | concerns |
+|---|---|
+| several instances wait for it | those instances, the longest waiting first, at most so many |
+| its key is the id of a call or a step | that step |
+| its key is the business key of instances | those instances, the newest first, at most so many |
+| anything else | nobody here: the dead letter alone tells |
+
+Told before the dead letter is written, and once for each message and instance: a crash in between leaves a message that
+was never answered for, and sending it again completes both.
+"""
+
+from __future__ import annotations
+
+from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE
+from perdure.bpmn.machine.commands import NoteFailedCorrelation as OfInstance
+from perdure.engine import MESSAGE
+from perdure.engine.messages import NOTICE
+from perdure.engines.embedded.messages.envelope import MessageEnvelope
+from perdure.engines.embedded.ports import EngineStore
+from perdure.errors import QuarantinedError, RejectedError
+from perdure.journal import Origin
+from perdure.kernel.kernel import Kernel, Prepared
+from perdure.kernel.ports import APPLIED, Attachments, InboxRow
+from perdure.runbooks.executor.call_executor import KIND
+from perdure.runbooks.machine.commands import NoteFailedCorrelation as OfStep
+from perdure.sources import Id, Sources, id_text, parse_id
+
+MOST_TOLD = 20
+"""Steps that one message is told to: many may wait under one key."""
+TOLD = "failed_correlation"
+
+
+class FailedCorrelations:
+    """Tells each step that is concerned, once."""
+
+    def __init__(self, kernel: Kernel, store: EngineStore, sources: Sources) -> None:
+        self._kernel = kernel
+        self._store = store
+        self._sources = sources
+
+    async def tell(self, tenant: str, letter: MessageEnvelope, outcome: str, reason: str) -> None:
+        """Record on every step that a message concerns that it was not correlated, and why."""
+        if outcome == "ambiguous":
+            waits = await self._store.find_waits(tenant, MESSAGE, letter.name, letter.correlation_key, most=200)
+            for id in list(dict.fromkeys(each.aggregate for each in waits))[:MOST_TOLD]:
+                await self._tell_instance(tenant, id, letter, outcome, reason)
+        elif not await self._told_step(tenant, letter, outcome, reason) and letter.correlation_key:
+            key = letter.correlation_key[:256]
+            for found in await self._store.indexed(tenant, INDEX, "business_key", key, most=MOST_TOLD):
+                await self._tell_instance(tenant, found.id, letter, outcome, reason)
+
+    async def _told_step(self, tenant: str, letter: MessageEnvelope, outcome: str, reason: str) -> bool:
+        """Whether the key names a call or a step, which is then told."""
+        call, _, number = letter.correlation_key.partition(":")
+        if number and not number.isdecimal():
+            return False
+        try:
+            aggregate = await self._kernel.read(parse_id(call), Origin(tenant))
+        except (RejectedError, QuarantinedError):
+            return False
+        if aggregate.kind != KIND or not aggregate.state.steps:
+            return False
+        step = int(number or 1)
+        if step > len(aggregate.state.steps):
+            return False
+        note = OfStep(step, letter.name, letter.correlation_key, letter.message_id, outcome, reason)
+        await self._kernel.ask(
+            KIND, aggregate.id, letter.origin(tenant), self._once(tenant, aggregate.id, letter, note)
+        )
+        return True
+
+    async def _tell_instance(
+        self, tenant: str, id: Id, letter: MessageEnvelope, outcome: str, reason: str
+    ) -> None:  # fmt: skip
+        note = OfInstance(
+            name=letter.name, key=letter.correlation_key, message_id=letter.message_id, outcome=outcome, why=reason
+        )  # fmt: skip
+        try:
+            await self._kernel.ask(INSTANCE, id, letter.origin(tenant), self._once(tenant, id, letter, note))
+        except (RejectedError, QuarantinedError):
+            return  # a damaged instance keeps no other from being told
+
+    def _once(self, tenant: str, id: Id, letter: MessageEnvelope, note: OfStep | OfInstance) -> Prepared:
+        row = InboxRow(
+            tenant, f"{NOTICE}failed/{letter.message_id}/{id_text(id)}", TOLD, letter.correlation_key,
+            self._sources.now(), APPLIED, "told", id, None, letter.name,
+        )  # fmt: skip
+        return Prepared(note, Attachments(inbox=row))
