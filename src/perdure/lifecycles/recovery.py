@@ -27,8 +27,8 @@ PAGE = 200
 TOGETHER = 20
 """How many instances are let look at once: enough to share commits."""
 NOTICES = (FACT_CHANGED, DUE, ASKED, OVER)
-PARENT = "perdure/lifecycle:"
-"""How a call says that it is the resolution of a pending task."""
+PARENT = "perdure/lifecycle"
+"""The word before the correlation id by which a call says that it is the resolution of a pending task."""
 
 
 class LifecycleRecovery:
@@ -154,10 +154,11 @@ class LifecycleRecovery:
 
     # --- calls that ended ----------------------------------------------------------------------------------------
 
-    async def call_ended(self, tenant: str, message_id: str, call: Id, correlation_id: str) -> bool:
+    async def call_ended(self, tenant: str, message_id: str, call: Aggregate) -> bool:
         """The call of a resolution has ended: its task ends with it, unless somebody was only asked."""
         origin = Origin(tenant, PLATFORM)
-        end = await self._calls.end_of(call, origin)
+        correlation_id = call.state.parent.partition(":")[2]
+        end = await self._calls.end_of(call.id, origin)
         if end.is_completed and end.awaits_result:
             await self._settle(tenant, message_id)
             return True

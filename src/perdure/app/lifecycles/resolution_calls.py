@@ -40,7 +40,7 @@ class ResolutionCallDesk:
             raise RejectedError(self._missing(resolution.verb))
         cargo = self._conductor.router.incoming(verb, _args(verb, resolution))
         await self._conductor.begin(
-            verb, cargo, origin, resolution.id, parent=PARENT + resolution.correlation_id,
+            verb, cargo, origin, resolution.id, parent=f"{PARENT}:{resolution.correlation_id}",
             settles=resolution.settles, waits=False,
         )  # fmt: skip
         return "begun"

@@ -17,17 +17,17 @@ Subject = Annotated[str, Meta(description="Whom or what it is about.", max_lengt
 InstanceId = Annotated[str, Meta(description="The id of a lifecycle instance.", max_length=80)]
 
 
-class StartLifecycle(msgspec.Struct, frozen=True):
+class StartLifecycle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lifecycle: LifecycleName
     subject: Subject
     context: Annotated[dict[str, Any], Meta(description="What `$names` of the definition stand for.")] = {}
 
 
-class LifecycleStatusOf(msgspec.Struct, frozen=True):
+class LifecycleStatusOf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: InstanceId
 
 
-class ListLifecycles(msgspec.Struct, frozen=True):
+class ListLifecycles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lifecycle: LifecycleName = ""
     state: Annotated[str, Meta(description="Only in this state; needs the lifecycle.", max_length=200)] = ""
     subject: Annotated[str, Meta(description="Only of this subject; needs the lifecycle.", max_length=200)] = ""
@@ -41,7 +41,7 @@ class LifecyclePage(msgspec.Struct, frozen=True):
     next: str | None = None
 
 
-class ResolveBlocker(msgspec.Struct, frozen=True):
+class ResolveBlocker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: InstanceId
     key: Annotated[str, Meta(description="The key of a blocker, as lifecycle_status shows it.", max_length=200)]
 
