@@ -22,9 +22,9 @@ from perdure.bpmn.machine.process_machine import ProcessEntry as ProcessEntry
 from perdure.channels import webhook_settings as hooks_settings
 from perdure.documents.machine.document_state import STATUSES
 from perdure.documents.machine.journal_entries import DocumentEntry
-from perdure.runbooks.machine import state
 from perdure.lifecycles.machine.definition_machine import DefinitionEntry
 from perdure.lifecycles.machine.entries import LifecycleEntry
+from perdure.runbooks.machine import state
 from perdure.runbooks.machine.journal_entries import Entry
 from perdure.store.migrations import migrate_sqlite
 from perdure.verb_contract import FAILURE_CLASSES
