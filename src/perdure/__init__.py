@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from perdure.app import load_config as load_config
     from perdure.errors import BusinessError as BusinessError
     from perdure.errors import CallFailedError as CallFailedError
+    from perdure.errors import ContractError as ContractError
     from perdure.errors import DefinitionError as DefinitionError
     from perdure.errors import PerdureError as PerdureError
     from perdure.errors import RejectedError as RejectedError
     from perdure.errors import SchemaViolationError as SchemaViolationError
     from perdure.errors import StoreUnavailableError as StoreUnavailableError
     from perdure.errors import Transient as Transient
+    from perdure.errors import TransientInfrastructure as TransientInfrastructure
     from perdure.verbs import Agent as Agent
     from perdure.verbs import Call as Call
     from perdure.verbs import Decide as Decide
@@ -39,7 +41,9 @@ _HOMES = {
         "RejectedError",
         "SchemaViolationError",
         "StoreUnavailableError",
+        "ContractError",
         "Transient",
+        "TransientInfrastructure",
     ),
     "verbs": ("Agent", "Call", "Decide", "Result", "ResumptionContext", "agent", "verb"),
 }

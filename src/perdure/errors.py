@@ -240,6 +240,12 @@ class DamagedPayloadError(QuarantinedError, PayloadIntegrityError):
     code = "payload.damaged"
 
 
+class BlobDamagedError(PerdureError):
+    """The stored bytes of a blob are changed, cut off or missing: nothing of the damaged part is given to anybody."""
+
+    code = "blob.damaged"
+
+
 class UnreadableFormError(PerdureError):
     """Stored bytes that are no form this release knows: damaged, or written by a newer one."""
 
@@ -278,3 +284,11 @@ class Transient(Exception):
     def __init__(self, message: str = "", after: float | None = None) -> None:
         super().__init__(message)
         self.after = after
+
+
+class TransientInfrastructure(Transient):
+    """Raised by a handler for a failure of the ground it stands on (a database, a queue, a disk) that may pass."""
+
+
+class ContractError(Exception):
+    """Raised by a handler for something that no attempt can mend: a person must correct data, code or a definition."""

@@ -23,6 +23,7 @@ START = 1_700_000_000_000_000
 DEFINITION, INPUT, RESULT, AMENDED = (
     sha256(each).digest() for each in (b"definition", b"input", b"result", b"amended")
 )
+TRACEBACK = sha256(b"traceback").digest()
 BUSY = Failure("transient_external", "busy", "The other side was busy.")
 BROKEN = Failure("permanent_contract", "contract", "The answer had the wrong form.")
 REFUSED = Failure("permanent_business", "refused", "They said no.")
@@ -50,9 +51,9 @@ HISTORIES: dict[str, Commands] = {
             started(trace="00-11", parent="p:1", idempotency_key="order-7", behind=("rita",)), e.StepReady(1, at(0)),
         )),
         ("LeaseJob", (e.AttemptStarted(1, 1, at(1), 3),)),
-        ("LeaseJob", (e.AttemptStarted(1, 1, at(2), 4, 1),)),
+        ("LeaseJob", (e.AttemptStarted(1, 1, at(2), 4, 1, DEFINITION),)),
         ("RecordAttempt", (e.AttemptDiscarded(1, 1, at(3), 3, "the step is running"),)),
-        ("RecordAttempt", (e.AttemptFailed(1, 1, at(4), BUSY, at(14)),)),
+        ("RecordAttempt", (e.AttemptFailed(1, 1, at(4), BUSY, at(14), TRACEBACK),)),
         ("FireTimer", (e.AttemptStarted(1, 2, at(14), 4),)),
         ("RecordAttempt", (e.AttemptFailed(1, 2, at(15), REFUSED), e.StepFailed(1, at(15), REFUSED))),
     ),
@@ -123,7 +124,12 @@ def play(commands: Commands) -> Iterator[Moment]:
         yield Moment(body.hex(), machine.encode(state).hex(), rows_of(machine, state))
 
 
+def without_later(rows: dict[str, Any]) -> dict[str, Any]:
+    """Rows without the kinds that came later, where a state stands for none of them."""
+    return {name: each for name, each in rows.items() if each or name not in ("documents", "blobs")}
+
+
 def rows_of(machine: RunbookMachine, state: Any) -> Any:
     """The index rows of a state as plain values; a token of a call is written as it was when there were no others."""
-    rows = msgspec.json.decode(msgspec.json.encode(machine.rows(ID, state)))
+    rows = without_later(msgspec.json.decode(msgspec.json.encode(machine.rows(ID, state))))
     return {**rows, "parked": [row[:-1] if row[-1] == "call" else row for row in rows["parked"]]}

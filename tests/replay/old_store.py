@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ MODEL = FOLDER / "old-case.bpmn"
 KEY = SigningKey(Ed25519PrivateKey.from_private_bytes(b"a key for the fixtures and for n"))
 GONE = 900_000
 """A worker that no longer exists."""
+WORDS = "document_text_"
+"""The beginning of the tables in which SQLite keeps an index of words."""
 KEPT = 30 * 86_400 * 1_000_000
 
 
@@ -142,9 +145,19 @@ def dump(path: Path) -> str:
     connection = sqlite3.connect(path)
     try:
         schema = connection.execute("PRAGMA user_version").fetchone()[0]
-        return "\n".join([*connection.iterdump(), f"PRAGMA user_version = {schema};", ""])
+        return "\n".join([*_statements(connection), f"PRAGMA user_version = {schema};", ""])
     finally:
         connection.close()
+
+
+def _statements(connection: sqlite3.Connection) -> Iterator[str]:
+    """A dump that can be loaded: an index of words makes the tables it is kept in by itself."""
+    for statement in connection.iterdump():
+        if statement.startswith("INSERT INTO sqlite_master"):
+            (made,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'document_text'").fetchone()
+            yield f"{made};"
+        elif WORDS not in statement[:60]:
+            yield statement
 
 
 def load(schema: int, path: Path) -> None:

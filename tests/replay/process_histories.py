@@ -16,8 +16,11 @@ from perdure.bpmn.machine import process_machine as p
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.process_machine import ProcessMachine
 from perdure.bpmn.machine.state import Done, Failure, Undo
+from perdure.documents.machine import journal_entries as d
+from perdure.documents.machine.document_machine import DocumentMachine
 from perdure.human_tasks import Rung
-from tests.replay.histories import ID, ORIGIN, Moment, at
+from tests.replay.document_histories import DOCUMENTS, TAGS_OF_DOCUMENTS
+from tests.replay.histories import ID, ORIGIN, Moment, at, without_later
 
 FIRST, SECOND, HEAD, NEXT, BROUGHT = (
     sha256(each).digest() for each in (b"first", b"second", b"head", b"next", b"brought")
@@ -123,9 +126,9 @@ INSTANCES: dict[str, Commands] = {
         ("StartInstance", at(0), (
             started(**WHOLE), e.Passed("asked", 1, "f0"), e.Entered(2, "create", 1, "job", at(0), "f1", 3),
             e.JobMade(2, "kyc.create", 1, "intake", BROUGHT, 77, "rita"),
-            e.JobStarted(2, 1, at(0), 5, 1, {"orch_n": 7}),
+            e.JobStarted(2, 1, at(0), 5, 1, {"orch_n": 7}, HEAD, FIRST),
         )),
-        ("RecordJob", at(1), (e.JobFailed(2, 1, at(1), BUSY, at(11)),)),
+        ("RecordJob", at(1), (e.JobFailed(2, 1, at(1), BUSY, at(11), BROUGHT),)),
         ("RecordJob", at(2), (e.JobDiscarded(2, 1, at(2), 4, "superseded"),)),
         ("FireTimer", at(11), (e.JobStarted(2, 2, at(11), 5),)),
         ("RecordJob", at(12), (
@@ -272,6 +275,9 @@ SHELVES = {
     "process": Shelf(
         "process", ProcessMachine(), PROCESSES, p.ENTRY_VERSION, p.ProcessEntry, TAGS_OF_PROCESSES
     ),
+    "document": Shelf(
+        "document", DocumentMachine(), DOCUMENTS, d.ENTRY_VERSION, d.DocumentEntry, TAGS_OF_DOCUMENTS
+    ),
     "access": Shelf("access", a.AccessMachine(), KEYS, a.ENTRY_VERSION, a.AccessEntry, TAGS_OF_ACCESS),
 }  # fmt: skip
 
@@ -288,4 +294,4 @@ def play_on(machine: Any, commands: Commands) -> Iterator[Moment]:
 
 
 def plain_rows(machine: Any, state: Any) -> Any:
-    return msgspec.json.decode(msgspec.json.encode(machine.rows(ID, state)))
+    return without_later(msgspec.json.decode(msgspec.json.encode(machine.rows(ID, state))))

@@ -66,7 +66,7 @@ async def test_a_verb_whose_attempts_are_used_up_fails_with_class_code_and_words
         await sandbox.advance("PT1M")
         failed = await sandbox.status(view.id)
         assert failed.state == "failed" and failed.error is not None
-        assert failed.error.failure_class == "transient_infrastructure"
+        assert (failed.error.failure_class, failed.error.code) == ("transient_external", "handler.unreachable")
         assert "ConnectionError: refused" in failed.error.message
         names = [event.entry async for event in sandbox.events(view.id)]
         assert names.count("AttemptFailed") == 2

@@ -6,6 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from hashlib import sha256
 
+from perdure.documents.machine import commands as d
+from perdure.documents.machine.document_machine import DocumentMachine
+from perdure.documents.machine.document_state import Blob
+from perdure.documents.machine.text_words import text_words
 from perdure.errors import QuarantinedError
 from perdure.kernel.kernel import Kernel, Prepared
 from perdure.kernel.ports import DEAD, PENDING, Attachments, EntityWrite, InboxRow, IndexRow, Unit
@@ -28,7 +32,9 @@ from tests.store.audit.mixed_store import (
 )
 
 TENANT = ORIGIN.tenant
-EVERY_MACHINE = {**MACHINES, "board": BoardMachine()}
+EVERY_MACHINE = {**MACHINES, "board": BoardMachine(), "document": DocumentMachine()}
+SHADOWS = "document_text_"
+"""The beginning of the tables in which SQLite keeps an index of words; `document_text` stands for them."""
 DAMAGED = (b"damaged one.....", b"damaged two.....")
 
 
@@ -53,6 +59,8 @@ async def evidence(url: str) -> AsyncIterator[Evidence]:
         await _fill_aggregates(world)
         await _fill_messages(world)
         await _fill_others(world)
+        for name in ("first", "second"):
+            await add_document(world, name)
         await world.seal()
         await world.start("later", c.Park("bench.wait", timeout_seconds=60.0))
         await world.seal()
@@ -87,6 +95,21 @@ async def start_keyed(world: World, name: str) -> Id:
         payloads=[(hash, data), result], index=[IndexRow("bench.step", "name", name)], idempotency=(name, hash)
     )
     await world.kernel.start("runbook", id, ORIGIN, Prepared(command, brought))
+    return id
+
+
+async def add_document(world: World, name: str) -> Id:
+    """A document whose version has data and a blob, verified."""
+    id, details, data = world.sources.new_id(), b'{"name":"a.pdf","source_ref":""}', f'{{"title":"{name}"}}'.encode()
+    parts = f'["{name}"]'.encode()
+    hashes = [sha256(each).digest() for each in (details, data, parts)]
+    blob = Blob(sha256(name.encode()).digest(), 5, "application/pdf", hashes[2])
+    version = d.NewVersion(details=hashes[0], data=hashes[1], blob=blob, valid_until=world.sources.now() * 2)
+    texts = [(0, text_words("form", name, ())), (1, text_words("form", name, (details, data)))]
+    brought = Attachments(payloads=list(zip(hashes, (details, data, parts), strict=True)), texts=texts)
+    create = d.CreateDocument(type="form", subject=name, version=version)
+    await world.kernel.start("document", id, ORIGIN, Prepared(create, brought))
+    await world.kernel.ask("document", id, ORIGIN, Prepared(d.VerifyVersion(number=1, rule=d.DecisionRule())))
     return id
 
 
@@ -131,4 +154,4 @@ def tables_of(raw: Raw) -> set[str]:
         if raw.is_postgres
         else "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     )
-    return {str(name) for (name,) in raw(asked)}
+    return {name for (name,) in raw(asked) if not name.startswith(SHADOWS)}

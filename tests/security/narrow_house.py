@@ -12,54 +12,60 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import pairwise
 from typing import Any
 
+from perdure.access.principal import Principal
 from perdure.surfaces.mcp.tool import ToolSession, tool_session
 from tests.surfaces.http.sandbox_server import Desk, Server, person, served
 
 SECRET = "sesame"
 VERBS = """
-- name: pub.note
-  consequence: benign
-  sentences: {step: "Note {text}"}
-  input_schema: {properties: {text: {type: string}}}
-  index: [text]
-  execution: {kind: sync, effects: none}
-- name: pub.wait
-  consequence: benign
-  sentences: {step: "Wait for {text}"}
-  input_schema: {properties: {text: {type: string}}}
-  execution: {kind: durable, correlation: {key: "pub-{text}"}, policy: {timeout: P1D}}
-- name: pub.door
-  consequence: benign
-  input_schema: {properties: {text: {type: string}}}
-  execution: {kind: durable, process: door, sub_verbs: [sec.echo, sec.break], payload: {in: {text: $text}, out: [text]}}
-- name: sec.echo
-  consequence: benign
-  sentences: {step: "Echo {text}"}
-  input_schema: {properties: {text: {type: string}}}
-  output_schema: {properties: {text: {type: string}}}
-  index: [text]
-  execution: {kind: sync, effects: none}
-- name: sec.wait
-  consequence: benign
-  sentences: {step: "Wait for {text}"}
-  input_schema: {properties: {text: {type: string}}}
-  execution: {kind: durable, correlation: {key: "sec-{text}"}, policy: {timeout: P1D}}
-- name: sec.break
-  consequence: benign
-  sentences: {step: "Break {text}"}
-  input_schema: {properties: {text: {type: string}}}
-  output_schema: {required: [done], properties: {done: {type: boolean}}}
-  execution: {kind: sync, effects: external}
+documents:
+  form: {data_schema: {properties: {title: {type: string}}}}
+verbs:
+  - name: pub.note
+    consequence: benign
+    sentences: {step: "Note {text}"}
+    input_schema: {properties: {text: {type: string}}}
+    index: [text]
+    execution: {kind: sync, effects: none}
+  - name: pub.wait
+    consequence: benign
+    sentences: {step: "Wait for {text}"}
+    input_schema: {properties: {text: {type: string}}}
+    execution: {kind: durable, correlation: {key: "pub-{text}"}, policy: {timeout: P1D}}
+  - name: pub.door
+    consequence: benign
+    input_schema: {properties: {text: {type: string}}}
+    execution:
+      {kind: durable, process: door, sub_verbs: [sec.echo, sec.break], payload: {in: {text: $text}, out: [text]}}
+  - name: sec.echo
+    consequence: benign
+    sentences: {step: "Echo {text}"}
+    input_schema: {properties: {text: {type: string}}}
+    output_schema: {properties: {text: {type: string}}}
+    index: [text]
+    execution: {kind: sync, effects: none}
+  - name: sec.wait
+    consequence: benign
+    sentences: {step: "Wait for {text}"}
+    input_schema: {properties: {text: {type: string}}}
+    execution: {kind: durable, correlation: {key: "sec-{text}"}, policy: {timeout: P1D}}
+  - name: sec.break
+    consequence: benign
+    sentences: {step: "Break {text}"}
+    input_schema: {properties: {text: {type: string}}}
+    output_schema: {required: [done], properties: {done: {type: boolean}}}
+    execution: {kind: sync, effects: external}
 """
 HEAD = (
     '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"'
     ' targetNamespace="x"><message id="m" name="papers"><extensionElements><zeebe:subscription correlationKey="k"/>'
     '</extensionElements></message><message id="n" name="begin"/><signal id="g" name="begin"/>'
+    '<message id="o" name="begin-pub"/><signal id="h" name="begin-pub"/>'
 )
 ECHO = (
     '<serviceTask id="a"><extensionElements><zeebe:taskDefinition type="sec.echo"/></extensionElements></serviceTask>'
@@ -110,9 +116,9 @@ class House:
         answer = await self.ada.ask("POST", "/api/processes", json=body)
         assert answer.status_code == 201, answer.text
 
-    async def begun(self, process: str, desk: Desk | None = None) -> str:
-        body = {"process": process, "data": {"text": SECRET}, "business_key": SECRET}
-        id = str((await (desk or self.ada).post("/api/instances", body, 201))["id"])
+    async def begun(self, process: str, text: str = SECRET) -> str:
+        body = {"process": process, "data": {"text": text}, "business_key": text}
+        id = str((await self.ada.post("/api/instances", body, 201))["id"])
         await self.server.idle()
         return id
 
@@ -147,10 +153,10 @@ class House:
 
 
 @asynccontextmanager
-async def narrow_house(url: str = "sqlite://") -> AsyncIterator[House]:
+async def narrow_house(url: str = "sqlite://", people: Sequence[Principal] = (), **more: Any) -> AsyncIterator[House]:
     """The house. `sec.echo` answers with the secret, `sec.break` with something that its schema refuses."""
     handlers = {"sec.echo": lambda call: {"text": SECRET}, "sec.break": lambda call: {"why": SECRET}}
-    async with served(url, VERBS, people=PEOPLE, handlers=handlers) as server:
+    async with served(url, VERBS, people=[*PEOPLE, *people], handlers=handlers, **more) as server:
         house = House(server)
         for process, nodes in MODELS.items():
             await house.deployed(process, *nodes)

@@ -36,6 +36,8 @@ GUARDS = {
     "answer": Guard(("tenant", "principal", "key")),
     "cursor": Guard(("tenant", "name")),
     "definition": Guard(("hash",)),
+    "document": Guard(("aggregate",), ("number",), ("document_text",)),
+    "document_blob": Guard(("aggregate",)),
     "entity": Guard(("tenant", "entity", "key")),
     "entity_history": Guard(("tenant", "entity", "key", "version"), (), ("entity",)),
     "idempotency": Guard(("tenant", "key")),
@@ -191,7 +193,7 @@ async def test_every_table_of_the_schema_has_a_guard_that_is_tried_and_documente
         pass
     with Raw(store_url) as raw:
         tables = tables_of(raw)
-    assert tables == set(GUARDS), "a table without a guard, or a guard without a table"
+    assert tables == {*GUARDS, "document_text"}, "a table without a guard, or a guard without a table"
     guards = PAGE.read_text(encoding="utf-8").split("## What guards each table")[1]
     rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]*\|$", guards, re.MULTILINE)
     documented = {name for name, guard in rows if len(guard) > 10}
@@ -206,3 +208,37 @@ async def test_a_lease_that_was_taken_away_and_is_given_back_is_found(store_url:
         with Raw(store_url) as raw:
             raw("UPDATE worker SET is_fenced = 0 WHERE number = 2")
         assert {finding.place for finding in (await found.verify()).findings} == {"worker"}
+
+
+SQLITE_HARM = {
+    "changed": "UPDATE document_text SET words = 'other words' WHERE rowid % 1000 = 1",
+    "deleted": "DELETE FROM document_text WHERE rowid % 1000 = 1",
+    "added": "INSERT INTO document_text (rowid, words) VALUES (1007, 'added words')",
+    "added for no document": "INSERT INTO document_text (rowid, words) VALUES (999001, 'added words')",
+    "index changed": "UPDATE document_text_data SET block = zeroblob(length(block)) WHERE id > 10",
+    "content changed": "UPDATE document_text_content SET c0 = 'other words' WHERE id % 1000 = 1",
+}
+POSTGRES_HARM = {
+    "changed": "UPDATE document_text SET words = 'other'::tsvector WHERE version = 1",
+    "deleted": "DELETE FROM document_text WHERE version = 1",
+    "added": "INSERT INTO document_text SELECT aggregate, 7, words FROM document_text WHERE version = 1",
+    "added for no document": "INSERT INTO document_text VALUES ('x'::bytea, 1, 'other'::tsvector)",
+}
+
+
+@pytest.mark.req("P7")
+async def test_whatever_is_done_to_the_words_of_documents_is_found(store_url: str) -> None:
+    async with evidence(store_url) as found:
+        with Raw(store_url) as raw:
+            kept = "document_text" if raw.is_postgres else "document_text_content"
+            rows = raw(f"SELECT * FROM {kept}")
+            for what, harm in (POSTGRES_HARM if raw.is_postgres else SQLITE_HARM).items():
+                raw(harm)
+                report = await found.verify()
+                assert {each.place for each in report.findings} == {"document_text"}, (what, report.findings)
+                raw(f"DELETE FROM {kept}")
+                for row in rows:
+                    raw(f"INSERT INTO {kept} VALUES ({', '.join('?' * len(row))})", *row)
+                if not raw.is_postgres:
+                    raw("INSERT INTO document_text (document_text) VALUES ('rebuild')")
+                assert (await found.verify()).findings == [], what

@@ -14,6 +14,7 @@ from perdure.kernel.ports import Attachments, Unit
 from perdure.sources import parse_id
 from perdure.store.audit import verify
 from perdure.verbs import Call, load_text
+from perdure.work.background_tasks import BackgroundTasks
 from perdure.work.ports import TimerFound
 from tests.pair import Pair, pair
 
@@ -68,6 +69,31 @@ async def test_a_worker_paused_past_its_lease_writes_nothing_and_the_other_finis
         assert (late.state, late.result, late.sequence) == ("completed", {"run": 2}, taken.sequence)
         assert await both.entries(taken.id) == ["CallStarted", "AttemptStarted", "AttemptStarted", "StepCompleted"]
         assert len(set(slow.keys)) == 1
+
+
+@pytest.mark.req("V14")
+async def test_a_worker_that_wakes_after_losing_its_lease_does_not_begin_the_handler(store_url: str) -> None:
+    slow = Slow()
+    slow.woken.set()
+    async with pair(store_url, load_text(DEFINITIONS), handlers(slow)) as both:
+        crew = both.first.runtime.conductor.crew
+        held = pause_before_work(crew)
+        begun = await both.first.call("f.external", wait=False)
+        assert held, "the step is leased, and its handler is about to begin"
+        await both.lapse()
+        assert (await both.second.status(begun.id)).result == {"run": 1}
+        for name, work in held:
+            BackgroundTasks.submit(crew, name, work)
+        await crew.finish(None)
+        assert len(slow.keys) == 1, "the one that woke left it alone"
+        assert await both.entries(begun.id) == ["CallStarted", "AttemptStarted", "AttemptStarted", "StepCompleted"]
+
+
+def pause_before_work(crew: Any) -> list[tuple[Any, Any]]:
+    """Stop a process where a job is leased and its handler has not begun; what it was about to do."""
+    held: list[tuple[Any, Any]] = []
+    crew.submit = crew.enqueue = lambda name, work: held.append((name, work))
+    return held
 
 
 @pytest.mark.req("X6")

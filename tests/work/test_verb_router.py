@@ -13,7 +13,8 @@ from perdure import Perdure
 from perdure.errors import Transient
 from perdure.verbs import Call, Catalogue, HandlerRegistry, Result, Verb, load_text
 from perdure.verbs.handlers import Decide
-from perdure.work.verb_router import Failed, Produced, Router
+from perdure.work.failure_classes import Failed
+from perdure.work.verb_router import Produced, Router
 from tests.runbooks.sample_verbs import catalogue
 
 DEFINITIONS = """

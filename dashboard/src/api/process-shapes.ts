@@ -1,5 +1,5 @@
 // What the server answers about instances, processes, incidents, packs and keys, as far as the dashboard reads it.
-import type { ErrorView, IncidentMark, Json, Schema, TaskView, Tier } from "./shapes";
+import type { ErrorView, IncidentMark, Json, OverrideView, Schema, TaskView, Tier } from "./shapes";
 
 export type Flags = Record<string, string | boolean | number>;
 
@@ -16,7 +16,7 @@ export interface InstanceView {
   id: string; process: string; version: number; definition: string; state: string; progress: string; flags: Flags; data: Json;
   tokens: TokenView[]; waits: InstanceWait[]; incidents: IncidentMark[]; completed: string[]; error?: ErrorView | null; parent: string;
   business_key: string; tenant: string; principal: string; started_at: string | null; ended_at: string | null; suspended_at?: string | null;
-  erased_at?: string | null; sequence: number;
+  erased_at?: string | null; sequence: number; overrides: OverrideView[];
 }
 export interface DiagramView {
   xml: string;

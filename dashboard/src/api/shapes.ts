@@ -34,7 +34,7 @@ export interface StepView {
 export interface RunbookView {
   id: string; state: string; case: string; steps: StepView[]; progress: string; plan_hash: string; version: number; sequence: number;
   is_sealed: boolean; started_at: string | null; ended_at: string | null; tenant: string; principal: string;
-  pack?: Record<string, string> | null; erased_at?: string | null; error?: StepView["error"];
+  pack?: Record<string, string> | null; erased_at?: string | null; error?: StepView["error"]; overrides: OverrideView[];
 }
 export interface RunbookRow {
   id: string; state: string; case: string; title: string; progress: string; verb?: string; steps: number; done: number; waiting: string[];
@@ -63,7 +63,10 @@ export interface VerbView {
 export interface TaskView {
   key: string; instance: string; token: number; process: string; element: string; name: string; assignee?: string; groups?: string; users?: string;
   due?: string; claimed_by?: string; since?: string | null; state?: string; due_at?: string | null; is_overdue?: boolean; four_eyes?: boolean;
-  requester?: string; form?: Schema | null; known?: Record<string, Json>; proposal?: Json;
+  requester?: string; form?: Schema | null; known?: Record<string, Json>; proposal?: Json; seen?: string;
+}
+export interface OverrideView {
+  number: number; what: string; tasks: string[]; needs: string; by: string; reason: string; at: string | null; state: string; agreed_by: string[]; reasons: string[];
 }
 export interface Overview {
   needs_me: { tasks: number; first: TaskView[] };

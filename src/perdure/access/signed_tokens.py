@@ -22,11 +22,14 @@ WAIT: Final = b"perdure wait 3"
 SESSION: Final = b"perdure session 1"
 CSRF: Final = b"perdure csrf 1"
 LOGIN: Final = b"perdure login 1"
+LINK: Final = b"perdure link 1"
 
 WAIT_PREFIX = "wait_"
 WAIT_OPERATIONS = ("completion.send", "progress.send")
 SESSION_SECONDS = 8 * 3600
 LOGIN_SECONDS = 600
+LINK_SECONDS = 300
+"""How long a link to content works."""
 SKEW: Micros = 60 * SECOND
 MAX_TOKEN = 4000
 """What a browser keeps of a cookie; no wait token is longer."""
@@ -51,6 +54,16 @@ class Login(msgspec.Struct, frozen=True, array_like=True):
     verifier: str
     expires_at: Micros
     back_to: str = "/"
+
+
+class ContentLink(msgspec.Struct, frozen=True, array_like=True):
+    """Whose link opens the blob of which version, and until when."""
+
+    tenant: str
+    document: str
+    version: int
+    principal: str
+    expires_at: Micros
 
 
 class WaitName(msgspec.Struct, frozen=True):
@@ -144,6 +157,19 @@ def read_login(secret: bytes, token: str, now: Micros) -> Login | None:
     """What was remembered of a sign-in that began here; None when it was not, or too long ago."""
     login = _opened(secret, LOGIN, token, Login)
     return login if login is not None and now < login.expires_at else None
+
+
+# --- content --------------------------------------------------------------------------------------------------------
+
+
+def link_token(secret: bytes, link: ContentLink) -> str:
+    return _sealed(secret, LINK, link)
+
+
+def read_link(secret: bytes, token: str, now: Micros) -> ContentLink | None:
+    """What a link opens; None when it was not signed here, or its time is over."""
+    link = _opened(secret, LINK, token, ContentLink)
+    return link if link is not None and now < link.expires_at else None
 
 
 # --- signing ----------------------------------------------------------------------------------------------------------

@@ -23,6 +23,15 @@ class OverrideView(msgspec.Struct, frozen=True):
     reasons: list[str] = []
 
 
+def override_text(view: OverrideView) -> str:
+    """An override in a sentence, as command line and conversation show it."""
+    told = f"{view.what} around {', '.join(view.tasks)}, asked for by {view.by} ({view.reason})"
+    if view.agreed_by:
+        agreed = zip(view.agreed_by, view.reasons, strict=True)
+        told += "; agreed to by " + ", ".join(f"{name} ({reason})" for name, reason in agreed)
+    return told if view.state == "used" else f"{told}; waits for {view.needs}"
+
+
 def override_views(overrides: tuple[Override, ...]) -> list[OverrideView]:
     """Overrides as every surface shows them, oldest first."""
     return [

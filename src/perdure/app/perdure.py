@@ -16,7 +16,11 @@ from perdure.app.calls.view_builder import CallViews
 from perdure.app.calls.views import CallView, EventView, ReceiptView
 from perdure.app.configuration.definitions import load_definitions, load_models
 from perdure.app.configuration.project import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
+from perdure.app.documents.documents import Documents
+from perdure.app.documents.local_documents import LocalDocuments
+from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
 from perdure.app.entity_lookup import MatchView, look_up
+from perdure.app.execution_mode import modes_of
 from perdure.app.facade.calls import CallDesk
 from perdure.app.facade.lists import Listing
 from perdure.app.facade.messages import MessageDesk
@@ -64,7 +68,10 @@ class Perdure(CallDesk, MessageDesk):
         self.catalogue: Catalogue = runtime.catalogue
         self._origin = origin
         self._views = Views(runtime)
-        self._calls = CallViews(runtime.kernel, runtime.store, origin, self._views.carrier, self.catalogue.sentence)
+        modes = modes_of(self.catalogue)
+        self._calls = CallViews(
+            runtime.kernel, runtime.store, origin, self._views.carrier, self.catalogue.sentence, modes
+        )  # fmt: skip
         self._view = self._calls.view
         performer = LocalPerformer(self)
         super().__init__(performer)
@@ -80,6 +87,8 @@ class Perdure(CallDesk, MessageDesk):
         self.packs: PackOperations = runtime.packs
         self._lists = Lists(runtime, origin, self.tasks, self._views, self.data_verbs)
         self.listing = Listing(performer)
+        self._documents = Documents(runtime, origin)
+        self.documents = LocalDocuments(performer, self._documents)
 
     @classmethod
     @asynccontextmanager
@@ -106,6 +115,7 @@ class Perdure(CallDesk, MessageDesk):
         secrets: Mapping[str, Secret] | None = None,
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
+        blobs: str | Path = "",
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
@@ -117,6 +127,7 @@ class Perdure(CallDesk, MessageDesk):
         `secrets` are what handlers get by name from `call.secret`, and nothing keeps. `resolvers`
         fetch references by their scheme for `call.resolve`: functions that take a `Wanted`, or settings.
         `calendars` count business days.
+        `blobs` is the folder that files of documents are kept in, by default beside the store.
         """
         if hooks is not None:
             hooks.check()
@@ -124,6 +135,7 @@ class Perdure(CallDesk, MessageDesk):
         tells = hooks is not None and bool(hooks.leaving)
         if tells:
             catalogue = with_delivery_verb(catalogue)
+        catalogue = with_document_verbs(catalogue)
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
@@ -131,8 +143,9 @@ class Perdure(CallDesk, MessageDesk):
         time = sources or SystemSources()
         runtime = Runtime(
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
-            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds),
+            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds), blobs=str(blobs),
         )  # fmt: skip
+        DocumentVerbs(runtime).bind(registry)
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
         runtime.packs = PackOperations([Path(each) for each in packs])
         runtime.hooks = hooks or Hooks()
@@ -162,7 +175,7 @@ class Perdure(CallDesk, MessageDesk):
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
             "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,
-            "calendars": config.calendars,
+            "calendars": config.calendars, "blobs": config.blobs,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})

@@ -10,6 +10,7 @@ import msgspec
 from perdure.app.tasks.views import FieldError, field_errors
 from perdure.errors import (
     EDGE_CODES,
+    BlobDamagedError,
     ConfirmationRequiredError,
     DefinitionError,
     EffortError,
@@ -28,6 +29,7 @@ BROKEN = "Something broke that should not; it has been logged."
 _STATUSES: dict[type[PerdureError], int] = {
     PayloadTooLargeError: 413,
     QuarantinedError: 409,
+    BlobDamagedError: 409,
     StoreUnavailableError: 503,
     StoreFullError: 503,
     TenantBusyError: 429,

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from perdure.access.api_key_cache import KeyRing
 from perdure.access.machine import AccessMachine
 from perdure.app.calendar_checks import check_calendars
+from perdure.app.documents.checks import VersionChecks
+from perdure.app.documents.duties import DocumentDuties
+from perdure.app.documents.references import SCHEMES, DocumentReferences
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
 from perdure.app.lost_lease_retry import under_new_lease
@@ -19,8 +22,11 @@ from perdure.app.packs import PackOperations
 from perdure.app.processes.deployment_gates import gates
 from perdure.app.processes.model_review import Reviews
 from perdure.app.processes.project_models import ProjectModels
+from perdure.blobs.storage_selection import default_place, open_blobs
 from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
+from perdure.documents.machine.document_machine import DocumentMachine
+from perdure.documents.machine.journal_entries import BlobScanned, VersionReceived
 from perdure.engine import Check, Engine
 from perdure.engines.engine_selection import open_engine
 from perdure.errors import FencedError, PerdureError
@@ -88,6 +94,7 @@ class Runtime:
         identity: ProcessIdentity | None = None,
         is_driven: bool = False,
         checks: Sequence[Check] | None = None,
+        blobs: str = "",
     ) -> None:
         """`is_driven` when someone else moves the clock and calls the duties: no threads, no background tasks."""
         self.driver = driver
@@ -97,7 +104,8 @@ class Runtime:
         plans = Plans()
         given = gates(catalogue) if checks is None else checks
         self.machines: Mapping[str, Machine[Any, Any, Any]] = {
-            RunbookMachine.kind: RunbookMachine(), **process_machines(plans), AccessMachine.kind: AccessMachine()
+            RunbookMachine.kind: RunbookMachine(), **process_machines(plans), AccessMachine.kind: AccessMachine(),
+            DocumentMachine.kind: DocumentMachine(),
         }  # fmt: skip
         self.store = Store(driver, sources)
         self.kernel = Kernel(self.store, self.machines, sources)
@@ -114,6 +122,8 @@ class Runtime:
         self.intake = Inbox(self.conductor, sources)
         self.upkeep = Recovery(self.conductor, sources)
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
+        self.blobs = open_blobs(blobs or default_place(driver.url), sources.now)
+        self.document_duties = DocumentDuties(self)
         self.computations = Computations(has_threads=not is_driven)
         self.definitions = Definitions(self.kernel, self.store, catalogue, plans, given, self.computations.run)
         self.conductor.agent_policy.weigh = self.definitions.consequences.of_verb
@@ -144,6 +154,11 @@ class Runtime:
 
     def _listen(self) -> None:
         self.upkeep.wake = self._wake.set
+        self.upkeep.join(DocumentMachine.kind, self.document_duties)
+        self.document_duties.checks = VersionChecks(self)
+        for scheme in SCHEMES:
+            self.router.register(scheme, DocumentReferences(self), Bounds())
+        self.kernel.hear((VersionReceived, BlobScanned), lambda aggregate, entry: self._wake.set())
         self.kernel.arm(self._arm)
         self.kernel.renew, self.store.renew = self._put_again, self._renew_lost
         for kind in self.machines:
@@ -173,7 +188,7 @@ class Runtime:
             await self.lease.take(self._lost)
             if self.role == "worker":
                 await self.lease.reap()
-                await self.upkeep.publish_definitions()
+            await self.upkeep.publish_definitions(serves=self.role == "worker")
             self._begin_duties()
         except BaseException:
             await self.stop()

@@ -8,7 +8,9 @@ that data can be erased while the chain still verifies.
 from perdure.journal.chain import genesis, link
 from perdure.journal.machine import (
     NO_ROWS,
+    BlobRow,
     Decision,
+    DocumentRow,
     IncidentRow,
     JobRow,
     ListedMachine,
@@ -17,6 +19,7 @@ from perdure.journal.machine import (
     ParkedRow,
     PartedMachine,
     Rows,
+    SearchedMachine,
     TimerRow,
     Written,
 )
@@ -39,8 +42,10 @@ __all__ = [
     "NO_ROWS",
     "RECORD_VERSION",
     "Anchor",
+    "BlobRow",
     "Decision",
     "Deed",
+    "DocumentRow",
     "Entries",
     "IncidentRow",
     "JobRow",
@@ -56,6 +61,7 @@ __all__ = [
     "RecordRow",
     "RowRecord",
     "Rows",
+    "SearchedMachine",
     "Sieve",
     "SourcePosition",
     "TimerRow",

@@ -57,6 +57,29 @@ class IncidentRow(NamedTuple):
     opened_at: int
 
 
+class DocumentRow(NamedTuple):
+    """A document in lists, and as whoever waits for one of its subject and type finds it."""
+
+    type: str
+    subject: str
+    status: str
+    version: int
+    """The number of the version that the status is of; 0 while there is none."""
+    valid_from: int
+    valid_until: int
+    created_at: int
+    decided_at: int = 0
+    reason: str = ""
+    parent: str = ""
+    correlation: str = ""
+
+
+class BlobRow(NamedTuple):
+    """A blob that an aggregate needs, by its hash."""
+
+    hash: bytes
+
+
 class Notice(NamedTuple):
     """What another aggregate must learn: written to the inbox in the same commit, under a deterministic id."""
 
@@ -73,6 +96,8 @@ class Rows(msgspec.Struct, frozen=True, gc=False):
     timers: tuple[TimerRow, ...] = ()
     jobs: tuple[JobRow, ...] = ()
     incidents: tuple[IncidentRow, ...] = ()
+    documents: tuple[DocumentRow, ...] = ()
+    blobs: tuple[BlobRow, ...] = ()
 
 
 NO_ROWS = Rows()
@@ -149,6 +174,19 @@ class PartedMachine(Protocol):
 
     def rows_among(self, id: bytes, state: Any, parts: Sequence[int]) -> Rows:
         """Of the rows a state stands for, those of some of its parts."""
+        ...
+
+
+@runtime_checkable
+class SearchedMachine(Protocol):
+    """A machine whose aggregates are found by the words of their data."""
+
+    def texts(self, state: Any) -> dict[int, tuple[bytes, ...]]:
+        """By the number of a text, the hashes of the payloads it is made of; nothing once the data is erased."""
+        ...
+
+    def words(self, state: Any, number: int, bodies: Sequence[bytes]) -> str:
+        """The words of one text in their order, each once."""
         ...
 
 

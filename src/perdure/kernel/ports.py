@@ -62,6 +62,8 @@ class Attachments(msgspec.Struct, gc=False):
     index_source: tuple[bytes, bytes] | None = None
     """The hash and the bytes of the data that the index rows come from, when it is not among the payloads brought."""
     entities: list[EntityWrite] = []
+    texts: list[tuple[int, str]] = []
+    """Words that an aggregate is found by from now on, by the number of their text."""
     erases: bool = False
     reindexes: bool = False
     is_plan: bool = False

@@ -64,7 +64,7 @@ def stored_id(value: object) -> Id:
     )  # fmt: skip
 
 
-ENDED = frozenset({"completed", "failed", "cancelled", "terminated", "compensated", "compensation_failed"})
+ENDED = frozenset({"completed", "failed", "cancelled", "terminated", "compensated", "compensation_failed", "erased"})
 """States in which data can be erased."""
 
 AggregateRow = tuple[bytes, str, str, int, str, int, bytes, bytes, bytes]

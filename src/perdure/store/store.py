@@ -26,6 +26,7 @@ from perdure.store.checksums import (
 )
 from perdure.store.commit_callbacks import awaited
 from perdure.store.delta_read import DeltaReader
+from perdure.store.documents import Documents
 from perdure.store.erasure import Erasure
 from perdure.store.idempotent_answers import Answers, Cursors
 from perdure.store.lists import Lists
@@ -61,6 +62,7 @@ class Store(Erasure):
         """Takes a new lease for one that was lost."""
         self._renewing: set[asyncio.Future[None]] = set()
         self.lists = Lists(driver)
+        self.documents = Documents(driver)
         self.answers: AnswerBook = Answers(driver)
         self.cursors = Cursors(driver, sources)
 
@@ -407,6 +409,16 @@ class Store(Erasure):
 
     async def definitions(self) -> list[Row]:
         return await self.driver.fetch("list_definitions")
+
+    async def definition_texts(self) -> list[tuple[bytes, str, int]]:
+        """Hash, name and version of every definition ever used."""
+        rows = await self.driver.fetch("definition_texts")
+        return [(bytes(hash), name, version) for hash, name, version in rows]
+
+    async def definition_body(self, hash: bytes) -> bytes | None:
+        """The text of a definition by its hash."""
+        rows = await self.driver.fetch("definition_body", hash=hash)
+        return bytes(rows[0][0]) if rows else None
 
     async def serve(self, worker: int, definitions: list[int]) -> None:
         """Say which definitions a worker can run."""

@@ -16,6 +16,7 @@ ORDER = (
     "put_aggregate", "put_parts", "add_records", "add_row_records", "erase_payloads", "add_payloads", "remove_timers",
     "add_timers", "remove_jobs", "put_jobs", "remove_incidents", "put_incidents", "remove_parked", "put_parked",
     "add_idempotency", "add_inbox", "settle_inbox", "remove_index", "add_index", "put_entities", "add_entity_history",
+    "put_documents", "remove_blobs", "add_blobs", "erase_texts", "remove_texts", "add_texts",
 )  # fmt: skip
 """The order statements run in: the same everywhere, so that overlapping batches cannot deadlock."""
 
@@ -37,7 +38,7 @@ def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str
         for brought in unit.attachments:
             if (
                 brought.index or brought.inbox or brought.settles or brought.idempotency or brought.entities
-                or brought.erases or brought.reindexes or brought.is_plan
+                or brought.erases or brought.reindexes or brought.is_plan or brought.texts
             ):  # fmt: skip
                 is_plan |= _cargo(batch, unit, place, brought)
             for hash, data in brought.payloads:
@@ -84,6 +85,11 @@ def _rows(batch: Batch, tenant: str, id: Blob, before: Rows, after: Rows) -> Non
                 batch["add_timers"].append((timer.due, id, timer.step, timer.kind, tenant))
     if before.incidents is not after.incidents:
         _by_step(batch["remove_incidents"], batch["put_incidents"], tenant, id, before.incidents, after.incidents)
+    if before.documents != after.documents:
+        batch["put_documents"].extend((id, tenant, *row) for row in after.documents)
+    if before.blobs != after.blobs:
+        batch["remove_blobs"].extend((id, row.hash) for row in before.blobs if row not in after.blobs)
+        batch["add_blobs"].extend((id, row.hash, tenant) for row in after.blobs if row not in before.blobs)
 
 
 def _by_step(
@@ -130,6 +136,9 @@ def _cargo(batch: Batch, unit: Unit, id: Blob | None, brought: Attachments) -> i
         _drop(batch["add_payloads"], 0, id)
         _drop(indexed, -1, id)
         batch["erase_payloads"].append((id,))
+        if unit.after.documents:
+            _drop(batch["add_texts"], 0, id)
+            batch["erase_texts"].append((id,))
     if brought.erases or brought.reindexes:
         batch["remove_index"].append((id,))
     for index in brought.index:
@@ -143,6 +152,9 @@ def _cargo(batch: Batch, unit: Unit, id: Blob | None, brought: Attachments) -> i
         batch["add_idempotency"].append((tenant, brought.idempotency[0], id, brought.idempotency[1]))
     for write in brought.entities:
         _entity(batch, unit, write)
+    for number, words in brought.texts:
+        batch["remove_texts"].append((id, number))
+        batch["add_texts"].append((id, number, words))
     return int(brought.is_plan)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from perdure.app.configuration.definitions import load_definitions, load_models
 from perdure.app.configuration.project import Config
+from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
 from perdure.app.perdure import Perdure
 from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runtime import Runtime
@@ -71,12 +72,13 @@ class Sandbox(Perdure):
         driver: Driver | None = None,
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
+        blobs: str | Path = "",
     ) -> AsyncIterator[Sandbox]:
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
             url, definitions=definitions, models=models, handlers=handlers, environment=environment, tenant=tenant,
             principal=principal, clock=clock or VirtualSources(seed), driver=driver, resolvers=resolvers,
-            calendars=calendars,
+            calendars=calendars, blobs=blobs,
         )  # fmt: skip
         try:
             yield sandbox
@@ -99,15 +101,17 @@ class Sandbox(Perdure):
         checks: Sequence[Check] | None = None,
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
+        blobs: str | Path = "",
     ) -> Sandbox:
         """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
-        catalogue = load_definitions(definitions, environment)
+        catalogue = with_document_verbs(load_definitions(definitions, environment))
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
         runtime = Runtime(
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True,
-            checks=checks,
+            checks=checks, blobs=str(blobs),
         )  # fmt: skip
+        DocumentVerbs(runtime).bind(registry)
         register_resolvers(runtime, registry, resolvers or {})
         runtime.use_calendars(calendars or Calendars())
         await runtime.start()

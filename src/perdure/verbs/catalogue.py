@@ -10,6 +10,7 @@ from typing import Any
 from perdure.errors import Problem, RejectedError, Rejection
 from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.definition import EntityDefinition, VerbDefinition, same_verb_name
+from perdure.verbs.document_types import SHIPPED_REASONS, DocumentType, RejectionReason
 from perdure.verbs.lint import lint
 from perdure.verbs.near_names import did_you_mean
 
@@ -19,19 +20,30 @@ _WORD = re.compile(r"[a-z0-9]+")
 class Catalogue:
     """Read-only after loading."""
 
-    __slots__ = ("_versions", "definitions", "entities")
+    __slots__ = ("_versions", "definitions", "documents", "entities", "reasons")
 
     def __init__(
         self,
         verbs: Iterable[VerbDefinition] = (),
         entities: Mapping[str, EntityDefinition] | None = None,
         definitions: Mapping[str, Any] | None = None,
+        documents: Mapping[str, DocumentType] | None = None,
+        reasons: Mapping[str, RejectionReason] | None = None,
     ) -> None:
         self._versions: dict[str, dict[int, Verb]] = {}
         for definition in sorted(verbs, key=lambda each: (each.name, each.version)):
             self._versions.setdefault(same_verb_name(definition.name), {})[definition.version] = Verb(definition)
         self.entities: Mapping[str, EntityDefinition] = MappingProxyType(dict(entities or {}))
         self.definitions: Mapping[str, Any] = MappingProxyType(dict(definitions or {}))
+        self.documents: Mapping[str, DocumentType] = MappingProxyType(dict(documents or {}))
+        self.reasons: Mapping[str, RejectionReason] = MappingProxyType({**SHIPPED_REASONS, **(reasons or {})})
+
+    def with_verbs(self, more: Iterable[VerbDefinition]) -> Catalogue:
+        """The same catalogue with more verbs, as the platform brings along; a verb of the project stays as it is."""
+        own = [verb.definition for verb in self.every_version()]
+        known = {same_verb_name(each.name) for each in own}
+        added = [each for each in more if same_verb_name(each.name) not in known]
+        return Catalogue([*own, *added], self.entities, self.definitions, self.documents, self.reasons)
 
     def __iter__(self) -> Iterator[Verb]:
         """The newest version of each verb, by name."""

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from perdure.errors import DefinitionError
-from perdure.verbs.canonical_layout_reader import VerbReader
+from perdure.verbs.canonical_layout_reader import Draft, VerbReader
 from perdure.verbs.catalogue import Catalogue
 from perdure.verbs.compiled_schema import CompiledSchema, SchemaFault
-from perdure.verbs.definition import EntityDefinition
+from perdure.verbs.definition import EntityDefinition, same_verb_name
 from perdure.verbs.definition_checks import check_all
+from perdure.verbs.document_section_reader import DocumentReader, read_reason
+from perdure.verbs.document_types import DocumentType, RejectionReason
 from perdure.verbs.domain_layout_reader import DomainReader
 from perdure.verbs.entity_section_reader import read_entities
 from perdure.verbs.handler_overrides import MAPPING_NAME, Override, apply_overrides, node_of, read_overrides
@@ -49,6 +51,8 @@ class _Loading:
         self._verbs: list[tuple[str, Node]] = []
         self._definitions: dict[str, tuple[str, Node]] = {}
         self._entities: dict[str, EntityDefinition] = {}
+        self._documents: dict[str, tuple[str, Node]] = {}
+        self._reasons: dict[str, RejectionReason] = {}
 
     def add_text(self, text: str, file: str) -> None:
         for root in parse_text(text, file, self.report):
@@ -59,9 +63,22 @@ class _Loading:
         drafts = [VerbReader(file, self.report, definitions).read(node) for file, node in self._verbs]
         check_all(drafts, self._entities)
         effective = apply_overrides(drafts, overrides)
+        documents = self._read_documents(definitions, drafts)
         if self.report.problems:
             raise DefinitionError(self.report.problems)
-        return Catalogue(effective, self._entities, definitions)
+        return Catalogue(effective, self._entities, definitions, documents, self._reasons)
+
+    def _read_documents(self, definitions: Mapping[str, Any], verbs: Sequence[Draft]) -> dict[str, DocumentType]:
+        known = {same_verb_name(each.definition.name) for each in verbs}
+        found: dict[str, DocumentType] = {}
+        for name, (file, node) in self._documents.items():
+            found[name] = type = DocumentReader(file, self.report, definitions).read(name, node)
+            for verb in (type.scan, type.extraction.verb if type.extraction is not None else ""):
+                if verb and same_verb_name(verb) not in known:
+                    reason = f"the document type '{name}' names the verb '{verb}', which is not declared"
+                    hint = did_you_mean(verb, [each.definition.name for each in verbs])
+                    self.report.add((file, node.line, node.column), "document.unknown_verb", node.path, reason, hint)
+        return found
 
     def _add_document(self, root: Node, file: str) -> None:
         if root.value is None:
@@ -84,8 +101,26 @@ class _Loading:
             self._add_definition(name, node, fields)
         if (entities := fields.get("entities")) is not None:
             self._add_entities(entities, fields)
+        for name, node in fields.mapping("documents").items():
+            self._add_document_type(name, node, fields)
+        for code, node in fields.mapping("rejection_reasons").items():
+            self._add_reason(code, node, fields)
         if (domains := fields.get("domains")) is not None:
             self._verbs.extend((file, node) for node in DomainReader(file, self.report).nested(domains))
+
+    def _add_document_type(self, name: str, node: Node, fields: Fields) -> None:
+        if name in self._documents:
+            first = self._documents[name]
+            hint = f"The other is in {first[0]} on line {first[1].line}."
+            fields.wrong(node, "duplicate", f"the document type '{name}' was already declared", hint)
+        self._documents[name] = (fields.file, node)
+
+    def _add_reason(self, code: str, node: Node, fields: Fields) -> None:
+        if code in self._reasons:
+            first = self._reasons[code]
+            hint = f"The other is in {first.file} on line {first.line}."
+            fields.wrong(node, "duplicate", f"the rejection reason '{code}' was already declared", hint)
+        self._reasons[code] = read_reason(code, node, fields.file, self.report)
 
     def _add_definition(self, name: str, node: Node, fields: Fields) -> None:
         if name in self._definitions:

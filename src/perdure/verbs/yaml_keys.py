@@ -89,7 +89,7 @@ RETRY_KEYS = frozenset(["max_attempts", "max_retries", "backoff", "base_delay", 
 
 ACCEPTED_KEYS = MappingProxyType(
     {
-        "file": frozenset({"verbs", "definitions", "entities", "domains"}),
+        "file": frozenset({"verbs", "definitions", "entities", "domains", "documents", "rejection_reasons"}),
         "verb": frozenset(
             [
                 "name",
@@ -162,6 +162,23 @@ ACCEPTED_KEYS = MappingProxyType(
         "schema": SCHEMA_KEYS,
         "entity": frozenset({"description", "fields", "key"}),
         "entity_field": frozenset(["type", "required", "values", "valid_values", "description"]),
+        "document": frozenset(
+            [
+                "description",
+                "data_schema",
+                "extracted_schema",
+                "content",
+                "validity",
+                "verify",
+                "retention",
+                "extraction",
+                "scan",
+            ]
+        ),
+        "document_content": frozenset({"media_types", "max_bytes"}),
+        "document_verify": frozenset({"groups", "four_eyes", "by_verb", "agents"}),
+        "document_extraction": frozenset({"verb", "confidence"}),
+        "rejection_reason": frozenset({"category", "client", "operator", "next_action", "retryable"}),
         "domain": frozenset({"description", "verbs"}),
         "domain_verb": frozenset(
             (

@@ -46,10 +46,13 @@ class Lease:
         self.number = 0
         self.is_lost = False
         self.rank, self.total = 0, 1
+        self._sure_at: Micros = 0
+        """The moment of the monotonic clock from which the store last counted the lease."""
 
     async def take(self, on_lost: Callable[[], None]) -> int:
         """A new number; every write from now on carries it."""
         self._on_lost = on_lost
+        self._sure_at = self._sources.monotonic()
         self.number = await self._store.add_worker(self._identity.host, self._identity.process, self._duration)
         self._store.set_fence(self.number)
         self.is_lost = False
@@ -70,6 +73,19 @@ class Lease:
         if not self.is_lost:
             await self._store.fence_worker(self.number, FOR_EVER)
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether nobody can have taken the lease away: it was extended less than its time ago."""
+        return not self.is_lost and self._sources.monotonic() - self._sure_at < self._duration
+
+    async def is_held(self) -> bool:
+        """Whether the lease is still this process's; asked of the store after a pause that it may have ended in."""
+        if self.is_sure or not self.number:
+            return True
+        if self.is_lost:
+            return False
+        return await asyncio.to_thread(self.beat_once) if self._has_thread else self.beat_once()
+
     def beat_once(self) -> bool:
         """Extend the lease now, in the caller's thread."""
         extend, close = self._store.beat()
@@ -81,6 +97,8 @@ class Lease:
     def _extended(self, extend: Beat, number: int) -> bool:
         asked_at = self._sources.monotonic()
         at = extend(number, self._duration)
+        if at is not None and number == self.number:
+            self._sure_at = asked_at
         if at is not None and self._clock is not None:
             self._clock.read(at, asked_at)
         return at is not None

@@ -15,7 +15,6 @@ and hashed before anyone sees it.
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
@@ -27,19 +26,11 @@ import msgspec
 
 from perdure.agent_usage import NOTHING, Meter, Spent, Used
 from perdure.business_calendar import Calendars
-from perdure.errors import (
-    BusinessError,
-    InvariantBroken,
-    PayloadTooLargeError,
-    PerdureError,
-    SchemaViolationError,
-    StoreUnavailableError,
-    Transient,
-)
+from perdure.errors import InvariantBroken, PayloadTooLargeError, SchemaViolationError
 from perdure.human_tasks import AGENT
 from perdure.kernel.ports import EntityWrite
 from perdure.payload import NO_CARGO, Cargo, canonical, cargo_of
-from perdure.verb_contract import FLAG_NAME, FailureClass, FlagContract, FlagType, check_flags
+from perdure.verb_contract import FLAG_NAME, FlagContract, FlagType, check_flags
 from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.definition import CALENDAR, CRUD, INSTANT_COMPLETE, PARK, START_PROCESS, same_verb_name
 from perdure.verbs.handler_registry import Handler, HandlerRegistry
@@ -47,12 +38,12 @@ from perdure.verbs.handlers import SECRET, Call, Decide, Lent, Result
 from perdure.verbs.references import BoundedResolver, Bounds, Resolver
 from perdure.work.agents.invocation import Answered, ask, named, uses_of
 from perdure.work.business_dates import business_date
+from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify
 from perdure.work.fair_slots import FairSlots
 from perdure.work.secrets import Secrets, VerbSecrets, blotted, holds
 
 MAX_THREADS = 64
 """Handlers in threads at once; one tenant alone has half of them."""
-MAX_MESSAGE = 2000
 
 T = TypeVar("T")
 
@@ -68,16 +59,6 @@ class Produced(msgspec.Struct, frozen=True, gc=False):
     used: Used | None = None
     doubt: str = ""
     """Why what an agent said is a proposal only."""
-
-
-class Failed(msgspec.Struct, frozen=True, gc=False):
-    """What a handler's failure means."""
-
-    kind: FailureClass
-    code: str
-    message: str
-    after_seconds: float | None = None
-    used: Used | None = None
 
 
 class StagedEntities(Protocol):
@@ -360,7 +341,9 @@ class Router:
 def _without_secrets(made: Produced | Failed, verb: Verb, secrets: tuple[str, ...]) -> Produced | Failed:
     """What an attempt came to; a failure when a text that it was given would be kept with it."""
     if isinstance(made, Failed):
-        return msgspec.structs.replace(made, message=blotted(made.message, secrets))
+        return msgspec.structs.replace(
+            made, message=blotted(made.message, secrets), trace=blotted(made.trace, secrets)
+        )  # fmt: skip
     kept = [made.cargo.data, msgspec.json.encode([made.flags, made.doubt]), *(each.data for each in made.entities)]
     if not holds(kept, secrets):
         return made
@@ -464,24 +447,3 @@ def _too_large(verb: Verb, value: Any, size: int, do: str, noun: str) -> Payload
         "Keep big data elsewhere and pass a reference, which a handler fetches with call.resolve(uri).",
         largest=[name for _, name in sizes],
     )  # fmt: skip
-
-
-def classify(verb: Verb, error: Exception) -> Failed:
-    """The failure class of what a handler raised."""
-    text = f"{type(error).__name__}: {error}"[:MAX_MESSAGE]
-    if isinstance(error, BusinessError):
-        return Failed("permanent_business", error.code, str(error)[:MAX_MESSAGE])
-    if isinstance(error, Transient):
-        return Failed("transient_external", "handler.transient", str(error)[:MAX_MESSAGE] or text, error.after)
-    if isinstance(error, StoreUnavailableError):
-        return Failed("transient_infrastructure", error.code, str(error)[:MAX_MESSAGE])
-    if isinstance(error, SchemaViolationError | PayloadTooLargeError):
-        return Failed(
-            "permanent_contract", error.code,
-            f"{error} Correct the handler of '{verb.name}' or its schema, then `incidents retry`."[:MAX_MESSAGE],
-        )  # fmt: skip
-    if isinstance(error, PerdureError):
-        return Failed("permanent_contract", error.code, str(error)[:MAX_MESSAGE])
-    place = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
-    where = f" ({place.name}, line {place.lineno})" if place else ""
-    return Failed("transient_infrastructure", "handler.error", text + where)

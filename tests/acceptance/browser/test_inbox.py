@@ -56,10 +56,12 @@ def test_the_form_is_made_from_the_schema_and_its_answer_ends_the_task(eyes: Eye
     eyes.picture(page, "task-form")
     with page.expect_request("**/complete") as sent:
         page.get_by_role("button", name="Complete").click()
-    assert sent.value.post_data_json == {"data": {
+    body = sent.value.post_data_json
+    assert body["seen"]
+    assert body["data"] == {
         "decision": "yes", "because": "it is small", "paid_on": "2026-05-04", "wait": "P3D",
         "papers": [{"title": "invoice"}], "channel": {"street": "Main Street 1"},
-    }}  # fmt: skip
+    }  # fmt: skip
     expect(page).to_have_url(f"{server.url}/inbox")
     ended = eyes.open(f"/instances/{instance}")
     expect(ended.locator(".page-head .badge").first).to_contain_text("completed")

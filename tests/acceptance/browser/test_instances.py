@@ -164,6 +164,10 @@ def test_a_token_is_moved_by_hand_with_a_reason(eyes: Eyes, server: Server) -> N
     expect(page.get_by_role("dialog")).to_have_count(0)
     state_is(page, "completed")
     expect(page.locator('.djs-element[data-element-id="refused"].mark-passed')).to_have_count(1)
+    overrides = page.get_by_role("region", name="Overrides")
+    expect(overrides).to_contain_text("used")
+    expect(overrides).to_contain_text("decided on the telephone")
+    eyes.picture(page, "instance-override")
 
 
 def test_a_migration_is_tried_dry_and_then_done(eyes: Eyes, server: Server) -> None:

@@ -96,7 +96,7 @@ class MemoryDesk:
         self.claimed.append(key)
         return TASK
 
-    async def answer(self, key: str, data: dict[str, Any]) -> None:
+    async def answer(self, key: str, data: dict[str, Any], seen: str = "") -> None:
         self.answers.append((key, data))
 
     async def events(self, id: str) -> Rows:

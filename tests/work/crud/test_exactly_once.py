@@ -178,7 +178,7 @@ async def test_a_handler_that_runs_again_makes_the_same_key(store_url: str) -> N
         both = [await call.entities.create("case", {"client": name}) for name in ("a", "b")]
         made.extend(record["case_id"] for record in both)
         if call.attempt == 1:
-            raise ValueError("once")
+            raise RuntimeError("once")
         return {"keys": [record["case_id"] for record in both]}
 
     async with opened(store_url, {"work.store": makes}) as perdure:

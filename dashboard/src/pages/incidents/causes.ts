@@ -22,6 +22,7 @@ const INCIDENTS: { [code: string]: Cause } = {
   "watch.invalid": { title: "A flag that gives a key or a time holds nothing that can be one", helps: "Correct the flag, then retry." },
   "iterations.invalid": { title: "A flag that gives a count holds nothing that can be one", helps: "Correct the flag, then retry." },
   "compensation.failed": { title: "Something could not be undone; the rest was", helps: "Undo it by hand and resolve, or retry." },
+  "call.graver": { title: "A called process has become graver", helps: "Its start was agreed to for less: a person retries it and confirms that." },
   "call.failed": { title: "A called process did not complete", helps: "Look at the called process; then retry, or resolve by hand." },
   "call.cannot_start": { title: "A called process could not be started", helps: "Deploy it, then retry." },
   "call.erased": { title: "The data it needs was erased", helps: "Resolve it by hand, or cancel." },

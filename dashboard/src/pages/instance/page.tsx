@@ -19,6 +19,7 @@ import { Acts, ENDED } from "./instance-actions";
 import { Audit } from "./audit-trail";
 import { elementsOf } from "./model-elements";
 import "./instance.css";
+import { Overrides } from "../../parts/overrides";
 import { Incidents, Standing } from "./current-state";
 import { HistorySlider } from "./history-slider";
 import { useTrail } from "./use-journal";
@@ -60,6 +61,7 @@ function Instance({ path, view: present, reload, replace }: InstanceProps) {
       <Head view={present} actions={<Acts view={present} name={name} elements={elements.filter((each) => each.isNode)} hasMigrated={hasMigrated} onChange={replace} onStale={reload} />} />
       <div class="stack">
         <Incidents {...shared} />
+        <Overrides overrides={view.overrides} />
         <section class="card" aria-label="Diagram">
           <div class="inside stack">
             {diagram.error && !diagram.data && <ProblemBox problem={diagram.error} retry={diagram.reload} />}

@@ -5,6 +5,7 @@ import type { RunbookView } from "../../api/shapes";
 import { asProblem, useResource } from "../../live/resource";
 import { StateBadge } from "../../parts/state-badge";
 import { Identity } from "../../parts/short-id";
+import { Overrides } from "../../parts/overrides";
 import { PageHead } from "../../parts/page-head";
 import { Blank, Loaded } from "../../parts/load-states";
 import { type Tab, Tabs } from "../../parts/tabs";
@@ -82,6 +83,7 @@ function Running({ shown, onSelect, onDone }: { shown: Shown; onSelect: (name: s
       <div class="card main-card"><Tabs tabs={tabs} label="Views of the runbook" /></div>
       <div class="stack beside">
         <Waits steps={view.steps} onSelect={onSelect} />
+        <Overrides overrides={view.overrides} />
         {shown.call && shown.call.amendments.length > 0 && <Corrections call={shown.call} onDone={onDone} />}
         <section class="card steps-card" aria-labelledby="steps-head">
           <header><h2 id="steps-head">Steps</h2><span class="push soft">{view.steps.length}</span></header>

@@ -1,6 +1,6 @@
 // A runbook, a draft or a single call: three answers of the server, one page.
 import { get, Problem } from "../../api/client";
-import type { AmendmentView, Json, Page, PlanView, RunbookRow, RunbookView, StepView, WaitingFor } from "../../api/shapes";
+import type { AmendmentView, Json, OverrideView, Page, PlanView, RunbookRow, RunbookView, StepView, WaitingFor } from "../../api/shapes";
 
 export interface Fault { step: number; code: string; message: string; hint?: string }
 export interface DraftView {
@@ -11,7 +11,7 @@ export interface CallView {
   id: string; verb: string; version: number; state: string; result?: Json; error?: StepView["error"]; waiting_for?: WaitingFor | null; args?: Json; progress: string;
   attempt?: StepView["attempt"]; tenant: string; principal: string; started_at: string | null; ended_at: string | null; sequence: number; sentence: string;
   carrier?: StepView["carrier"]; proposal?: Json; erased_at?: string | null;
-  amendments: AmendmentView[];
+  amendments: AmendmentView[]; overrides: OverrideView[];
 }
 
 export interface Shown { kind: "runbook" | "call"; base: string; view: RunbookView; draft: DraftView | null; call: CallView | null }
@@ -47,7 +47,7 @@ function asRunbook(call: CallView): RunbookView {
   };
   return {
     id: call.id, state: call.state, case: "", steps: [step], progress: call.progress, plan_hash: "", version: 1, sequence: call.sequence, is_sealed: true,
-    started_at: call.started_at, ended_at: call.ended_at, tenant: call.tenant, principal: call.principal, erased_at: call.erased_at ?? null,
+    started_at: call.started_at, ended_at: call.ended_at, tenant: call.tenant, principal: call.principal, erased_at: call.erased_at ?? null, overrides: call.overrides,
   };
 }
 

@@ -1,7 +1,7 @@
 // What can be done about one step, as far as its state and the session allow.
 import { useState } from "preact/hooks";
-import { mayDo, post } from "../../api/client";
-import type { StepView } from "../../api/shapes";
+import { get, mayDo, post } from "../../api/client";
+import type { StepView, TaskView } from "../../api/shapes";
 import { Confirm, type ConfirmProps } from "../../parts/dialog";
 import { tell } from "../../parts/toasts";
 import { ENDED } from "./runbook-reader";
@@ -33,26 +33,32 @@ export function actsOf(shown: Shown, step: StepView): Act[] {
 
 export function StepActs({ shown, step, onDone }: { shown: Shown; step: StepView; onDone: () => void }) {
   const [asked, setAsked] = useState<Act>();
+  const [seen, setSeen] = useState("");
+  const ask = async (act: Act) => {
+    // A gate is answered for what the page shows; an answer to something else is refused.
+    if (act === "agree" || act === "refuse") setSeen((await get<TaskView>(`/tasks/${shown.view.id}:${step.number}`)).seen ?? "");
+    setAsked(act);
+  };
   const acts = actsOf(shown, step);
   if (acts.length === 0) return null;
   const said = asked && SAID[asked](step.name);
   const act = async (reason: string) => {
     if (!asked || !said) return;
-    await post(...request(shown, step, asked, reason));
+    await post(...request(shown, step, asked, reason, seen));
     tell(said.done);
     onDone();
   };
   return (
     <div class="row">
-      {acts.map((each) => <button key={each} type="button" class={`button tight ${each === "agree" || each === "retry" ? "primary" : SAID[each]("").isDangerous ? "danger" : ""}`} onClick={() => setAsked(each)}>{SAID[each]("").label}</button>)}
+      {acts.map((each) => <button key={each} type="button" class={`button tight ${each === "agree" || each === "retry" ? "primary" : SAID[each]("").isDangerous ? "danger" : ""}`} onClick={() => void ask(each)}>{SAID[each]("").label}</button>)}
       {said && <Confirm title={said.title} act={said.label} reason={said.reason ?? "optional"} isDangerous={said.isDangerous ?? false} onAct={act} onClose={() => setAsked(undefined)}><p>{said.text}</p></Confirm>}
     </div>
   );
 }
 
-function request(shown: Shown, step: StepView, act: Act, reason: string): [string, unknown] {
+function request(shown: Shown, step: StepView, act: Act, reason: string, seen: string): [string, unknown] {
   if (shown.kind === "call") return act === "resolve" ? [`${shown.base}/resolve`, { error: reason, reason }] : [`${shown.base}/${act}`, { reason }];
   const base = `${shown.base}/steps/${encodeURIComponent(step.name)}`;
-  if (act === "agree" || act === "refuse") return [`${base}/answer`, { agree: act === "agree", reason }];
+  if (act === "agree" || act === "refuse") return [`${base}/answer`, { agree: act === "agree", reason, seen }];
   return [`${base}/${act}`, { reason }];
 }

@@ -8,12 +8,12 @@ import { JsonTree } from "../../parts/json-tree";
 
 interface ProposalProps { path: string; task: Task; proposal: Proposal; onAnswered: () => void; onStale: () => void }
 
-export function ProposalCard({ path, proposal, onAnswered, onStale }: ProposalProps) {
+export function ProposalCard({ path, task, proposal, onAnswered, onStale }: ProposalProps) {
   const [isOpen, setOpen] = useState(false);
   const mayAccept = mayDo("task.accept") && session.value?.kind === "person";
   const accept = async () => {
     try {
-      await post(`${path}/accept`, {});
+      await post(`${path}/accept`, { seen: task.seen ?? "" });
     } catch (error) {
       onStale();
       throw error;

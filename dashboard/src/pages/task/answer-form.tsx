@@ -35,6 +35,10 @@ export function AnswerForm({ path, task, standing, onAnswered, onStale }: Answer
   const [isBusy, setBusy] = useState(false);
   // One key for one answer: sent again after a lost reply, it still counts once.
   const [key, setKey] = useState(() => crypto.randomUUID());
+  // The answer is about what was on the page when it was begun; once that was refused, about what is there now.
+  const [begun] = useState(task.seen ?? "");
+  const [isRefused, setRefused] = useState(false);
+  const seen = isRefused ? task.seen ?? "" : begun;
   const mayAnswer = mayDo("task.complete") && !standing.isRequester && standing.holder === "";
 
   const send = async (event: Event) => {
@@ -46,7 +50,7 @@ export function AnswerForm({ path, task, standing, onAnswered, onStale }: Answer
     if (answer.faults.length > 0) return;
     setBusy(true);
     try {
-      await post(`${path}/complete`, { data: answer.value ?? {} }, { key });
+      await post(`${path}/complete`, { data: answer.value ?? {}, seen }, { key });
       onAnswered();
     } catch (error) {
       const refused = asProblem(error);
@@ -55,6 +59,7 @@ export function AnswerForm({ path, task, standing, onAnswered, onStale }: Answer
       setTries(tries + 2);
       if (refused.errors.length === 0) setProblem(refused);
       if (refused.status !== 0 && refused.status < 500) setKey(crypto.randomUUID());
+      if (refused.status === 409) setRefused(true);
       if (refused.status === 409 || refused.status === 404) onStale();
     }
   };
@@ -65,6 +70,7 @@ export function AnswerForm({ path, task, standing, onAnswered, onStale }: Answer
         {standing.holder && <p class="notice wait">{standing.holder} has claimed it and answers it.</p>}
         {standing.isRequester && <p class="notice wait">You asked for this, so somebody else has to answer: four eyes are needed.</p>}
         {!mayDo("task.complete") && <p class="notice">You may look at tasks but not answer them.</p>}
+        {!isRefused && begun !== (task.seen ?? "") && <p class="notice wait">What this is about has changed since you began. Look at it again before you answer.</p>}
         {problem && <ProblemBox problem={problem} />}
         {faults.length > 0 && <p class="fault" role="alert">{faults.length === 1 ? "One field needs another look." : `${faults.length} fields need another look.`}</p>}
         <Known known={task.known ?? {}} />

@@ -13,6 +13,7 @@ A key sees and touches a thing only if it reaches every verb that the thing's da
 | inside of a call or a runbook: its export, incidents in its processes | the thing, and its carriers |
 | process version | all that it can reach |
 | process | all its versions |
+| document, its versions and content | the verb of documents that does the same: a door as well |
 | message, signal | the instances whose waits it ends, and the processes it begins |
 | dead letter | of a completion the verb it names and those under its key; of others nobody knows |
 | entry of the feed | the thing it happened to |
@@ -33,6 +34,7 @@ from perdure.app.runtime import Runtime
 from perdure.bpmn.machine.aggregate_ids import INSTANCE, PROCESS, child_id
 from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.process_machine import ProcessState
+from perdure.documents.machine.document_machine import DocumentMachine
 from perdure.errors import QuarantinedError, RejectedError
 from perdure.identifiers import check_key
 from perdure.journal import Origin
@@ -48,6 +50,7 @@ from perdure.verbs.definition import same_verb_name
 ANY = EVERY_VERB[0]
 """Stands among verbs for all of them: only a key that reaches every verb reaches it."""
 UNKNOWN = [ANY]
+OF_DOCUMENTS = ["document.find"]
 MAX_DEPTH = 100
 """Instances that called one another before the first of them is looked for no further."""
 COMPLETION = "completion"
@@ -70,6 +73,8 @@ class DataVerbs:
             return await self.of_instance(aggregate)
         if aggregate.kind == RUNBOOK:
             return await self.of_runbook(aggregate)
+        if aggregate.kind == DocumentMachine.kind:
+            return OF_DOCUMENTS
         return await self._of_process(aggregate.state) if aggregate.kind == PROCESS else UNKNOWN
 
     async def of_runbook(self, aggregate: Aggregate) -> list[str]:

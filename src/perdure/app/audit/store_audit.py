@@ -48,7 +48,7 @@ async def verify_store(
     runtime = perdure.runtime
     return await verify(
         runtime.store, runtime.machines, public_keys, progress=progress, full=not is_quick,
-        require_sealed=require_sealed, anchor=anchor, dry=is_dry,
+        require_sealed=require_sealed, anchor=anchor, dry=is_dry, blobs=runtime.blobs.check,
     )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ CONFIG_KEYS = frozenset(
     {
         "store", "engine", "definitions", "models", "packs", "handlers", "environment", "retention", "seal", "server",
         "hooks", "telemetry", "secrets", "resolvers", "calendars",
-        "calendar",
+        "calendar", "blobs",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
@@ -61,6 +61,7 @@ class Config(msgspec.Struct, frozen=True):
     secrets: Mapping[str, Secret] = {}
     resolvers: Mapping[str, ResolverSettings] = {}
     calendars: Calendars | None = None
+    blobs: str = ""
     folder: Path = Path()
 
 
@@ -106,6 +107,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         secrets=_secrets(fields, folder),
         resolvers=read_resolvers(fields),
         calendars=read_calendars(fields),
+        blobs=absolute_blobs(fields.text("blobs"), folder),
         folder=folder,
     )
 
@@ -168,3 +170,8 @@ def absolute_store(url: str, folder: Path) -> str:
     if url.startswith(prefix) and path and not path.startswith("/"):
         return prefix + str(folder / path)
     return url
+
+
+def absolute_blobs(place: str, folder: Path) -> str:
+    """A relative folder of blobs is relative to the configuration; empty: beside the store."""
+    return str(folder / place) if place and "://" not in place else place

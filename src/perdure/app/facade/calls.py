@@ -28,6 +28,7 @@ from perdure.app.operations.request_fields import Nothing, Paged
 from perdure.app.operations.verbs import ShowVerb, show_verb
 from perdure.app.overview.overview import Overview
 from perdure.app.quarantine_views import QUARANTINED
+from perdure.app.tracebacks import TracebackView
 from perdure.errors import CallFailedError, DamagedPayloadError, QuarantinedError, RejectedError, Rejection
 from perdure.runbooks.executor.call_executor import index_text
 
@@ -96,6 +97,10 @@ class CallDesk(Desk):
         for id in ids:
             found.append(await self._shown(id))
         return found
+
+    async def traceback(self, id: str) -> TracebackView:
+        """The traceback that the latest failed attempt of a call, a step (`<id>:<step>`) or an instance left."""
+        return await self._performer.ask(incidents.show_traceback, incidents.ShowTraceback(id))
 
     async def overview(self) -> Overview:
         """How things stand: what needs the principal, what is stuck, what runs, how much went through in a day."""

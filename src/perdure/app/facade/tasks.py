@@ -33,6 +33,9 @@ class TaskDesk(Desk):
         """Give a task to another person, or to groups (comma separated) instead of those that had it."""
         return await self._performer.ask(tasks.reassign_task, ReassignTask(key, to, groups, override))
 
-    async def accept(self, key: str, *, override: str = "") -> CallView | RunbookView:
-        """Answer with what an agent proposes. No agent can, whatever it calls itself."""
-        return await self._performer.ask(tasks.accept_task, TakeTask(key, override))
+    async def accept(self, key: str, *, override: str = "", seen: str = "") -> CallView | RunbookView:
+        """Answer with what an agent proposes. No agent can, whatever it calls itself.
+
+        With the `seen` of the view that was decided on, it is refused once another answer is proposed.
+        """
+        return await self._performer.ask(tasks.accept_task, tasks.AcceptTask(key, override, seen))

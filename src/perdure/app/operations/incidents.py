@@ -14,6 +14,7 @@ from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.request_fields import Paged
 from perdure.app.operations.verb_scopes import DISCOVERED, REDACTED
 from perdure.app.problem_details import Problem, problem_of
+from perdure.app.tracebacks import TracebackView, traceback_of
 from perdure.errors import PerdureError
 
 TAG = "incidents"
@@ -24,6 +25,12 @@ class RetryIncidents(Request, frozen=True):
     """Incidents: the id of what is stuck, or `<id>:<place>` for one step or token of it."""
 
     ids: Annotated[list[str], msgspec.Meta(min_length=1, max_length=MOST)]
+
+
+class ShowTraceback(Request, frozen=True):
+    """The id of what failed, or `<id>:<place>` for one step or token of it."""
+
+    id: str
 
 
 class Retried(msgspec.Struct, frozen=True):
@@ -59,6 +66,19 @@ def _allowed(context: Context, view: StuckView) -> StuckView:
 async def retry_incidents(context: Context, request: RetryIncidents) -> RetriedMany:
     """Try many again. Each is authorised and answered by itself: what is refused keeps none of the others."""
     return RetriedMany([await _retried(context, each) for each in dict.fromkeys(request.ids)])
+
+
+@operation("incident.traceback", Route("GET", "/incidents/{id}/traceback"), tag=TAG, scope=DISCOVERED)
+async def show_traceback(context: Context, request: ShowTraceback) -> TracebackView:
+    """The traceback that the latest failed attempt of a call, a step (`<id>:<step>`), an instance or a token left."""
+    place = place_of_incident(request.id)
+    aggregate = await stuck_at(context.perdure, place)
+    if context.is_narrow:
+        context.check_all("incident.traceback", await context.perdure.data_verbs.of_incident(aggregate, None))
+    view, found = await traceback_of(context.runtime, aggregate, place)
+    if context.is_narrow:
+        context.check_all("incident.traceback", await context.perdure.data_verbs.of_incident(found, None))
+    return view
 
 
 async def _retried(context: Context, named: str) -> Retried:

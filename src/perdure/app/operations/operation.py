@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
@@ -56,6 +56,12 @@ class Context(msgspec.Struct, frozen=True):
     """The keys that seals are verified with, by name."""
     sequence: int | None = None
     """The version that the guard found; None where nothing was compared."""
+    content: AsyncIterator[bytes] | None = None
+    """Content that came with the request, as it comes."""
+    media_type: str = ""
+    """The media type that was said of the content."""
+    file_name: str = ""
+    """The name that was said of the content."""
     is_owner: bool = False
     """The owner of the store asks, who reaches every verb: none is looked up."""
 
@@ -147,6 +153,8 @@ class Route(NamedTuple):
     """The place of the thing that was made, before its id."""
     needs_body: bool = False
     """A body must be sent although every field has a default."""
+    streams: bool = False
+    """The body is content, handed on as it comes; the fields travel in the query."""
 
 
 class Operation(msgspec.Struct, Generic[R, A], frozen=True):

@@ -9,6 +9,7 @@ from perdure.app.operations import (
     audits,
     calls,
     dead_letters,
+    documents,
     drafts,
     events,
     incidents,
@@ -53,6 +54,7 @@ TABLE: tuple[Row, ...] = tuple(
         packs,
         processes,
         tasks,
+        documents,
     )
     for row in _declared(module)
 )

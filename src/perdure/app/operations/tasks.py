@@ -77,6 +77,12 @@ class CompleteTask(Request, frozen=True):
     seen: Seen = ""
 
 
+class AcceptTask(TakeTask, frozen=True):
+    """A task whose proposal is the answer."""
+
+    seen: Seen = ""
+
+
 @operation("task.list", Route("GET", "/tasks"), tag=TAG, scope=REDACTED)
 async def list_tasks(context: Context, request: ListTasks) -> Page[TaskView]:
     """Open tasks, oldest first. `mine` are those that who asks may answer, by name or by group.
@@ -131,9 +137,9 @@ async def complete_task(context: Context, request: CompleteTask) -> InstanceView
 
 
 @operation("task.accept", Route("POST", "/tasks/{key}/accept"), tag=TAG, scope=VERBS_OF_TASK)
-async def accept_task(context: Context, request: TakeTask) -> CallView | RunbookView:
+async def accept_task(context: Context, request: AcceptTask) -> CallView | RunbookView:
     """Answer with what an agent proposes. No agent can."""
     proposal = await context.perdure.tasks.proposal(request.key)
     result = proposal.result if proposal is not None else None
     await check_answer(context.perdure, context.principal, request.key, "", result)
-    return await context.perdure.tasks.accepted(request.key, request.override)
+    return await context.perdure.tasks.accepted(request.key, request.override, request.seen)

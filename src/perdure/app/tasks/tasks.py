@@ -177,8 +177,11 @@ class TaskOperations(TaskDesk):
         fact = f"it has changed since it was looked at: payload ({', '.join(fields)})"
         raise RejectedError(Rejection("wrong_state", "complete", "task", key, fact, "Look at it again, then decide."))
 
-    async def accepted(self, key: str, override: str = "") -> CallView | RunbookView:
-        """Answer with what an agent proposes. No agent can, whatever it calls itself."""
+    async def accepted(self, key: str, override: str = "", seen_before: str = "") -> CallView | RunbookView:
+        """Answer with what an agent proposes. No agent can, whatever it calls itself.
+
+        With the `seen` of the view that was decided on, it is refused once another answer is proposed.
+        """
         id, number = task_place(key)
         seen, proposal = await self._seen(id, number), await self.proposal(key)
         if seen is None or proposal is None:
@@ -189,7 +192,7 @@ class TaskOperations(TaskDesk):
         is_decision = verb is not None and verb.execution.decision and seen.aggregate.state.course is not None
         result = proposal.result if is_decision else proposal.data
         place = token_key(id_text(id), number, step.tokens[seen.token - 1])
-        completion = Completion(place, result=result, override=override, accepts=True)
+        completion = Completion(place, result=result, override=override, accepts=True, seen=seen_before)
         receipt = await self._runtime.intake.complete(completion, self._origin)
         if receipt.answer != "applied" or receipt.aggregate is None:
             raise RejectedError(over("accept", key))  # somebody answered first

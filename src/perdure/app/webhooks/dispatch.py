@@ -39,9 +39,7 @@ log = logging.getLogger("perdure.hooks")
 
 def with_delivery_verb(catalogue: Catalogue) -> Catalogue:
     """The catalogue with the verb of deliveries, which the platform brings along."""
-    own = [verb.definition for verb in load_text(DEFINITION).every_version()]
-    verbs = [verb.definition for verb in catalogue.every_version()]
-    return Catalogue([*verbs, *own], catalogue.entities, catalogue.definitions)
+    return catalogue.with_verbs(verb.definition for verb in load_text(DEFINITION).every_version())
 
 
 class WebhookDispatcher:

@@ -55,6 +55,8 @@ class JobFault(msgspec.Struct, frozen=True, gc=False):
 
     failure: Failure
     after_seconds: float | None = None
+    trace: bytes = b""
+    """The hash of the traceback that comes with it."""
 
 
 class RecordJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -75,6 +75,7 @@ class Plan:
         """Whether a join may go on because of what happened elsewhere."""
         self.summed = tuple(contract.name for contract in deployed.flags if contract.merge == "sum")
         self._definitions = {type: _short(binding) for type, binding in deployed.bindings.items()}
+        self._hashes = {type: _hash(binding) for type, binding in deployed.bindings.items()}
 
     def _add(self, id: str, body: m.Scope) -> None:
         out = _grouped(body.flows, "source")
@@ -115,6 +116,10 @@ class Plan:
     def definition(self, type: str) -> int:
         """The first eight bytes of the bound verb's hash as a signed number; 0 when the type is not bound."""
         return self._definitions.get(type, 0)
+
+    def definition_hash(self, type: str) -> bytes:
+        """The content hash of the bound verb; empty when the type is not bound."""
+        return self._hashes.get(type, b"")
 
     def type_of(self, element: str, job: Job) -> str:
         """The type of a job of an element: its task's, its intake's; one that undoes stays what was done calls for."""
@@ -202,9 +207,12 @@ def plan_of(deployed: Deployed, hash: bytes) -> Plan:
     return Plan(deployed, hash)
 
 
+def _hash(binding: Binding) -> bytes:
+    return bytes.fromhex(binding.hash.removeprefix("sha256:"))
+
+
 def _short(binding: Binding) -> int:
-    digits = binding.hash.removeprefix("sha256:")[:16]
-    return int.from_bytes(bytes.fromhex(digits), "big", signed=True) if digits else 0
+    return int.from_bytes(_hash(binding)[:8], "big", signed=True)
 
 
 def _ripens(node: m.Node) -> bool:

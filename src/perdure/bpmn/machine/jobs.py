@@ -74,7 +74,8 @@ def record(game: TokenGame, command: c.RecordJob, chance: float) -> str:
         failure = Failure("permanent_contract", CONTRACT, f"'{job.type}' returned what it may not: {fault}.")
         fail(game, node, job, failure, None, chance)
         return "applied"
-    fail(game, node, job, command.outcome.failure, command.outcome.after_seconds, chance)
+    outcome = command.outcome
+    fail(game, node, job, outcome.failure, outcome.after_seconds, chance, outcome.trace)
     return "applied"
 
 
@@ -123,16 +124,18 @@ def finish(game: TokenGame, node: Node, job: Job) -> None:
 
 
 def fail(
-    game: TokenGame, node: Node, job: Job, failure: Failure, after_seconds: float | None, chance: float
+    game: TokenGame, node: Node, job: Job, failure: Failure, after_seconds: float | None, chance: float,
+    trace: bytes = b"",
 ) -> None:  # fmt: skip
     """A failed attempt: again by policy, to the event that catches it, or to a person."""
     policy = game.plan.policy(game.plan.type_of(node.element, job), node.element)
     counted = job.attempt - job.before
     if policy.allows(counted, failure.kind):
         delay = after_seconds if after_seconds is not None else policy.delay_seconds(counted, chance)
-        game.emit(e.JobFailed(node.number, job.attempt, game.now, failure, max(1, game.now + int(delay * SECOND))))
+        again = max(1, game.now + int(delay * SECOND))
+        game.emit(e.JobFailed(node.number, job.attempt, game.now, failure, again, trace))
         return
-    game.emit(e.JobFailed(node.number, job.attempt, game.now, failure))
+    game.emit(e.JobFailed(node.number, job.attempt, game.now, failure, 0, trace))
     match nature := nature_of(failure.kind):
         case "business":
             business(game, node, failure)

@@ -110,6 +110,10 @@ class JobStarted(Compact, frozen=True, tag=9):
     interruptions: int = 0
     flags: Flags = msgspec.field(default_factory=dict)
     """What flags that are summed were when it began."""
+    head: bytes = b""
+    """The hash of the payload that came in."""
+    definition: bytes = b""
+    """The hash of the verb's definition that the attempt runs under."""
 
 
 class JobCompleted(Compact, frozen=True, tag=10):
@@ -125,6 +129,8 @@ class JobFailed(Compact, frozen=True, tag=11):
     at: int
     failure: Failure
     retry_at: int = 0
+    trace: bytes = b""
+    """The hash of the traceback, a payload that can be erased; empty when none was kept."""
 
 
 class JobDiscarded(Compact, frozen=True, tag=12):

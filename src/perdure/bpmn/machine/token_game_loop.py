@@ -104,9 +104,10 @@ def _lease(game: TokenGame, worker: int) -> None:
 
 
 def start_job(game: TokenGame, number: int, worker: int, interruptions: int = 0) -> None:
-    """The intent, with what summed flags were."""
+    """The intent, with what summed flags were, the payload that comes in and the definition it runs under."""
     job = game.state.nodes[number].job
     assert job is not None
     summed = {name: game.state.flags.get(name, 0) for name in game.plan.summed}
     attempt = job.attempt if interruptions else job.attempt + 1
-    game.emit(e.JobStarted(number, attempt, game.now, worker, interruptions, summed))
+    head, definition = job.base or game.state.head, game.plan.definition_hash(job.type)
+    game.emit(e.JobStarted(number, attempt, game.now, worker, interruptions, summed, head, definition))

@@ -8,7 +8,7 @@ from typing import Any, Self, assert_never
 
 from perdure.engine import Flags
 from perdure.engines.embedded.instances.instances import Instances
-from perdure.errors import BusinessError, RejectedError, Rejection, Transient
+from perdure.errors import BusinessError, ContractError, Transient, TransientInfrastructure
 from perdure.verb_contract import FailureClass
 from perdure.verbs import Call, Result
 
@@ -31,7 +31,7 @@ class StreamedJob:
         self._answer(Result(dict(data or {}), dict(flags or {})))
 
     async def fail(self, message: str, kind: FailureClass = "transient_external") -> None:
-        self._answer(_failure(self.key, message, kind))
+        self._answer(_failure(message, kind))
 
     async def throw(self, code: str, message: str = "") -> None:
         self._answer(BusinessError(code, message))
@@ -77,16 +77,16 @@ class EmbeddedJobStream:
             self._given.discard(job)
 
 
-def _failure(key: str, message: str, kind: FailureClass) -> Exception:
+def _failure(message: str, kind: FailureClass) -> Exception:
     """What a handler would have raised for a failure of that class."""
     match kind:
         case "transient_external":
             return Transient(message)
         case "transient_infrastructure":
-            return RuntimeError(message)
+            return TransientInfrastructure(message)
         case "permanent_business":
             return BusinessError(FAILED, message)
         case "permanent_contract":
-            return RejectedError(Rejection("invalid", "run", "job", key, message))
+            return ContractError(message)
         case _:
             assert_never(kind)

@@ -25,7 +25,8 @@ from perdure.verbs.consequence_tier import Consequence, consequence_of
 from perdure.verbs.definition import same_verb_name
 from perdure.verbs.handlers import Decide
 from perdure.work.agents.invocation import DEFAULT
-from perdure.work.verb_router import Failed, Produced
+from perdure.work.failure_classes import Failed
+from perdure.work.verb_router import Produced
 
 FORBIDDEN = "agent.forbidden"
 

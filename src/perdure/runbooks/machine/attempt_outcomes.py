@@ -66,12 +66,12 @@ def _failed(step: int, attempt: int, outcome: c.Fail, now: int, chance: float, t
     failure, policy = outcome.failure, outcome.policy
     if nature_of(failure.kind) == "contract":
         return (
-            e.AttemptFailed(step, attempt, now, failure),
+            e.AttemptFailed(step, attempt, now, failure, 0, outcome.trace),
             e.IncidentRaised(step, now, failure.code, failure.message, attempt),
         )
     if failure.kind in policy.retry_on and attempt - tried < policy.max_attempts:
         delay = policy.delay_seconds(attempt - tried, chance)
         if outcome.after_seconds is not None:
             delay = max(delay, outcome.after_seconds)
-        return (e.AttemptFailed(step, attempt, now, failure, now + int(delay * SECOND)),)
-    return (e.AttemptFailed(step, attempt, now, failure), e.StepFailed(step, now, failure))
+        return (e.AttemptFailed(step, attempt, now, failure, now + int(delay * SECOND), outcome.trace),)
+    return (e.AttemptFailed(step, attempt, now, failure, 0, outcome.trace), e.StepFailed(step, now, failure))

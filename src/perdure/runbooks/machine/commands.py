@@ -45,6 +45,8 @@ class Fail(msgspec.Struct, frozen=True):
     failure: Failure
     policy: RetryPolicy
     after_seconds: float | None = None
+    trace: bytes = b""
+    """The hash of the traceback that comes with it."""
 
 
 class Propose(msgspec.Struct, frozen=True):

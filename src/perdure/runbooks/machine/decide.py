@@ -89,7 +89,7 @@ def _start(state: Runbook | None, command: c.StartCall, origin: Origin, now: int
         used = (agent_used(1, 1, now, command.used),) if command.used is not None else ()
         return Decision((started, *used, *outcome_entries(1, 1, outcome, now, chance, askers=origin.names)))
     if command.worker:
-        return Decision((started, e.AttemptStarted(1, 1, now, command.worker)))
+        return Decision((started, e.AttemptStarted(1, 1, now, command.worker, 0, command.definition)))
     return Decision((started, e.StepReady(1, now)))
 
 
@@ -98,7 +98,8 @@ def _lease(state: Runbook, command: c.LeaseJob, now: int, chance: float) -> Answ
     if step.status == "ready":
         if step.links is not None:
             return Decision((), "gone")  # a step of a plan is launched: its references are resolved first
-        return Decision((e.AttemptStarted(command.step, attempt_number(step), now, command.worker),), "leased")
+        begun = e.AttemptStarted(command.step, attempt_number(step), now, command.worker, 0, step.definition)
+        return Decision((begun,), "leased")
     frame = step.frame
     if step.status != "running" or frame is None or frame.worker != command.abandoned:
         return Decision((), "gone")
@@ -114,13 +115,17 @@ def _lease(state: Runbook, command: c.LeaseJob, now: int, chance: float) -> Answ
             "handler may be what kills it. Mend the handler, then `incidents retry`."
         )
         return Decision((e.IncidentRaised(command.step, now, "job.interrupted", text, frame.attempt),), "incident")
-    again = e.AttemptStarted(command.step, frame.attempt, now, command.worker, frame.interruptions + 1)
+    again = e.AttemptStarted(
+        command.step, frame.attempt, now, command.worker, frame.interruptions + 1, step.definition
+    )  # fmt: skip
     return Decision((again,), "leased")
 
 
 def _again(step: Step, number: int, now: int, worker: int) -> e.Entry:
     """Another attempt, by whoever asks; one who cannot run it leaves it to any worker."""
-    return e.AttemptStarted(number, attempt_number(step), now, worker) if worker else e.StepReady(number, now)
+    if not worker:
+        return e.StepReady(number, now)
+    return e.AttemptStarted(number, attempt_number(step), now, worker, 0, step.definition)
 
 
 def _record(state: Runbook, command: c.RecordAttempt, now: int, chance: float) -> Answer:

@@ -34,6 +34,8 @@ class AttemptStarted(Compact, frozen=True, tag=2):
     at: int
     worker: int
     interruptions: int = 0
+    definition: bytes = b""
+    """The hash of the verb's definition that the attempt runs under."""
 
 
 class AttemptFailed(Compact, frozen=True, tag=3):
@@ -42,6 +44,8 @@ class AttemptFailed(Compact, frozen=True, tag=3):
     at: int
     failure: Failure
     retry_at: int = 0
+    trace: bytes = b""
+    """The hash of the traceback, a payload that can be erased; empty when none was kept."""
 
 
 class AttemptDiscarded(Compact, frozen=True, tag=4):

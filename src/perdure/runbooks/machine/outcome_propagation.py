@@ -281,7 +281,7 @@ class Flow:
             askers = self.state.askers
             self.emit(*outcome_entries(number, attempt, outcome, now, 0.0, waits=waits, askers=askers))
         else:
-            self.emit(e.AttemptStarted(number, attempt, now, worker))
+            self.emit(e.AttemptStarted(number, attempt, now, worker, 0, self.state.steps[number - 1].definition))
 
     # --- the end -------------------------------------------------------------------------------------------------
 

@@ -75,7 +75,7 @@ ENTRY_UPCASTERS: tuple[Upcaster, ...] = (
     grown(1),  # one more entry; those of before are as they were
     grown(2),  # the entries of plans and drafts
     grown(3),  # everybody who asked
-    grown(4),  # one more entry, and another word for what follows a failure
+    grown(4),  # what an attempt ran under and its traceback, one more entry, another word for what follows a failure
 )
 
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from perdure.errors import QuarantinedError
-from perdure.journal import ListedMachine, Machine
+from perdure.journal import ListedMachine, Machine, SearchedMachine
 from perdure.kernel.unit_row_digests import index_secret
 from perdure.sources import id_text
 from perdure.store.audit.audit_reader import Reader, UnreadableError, plain
 from perdure.store.audit.chain_walk import Walk
 from perdure.store.audit.derived_rows import compare_rows
+from perdure.store.audit.document_audit import compare_texts
 from perdure.store.audit.findings import Finding, Report, found
 from perdure.store.audit.journalled_rows import Anchors, Epoch, NamedRows, compare_anchored
 from perdure.store.audit.payload_references import named_by
@@ -125,6 +126,8 @@ class Look:
             self.anchors = walk.anchors
             await self._check_payloads(machine, walk, tenant)
             self.findings += await compare_rows(self._reader, id, tenant, machine.rows(id, walk.state))
+            if isinstance(machine, SearchedMachine):
+                self.findings += await compare_texts(self._reader, machine, id, walk.state)
 
     async def _check_list(self, machine: Machine[Any, Any, Any], state: Any) -> list[Finding]:
         for (marked,) in await self._reader.fetch("listed_as", aggregate=self.id):

@@ -29,6 +29,9 @@ async def compare_rows(reader: Reader, id: bytes, tenant: str, rows: Rows) -> li
         *await _compare(reader, "AUD022", "job", id, jobs),
         *await _compare(reader, "AUD023", "incident", id, incidents),
     ]
+    documents = [(tenant, *each) for each in rows.documents]
+    findings += await _compare(reader, "AUD034", "document", id, documents)
+    findings += await _compare(reader, "AUD034", "document_blob", id, [(each.hash, tenant) for each in rows.blobs])
     for due in sorted({each.due for each in rows.timers}):
         timers = [(due, each.step, each.kind, tenant) for each in rows.timers if each.due == due]
         findings += await _compare(reader, "AUD021", "timer", id, timers, due=due)

@@ -38,6 +38,10 @@ CODES: dict[str, str] = {
     "AUD031": "an entity is not the newest version of its history",
     "AUD032": "a version of an entity is missing in its history",
     "AUD033": "a history is kept of an entity that is not there",
+    "AUD034": "the row or the blobs of a document are not those its state stands for",
+    "AUD035": "the words a document is found by are not those of its data",
+    "AUD036": "a blob's bytes no longer match their hash",
+    "AUD037": "a blob that a document needs is missing",
     "AUD040": "a pending message says neither by whom nor with what to act on it",
     "AUD041": "a message no longer matches its checksum",
     "AUD050": "a seal is missing",
@@ -88,6 +92,7 @@ class Report(msgspec.Struct):
     payloads: int = 0
     timers: int = 0
     entities: int = 0
+    blobs: int = 0
     seals: int = 0
     unsealed: int = 0
     before_anchors: int = 0

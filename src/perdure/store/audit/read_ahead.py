@@ -23,6 +23,8 @@ AT_ONCE = {
     "listed_as": "listed_between",
     "index_columns": "index_between",
     "history_of": "history_between",
+    "document_columns": "documents_between",
+    "document_blob_columns": "blobs_between",
 }
 
 

@@ -10,6 +10,7 @@ from perdure.sources import Micros
 from perdure.store.audit.aggregate_audit import AggregateAudit, Machines
 from perdure.store.audit.audit_reader import PAGE, Reader, UnreadableError, plain
 from perdure.store.audit.derived_rows import check_timers
+from perdure.store.audit.document_audit import BlobCheck, check_blobs, check_texts
 from perdure.store.audit.findings import Report, found
 from perdure.store.audit.journalled_rows import Epoch
 from perdure.store.audit.orphan_checks import check_loose, check_stretch
@@ -45,12 +46,13 @@ async def verify(
     require_sealed: bool = False,
     anchor: Anchor | None = None,
     dry: bool = False,
+    blobs: BlobCheck | None = None,
 ) -> Report:
     """Check everything stored against everything else; never stops at a finding.
 
     Runs beside workers: what changes while it is looked at is looked at again. Not `full`: rows, heads and the
     chain of seals only. Unless `dry`, aggregates with findings are entered in the quarantine, and, when everything
-    was looked at, those without any are taken out.
+    was looked at, those without any are taken out. `blobs` says of a tenant's blob what is wrong with its bytes.
     """
     reader, report = Reader(store.driver), Report(findings=[])
     tell = progress or (lambda stage, done, total: None)
@@ -60,6 +62,9 @@ async def verify(
     epoch = await _check_aggregates(reader, machines, report, full, tell)
     if full:
         await _check_the_rest(reader, machines, report, epoch, store.now())
+        await check_texts(reader, report)
+        if blobs is not None:
+            await check_blobs(reader, report, blobs)
         tell("rows", report.timers + report.entities, 0)
     if not dry:
         await _quarantine(store, report)

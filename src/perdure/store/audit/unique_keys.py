@@ -17,7 +17,7 @@ KEYS = {
     "aggregates": "aggregate", "records": "journal", "calls": "parked", "tokens": "parked", "locks": "parked",
     "messages": "inbox", "starts": "idempotency", "answers": "answer", "entities": "entity",
     "versions": "entity_history", "indexed": "index_entry", "timers": "timer", "jobs": "job",
-    "incidents": "incident", "parts": "part",
+    "incidents": "incident", "parts": "part", "documents": "document", "blobs": "document_blob",
 }  # fmt: skip
 """By the name of its query, the table that a unique key protects."""
 

@@ -40,6 +40,7 @@ _SORTED: dict[str, Any] = {
     "put_parked": lambda row: (row[3], row[5], row[4], row[6] == b""),
     "put_entities": itemgetter(0, 1, 2),
     "add_entity_history": itemgetter(0, 1, 2, 3),
+    "put_documents": itemgetter(0),
 }
 """The order of rows wherever two processes may meet at a unique key."""
 

@@ -89,6 +89,10 @@ UNION SELECT 'index_entry', aggregate FROM index_entry AS one WHERE aggregate > 
   AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
 UNION SELECT 'entity_history', aggregate FROM entity_history AS one WHERE aggregate > :after AND aggregate <= :until
   AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
+UNION SELECT 'document', aggregate FROM document AS one WHERE aggregate > :after AND aggregate <= :until
+  AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
+UNION SELECT 'document_blob', aggregate FROM document_blob AS one WHERE aggregate > :after AND aggregate <= :until
+  AND NOT EXISTS (SELECT 1 FROM aggregate WHERE id = one.aggregate)
 LIMIT :most;
 
 -- name: scan_starts
@@ -298,3 +302,35 @@ SELECT aggregate, step, tenant, code, opened_at FROM incident WHERE aggregate > 
 -- name: listed_between
 -- What is marked as a plan, in one stretch of ids.
 SELECT id, is_plan FROM aggregate WHERE id > :after AND id <= :until;
+
+-- name: document_columns
+-- The row of one document with everything that is derived from its state.
+SELECT tenant, type, subject, status, version, valid_from, valid_until, created_at, decided_at, reason, parent, correlation
+FROM document WHERE aggregate = :aggregate;
+
+-- name: documents_between
+-- The rows of documents between two ids, with everything that is derived from a state.
+SELECT aggregate, tenant, type, subject, status, version, valid_from, valid_until, created_at, decided_at, reason, parent, correlation
+FROM document WHERE aggregate > :after AND aggregate <= :until;
+
+-- name: document_blob_columns
+-- The blobs that one document needs.
+SELECT hash, tenant FROM document_blob WHERE aggregate = :aggregate ORDER BY hash;
+
+-- name: blobs_between
+-- The blobs that documents between two ids need.
+SELECT aggregate, hash, tenant FROM document_blob WHERE aggregate > :after AND aggregate <= :until;
+
+-- name: texts_of
+-- The texts of one document.
+SELECT document_text.rowid % 1000, words FROM document JOIN document_text
+ON document_text.rowid BETWEEN document.number * 1000 AND document.number * 1000 + 999 WHERE document.aggregate = :aggregate;
+
+-- name: stray_texts
+-- Texts of documents that are not there, up to a bound.
+SELECT rowid / 1000, rowid % 1000 FROM document_text
+WHERE rowid / 1000 NOT IN (SELECT number FROM document) LIMIT :most;
+
+-- name: check_texts
+-- Compare the index of words with the texts it was made of; fails when they differ.
+INSERT INTO document_text (document_text) VALUES ('integrity-check');

@@ -111,3 +111,18 @@ SELECT hex(one.aggregate) || '/' || one.number FROM part AS one
 WHERE (
   SELECT count(*) FROM part AS other WHERE other.aggregate = one.aggregate AND other.number = one.number
 ) <> 1 LIMIT :most;
+
+-- name: astray_documents
+-- Of documents by their aggregate, those that their unique key does not lead to, up to a bound.
+SELECT hex(one.aggregate) FROM document AS one NOT INDEXED
+WHERE (
+  SELECT CASE count(*) WHEN 1 THEN min(other.rowid) END FROM document AS other INDEXED BY sqlite_autoindex_document_1
+  WHERE other.aggregate = one.aggregate
+) IS NOT one.rowid LIMIT :most;
+
+-- name: astray_blobs
+-- Of blobs that documents need, those that their unique key does not lead to, up to a bound.
+SELECT hex(one.aggregate) || '/' || hex(one.hash) FROM document_blob AS one
+WHERE (
+  SELECT count(*) FROM document_blob AS other WHERE other.aggregate = one.aggregate AND other.hash = one.hash
+) <> 1 LIMIT :most;

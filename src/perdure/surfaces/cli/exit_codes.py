@@ -57,7 +57,7 @@ def exit_code(error: BaseException) -> int:
             return errors.EDGE_CODES["blocked"].exit_code
         case errors.StoreUnavailableError() | errors.StoreFullError() | errors.FencedError():
             return STORE
-        case errors.PayloadIntegrityError() | errors.QuarantinedError():
+        case errors.PayloadIntegrityError() | errors.QuarantinedError() | errors.BlobDamagedError():
             return INTEGRITY
         case KeyboardInterrupt():
             return INTERRUPTED

@@ -37,6 +37,8 @@ class Endpoint(msgspec.Struct, frozen=True):
     """The answer comes with 200 and with 202."""
     media: dict[str, str] = {}
     """Other media types of the answer, each with its meaning."""
+    streams: bool = False
+    """The body is content of any media type, or a form with a file."""
 
 
 def public(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
@@ -56,6 +57,17 @@ class JsonRequest:
             is_more = message.get("more_body", False)
         self._whole = bytes(whole)
         return self._whole
+
+    async def stream(self) -> AsyncIterator[bytes]:
+        """The body piece by piece, as long as it is; each piece must come within the time of a whole body."""
+        self.own["streams"], is_more = True, True
+        while is_more:
+            message = await self._receive()
+            if message["type"] != "http.request":
+                raise RefusedRequest(400, "request.malformed", "The body did not come to its end.")
+            if data := message.get("body", b""):
+                yield bytes(data)
+            is_more = message.get("more_body", False)
 
     async def left(self) -> None:
         """Until whoever asked has left; the body must have been read."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 from types import coroutine
@@ -94,7 +94,7 @@ class Middleware:
 
         try:
             self._look_at(scope, path in ALWAYS)
-            await self._app(scope, _patient(receive), answer)
+            await self._app(scope, _patient(receive, scope["state"]), answer)
         except Exception as error:
             if is_begun:
                 raise
@@ -163,8 +163,9 @@ def _joined(given: Any, extra: list[tuple[bytes, bytes]]) -> list[tuple[bytes, b
     return [*given, *(each for each in extra if each[0] not in names)]
 
 
-def _patient(receive: Receive) -> Receive:
-    """A body must come within its time; whoever sends a byte now and then holds nothing."""
+def _patient(receive: Receive, state: Mapping[str, Any]) -> Receive:
+    """A body must come within its time; whoever sends a byte now and then holds nothing. Of content that is streamed
+    each piece has that time."""
     is_over = False
     until: float | None = None
 
@@ -178,7 +179,8 @@ def _patient(receive: Receive) -> Receive:
         except StopIteration as come:  # it was there already, and needs no clock
             message = come.value
         else:
-            until = until or asyncio.get_running_loop().time() + BODY_SECONDS
+            if until is None or state.get("streams"):
+                until = asyncio.get_running_loop().time() + BODY_SECONDS
             try:
                 async with asyncio.timeout_at(until):
                     message = await _resumed(coming, pending)

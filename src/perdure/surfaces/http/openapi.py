@@ -13,8 +13,10 @@ from typing import Any, Union, get_args, get_origin
 import msgspec
 from msgspec.structs import FieldInfo
 
+from perdure.app.operations.documents import Download
 from perdure.app.operations.request_fields import MAX_TEXT
 from perdure.app.problem_details import Problem
+from perdure.blobs.media_types import OCTETS
 from perdure.surfaces.http.endpoint import Endpoint
 from perdure.surfaces.http.json_response import EMPTY, JSON
 from perdure.surfaces.http.problem_details import MEDIA
@@ -53,6 +55,11 @@ REFUSALS = {
     423: "Something must happen first",
     429: "Too many requests",
     503: "Not now; ask again",
+}
+BINARY = {"type": "string", "format": "binary"}
+CONTENT = {
+    OCTETS: {"schema": BINARY},
+    "multipart/form-data": {"schema": {"type": "object", "required": ["file"], "properties": {"file": BINARY}}},
 }
 KEY_PARAMETER = {
     "name": "Idempotency-Key", "in": "header", "required": False,
@@ -122,7 +129,7 @@ def _kinds(endpoint: Endpoint) -> Iterator[Any]:
 def _alternatives(answer: Any) -> tuple[Any, ...]:
     """The structs of an answer, each for itself: no decoder could tell them apart."""
     kinds = get_args(answer) if get_origin(answer) in (Union, UnionType) else (answer,)
-    return tuple(each for each in kinds if each is not None and each is not type(None))
+    return tuple(each for each in kinds if each not in (None, type(None), Download))
 
 
 def _operation(endpoint: Endpoint, schemas: _Schemas) -> dict[str, Any]:
@@ -141,6 +148,8 @@ def _operation(endpoint: Endpoint, schemas: _Schemas) -> dict[str, Any]:
     }
     if fields.body is not None:
         made["requestBody"] = {"content": {JSON: {"schema": schemas.of(fields.body)}}, "required": fields.needs_body}
+    if endpoint.streams:
+        made["requestBody"] = {"content": CONTENT, "required": True}
     made["responses"] = {**_answers(endpoint, schemas), **_REFERENCES}
     made["security"] = [] if endpoint.is_public else SECURITY
     if endpoint.operation:
@@ -160,7 +169,9 @@ def _parameter(field: FieldInfo, place: str, schemas: _Schemas) -> dict[str, Any
 
 def _answers(endpoint: Endpoint, schemas: _Schemas) -> dict[str, Any]:
     content: dict[str, Any] = {}
-    if endpoint.answer is bytes:
+    if endpoint.answer is Download:
+        content[OCTETS] = {"schema": BINARY}
+    elif endpoint.answer is bytes:
         content[JSON] = {"schema": {}}
     elif endpoint.answer is not None and endpoint.status not in EMPTY:
         content[JSON] = {"schema": schemas.of_answer(endpoint.answer)}

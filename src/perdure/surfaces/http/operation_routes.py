@@ -6,9 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from perdure.access.principal import own_key
 from perdure.app.calls.views import CallView
+from perdure.app.documents.views import DocumentView
 from perdure.app.instances.views import InstanceView
+from perdure.app.operations.documents import Download
 from perdure.app.operations.operation import ANY_VERSION, Context, Operation, Route
 from perdure.app.operations.operation_execution import perform
 from perdure.app.runbooks.drafts import DraftView
@@ -16,6 +20,8 @@ from perdure.app.runbooks.views import RunbookView
 from perdure.errors import PerdureError, RejectedError
 from perdure.surfaces.http.asgi import ASGIApp
 from perdure.surfaces.http.authorization import perdure_for, required
+from perdure.surfaces.http.content_response import content_response
+from perdure.surfaces.http.content_upload import upload_of
 from perdure.surfaces.http.endpoint import Endpoint
 from perdure.surfaces.http.journal_streams import STREAMED, followed
 from perdure.surfaces.http.json_request import JsonRequest
@@ -28,7 +34,7 @@ from perdure.surfaces.http.server_sent_events import MEDIA
 
 Row = Operation[Any, Any]
 PREFIX = "/api"
-VERSIONED = (CallView, InstanceView, RunbookView, DraftView)
+VERSIONED = (CallView, InstanceView, RunbookView, DraftView, DocumentView)
 """Views of one thing, whose `sequence` is its tag."""
 ADMITTED = frozenset({"call_verb", "start_runbook"})
 """The work that costs a server most: few at once while somebody looks."""
@@ -44,13 +50,17 @@ def endpoints(rows: Sequence[Row]) -> tuple[Endpoint, ...]:
 
 def _endpoint(row: Row, place: Route) -> Endpoint:
     own = OWN.get(row.id, Own())
-    fields = fields_of(row.request, place.method, place.path, needs_body=place.needs_body)
+    # Where the body is content, fields travel as those of a GET do.
+    fields = fields_of(row.request, "GET" if place.streams else place.method, place.path, needs_body=place.needs_body)
     is_streamed = row.id in STREAMED
 
     async def served(request: JsonRequest) -> ASGIApp:
         try:
             asked = await read_fields(request, fields)
             context = _context(request, row)
+            if place.streams:
+                content, media_type, file_name = await upload_of(request)
+                context = replace(context, content=content, media_type=media_type, file_name=file_name)
             if is_streamed:
                 asked, stream = await followed(request, context, row, asked)
                 if stream is not None:
@@ -58,11 +68,15 @@ def _endpoint(row: Row, place: Route) -> Endpoint:
             found = await _performed(request, context, row, asked)
         except (PerdureError, InvalidRequest) as error:
             raise _refusal(request, row, own, error) from error
+        if isinstance(found, Download):
+            return await content_response(request, found)
         return own.response(request, asked, found) if own.response is not None else _answer(place, found)
 
     name, paths, media = place.name or row.id, (PREFIX + place.path,), STREAM if is_streamed else own.media
     told = (row.tag, row.text, row.answer, place.status, own.is_twofold, media)
-    return Endpoint(name, place.method, paths, served, row.name, False, fields, row.repeat, row.guard, *told)
+    return Endpoint(
+        name, place.method, paths, served, row.name, False, fields, row.repeat, row.guard, *told, streams=place.streams
+    )  # fmt: skip
 
 
 async def _performed(request: JsonRequest, context: Context, row: Row, asked: Any) -> Any:

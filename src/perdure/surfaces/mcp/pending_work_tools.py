@@ -30,6 +30,9 @@ from perdure.surfaces.mcp.tool import Tool, ToolSession
 
 NO_FURTHER = "See workflow_status with this id for what it does now."
 WAITS = ("completion", "escalation")
+SeenHashes = Annotated[
+    str, Meta(description="'seen' of pending_work: refused, with what changed, once that is not so any more.")
+]
 
 
 class PendingWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,6 +67,8 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     due_at: str = ""
     is_overdue: bool = False
     four_eyes: bool = False
+    seen: str = ""
+    """What you were shown, by hashes: send it along with the answer."""
 
 
 class OutsideWait(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -92,6 +97,7 @@ class AnswerDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     key: TaskKey
     agree: Annotated[bool, Meta(description="Whether it may go on.")]
     reason: Reason = ""
+    seen: SeenHashes = ""
 
 
 class ClaimTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -106,6 +112,7 @@ class CompleteTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     key: TaskKey
     data: Annotated[dict[str, Any], Meta(description="What 'form' of pending_work asks for.")] = {}
     message_id: MessageId = ""
+    seen: SeenHashes = ""
 
 
 class CompleteWait(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -245,7 +252,7 @@ def _task(view: TaskView) -> Task:
         view.key, kind, short(view.name), view.instance, short(f"{view.process} {view.element}".strip()),
         f"{tool}(key='{view.key}', …)", fitted(view.form, 4 * IN_LISTS, rest),
         fitted(view.known or None, IN_LISTS, rest), fitted(proposal, 2 * IN_LISTS, rest),
-        view.claimed_by, view.groups, view.due_at or "", view.is_overdue, view.four_eyes,
+        view.claimed_by, view.groups, view.due_at or "", view.is_overdue, view.four_eyes, view.seen,
     )  # fmt: skip
 
 
@@ -261,7 +268,7 @@ async def answer_decision(desk: ToolSession, asked: AnswerDecision) -> Done:
     """
     view = await _shown(desk, "runbook.answer", asked.key)
     if _is_gate(view):
-        answer = AnswerGate(view.instance, str(view.token), asked.agree, asked.reason, view.seen)
+        answer = AnswerGate(view.instance, str(view.token), asked.agree, asked.reason, asked.seen)
         answered: RunbookView = await desk.perform(answer_gate, answer)
         return _done("answered", answered)
     _require_person(desk, view)
@@ -269,7 +276,7 @@ async def answer_decision(desk: ToolSession, asked: AnswerDecision) -> Done:
         fact = "it asks for more than yes or no" if view.proposal is None else "a proposal is replaced, not refused"
         hint = "Answer it with complete_task and what its form asks for."
         raise RejectedError(Rejection("invalid", "answer", "task", asked.key, fact, hint))
-    accepted = await desk.perform(operations.accept_task, TakeTask(asked.key))
+    accepted = await desk.perform(operations.accept_task, operations.AcceptTask(asked.key, seen=asked.seen))
     return _done("answered", accepted)
 
 
@@ -299,7 +306,7 @@ async def complete_task(desk: ToolSession, asked: CompleteTask) -> Done:
 
 
 async def _completed(desk: ToolSession, asked: CompleteTask) -> Done:
-    request = operations.CompleteTask(asked.key, asked.data, asked.message_id)
+    request = operations.CompleteTask(asked.key, asked.data, asked.message_id, seen=asked.seen)
     return _done("answered", await desk.perform(operations.complete_task, request))
 
 

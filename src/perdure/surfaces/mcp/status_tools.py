@@ -19,6 +19,7 @@ from perdure.app.operations.events import FollowJournal
 from perdure.app.operations.instances import ShowInstance
 from perdure.app.operations.operation import Operation
 from perdure.app.operations.runbooks import ShowRunbook
+from perdure.app.override_views import OverrideView
 from perdure.app.runbooks.views import RunbookView, StepView
 from perdure.errors import RejectedError, Rejection
 from perdure.surfaces.mcp.answer_truncation import ALONE, IN_LISTS, LONG_TEXT, as_json, fitted, reading, short
@@ -67,6 +68,8 @@ class RunbookStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     failed: list[Failed] = []
     steps: list[StepStatus] = []
     more_steps: int = 0
+    overrides: list[OverrideView] = []
+    """Acts around tasks of people: proposed ones wait for somebody the task is for, who repeats the act."""
 
 
 class AskStatus(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -133,6 +136,8 @@ class WorkflowStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     error: Failed | None = None
     started_at: str = ""
     ended_at: str = ""
+    overrides: list[OverrideView] = []
+    """Acts around tasks of people, done or waiting for somebody the task is for."""
 
 
 class AskEvents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -230,7 +235,7 @@ async def _instance(desk: ToolSession, id: str) -> WorkflowStatus:
     result = fitted(view.data, ALONE, reading(view.id, "", "data")) if view.state == "completed" else None
     return WorkflowStatus(
         view.id, "instance", view.state, short(view.progress), view.ended_at is not None, view.sequence, view.process,
-        waits, stuck, result, failed(view.error), view.started_at or "", view.ended_at or "",
+        waits, stuck, result, failed(view.error), view.started_at or "", view.ended_at or "", view.overrides,
     )  # fmt: skip
 
 
@@ -240,7 +245,7 @@ def _runbook(view: RunbookView) -> WorkflowStatus:
     error = found.failed[0] if found.failed else None
     return WorkflowStatus(
         view.id, "runbook", view.state, found.progress, found.is_ended, view.sequence, view.case, found.waiting, stuck,
-        None, error, found.started_at, found.ended_at,
+        None, error, found.started_at, found.ended_at, view.overrides,
     )  # fmt: skip
 
 
@@ -251,7 +256,7 @@ def _call(view: CallView) -> WorkflowStatus:
     return WorkflowStatus(
         view.id, "call", view.state, short(view.progress or view.state), view.is_ended, view.sequence, view.verb,
         [wait] if wait is not None else [], stuck, result, failed(view.error), view.started_at or "",
-        view.ended_at or "",
+        view.ended_at or "", view.overrides,
     )  # fmt: skip
 
 
@@ -334,7 +339,7 @@ def brief_status(view: RunbookView) -> RunbookStatus:
     return RunbookStatus(
         view.id, view.state, short(view.progress, LONG_TEXT), view.sequence, len(view.steps), view.state in ENDED,
         view.case, view.started_at or "", view.ended_at or "", view.principal, view.is_sealed, view.plan_hash,
-        waits[:WAITS_SHOWN], errors[:WAITS_SHOWN],
+        waits[:WAITS_SHOWN], errors[:WAITS_SHOWN], overrides=view.overrides,
     )  # fmt: skip
 
 

@@ -85,6 +85,7 @@ class TaskSeen(msgspec.Struct, frozen=True):
     """The wait of a decision verb, which is nobody's task."""
     known: dict[str, Any] = {}
     """Fields that the process gives by itself: told, never asked."""
+    seen: str = ""
 
 
 class OpenSeen(msgspec.Struct, frozen=True):
@@ -161,6 +162,8 @@ class ClaimTask(msgspec.Struct, frozen=True):
 class AnswerTask(msgspec.Struct, frozen=True):
     key: str
     data: dict[str, Any]
+    seen: str = ""
+    """What the task showed, by hashes."""
 
 
 class ListEvents(msgspec.Struct, frozen=True):

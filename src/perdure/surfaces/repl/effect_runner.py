@@ -111,8 +111,8 @@ class EffectRunner:
             case ClaimTask(key):
                 task = await desk.claim(key)
                 yield Told(f"'{task.title}' is yours now.")
-            case AnswerTask(key, data):
-                await desk.answer(key, data)
+            case AnswerTask(key, data, seen):
+                await desk.answer(key, data, seen)
                 yield Told("Answered.", True)
             case ListEvents():
                 yield Listed(await desk.events(id))

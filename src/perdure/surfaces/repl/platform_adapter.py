@@ -160,10 +160,10 @@ class PlatformAdapter:
     async def claim(self, key: str) -> TaskSeen:
         return _task(await self._perdure.tasks.claim(key))
 
-    async def answer(self, key: str, data: dict[str, Any]) -> None:
+    async def answer(self, key: str, data: dict[str, Any], seen: str = "") -> None:
         """A person's task, or a wait that ends with a result."""
         if await self._is_task(key):
-            await self._perdure.tasks.complete(key, data, until="rest", timeout_seconds=REST_SECONDS)
+            await self._perdure.tasks.complete(key, data, until="rest", timeout_seconds=REST_SECONDS, seen=seen)
             return
         receipt = await self._perdure.complete(key, data)
         if receipt.answer not in ("applied", "duplicate"):
@@ -228,7 +228,7 @@ def _task(view: TaskView, run: RunbookView | None = None) -> TaskSeen:
     return TaskSeen(
         view.key, title or view.name, view.state, view.claimed_by or view.assignee, view.groups or view.users,
         (view.due_at or view.due or "")[:16].replace("T", " "), view.form or {}, run.id if run is not None else "",
-        is_gate, known=view.known,
+        is_gate, known=view.known, seen=view.seen,
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from perdure.app.calls.views import WaitingFor
+from perdure.app.override_views import override_text
 from perdure.app.runbooks.views import RunbookView, StepView
 from perdure.errors import ProgramError
 from perdure.packs.questions import NO, YES
@@ -197,6 +198,8 @@ def show_run(turn: TurnBuilder, run: RunbookView) -> None:
         chapters.setdefault(section, []).append(Sentence(step.number, step.sentence, step.state, _note(step, run.id)))
     title = f"Runbook {run.id}: {run.state}"
     turn.show(Playback(title, in_order({each: tuple(said) for each, said in chapters.items()})))
+    for override in run.overrides:
+        turn.say(f"Override {override.number}, {override.state}: {override_text(override)}.", "warning")
     if run.progress:
         turn.say(run.progress)
     signals(turn)
@@ -289,7 +292,7 @@ def answer(turn: TurnBuilder, word: str, data: str) -> None:
         if found.fault:
             turn.say(f"{found.fault}.", "warning")
         else:
-            turn.wish(AnswerTask(task.key, found.value))
+            turn.wish(AnswerTask(task.key, found.value, task.seen))
         return
     for name, value in task.known.items():
         told = value if isinstance(value, str) else msgspec.json.encode(value).decode()
@@ -325,7 +328,7 @@ def decide(turn: TurnBuilder, word: str, is_approved: bool, reason: str) -> None
     if reason and not reasons:
         turn.say("It does not ask for a reason; that is left out.", "quiet")
     because = {reasons[0]: reason} if reason and reasons else {}
-    turn.wish(AnswerTask(task.key, {agreement: is_approved, **because}))
+    turn.wish(AnswerTask(task.key, {agreement: is_approved, **because}, task.seen))
 
 
 def agreement_of(task: TaskSeen) -> str:
@@ -344,7 +347,8 @@ def _next_field(turn: TurnBuilder, asked: AskTask) -> None:
         _ask_task(turn, msgspec.structs.replace(asked, field=left[0]))
         return
     turn.settle()
-    turn.wish(AnswerTask(asked.task.key, {name: value for name, value in asked.data.items() if value is not None}))
+    data = {name: value for name, value in asked.data.items() if value is not None}
+    turn.wish(AnswerTask(asked.task.key, data, asked.task.seen))
 
 
 def _ask_task(turn: TurnBuilder, asked: AskTask) -> None:

@@ -14,7 +14,16 @@ from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.bpmn.model import Model
 from perdure.engine import Check, Engine
-from perdure.errors import BusinessError, DefinitionError, PerdureError, RejectedError, Rejection, Transient
+from perdure.errors import (
+    BusinessError,
+    ContractError,
+    DefinitionError,
+    PerdureError,
+    RejectedError,
+    Rejection,
+    Transient,
+    TransientInfrastructure,
+)
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.processes.instance_reader import InstanceReader
@@ -337,8 +346,8 @@ def _done(does: v.Behaviour) -> Result:
         case "transient_external":
             raise Transient(does.text or "the stub fails")
         case "permanent_contract":
-            raise RejectedError(Rejection("invalid", "run", "stub", "scenario", does.text or "it breaks its contract"))
+            raise ContractError(does.text or "it breaks its contract")
         case "permanent_business":
             raise BusinessError(v.UNNAMED, does.text)
         case _:
-            raise RuntimeError(does.text or "the stub fails")
+            raise TransientInfrastructure(does.text or "the stub fails")

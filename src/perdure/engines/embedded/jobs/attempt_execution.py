@@ -52,10 +52,11 @@ from perdure.verbs import Verb
 from perdure.verbs.handlers import Call, LateCall
 from perdure.work.agents.budgets import UNSURE
 from perdure.work.background_tasks import BackgroundTasks, JobName
+from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify, traceback_payload
 from perdure.work.keyed_lock import KeyedLock
 from perdure.work.process_lease import Lease
 from perdure.work.store_retry import retry_until_stored
-from perdure.work.verb_router import MAX_MESSAGE, Failed, Produced, Router, classify
+from perdure.work.verb_router import Produced, Router
 
 Made = Produced | Failed
 
@@ -92,6 +93,8 @@ class Attempt(msgspec.Struct, eq=False):
     async def run(self) -> None:
         """Run the job and hand its result over. The job goes on until that is settled."""
         try:
+            if not self.shop.lease.is_sure and not await self._is_held():
+                return  # paused past the lease: another worker has the job, and the handler does not begin here
             work = self.shop.works.find(self.aggregate.state.definition, self.job) or await self._looked_up()
             self.work, verb = work, work.verb
             if verb is None:
@@ -100,6 +103,10 @@ class Attempt(msgspec.Struct, eq=False):
                 self._hand_over(await self._attempt(work, verb))
         except Exception as error:
             await self._give_up(error)
+
+    async def _is_held(self) -> bool:
+        lease, sources = self.shop.lease, self.shop.instances.sources
+        return await retry_until_stored(lease.is_held, sources) and self.job.worker == lease.number
 
     def _attempt(self, work: JobBinding, verb: Verb) -> Coroutine[Any, Any, Made]:
         """At once where the arguments can be taken as they are from a payload in memory, as they nearly always can."""
@@ -255,7 +262,8 @@ class Attempt(msgspec.Struct, eq=False):
         node = state.nodes.get(number)
         outcome: JobDone | JobFault
         if type(made) is not Produced or made.doubt:
-            outcome, brought = JobFault(*_fault(made)), Attachments()
+            kept = traceback_payload(made) if type(made) is Failed else []
+            outcome, brought = JobFault(*_fault(made), kept[0][0] if kept else b""), Attachments(kept)
         elif node is None or node.job is None or node.job.attempt != job.attempt:
             outcome, brought = JobDone(state.head), Attachments()  # interrupted meanwhile: the machine discards it
         else:

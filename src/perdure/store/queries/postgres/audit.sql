@@ -44,3 +44,16 @@ SELECT 1::bigint WHERE :value::bigint = 0 OR EXISTS (SELECT 1 FROM journal WHERE
 -- Differs because commits under way are waited for, which a plain update would overtake.
 WITH held AS (SELECT number FROM worker WHERE is_fenced = 0 ORDER BY number FOR UPDATE)
 UPDATE worker SET is_fenced = 1 FROM held WHERE worker.number = held.number;
+
+-- name: texts_of
+-- Differs because texts are rows of a table with a key of their own, and words are lexemes.
+SELECT version, array_to_string(tsvector_to_array(words), ' ') FROM document_text WHERE aggregate = :aggregate;
+
+-- name: stray_texts
+-- Differs because texts are rows of a table with a key of their own.
+SELECT 0::bigint, version FROM document_text AS one
+WHERE NOT EXISTS (SELECT 1 FROM document WHERE document.aggregate = one.aggregate) LIMIT :most;
+
+-- name: check_texts
+-- Differs because the index of words belongs to the server, whose own check looks at it.
+SELECT 1::bigint;

@@ -117,3 +117,19 @@ WHERE (
   SELECT CASE count(*) WHEN 1 THEN (array_agg(other.ctid))[1] END FROM part AS other
   WHERE other.aggregate = one.aggregate AND other.number = one.number
 ) IS DISTINCT FROM one.ctid LIMIT :most;
+
+-- name: astray_documents
+-- Differs because a sample of everything reads the table and never an index, and rows have another identity.
+SELECT encode(one.aggregate, 'hex') FROM document AS one TABLESAMPLE SYSTEM (100)
+WHERE (
+  SELECT CASE count(*) WHEN 1 THEN (array_agg(other.ctid))[1] END FROM document AS other
+  WHERE other.aggregate = one.aggregate
+) IS DISTINCT FROM one.ctid LIMIT :most;
+
+-- name: astray_blobs
+-- Differs because a sample of everything reads the table and never an index, and rows have another identity.
+SELECT encode(one.aggregate, 'hex') || '/' || encode(one.hash, 'hex') FROM document_blob AS one TABLESAMPLE SYSTEM (100)
+WHERE (
+  SELECT CASE count(*) WHEN 1 THEN (array_agg(other.ctid))[1] END FROM document_blob AS other
+  WHERE other.aggregate = one.aggregate AND other.hash = one.hash
+) IS DISTINCT FROM one.ctid LIMIT :most;

@@ -116,4 +116,11 @@ async def _show(settings: Settings, perdure: Any, view: CallView | InstanceView)
     output.show(settings, view, lambda: instance_picture(view))
 
 
-COMMANDS = {"incidents": {"list": list_incidents, "retry": retry, "resolve": resolve}}
+async def traceback(settings: Settings, id: IdWord) -> None:
+    """Show the traceback of the handler's error that made the latest attempt fail."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        view = await perdure.traceback(id)
+        output.show(settings, view, lambda: view.traceback)
+
+
+COMMANDS = {"incidents": {"list": list_incidents, "retry": retry, "resolve": resolve, "traceback": traceback}}

@@ -19,6 +19,10 @@ Override = Annotated[
     str, typer.Option("--override", metavar="REASON", help="As one of the administrators, for others; recorded.")
 ]
 
+SeenWord = Annotated[
+    str, typer.Option("--seen", metavar="HASH", help="The `seen` of `tasks show`: refused if that has changed.")
+]
+
 
 async def list_tasks(
     settings: Settings,
@@ -88,6 +92,7 @@ async def complete(
     data: Annotated[str | None, typer.Option("--data", metavar="JSON", help="The answer: an object.")] = None,
     message_id: Annotated[str, typer.Option("--id", metavar="MESSAGE_ID", help="The same one twice counts once.")] = "",
     override: Override = "",
+    seen: SeenWord = "",
 ) -> None:
     """Complete a task with its answer; at a terminal and without --data, its form is asked field by field."""
     from perdure.app import CallView
@@ -96,9 +101,9 @@ async def complete(
     value = json_object("--data", data)
     async with open_store(settings, "caller", must_exist=True) as perdure:
         if value is None and not settings.json and sys.stdin.isatty():
-            value = await _ask(perdure, task)
+            value, seen = await _ask(perdure, task, seen)
         view = await perdure.tasks.complete(
-            task, value, message_id=message_id, override=override, until="rest", timeout_seconds=REST_SECONDS
+            task, value, message_id=message_id, override=override, until="rest", timeout_seconds=REST_SECONDS, seen=seen
         )  # fmt: skip
         if isinstance(view, CallView):
             await show_call(settings, perdure, view)
@@ -108,29 +113,30 @@ async def complete(
             output.show(settings, view, lambda: output.tables("process_tables").instance_picture(view))
 
 
-async def accept(settings: Settings, task: TaskWord, override: Override = "") -> None:
+async def accept(settings: Settings, task: TaskWord, override: Override = "", seen: SeenWord = "") -> None:
     """Complete a task with what an agent proposes there; `show` tells what that is."""
     from perdure.app import CallView
 
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        view = await perdure.tasks.accept(task, override=override)
+        view = await perdure.tasks.accept(task, override=override, seen=seen)
         if isinstance(view, CallView):
             await show_call(settings, perdure, view)
         else:
             output.show(settings, view, lambda: f"{view.state}: {view.progress}")
 
 
-async def _ask(perdure: Any, task: str) -> dict[str, Any] | None:
-    """The answer as typed in, where the task has a form; what does not fit a field is asked again."""
+async def _ask(perdure: Any, task: str, seen: str) -> tuple[dict[str, Any] | None, str]:
+    """The answer as typed in, where the task has a form, and what was shown; what does not fit is asked again."""
     from perdure.surfaces.cli.terminal_forms import ask_form
 
     view = await perdure.tasks.get(task)
     if not view.form:
-        return None
+        return None, seen
     typer.echo(view.name, err=True)
     for name, value in view.known.items():
         typer.echo(f"{name}: {value if isinstance(value, str) else output.encode(value)}", err=True)
-    return ask_form(view.form, lambda question: typer.prompt(question, default="", show_default=False, err=True), _say)
+    asked = ask_form(view.form, lambda question: typer.prompt(question, default="", show_default=False, err=True), _say)
+    return asked, seen or view.seen
 
 
 def _say(text: str) -> None:

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from perdure.app import CallView, WaitingFor
+from perdure.app.override_views import override_text
 from perdure.app.runbooks.usage_views import usage_text
 from perdure.surfaces.cli.output import encode
 from perdure.surfaces.cli.time_text import relative
@@ -74,6 +75,8 @@ def _facts(view: CallView) -> Iterable[tuple[str, RenderableType]]:
         yield "result", json_text(view.result)
     if view.error is not None:
         yield "error", Text.assemble((view.error.code, "red"), f"  {view.error.message}")
+    for override in view.overrides:
+        yield f"override {override.number}", Text(f"{override.state}: {override_text(override)}")
     for each in view.amendments:
         by = f"approved by {each.approved_by}" if each.approved_by else "waits for somebody else's approval"
         yield f"amendment {each.number}", Text(f"{each.target}: {each.reason} ({each.by}; {by})")

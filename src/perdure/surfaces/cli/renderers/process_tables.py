@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from perdure.app.instances.views import InstanceView
+from perdure.app.override_views import override_text
 from perdure.app.runbooks.usage_views import usage_text
 from perdure.app.tasks.views import RungView, TaskView
 from perdure.engine import Deployment, MigrationPlan, ProcessVersion
@@ -70,6 +71,8 @@ def _facts(view: InstanceView) -> Iterable[tuple[str, RenderableType]]:
         yield "waits for", Text.assemble(wait.kind, name, key, f": {wait.text}{due}")
     for incident in view.incidents:
         yield f"incident {incident.token}", Text.assemble((incident.code, "red"), f"  {incident.text}")
+    for override in view.overrides:
+        yield f"override {override.number}", Text(f"{override.state}: {override_text(override)}")
     if view.error is not None:
         yield "error", Text.assemble((view.error.code, "red"), f"  {view.error.message}")
     if view.usage is not None:

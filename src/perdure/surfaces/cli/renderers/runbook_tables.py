@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.panel import Panel
 from rich.text import Text
 
+from perdure.app.override_views import override_text
 from perdure.app.runbooks.usage_views import usage_text
 from perdure.app.runbooks.views import PlanDiff, PlanView, RunbookView, StepView, wait_text
 from perdure.surfaces.cli import output
@@ -35,6 +36,9 @@ def runbook_picture(view: RunbookView, detailed: bool = False) -> RenderableType
     title = Text.assemble(state_text(view.state), ("  ", ""), (view.id, "bold"))
     if view.case:
         title.append(f"  case {view.case}", style="dim")
+    lines.extend(
+        Text(f"override {each.number} {each.state}: {override_text(each)}", style="yellow") for each in view.overrides
+    )
     lines.append(Text(view.progress, style="italic"))
     if view.usage is not None:
         lines.append(Text(f"agents used {usage_text(view.usage)}", style="dim"))

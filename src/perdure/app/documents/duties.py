@@ -1,0 +1,96 @@
+"""Duties for documents: their timers, the erasure of their data, and the collection of blobs nobody refers to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from perdure.access.principal_names import PLATFORM
+from perdure.app.documents.submissions import SubmissionChecks
+from perdure.app.documents.views import CollectedView
+from perdure.documents.machine import commands as c
+from perdure.documents.machine.document_machine import RETENTION, DocumentMachine
+from perdure.errors import Rejection
+from perdure.journal import Origin, TimerRow
+from perdure.kernel.kernel import Aggregate, Prepared
+from perdure.kernel.ports import Attachments
+from perdure.sources import SECOND, Id, Micros, id_text
+from perdure.work.ports import JobFound, TimerFound
+
+if TYPE_CHECKING:
+    from perdure.app.documents.checks import VersionChecks
+    from perdure.app.runtime import Runtime
+
+KIND = DocumentMachine.kind
+GRACE: Micros = 3600 * SECOND
+"""The age below which a blob is never collected: its commit may be under way."""
+
+
+class DocumentDuties:
+    """What documents need of a worker; implements `Duties` for them."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self.submissions = SubmissionChecks(runtime.blobs)
+        self.checks: VersionChecks | None = None
+
+    async def fire(self, timer: TimerFound) -> None:
+        """A validity ended, or the time that data is kept."""
+        if timer.kind == RETENTION:
+            await self._erase(timer.aggregate, timer.tenant, PLATFORM, "retention", TimerRow(0, RETENTION, timer.due))
+            return
+        command = c.FireTimer(timer.step, timer.kind, timer.due)
+        origin = Origin(timer.tenant, PLATFORM)
+        await self._runtime.kernel.ask(KIND, timer.aggregate, origin, Prepared(command, due=timer.due))
+
+    async def lease(self, job: JobFound) -> bool:
+        return False
+
+    async def miss(self, id: Id, step: int, tenant: str) -> bool:
+        return False
+
+    async def heal(self, id: Id, step: int, tenant: str) -> bool:
+        return False
+
+    async def erase(self, id: Id, tenant: str, principal: str, reason: str) -> str:
+        return await self._erase(id, tenant, principal, reason, None)
+
+    async def _erase(self, id: Id, tenant: str, principal: str, reason: str, timer: TimerRow | None) -> str:
+        """Erase the data; of a timer only while the state still asks for it."""
+        origin, hashes = Origin(tenant, principal), list[bytes]()
+        machine = self._runtime.machines[KIND]
+
+        def prepare(current: Aggregate) -> Prepared | Rejection:
+            rows = machine.rows(current.id, current.state)
+            if timer is not None and timer not in rows.timers:
+                fact = "its data is kept for longer"
+                return Rejection("wrong_state", "erase", "document", id_text(current.id), fact)
+            hashes[:] = [each.hash for each in rows.blobs]
+            return Prepared(
+                c.EraseDocument(reason), Attachments(erases=True), due=timer.due if timer is not None else 0
+            )
+
+        answer = (await self._runtime.kernel.ask(KIND, id, origin, prepare)).answer
+        await self._runtime.store.erase_around(tenant, id, is_recent=principal != PLATFORM)
+        for hash in hashes:
+            await self._remove(self._runtime.blobs.folder(tenant), hash)
+        return answer
+
+    async def collect(self, *, dry: bool = False) -> CollectedView:
+        """Count or remove blobs that no document refers to, and uploads that never came to their end."""
+        before, count, size = self._runtime.sources.now() - GRACE, 0, 0
+        async for blob in self._runtime.blobs.listed():
+            if blob.stored_at >= before or await self._is_needed(blob.folder, blob.hash):
+                continue
+            if dry or await self._runtime.blobs.remove(blob.folder, blob.hash, before):
+                count, size = count + 1, size + blob.size
+        if not dry:
+            await self._runtime.blobs.tidy(before)
+        return CollectedView(count, size, not dry)
+
+    async def _remove(self, folder: str, hash: bytes) -> None:
+        if not await self._is_needed(folder, hash):
+            await self._runtime.blobs.remove(folder, hash, self._runtime.sources.now() - GRACE)
+
+    async def _is_needed(self, folder: str, hash: bytes) -> bool:
+        tenants = await self._runtime.store.documents.tenants_of_blob(hash)
+        return any(self._runtime.blobs.folder(tenant) == folder for tenant in tenants)

@@ -1,0 +1,1 @@
+"""The machine of documents: pure decisions on versions, their validity and their end."""

@@ -1,0 +1,215 @@
+"""Decisions on documents: pure functions of the state, a command, its origin and the time."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from perdure.documents.machine import commands as c
+from perdure.documents.machine import journal_entries as e
+from perdure.documents.machine.document_state import MAX_VERSIONS, Document, Version
+from perdure.errors import Rejection
+from perdure.human_tasks import AGENT
+from perdure.identifiers import id_text
+from perdure.journal import Decision, Origin
+
+Verdict = Decision | Rejection
+
+
+def create(command: c.CreateDocument, origin: Origin, now: int) -> Decision:
+    made = e.DocumentCreated(
+        command.type, command.subject, command.source, command.parent, command.correlation, command.keep, now,
+        origin.principal,
+    )  # fmt: skip
+    first = () if command.version is None else (_received(1, command.version, origin, now),)
+    return Decision((made, *first), "created")
+
+
+Change = c.ReceiveVersion | c.VerifyVersion | c.RejectVersion | c.SupersedeDocument | c.FireTimer
+Note = c.RecordRead | c.RecordExtraction | c.FailExtraction | c.RecordScan
+
+
+def decide(id: bytes, state: Document, command: Change | Note, origin: Origin, now: int) -> Verdict:
+    """A command to a document that is there and not erased."""
+    match command:
+        case c.ReceiveVersion():
+            return receive(id, state, command, origin, now)
+        case c.VerifyVersion():
+            return verify(id, state, command, origin, now)
+        case c.RejectVersion():
+            return reject(id, state, command, origin, now)
+        case c.SupersedeDocument():
+            return supersede(id, state, command, origin, now)
+        case c.FireTimer():
+            return fire(state, command, now)
+        case c.RecordRead():
+            return read(id, state, command, origin, now)
+        case c.RecordExtraction():
+            return extract(id, state, command, origin, now)
+        case c.FailExtraction():
+            return fail_extraction(id, state, command, now)
+        case c.RecordScan():
+            return scan(id, state, command, now)
+        case _:
+            assert_never(command)
+
+
+def receive(id: bytes, state: Document, command: c.ReceiveVersion, origin: Origin, now: int) -> Verdict:
+    number = len(state.versions) + 1
+    if state.superseded_at:
+        fact, hint = f"document '{state.superseded_by}' has taken its place", "Add the version to that one."
+        return _refused("wrong_state", "add a version to", id, fact, hint)
+    if number > MAX_VERSIONS:
+        hint = "Create another document that supersedes it."
+        return _refused("blocked", "add a version to", id, f"it has {MAX_VERSIONS} versions already", hint)
+    last = state.versions[-1] if state.versions else None
+    entries: list[e.DocumentEntry] = [_received(number, command.version, origin, now)]
+    if last is not None and last.status == "pending":
+        entries.append(e.VersionSuperseded(last.number, now, number))
+    return Decision(tuple(entries), "received")
+
+
+def verify(id: bytes, state: Document, command: c.VerifyVersion, origin: Origin, now: int) -> Verdict:
+    do, number = "verify", command.number
+    found = _decidable(do, id, state, number)
+    if isinstance(found, Rejection):
+        return found
+    if found.status == "verified" and found.decided_by == origin.principal:
+        return Decision((), "replayed", keeps=False)
+    if found.status != "pending":
+        return _refused("wrong_state", do, id, f"version {number} is {found.status} since it was decided on")
+    if not found.is_readable:
+        fact = "its scan refused it" if found.scan == "refused" else "its scan is not done yet"
+        return _refused("blocked", do, id, fact)
+    if found.valid_until and found.valid_until <= now:
+        return _refused("wrong_state", do, id, f"the validity of version {number} has ended", "Reject it as EXPIRED.")
+    if (refusal := _may_decide(do, id, found, command.rule, origin)) is not None:
+        return refusal
+    entries: list[e.DocumentEntry] = [e.VersionVerified(number, now, origin.principal, command.note)]
+    entries += [e.VersionSuperseded(each.number, now, number) for each in state.versions if each.status == "verified"]
+    return Decision(tuple(entries), "verified")
+
+
+def reject(id: bytes, state: Document, command: c.RejectVersion, origin: Origin, now: int) -> Verdict:
+    do, number = "reject", command.number
+    found = _decidable(do, id, state, number, or_current=True)
+    if isinstance(found, Rejection):
+        return found
+    if found.status == "rejected" and (found.decided_by, found.reason) == (origin.principal, command.reason):
+        return Decision((), "replayed", keeps=False)
+    if not found.is_open:
+        return _refused("wrong_state", do, id, f"version {number} is {found.status}")
+    if (refusal := _may_decide(do, id, found, command.rule, origin)) is not None:
+        return refusal
+    return Decision((e.VersionRejected(number, now, origin.principal, command.reason, command.note),), "rejected")
+
+
+def supersede(id: bytes, state: Document, command: c.SupersedeDocument, origin: Origin, now: int) -> Verdict:
+    do = "supersede"
+    if command.document == id_text(id):
+        return _refused("invalid", do, id, "a document cannot take its own place")
+    if state.superseded_at:
+        if state.superseded_by == command.document:
+            return Decision((), "replayed", keeps=False)
+        return _refused("wrong_state", do, id, f"document '{state.superseded_by}' has taken its place already")
+    if command.rule.groups and not set(command.rule.groups) & set(origin.groups):
+        return _outside(do, id, command.rule, origin)
+    return Decision((e.DocumentSuperseded(command.document, now, origin.principal, command.note),), "superseded")
+
+
+def fire(state: Document, command: c.FireTimer, now: int) -> Decision:
+    """A timer that no longer means anything changes nothing: a later decision made it so."""
+    if command.kind == "expiry" and 0 < command.number <= len(state.versions):
+        version = state.versions[command.number - 1]
+        if version.is_open and version.valid_until == command.due:
+            return Decision((e.VersionExpired(command.number, now),), "expired")
+    return Decision((), "nothing", keeps=False)
+
+
+def read(id: bytes, state: Document, command: c.RecordRead, origin: Origin, now: int) -> Verdict:
+    found = _version("read", id, state, command.number)
+    if isinstance(found, Rejection):
+        return found
+    if not found.is_readable and not (command.what == "scan" and found.scan == "waiting"):
+        fact = "its scan refused it" if found.scan == "refused" else "its scan is not done yet"
+        return _refused("blocked", "read", id, fact, "Nobody may read it before.")
+    return Decision((e.ContentRead(command.number, command.what, now, origin.principal),), "read")
+
+
+def extract(id: bytes, state: Document, command: c.RecordExtraction, origin: Origin, now: int) -> Verdict:
+    found = _version("extract fields of", id, state, command.number)
+    if isinstance(found, Rejection):
+        return found
+    if found.extraction == "done":
+        return Decision((), "replayed", keeps=False)
+    entry = e.FieldsExtracted(
+        command.number, now, origin.principal, command.extracted, command.confidence, command.is_settled
+    )
+    return Decision((entry,), "extracted")
+
+
+def fail_extraction(id: bytes, state: Document, command: c.FailExtraction, now: int) -> Verdict:
+    found = _version("extract fields of", id, state, command.number)
+    if isinstance(found, Rejection):
+        return found
+    if found.extraction != "waiting":
+        return Decision((), "replayed", keeps=False)
+    return Decision((e.ExtractionFailed(command.number, now, command.code),), "failed")
+
+
+def scan(id: bytes, state: Document, command: c.RecordScan, now: int) -> Verdict:
+    found = _version("scan", id, state, command.number)
+    if isinstance(found, Rejection):
+        return found
+    if found.scan != "waiting":
+        return Decision((), "replayed", keeps=False)
+    return Decision((e.BlobScanned(command.number, now, command.is_clean, command.code),), "scanned")
+
+
+def _received(number: int, new: c.NewVersion, origin: Origin, now: int) -> e.VersionReceived:
+    return e.VersionReceived(
+        number, now, origin.principal, origin.behind, new.source, new.details, new.data, new.blob, new.valid_from,
+        new.valid_until, new.is_scanned, new.is_extracted, new.correlation,
+    )  # fmt: skip
+
+
+def _decidable(do: str, id: bytes, state: Document, number: int, *, or_current: bool = False) -> Version | Rejection:
+    """The version that a decision is about: the newest one, or the one that is evidence now."""
+    found = _version(do, id, state, number)
+    if isinstance(found, Rejection):
+        return found
+    if state.superseded_at:
+        return _refused("wrong_state", do, id, f"document '{state.superseded_by}' has taken its place")
+    is_current = or_current and state.current is not None and state.current.number == number
+    if number != len(state.versions) and not is_current:
+        newest = len(state.versions)
+        fact = f"version {newest} arrived after version {number}"
+        return _refused("wrong_state", do, id, fact, f"Look at version {newest} and decide on it.")
+    return found
+
+
+def _version(do: str, id: bytes, state: Document, number: int) -> Version | Rejection:
+    if 0 < number <= len(state.versions):
+        return state.versions[number - 1]
+    known = f"there are {len(state.versions)}" if state.versions else "it has none yet"
+    return _refused("not_found", do, id, f"it has no version {number}: {known}")
+
+
+def _may_decide(do: str, id: bytes, version: Version, rule: c.DecisionRule, origin: Origin) -> Rejection | None:
+    if origin.principal.startswith(AGENT) and not rule.agents:
+        fact = f"'{origin.principal}' is an agent"
+        return _refused("forbidden", do, id, fact, "Let a person decide, or declare verify: {agents: true}.")
+    if rule.groups and not set(rule.groups) & set(origin.groups):
+        return _outside(do, id, rule, origin)
+    if rule.four_eyes and {version.by, *version.behind} & set(origin.names):
+        fact = f"'{origin.principal}' handed version {version.number} in and its type asks for four eyes"
+        return _refused("forbidden", do, id, fact, "Let somebody else decide.")
+    return None
+
+
+def _outside(do: str, id: bytes, rule: c.DecisionRule, origin: Origin) -> Rejection:
+    fact = f"'{origin.principal}' belongs to none of the groups {', '.join(rule.groups)}"
+    return _refused("forbidden", do, id, fact, "Let somebody of them decide.")
+
+
+def _refused(code: str, do: str, id: bytes, fact: str, hint: str = "") -> Rejection:
+    return Rejection(code, do, "document", id_text(id), fact, hint)  # type: ignore[arg-type]

@@ -1,0 +1,184 @@
+"""Things of verbs that a narrow key reaches, and of verbs that it does not: made when a request first needs one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import msgspec
+
+from perdure.app.operations.operation import Route
+from perdure.surfaces.mcp.tool import Tool
+from tests.security.authorisation import Row
+from tests.security.narrow_house import ECHO, LOOK, NOTE, SECRET, House, model
+
+_PLACE = re.compile(r"\{(\w+)(?::\w+)?\}")
+COMPOSED = frozenset(
+    {"plan_runbook", "start_runbook", "plan_extension", "extend_runbook", "open_draft", "replace_draft"}
+)
+
+
+class Side(NamedTuple):
+    """The verbs, the process and the message of the things of one side."""
+
+    verb: str
+    wait: str
+    process: str
+    message: str
+    task: str
+    text: str
+
+
+PUB = Side("pub.note", "pub.wait", "open", "begin-pub", NOTE, "plain")
+SEC = Side("sec.echo", "sec.wait", "mixed", "begin", ECHO, SECRET)
+
+
+class Asked(NamedTuple):
+    """A request as HTTP has it."""
+
+    method: str
+    path: str
+    body: dict[str, Any] | None
+
+
+class Things:
+    """One thing of each kind on one side; `renew` makes new ones, where an act has changed one."""
+
+    def __init__(self, house: House, side: Side) -> None:
+        self.house, self.side = house, side
+        self._made: dict[str, str] = {}
+        self._count = 0
+
+    def renew(self) -> None:
+        self._made.clear()
+
+    async def of(self, kind: str) -> str:
+        if kind not in self._made:
+            self._count += 1
+            self._made[kind] = await self._new(kind, f"{self.side.message}-{self._count}")
+        return self._made[kind]
+
+    async def _new(self, kind: str, name: str) -> str:
+        house, side = self.house, self.side
+        body: dict[str, Any]
+        match kind:
+            case "call":
+                return await house.called(side.wait, f"{side.text}-{name}")
+            case "wait":
+                await house.called(side.wait, name)
+                return f"{side.wait.partition('.')[0]}-{name}"
+            case "runbook" | "case":
+                step = {"verb": side.wait, "name": "one", "args": {"text": f"{side.text}-{name}-step"}}
+                id = await house.run(step, case=name, sealed=False)
+                return id if kind == "runbook" else name
+            case "draft":
+                body = {"calls": [{"verb": side.verb, "args": {"text": side.text}}]}
+                return str((await house.ada.post("/api/drafts", body, 201))["id"])
+            case "instance":
+                return await house.begun(side.process, side.text)
+            case "task":
+                return await house.task(await self.of("instance"))
+            case "letter":
+                body = {"key": f"none-{name}", "verb": side.wait, "message_id": name, "result": {"text": side.text}}
+                await house.ada.post("/api/completions", body, 404)
+                return name
+            case "process":
+                await house.deployed(f"p-{name}", side.task, LOOK)
+                return f"p-{name}"
+            case "document":
+                body = {"type": "form", "data": {"title": side.text}}
+                return str((await house.ada.post("/api/documents", body, 201))["id"])
+            case "key":
+                made = await house.server.sandbox.access.create_key(name, principal=name, roles=("viewer",))
+                return made.id
+        raise KeyError(kind)
+
+    async def request(self, row: Row, route: Route) -> Asked:
+        """A request with a value for every field that it needs; an unknown field or place is a KeyError."""
+        in_path = _PLACE.findall(route.path)
+        needed = [
+            each.name
+            for each in msgspec.structs.fields(row.request)
+            if each.default is msgspec.NODEFAULT and each.default_factory is msgspec.NODEFAULT
+        ]
+        values = {name: await self._field(name, row, route) for name in dict.fromkeys([*in_path, *needed])}
+        path = _PLACE.sub(lambda found: str(values[found[1]]), route.path)
+        body = {name: value for name, value in values.items() if name not in in_path} | self._more(row)
+        return Asked(route.method, f"/api{path}", body if route.method != "GET" else None)
+
+    def _more(self, row: Row) -> dict[str, Any]:
+        more: dict[str, dict[str, Any]] = {
+            "reassign_task": {"to": "ada"}, "modify_instance": {"cancel": []}, "create_key": {"verbs": ["pub.*"]},
+            "send_completion": {"verb": self.side.wait, "result": {}}, "check_process": {"profile": "open"},
+            "deploy_process": {"profile": "open"},
+        }  # fmt: skip
+        calls = {"calls": [{"verb": self.side.verb, "args": {"text": "x"}}]} if row.id in COMPOSED else {}
+        return {**calls, **more.get(row.id, {})}
+
+    async def _field(self, name: str, row: Row, route: Route) -> Any:
+        room = route.path.split("/")[1]
+        match name:
+            case "id":
+                return await self.of({
+                    "calls": "call", "runbooks": "runbook", "drafts": "draft", "instances": "instance", "keys": "key",
+                    "incidents": "call", "documents": "document",
+                }[room])  # fmt: skip
+            case "key":
+                return await self.of(
+                    {"tasks": "task", "parked": "wait", "completions": "wait", "progress": "wait"}[room]
+                )
+            case "process":
+                return await self.of("process")
+            case "name":
+                named = {"verbs": self.side.verb, "packs": "none", "keys": f"k-{self.side.message}"}
+                return named.get(room, self.side.message)
+            case "ids":
+                return [await self.of("call")]
+            case "message_id":
+                return await self.of("letter")
+            case "case":
+                return await self.of("case")
+            case "xml":
+                self._count += 1
+                return model(f"x-{self.side.message}-{self._count}", self.side.task)
+        return {
+            "version": 1, "step": "one", "reason": "why", "to": "ada", "agree": True, "data": {"text": "y"},
+            "text": "so far", "type": "form", "by": "01m7hk5wprf2yvfhhcs4kqadfv",
+            "amendment": 1, "principal": "kim", "roles": ["viewer"],
+        }[name]  # fmt: skip
+
+    async def arguments(self, tool: Tool) -> dict[str, Any]:
+        """Arguments of an MCP tool; an unknown one that it needs is a KeyError."""
+        given: dict[str, Any] = {}
+        for each in msgspec.structs.fields(tool.takes):
+            if each.name in ("calls", "draft") or (
+                each.default is msgspec.NODEFAULT and each.default_factory is msgspec.NODEFAULT
+            ):
+                given[each.name] = await self._argument(each.name, tool)
+        if tool.name == "complete_wait":
+            given["verb"] = self.side.wait
+        if tool.name == "read_value":
+            given["step"] = "one"
+        return {name: value for name, value in given.items() if value is not None}
+
+    async def _argument(self, name: str, tool: Tool) -> Any:
+        match name:
+            case "id":
+                return await self.of("call" if tool.name == "retry_incident" else "runbook")
+            case "key":
+                return await self.of("wait" if tool.name == "complete_wait" else "task")
+            case "calls":
+                is_draft = tool.name in ("plan_runbook", "run_runbook")
+                return [{"verb": self.side.verb, "args": {"text": "x"}}] if not is_draft else None
+            case "draft":
+                return await self.of("draft")
+        return {
+            "verb": self.side.verb, "reason": "why", "of": "args", "agree": True, "name": self.side.message,
+        }[name]  # fmt: skip
+
+
+async def prepared(house: House) -> None:
+    """Processes that begin by a message or a signal, of both sides."""
+    for at, (side, message, signal) in enumerate(((SEC, "n", "g"), (PUB, "o", "h"))):
+        await house.deployed(f"by-message-{at}", side.task, start=f'<messageEventDefinition messageRef="{message}"/>')
+        await house.deployed(f"by-signal-{at}", side.task, start=f'<signalEventDefinition signalRef="{signal}"/>')
