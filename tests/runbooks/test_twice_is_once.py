@@ -193,7 +193,6 @@ async def test_an_incident_resolved_often_is_resolved_once(opened: Any) -> None:
         assert (entries["IncidentResolved"], entries["StepCompleted"] + entries["StepFailed"]) == (1, 1)
 
 
-@pytest.mark.req("V18")
 async def test_an_amendment_approved_often_is_approved_once(opened: Any) -> None:
     async with opened() as both:
         call = await both.first.call("t.wait")

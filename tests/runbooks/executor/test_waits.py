@@ -179,7 +179,6 @@ async def test_many_parked_calls_are_popped_in_any_order(store_url: str) -> None
         assert await sandbox.parked() == []
 
 
-@pytest.mark.req("V18")
 async def test_cancel_ends_a_call_once_and_what_comes_later_is_recorded(store_url: str) -> None:
     async with opened(store_url) as sandbox:
         view = await sandbox.call("kyc.documents", {"entity": "A"})
