@@ -37,7 +37,7 @@ def records(version: int) -> list[Record[Any]]:
     return [codec.decode(bytes.fromhex(each["record"])) for name in golden(version) for each in golden(version)[name]]
 
 
-@pytest.mark.req("P8", "V15")
+@pytest.mark.req("P8")
 @pytest.mark.parametrize(("version", "name"), JOURNALS)
 def test_a_golden_journal_replays_to_the_states_and_rows_it_had(version: int, name: str) -> None:
     machine, state = RunbookMachine(), None
