@@ -28,6 +28,7 @@ from perdure.journal import (
     grown,
     read_form,
 )
+from perdure.journal.facts import fact_key, fact_notice
 from perdure.journal.notice_routes import OVER_SUFFIX, PROCESS_SUFFIX, OverRoute, StepRoute
 from perdure.runbooks.machine.apply import apply
 from perdure.runbooks.machine.commands import Command
@@ -36,10 +37,13 @@ from perdure.runbooks.machine.human_tasks import LADDER, PLACE
 from perdure.runbooks.machine.journal_entries import (
     ENTRY_VERSION,
     CallCancelled,
+    CompensationEnded,
     CompletionReceived,
     Entry,
     Escalated,
     ProcessAsked,
+    RunbookCompleted,
+    RunbookFailed,
     StepCancelled,
     StepCompleted,
     StepFailed,
@@ -57,6 +61,8 @@ PROCESS_OVER = "process_over"
 PROCESS = PROCESS_SUFFIX
 INSTANCE_ENDED = "/ended"
 GATE = "gate"
+FAILURE = "failure"
+"""Where a failed step is kept among human tasks."""
 LOCK = "lock"
 SHARED = "shared"
 ASKED = "step.failed"
@@ -67,12 +73,13 @@ STATE_UPCASTERS: tuple[Upcaster, ...] = (
     grown(1),  # steps carried by a process say so; before, there were none
     grown(2),  # plans and drafts; before, there were single calls only
     grown(3),  # everybody who asked, and the groups of a gate that have agreed
+    grown(4),  # failures that let the rest of a runbook go on, and those that somebody is asked about
 )
 ENTRY_UPCASTERS: tuple[Upcaster, ...] = (
     grown(1),  # one more entry; those of before are as they were
     grown(2),  # the entries of plans and drafts
     grown(3),  # everybody who asked
-    grown(4),  # what an attempt ran under, and its traceback
+    grown(4),  # what an attempt ran under and its traceback, one more entry, another word for what follows a failure
 )
 
 
@@ -205,6 +212,9 @@ class RunbookMachine:
                 for number, step in enumerate(state.steps, 1):
                     if step.status == "cancelled":
                         found.extend(_step_over(id, state, number, False))
+        if state.course is not None and any(type(entry) in _PLAN_ENDS for entry in entries):
+            letters = id_text(id)
+            found.append(fact_notice(letters, state.ended_at, (fact_key("runbook", letters),)))
         if state.parent and any(type(entry) in _CALL_ENDS for entry in entries):
             found.append(Notice(f"{NOTICE}{id_text(id)}/{CHILD_ENDED}", CHILD_ENDED))
         return tuple(found)
@@ -213,6 +223,7 @@ class RunbookMachine:
 _SILENT = frozenset({"pending", "completed", "skipped", "cancelled"})
 """States a step without tokens stands for no row in."""
 _CALL_ENDS = frozenset({StepCompleted, StepFailed, CallCancelled})
+_PLAN_ENDS = frozenset({RunbookCompleted, RunbookFailed, CallCancelled, CompensationEnded})
 _STEP_ENDS = frozenset({StepCompleted, StepFailed, StepCancelled, StepSkipped})
 
 
@@ -309,3 +320,6 @@ def _linked_rows(
         parked.append(ParkedRow(number, -position, LOCK, lock, WAITING, definition, LOCK))
     if is_asked(step):
         incidents.append(IncidentRow(number, ASKED, links.ended_at))
+        if links.asked_at:
+            task = f"{step_id(letters, number)}/{FAILURE}"
+            parked.append(ParkedRow(number, 0, FAILURE, task, WAITING, definition, "task"))
