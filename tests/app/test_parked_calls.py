@@ -1,4 +1,4 @@
-"""The list of waiting calls that is read from the store alone is the platform's own, without sentences."""
+"""The list of waiting calls that is read from the store alone is the platform's own, without sentences and modes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def test_the_store_alone_lists_what_the_platform_lists(tmp_path: Path) -> 
         for text in "ab":
             await perdure.call("desk.ask", {"text": text})
         await perdure.call("desk.note", {})
-        listed = [{**each, "sentence": ""} for each in await perdure.parked()]
+        listed = [{**each, "sentence": "", "mode": ""} for each in await perdure.parked()]
     assert len(listed) == 2
     assert await parked_calls(url, origin, SystemSources(), after=0, limit=10) == listed
     assert await parked_calls(url, origin, SystemSources(), after=listed[0]["number"], limit=10) == listed[1:]

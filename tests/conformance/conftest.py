@@ -1,7 +1,7 @@
-"""The store's own suites make their schema themselves, in databases in which nothing is yet."""
+"""The store's own suites keep their files on disk."""
 
 from __future__ import annotations
 
-from tests.on_disk import postgres_template, store_folder
+from tests.on_disk import store_folder
 
-__all__ = ["postgres_template", "store_folder"]
+__all__ = ["store_folder"]

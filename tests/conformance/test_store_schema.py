@@ -24,6 +24,10 @@ from perdure.store.queries import load_queries
 from perdure.store.sqlite.driver import SqliteDriver
 from perdure.store.unit_batch import ORDER
 from tests.conformance.stores import Raw, opened, unit_of
+from tests.on_disk import postgres_template
+
+__all__ = ["postgres_template"]
+
 
 LOOK_UPS = ("aggregate_versions", "entity_versions", "taken_starts", "known_messages", "taken_keys", "taken_locks")
 TYPES = {"INTEGER": "bigint", "BLOB": "bytea", "TEXT": "text"}

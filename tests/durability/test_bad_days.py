@@ -27,6 +27,9 @@ from perdure.testing.postgres_service import PostgresService
 from tests.conftest import ROOT, unavailable
 from tests.crash.scenarios import Handlers
 from tests.durability.platform import PATH_PREFIX, impatient_driver, opened, plain_driver, sqlite_driver
+from tests.on_disk import postgres_server, postgres_template, store_folder
+
+__all__ = ["postgres_server", "postgres_template", "store_folder"]
 
 OPENERS = 4
 MOST_CALLS = 200

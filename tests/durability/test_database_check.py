@@ -10,7 +10,10 @@ import pytest
 from perdure.store.database_check import check_database
 from perdure.store.migrations import migrations, newest, statements
 from tests.conformance.stores import Raw, lone, message, opened
+from tests.on_disk import postgres_server, postgres_template, store_folder
 from tests.store.audit.test_unique_keys import lie
+
+__all__ = ["postgres_server", "postgres_template", "store_folder"]
 
 
 def content(url: str) -> bytes:

@@ -20,6 +20,9 @@ from perdure.surfaces.cli.exit_codes import INTERNAL, exit_code
 from tests.durability.platform import opened, plain_driver
 from tests.engines.embedded.engine_world import ORIGIN
 from tests.engines.embedded.process_models import line, message, wait
+from tests.on_disk import postgres_server, postgres_template, store_folder
+
+__all__ = ["postgres_server", "postgres_template", "store_folder"]
 
 WAITING = line("waiting", wait("asked", "m"), messages=(message("m", key="k-1"),))
 

@@ -16,6 +16,9 @@ from perdure.errors import PerdureError, StoreSettingError, StoreUnavailableErro
 from perdure.store.sqlite.connection import Connection, Cursor, connect
 from perdure.store.sqlite.driver import SqliteDriver
 from tests.durability.platform import impatient_driver, opened, sqlite_driver
+from tests.on_disk import postgres_server, postgres_template, store_folder
+
+__all__ = ["postgres_server", "postgres_template", "store_folder"]
 
 WAIT_SECONDS = 30.0
 

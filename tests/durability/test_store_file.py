@@ -13,6 +13,9 @@ from perdure import Perdure
 from perdure.errors import RejectedError, StoreUnavailableError
 from tests.conformance.stores import Raw
 from tests.durability.platform import PATH_PREFIX, opened, sqlite_driver
+from tests.on_disk import postgres_server, postgres_template, store_folder
+
+__all__ = ["postgres_server", "postgres_template", "store_folder"]
 
 
 def file_of(url: str) -> Path:

@@ -20,6 +20,9 @@ from perdure.testing.sandbox import Sandbox
 from perdure.testing.virtual_clock import VirtualSources
 from tests.crash.scenarios import Handlers, catalogue
 from tests.durability.disk import Disk, forgetful_disk, restore
+from tests.on_disk import postgres_server, postgres_template, store_folder
+
+__all__ = ["postgres_server", "postgres_template", "store_folder"]
 
 CALLS = 14
 CUTS = 90

@@ -12,6 +12,9 @@ from perdure.store.audit import verify
 from perdure.store.sqlite import connection as connections
 from tests.durability.disk import bounded_disk
 from tests.durability.platform import PATH_PREFIX, opened, sqlite_driver
+from tests.on_disk import postgres_server, postgres_template, store_folder
+
+__all__ = ["postgres_server", "postgres_template", "store_folder"]
 
 ROOM = 3_000_000
 A_LITTLE = 400_000

@@ -111,6 +111,19 @@ async def test_what_ran_before_a_migration_still_counts() -> None:
         assert not tells(await house.pub.get(f"/api/instances/{id}"))
 
 
+async def test_a_migration_leads_to_no_version_beyond_the_key() -> None:
+    async with narrow_house() as house:
+        await house.deployed("changed", LOOK, ECHO)
+        id = await house.begun("changed")
+        await house.deployed("changed", LOOK, ECHO.replace("sec.echo", "pub.note"))
+        await house.ada.post(f"/api/instances/{id}/migrate", {"version": 2})
+        assert (await house.pub.get(f"/api/instances/{id}"))["waits"], "nothing of another verb has run in it"
+        for act, body in (("migrate", {"version": 1}), ("migrate-back", {}), ("migrate", {"process": "mixed"})):
+            told = await house.pub.post(f"/api/instances/{id}/{act}", body, 403)
+            assert "'sec.echo'" in told["detail"]
+        assert (await house.ada.get(f"/api/instances/{id}"))["version"] == 2
+
+
 # --- runbooks, drafts --------------------------------------------------------------------------------------------
 
 
@@ -371,6 +384,10 @@ async def test_process_versions_with_other_verbs_are_neither_seen_nor_ended() ->
             for act in ("retire", "deprecate"):
                 await house.pub.post(f"/api/processes/{process}/versions/1/{act}", {}, 403)
         call = '<callActivity id="z"><extensionElements><zeebe:calledElement processId="mixed"/></extensionElements>'
-        for xml in (model("around", f"{call}</callActivity>"), model("door", NOTE), model("around", *MIXED)):
+        models = (
+            model("around", f"{call}</callActivity>"), model("around", *MIXED), model("door", NOTE),
+            model("mixed", NOTE), model("people", NOTE),
+        )  # fmt: skip
+        for xml in models:
             await house.pub.post("/api/processes", {"xml": xml, "profile": "open"}, 403)
         await house.pub.post("/api/processes", {"xml": model("mine", NOTE), "profile": "open"}, 201)

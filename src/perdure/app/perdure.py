@@ -18,7 +18,9 @@ from perdure.app.configuration.definitions import load_definitions, load_models
 from perdure.app.configuration.project import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.documents.documents import Documents
 from perdure.app.documents.local_documents import LocalDocuments
+from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
 from perdure.app.entity_lookup import MatchView, look_up
+from perdure.app.execution_mode import modes_of
 from perdure.app.facade.calls import CallDesk
 from perdure.app.facade.lists import Listing
 from perdure.app.facade.messages import MessageDesk
@@ -66,7 +68,10 @@ class Perdure(CallDesk, MessageDesk):
         self.catalogue: Catalogue = runtime.catalogue
         self._origin = origin
         self._views = Views(runtime)
-        self._calls = CallViews(runtime.kernel, runtime.store, origin, self._views.carrier, self.catalogue.sentence)
+        modes = modes_of(self.catalogue)
+        self._calls = CallViews(
+            runtime.kernel, runtime.store, origin, self._views.carrier, self.catalogue.sentence, modes
+        )  # fmt: skip
         self._view = self._calls.view
         performer = LocalPerformer(self)
         super().__init__(performer)
@@ -130,6 +135,7 @@ class Perdure(CallDesk, MessageDesk):
         tells = hooks is not None and bool(hooks.leaving)
         if tells:
             catalogue = with_delivery_verb(catalogue)
+        catalogue = with_document_verbs(catalogue)
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
@@ -139,6 +145,7 @@ class Perdure(CallDesk, MessageDesk):
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
             sealer=sealer_for(url, seal_key_file, time, seal_every_seconds), blobs=str(blobs),
         )  # fmt: skip
+        DocumentVerbs(runtime).bind(registry)
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
         runtime.packs = PackOperations([Path(each) for each in packs])
         runtime.hooks = hooks or Hooks()

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from perdure.access.api_key_cache import KeyRing
 from perdure.access.machine import AccessMachine
 from perdure.app.calendar_checks import check_calendars
+from perdure.app.documents.checks import VersionChecks
 from perdure.app.documents.duties import DocumentDuties
+from perdure.app.documents.references import SCHEMES, DocumentReferences
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
 from perdure.app.lost_lease_retry import under_new_lease
@@ -24,6 +26,7 @@ from perdure.blobs.storage_selection import default_place, open_blobs
 from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
 from perdure.documents.machine.document_machine import DocumentMachine
+from perdure.documents.machine.journal_entries import BlobScanned, VersionReceived
 from perdure.engine import Check, Engine
 from perdure.engines.engine_selection import open_engine
 from perdure.errors import FencedError, PerdureError
@@ -152,6 +155,10 @@ class Runtime:
     def _listen(self) -> None:
         self.upkeep.wake = self._wake.set
         self.upkeep.join(DocumentMachine.kind, self.document_duties)
+        self.document_duties.checks = VersionChecks(self)
+        for scheme in SCHEMES:
+            self.router.register(scheme, DocumentReferences(self), Bounds())
+        self.kernel.hear((VersionReceived, BlobScanned), lambda aggregate, entry: self._wake.set())
         self.kernel.arm(self._arm)
         self.kernel.renew, self.store.renew = self._put_again, self._renew_lost
         for kind in self.machines:
@@ -181,7 +188,7 @@ class Runtime:
             await self.lease.take(self._lost)
             if self.role == "worker":
                 await self.lease.reap()
-                await self.upkeep.publish_definitions()
+            await self.upkeep.publish_definitions(serves=self.role == "worker")
             self._begin_duties()
         except BaseException:
             await self.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
+from perdure.app.facade.documents import DocumentDesk as AsyncDocuments
 from perdure.app.facade.lists import Listing as AsyncListing
 from perdure.client.asynchronous import api_keys, catalogue, journals, processes, runbooks, tasks
 from perdure.client.asynchronous.client import PATIENCE_SECONDS, TIMEOUT_SECONDS, AsyncClient
@@ -93,6 +94,24 @@ class TaskDesk(Blocking):
     accept = called(tasks.TaskDesk.accept)
 
 
+class DocumentDesk(Blocking):
+    """Documents. Reached as `client.documents`; files travel over HTTP."""
+
+    types = called(AsyncDocuments.types)
+    reasons = called(AsyncDocuments.reasons)
+    create = called(AsyncDocuments.create)
+    receive = called(AsyncDocuments.receive)
+    get = called(AsyncDocuments.get)
+    content = called(AsyncDocuments.content)
+    verify = called(AsyncDocuments.verify)
+    reject = called(AsyncDocuments.reject)
+    supersede = called(AsyncDocuments.supersede)
+    find = called(AsyncDocuments.find)
+    events = called(AsyncDocuments.events)
+    erase = called(AsyncDocuments.erase)
+    collect = called(AsyncDocuments.collect)
+
+
 class Listing(Blocking):
     """Reached as `client.listing`. Newest first, except where it says otherwise."""
 
@@ -156,6 +175,7 @@ class Client(Blocking):
         self.instances = InstanceDesk(portal, there.instances)
         self.tasks = TaskDesk(portal, there.tasks)
         self.listing = Listing(portal, there.listing)
+        self.documents = DocumentDesk(portal, there.documents)
         self.feed = Feed(portal, there.feed)
         self.access = AccessDesk(portal, there.access)
         self.verbs = VerbDesk(portal, there.verbs)

@@ -410,6 +410,16 @@ class Store(Erasure):
     async def definitions(self) -> list[Row]:
         return await self.driver.fetch("list_definitions")
 
+    async def definition_texts(self) -> list[tuple[bytes, str, int]]:
+        """Hash, name and version of every definition ever used."""
+        rows = await self.driver.fetch("definition_texts")
+        return [(bytes(hash), name, version) for hash, name, version in rows]
+
+    async def definition_body(self, hash: bytes) -> bytes | None:
+        """The text of a definition by its hash."""
+        rows = await self.driver.fetch("definition_body", hash=hash)
+        return bytes(rows[0][0]) if rows else None
+
     async def serve(self, worker: int, definitions: list[int]) -> None:
         """Say which definitions a worker can run."""
         await self.driver.write_all(

@@ -10,6 +10,7 @@ from typing import Any
 
 from perdure.app.configuration.definitions import load_definitions, load_models
 from perdure.app.configuration.project import Config
+from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
 from perdure.app.perdure import Perdure
 from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runtime import Runtime
@@ -103,13 +104,14 @@ class Sandbox(Perdure):
         blobs: str | Path = "",
     ) -> Sandbox:
         """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
-        catalogue = load_definitions(definitions, environment)
+        catalogue = with_document_verbs(load_definitions(definitions, environment))
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
         runtime = Runtime(
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True,
             checks=checks, blobs=str(blobs),
         )  # fmt: skip
+        DocumentVerbs(runtime).bind(registry)
         register_resolvers(runtime, registry, resolvers or {})
         runtime.use_calendars(calendars or Calendars())
         await runtime.start()

@@ -76,6 +76,11 @@ class _VerbCheck:
 
     def _begins_with_argument(self, flag: FlagContract) -> None:
         name = flag.argument
+        if name in CORRELATION_BUILT_INS and name not in self._inputs:
+            if flag.type != "string":
+                hint = "Declare type: string, once: true."
+                self._wrong("flags", f"the flag '{flag.name}' is {flag.type} and cannot hold the {name}", hint)
+            return
         self._is_argument("flags", name, f"the flag '{flag.name}' begins with")
         schema = self._inputs.get(name)
         if not isinstance(schema, dict):

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from perdure.errors import DefinitionError
-from perdure.verbs.canonical_layout_reader import VerbReader
+from perdure.verbs.canonical_layout_reader import Draft, VerbReader
 from perdure.verbs.catalogue import Catalogue
 from perdure.verbs.compiled_schema import CompiledSchema, SchemaFault
-from perdure.verbs.definition import EntityDefinition
+from perdure.verbs.definition import EntityDefinition, same_verb_name
 from perdure.verbs.definition_checks import check_all
 from perdure.verbs.document_section_reader import DocumentReader, read_reason
 from perdure.verbs.document_types import DocumentType, RejectionReason
@@ -63,16 +63,22 @@ class _Loading:
         drafts = [VerbReader(file, self.report, definitions).read(node) for file, node in self._verbs]
         check_all(drafts, self._entities)
         effective = apply_overrides(drafts, overrides)
-        documents = self._read_documents(definitions)
+        documents = self._read_documents(definitions, drafts)
         if self.report.problems:
             raise DefinitionError(self.report.problems)
         return Catalogue(effective, self._entities, definitions, documents, self._reasons)
 
-    def _read_documents(self, definitions: Mapping[str, Any]) -> dict[str, DocumentType]:
-        return {
-            name: DocumentReader(file, self.report, definitions).read(name, node)
-            for name, (file, node) in self._documents.items()
-        }
+    def _read_documents(self, definitions: Mapping[str, Any], verbs: Sequence[Draft]) -> dict[str, DocumentType]:
+        known = {same_verb_name(each.definition.name) for each in verbs}
+        found: dict[str, DocumentType] = {}
+        for name, (file, node) in self._documents.items():
+            found[name] = type = DocumentReader(file, self.report, definitions).read(name, node)
+            for verb in (type.scan, type.extraction.verb if type.extraction is not None else ""):
+                if verb and same_verb_name(verb) not in known:
+                    reason = f"the document type '{name}' names the verb '{verb}', which is not declared"
+                    hint = did_you_mean(verb, [each.definition.name for each in verbs])
+                    self.report.add((file, node.line, node.column), "document.unknown_verb", node.path, reason, hint)
+        return found
 
     def _add_document(self, root: Node, file: str) -> None:
         if root.value is None:

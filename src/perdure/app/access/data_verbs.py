@@ -222,24 +222,43 @@ class DataVerbs:
 
     async def under_key(self, key: str, verb: str = "") -> list[str]:
         """The verbs of what waits or waited under a key of the tenant; of one verb's waits alone where one is named."""
-        check_key("wait under", "key", key)
-        letters, runtime = key.partition(":")[0], self._runtime
-        aggregate = await self._named(letters)
+        aggregate = await self._named(key.partition(":")[0])
         if aggregate is not None and aggregate.kind == INSTANCE:
             return await self.of_instance(aggregate)
-        found: dict[str, None] = {}
+        steps = [self.of_step(owner, step) async for owner, step in self._waits(key, verb)]
+        return _named([*(name for names in steps for name in names), *await self._shared(key, verb)])
+
+    async def answered_under(self, key: str, verb: str = "") -> list[str]:
+        """The verbs that an answer under a key is the result of; of a task of an instance the one it carries."""
+        aggregate = await self._named(key.partition(":")[0])
+        if aggregate is not None and aggregate.kind == INSTANCE:
+            return await self.answered(aggregate)
+        steps = [str(owner.state.steps[step - 1].verb) async for owner, step in self._waits(key, verb)]
+        return _named([*steps, *await self._shared(key, verb)])
+
+    async def answered(self, aggregate: Aggregate) -> list[str]:
+        """The verbs of a call or of the steps of a runbook; the one that an instance carries, if it carries one."""
+        if aggregate.kind == INSTANCE:
+            return _named([(await self._runtime.instances.loaded(aggregate)).deployed.verb])
+        return _named(step.verb for step in aggregate.state.steps) if aggregate.kind == RUNBOOK else []
+
+    async def _waits(self, key: str, verb: str) -> AsyncIterator[tuple[Aggregate, int]]:
+        """The calls and runbooks that wait or waited under a key, each with its step."""
+        check_key("wait under", "key", key)
+        aggregate = await self._named(key.partition(":")[0])
         if aggregate is not None and aggregate.kind == RUNBOOK:
             for each in own_tokens(aggregate, key):
-                found.update(dict.fromkeys(self.of_step(aggregate, each.step)))
-        for token in await runtime.store.find_tokens(self._origin.tenant, key):
+                yield aggregate, each.step
+        for token in await self._runtime.store.find_tokens(self._origin.tenant, key):
             if verb and same_verb_name(token.name) != same_verb_name(verb):
                 continue  # named ones end no other waits
             if (owner := await self._read(Id(token.aggregate))) is not None:
-                found.update(dict.fromkeys(self.of_step(owner, token.step)))
-        for shared in runtime.intake.fan_out.verbs(verb):
-            if await runtime.intake.fan_out.upto([shared.name], key, self._origin.tenant):
-                found[shared.name] = None
-        return _named(found)
+                yield owner, token.step
+
+    async def _shared(self, key: str, verb: str) -> list[str]:
+        """The verbs whose shared waits an answer under a key ends."""
+        fan_out, tenant = self._runtime.intake.fan_out, self._origin.tenant
+        return [each.name for each in fan_out.verbs(verb) if await fan_out.upto([each.name], key, tenant)]
 
     async def of_letter(self, letter: DeadLetterItem) -> list[str]:
         """The verb that a completion names and those that waited under its key; of anything else nobody knows."""

@@ -67,7 +67,7 @@ class _Seen:
             await self._door(step) if may_read(self._patterns, names) else _step(step)
             for step, names in zip(view.steps, verbs, strict=True)
         ]
-        return replace(view, steps=steps, progress=brief(steps) if view.progress else "")
+        return replace(view, steps=steps, progress=brief(steps, is_ended=view.is_ended) if view.progress else "")
 
     async def _door(self, view: V) -> V:
         """What the call itself says, unless the principal reaches what its process is made of."""
@@ -102,8 +102,8 @@ def _call(view: CallView) -> CallView:
 
 def _step(step: StepView) -> StepView:
     return replace(
-        step, args=None, result=None, sentence="", progress="", flags={}, provenance={}, carrier=None, proposal=None,
-        usage=None, error=_error(step.error), waiting_for=_wait(step.waiting_for),
+        step, args=None, result=None, sentence="", progress="", reported="", flags={}, provenance={}, carrier=None,
+        proposal=None, usage=None, error=_error(step.error), waiting_for=_wait(step.waiting_for),
         attempt=replace(step.attempt, error=_error(step.attempt.error)) if step.attempt is not None else None,
     )  # fmt: skip
 

@@ -57,7 +57,7 @@ async def resolve(context: Context, id: str, result: Any, error: str | None, rea
         failure = Failure("permanent_business", "incident.resolved", error)
         return await context.calls.ask(id, c.ResolveIncident(number, failure=failure, reason=reason, unseen=unseen))
     step = state.steps[number - 1]
-    verb = context.perdure.catalogue.find(step.verb, step.version)
+    verb = context.runtime.conductor.texts.find(step.verb, step.version, step.definition)
     if verb is None:
         fact = f"its verb '{step.verb}' is not loaded here, so the result cannot be checked"
         hint = "Resolve it with an error, or where the verb is loaded."

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from perdure.app.calls.views import CallView, CarrierView, call_view
+from perdure.app.execution_mode import ModeOf
 from perdure.app.quarantine_views import QUARANTINED, quarantined
 from perdure.app.runbooks.open_proposal import proposal_of
 from perdure.errors import QuarantinedError, RejectedError, Rejection
@@ -29,12 +30,15 @@ SentenceOf = Callable[[str, int, Any], str]
 class CallViews:
     """Makes views of calls, for one origin."""
 
-    def __init__(self, kernel: Kernel, store: Store, origin: Origin, carrier: CarrierOf, sentence: SentenceOf) -> None:
+    def __init__(
+        self, kernel: Kernel, store: Store, origin: Origin, carrier: CarrierOf, sentence: SentenceOf, mode: ModeOf
+    ) -> None:
         self._kernel = kernel
         self._store = store
         self._origin = origin
         self._carrier = carrier
         self._sentence = sentence
+        self._mode = mode
 
     async def parked(self, after: int, limit: int) -> list[dict[str, Any]]:
         """Waiting calls, oldest first; `number` of the last is the `after` of the next page."""
@@ -86,7 +90,8 @@ class CallViews:
         carrier = await self._carrier(aggregate, number, step.carrier) if step.carrier is not None else None
         proposal = await proposal_of(self._store, aggregate, step) if step.proposal else None
         sentence = self._sentence(step.verb, step.version, args) if args is not None else ""
-        return call_view(aggregate, args, result, sentence, carrier, number, proposal)
+        view = call_view(aggregate, args, result, sentence, carrier, number, proposal)
+        return msgspec.structs.replace(view, mode=self._mode(step))
 
     async def readable(self, aggregate: Aggregate, hash: bytes | None) -> Any:
         """The value behind a hash; None also where it is damaged."""

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import msgspec
 
 from perdure.app.override_views import OverrideView, override_views
+from perdure.app.progress_text import reported
 from perdure.app.runbooks.usage_views import UsageView, usage_view
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.executor.agent_proposal import Proposal
 from perdure.runbooks.machine.journal_entries import Entry, entry_fields, entry_name
 from perdure.runbooks.machine.runbook_machine import GATE, token_key
-from perdure.runbooks.machine.state import WAITING, Amendment, Failure, Runbook, Step, Token, step_id
+from perdure.runbooks.machine.state import ENDED, WAITING, Amendment, Failure, Runbook, Step, Token, step_id
 from perdure.sources import Id, id_text, iso
 
 
@@ -80,6 +81,7 @@ class CarrierView(msgspec.Struct, frozen=True):
     progress: str
     completed: list[str] = []
     incidents: list[IncidentView] = []
+    engine: str = ""
 
 
 class CallView(msgspec.Struct, frozen=True):
@@ -112,6 +114,8 @@ class CallView(msgspec.Struct, frozen=True):
     """What an agent proposes and nobody has decided upon."""
     overrides: list[OverrideView] = []
     """Acts around its human tasks."""
+    mode: str = ""
+    """How it is carried: `sync`, `durable` or `human_gate`; `carrier` names the engine and the process."""
 
     @property
     def is_ended(self) -> bool:
@@ -183,7 +187,7 @@ def call_view(
         error=error_view(step.error),
         waiting_for=waiting_view(aggregate.id, step, carrier, number),
         args=args,
-        progress=step.progress or (carrier.progress if carrier is not None else ""),
+        progress=step_progress(step, carrier),
         attempt=attempt_view(step),
         tenant=aggregate.tenant,
         principal=state.principal,
@@ -202,6 +206,12 @@ def call_view(
         ended_at=iso(state.ended_at) if state.ended_at else None,
         erased_at=iso(state.erased_at) if state.erased_at else None,
     )
+
+
+def step_progress(step: Step, carrier: CarrierView | None) -> str:
+    """How far a step has come: by the process that carries it, and by what somebody posted."""
+    progress = carrier.progress if carrier is not None else ""
+    return reported(progress, step.progress, is_ended=step.status in ENDED)
 
 
 def event_views(sequence: int, record: Record[Entry]) -> list[EventView]:

@@ -9,7 +9,12 @@ from perdure.app.compliance_export.document import StepTold
 from perdure.app.compliance_export.journal_replay import ChainReplay, Moment, hash_text
 from perdure.app.compliance_export.journal_report import ChainReport, failure_text
 from perdure.bpmn.machine.aggregate_ids import child_id
-from perdure.runbooks.machine.journal_entries import CompletionIgnored, CompletionReceived, PayloadErased
+from perdure.runbooks.machine.journal_entries import (
+    AttemptStarted,
+    CompletionIgnored,
+    CompletionReceived,
+    PayloadErased,
+)
 from perdure.runbooks.machine.runbook_machine import token_key
 from perdure.runbooks.machine.state import step_id
 from perdure.sources import id_text, iso
@@ -63,18 +68,24 @@ class CallReport(ChainReport):
                 values = (self._value(before), self._value(after))
                 self.crossed(moment, what, where, new.verb, before, after, values)
         if getattr(old, "frame", None) != new.frame and new.frame is not None:
-            self._frame(number, getattr(old, "frame", None), new)
+            self._frame(moment, number, getattr(old, "frame", None), new)
         was, now = getattr(old, "incident", None), new.incident
         if now is not None and now != was:
             self.raised(moment, number, where, now.code, now.text)
         elif was is not None and now is None:
             self.resolved(moment, number)
 
-    def _frame(self, number: int, old: Any, new: Any) -> None:
+    def _frame(self, moment: Moment, number: int, old: Any, new: Any) -> None:
         frame = new.frame
         is_same = old is not None and (old.attempt, old.started_at) == (frame.attempt, frame.started_at)
         if not is_same:
-            self._frames[number] = self.framed(f"step {number}", new.verb, frame.attempt, iso(frame.started_at))
+            ran_under = moment.entry.definition if isinstance(moment.entry, AttemptStarted) else b""
+            hash_in = new.input if ran_under else b""
+            self._frames[number] = self.framed(
+                f"step {number}", new.verb, frame.attempt, iso(frame.started_at), ran_under, hash_in
+            )  # fmt: skip
+        if frame.status == "completed" and new.result:
+            self.brought(self._frames[number], hash_out=hash_text(new.result))
         if frame.status != "started":
             self.ended(self._frames[number], frame.status, iso(frame.ended_at or None), failure_text(frame.failure))
 

@@ -169,8 +169,8 @@ class ProcessTold(Part, frozen=True):
     """The diagram with the way taken, as SVG."""
 
 
-class Frame(Part, frozen=True):
-    """One execution of a handler."""
+class Frame(Part, frozen=True, omit_defaults=True):
+    """One execution of a handler. Entries of before entry version 5 do not say the last four."""
 
     of: str
     where: str
@@ -180,6 +180,10 @@ class Frame(Part, frozen=True):
     ended_at: str | None
     outcome: str
     error: str
+    definition: str = ""
+    hash_in: str = ""
+    hash_out: str = ""
+    flags: dict[str, str | bool | int] = {}
 
 
 class Act(Part, frozen=True):

@@ -34,6 +34,8 @@ class InstanceReport(ChainReport):
         self._watches: dict[int, e.Armed] = {}
         self._verbs: dict[int, str] = {}
         self._jobs: dict[int, int] = {}
+        self._done: int | None = None
+        """The frame that completed last: the flags written next are its own."""
         self._head = b""
         self._envelope: Any = None
         for moment in chronicle.moments():
@@ -101,9 +103,17 @@ class InstanceReport(ChainReport):
                 self._verbs[entry.number] = entry.verb
             case e.JobStarted():
                 verb = self._verbs.get(entry.number, "")
-                self._jobs[entry.number] = self.framed(where, verb, entry.attempt, moment.at)
+                self._jobs[entry.number] = self.framed(
+                    where, verb, entry.attempt, moment.at, entry.definition, entry.head
+                )  # fmt: skip
             case e.JobCompleted():
+                self._done = self._jobs.get(entry.number)
+                if self._done is not None:
+                    self.brought(self._done, hash_out=hash_text(entry.head))
                 self._job(moment, "completed")
+            case e.FlagsWritten() if self._done is not None and self.frames[self._done].verb == entry.verb:
+                self.brought(self._done, flags=dict(entry.flags))
+                self._done = None
             case e.JobFailed():
                 self._job(moment, "failed", failure_text(entry.failure))
             case e.JobDiscarded():

@@ -138,13 +138,22 @@ class ChainReport:
                 reason=getattr(entry, "reason", ""), by=moment.record.principal,
             )  # fmt: skip
 
-    def framed(self, where: str, verb: str, attempt: int, started_at: str | None) -> int:
+    def framed(
+        self, where: str, verb: str, attempt: int, started_at: str | None, definition: bytes = b"",
+        hash_in: bytes = b"",
+    ) -> int:  # fmt: skip
         """A handler began; the place of its frame."""
         self.frames.append(Frame(
             of=self.chronicle.id, where=where, verb=verb, attempt=attempt, started_at=started_at, ended_at=None,
-            outcome="started", error="",
+            outcome="started", error="", definition=hash_text(definition) if definition else "",
+            hash_in=hash_text(hash_in) if hash_in else "",
         ))  # fmt: skip
         return len(self.frames) - 1
+
+    def brought(self, place: int, **told: Any) -> None:
+        """What an execution brought; nothing of one whose beginning does not say what came in."""
+        if self.frames[place].hash_in:
+            self.frames[place] = replace(self.frames[place], **told)
 
     def ended(self, place: int, outcome: str, at: str | None, error: str) -> None:
         self.frames[place] = replace(self.frames[place], outcome=outcome, ended_at=at, error=error)

@@ -204,9 +204,9 @@ class Documents:
         following = cursor_of(scope, found[-1].number) if len(found) == limit else None
         return Page([item_view(each.id, each.row) for each in found], following)
 
-    async def content(self, id: str, version: int | None = None) -> ContentView:
+    async def content(self, id: str, version: int | None = None, *, what: str = "data") -> ContentView:
         """The data and the extracted fields of a version. The journal keeps who read them before they are given."""
-        aggregate, found = await self._reading(id, version, "data")
+        aggregate, found = await self._reading(id, version, what)
         details, data, extracted, note = await self._store.values(
             aggregate.id, (found.details, found.data, found.extracted, found.note)
         )
@@ -230,6 +230,11 @@ class Documents:
         content = self._runtime.blobs.read(self._origin.tenant, blob.hash, digests)
         named = ContentView(id_text(aggregate.id), found.number, details["name"] if details else "")
         return named, BlobView(digest_text(blob.hash), blob.size, blob.media_type), content
+
+    async def purpose(self, id: str, verb: str) -> str:
+        """What a verb reads content for: the scan of a type may before anybody else."""
+        type = self._runtime.catalogue.documents.get((await self._read(id)).state.type)
+        return "scan" if type is not None and type.scan == verb else "reference"
 
     async def check_link(self, id: str, version: int) -> None:
         """Refuse a link that would open nothing; making one is an event."""

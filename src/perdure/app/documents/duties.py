@@ -17,6 +17,7 @@ from perdure.sources import SECOND, Id, Micros, id_text
 from perdure.work.ports import JobFound, TimerFound
 
 if TYPE_CHECKING:
+    from perdure.app.documents.checks import VersionChecks
     from perdure.app.runtime import Runtime
 
 KIND = DocumentMachine.kind
@@ -30,6 +31,7 @@ class DocumentDuties:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self.submissions = SubmissionChecks(runtime.blobs)
+        self.checks: VersionChecks | None = None
 
     async def fire(self, timer: TimerFound) -> None:
         """A validity ended, or the time that data is kept."""

@@ -29,14 +29,29 @@ class DocumentDesk(Desk):
         """The catalogue of rejection reasons."""
         return (await self._performer.ask(operations.list_rejection_reasons, Nothing())).items
 
-    async def create(self, type: str, subject: str = "", *, idempotency_key: str = "", **content: Any) -> DocumentView:
-        """Create a document; `content` is that of its first version, as in `receive`."""
-        request = operations.CreateDocument(type=type, subject=subject, **content)
+    async def create(
+        self, type: str, subject: str = "", *, data: dict[str, Any] | None = None, blob: str = "", media_type: str = "",
+        name: str = "", source: str = "upload", source_ref: str = "", valid_from: str = "", valid_to: str = "",
+        correlation_id: str = "", parent: str = "", idempotency_key: str = "",
+    ) -> DocumentView:  # fmt: skip
+        """Create a document, with a first version where data or an uploaded blob is given."""
+        request = operations.CreateDocument(
+            type=type, subject=subject, parent=parent, data=data, blob=blob, media_type=media_type, name=name,
+            source=source, source_ref=source_ref, valid_from=valid_from, valid_to=valid_to,
+            correlation_id=correlation_id,
+        )  # fmt: skip
         return await self._performer.ask(operations.create_document, request, key=idempotency_key)
 
-    async def receive(self, id: str, *, idempotency_key: str = "", **content: Any) -> DocumentView:
-        """Add a version: `data`, a `blob` that was uploaded, or both; `name`, `valid_from`, `valid_to`, `source`."""
-        request = operations.ReceiveVersion(id=id, **content)
+    async def receive(
+        self, id: str, *, data: dict[str, Any] | None = None, blob: str = "", media_type: str = "", name: str = "",
+        source: str = "upload", source_ref: str = "", valid_from: str = "", valid_to: str = "",
+        correlation_id: str = "", idempotency_key: str = "",
+    ) -> DocumentView:  # fmt: skip
+        """Add a version: `data`, a `blob` that was uploaded, or both."""
+        request = operations.ReceiveVersion(
+            id=id, data=data, blob=blob, media_type=media_type, name=name, source=source, source_ref=source_ref,
+            valid_from=valid_from, valid_to=valid_to, correlation_id=correlation_id,
+        )  # fmt: skip
         return await self._performer.ask(operations.receive_version, request, key=idempotency_key)
 
     async def get(self, id: str) -> DocumentView:

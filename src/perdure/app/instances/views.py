@@ -10,10 +10,11 @@ from msgspec.structs import replace
 from perdure.app.calls.views import CarrierView, ErrorView, EventView, IncidentView
 from perdure.app.instances.history_cache import InstanceHistory
 from perdure.app.override_views import OverrideView, override_views
+from perdure.app.progress_text import counted
 from perdure.app.runbooks.usage_views import UsageView, usage_view
 from perdure.app.tasks.views import TaskView, of_task
 from perdure.bpmn.machine.human_tasks import seen_in
-from perdure.bpmn.machine.state import Instance, Node, Watch
+from perdure.bpmn.machine.state import ENDED, Instance, Node, Watch
 from perdure.bpmn.machine.state_templates import standing
 from perdure.bpmn.machine.transition_cache import samples
 from perdure.journal import Record
@@ -163,18 +164,19 @@ def _look(state: Instance, definition: Definition, past: InstanceHistory) -> Loo
     )  # fmt: skip
 
 
-def carrier_view(aggregate: Aggregate, definition: Definition, past: InstanceHistory) -> CarrierView:
+def carrier_view(aggregate: Aggregate, definition: Definition, past: InstanceHistory, engine: str) -> CarrierView:
     state: Instance = aggregate.state
     return CarrierView(
         state.process, state.process_version, definition.digest, id_text(aggregate.id), state.status,
         progress_of(state, definition, past, waits_of(state, definition)), list(past.verbs), incidents_of(state),
+        engine,
     )  # fmt: skip
 
 
 def progress_of(state: Instance, definition: Definition, past: InstanceHistory, waits: list[WaitView]) -> str:
     """`3 of 5 steps complete, waiting for document upload`."""
     done, status = len(definition.steps.intersection(past.elements)), state.status
-    text = f"{done} of {len(definition.steps)} steps complete"
+    text = counted(done, len(definition.steps), is_ended=status in ENDED)
     if status == "active" and waits:
         waiting = dict.fromkeys([wait.text.removeprefix("wait for ") for wait in waits])
         return f"{text}, waiting for {', '.join(waiting)}"

@@ -10,7 +10,7 @@ from perdure.app.lists.parked_calls import CarriedCallError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
-from perdure.runbooks.machine.state import Pin
+from perdure.runbooks.machine.state import Pin, Step
 from perdure.sources import Sources
 from perdure.store.ports import Driver
 from perdure.store.store import Store
@@ -20,11 +20,15 @@ def views_from_store(driver: Driver, sources: Sources, origin: Origin) -> CallVi
     """Makes views of the calls of an open store; one that a process carries raises CarriedCallError."""
     store = Store(driver, sources)
     kernel = Kernel(store, {RunbookMachine.kind: RunbookMachine()}, sources)
-    return CallViews(kernel, store, origin, _carrier, _no_sentence)
+    return CallViews(kernel, store, origin, _carrier, _no_sentence, _no_mode)
 
 
 async def _carrier(call: Aggregate, step: int, pin: Pin) -> CarrierView:
     raise CarriedCallError(pin.process)
+
+
+def _no_mode(step: Step) -> str:
+    return ""
 
 
 def _no_sentence(verb: str, version: int, args: Any) -> str:

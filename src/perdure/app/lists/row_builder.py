@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from perdure.app.calls.views import CarrierView, waiting_view
+from perdure.app.calls.views import CarrierView, step_progress, waiting_view
 from perdure.app.instances.views import InstanceView
 from perdure.app.lists.list_rows import InstanceRow, RunbookRow
 from perdure.app.processes.processes import Views
@@ -52,7 +52,8 @@ class Rows:
         waits = [wait for each in steps if (wait := wait_text(each))]
         case = state.course.case if state.course is not None else state.draft.case if state.draft is not None else ""
         row = RunbookRow(
-            id_text(aggregate.id), state.status, case, await self.title(aggregate), brief(steps),
+            id_text(aggregate.id), state.status, case, await self.title(aggregate),
+            brief(steps, is_ended=bool(state.ended_at)),
             "" if is_plan(state) else state.steps[0].verb, len(counted),
             sum(each.state == "completed" for each in counted), waits[:WAITS_TOLD], iso(state.started_at),
             iso(state.ended_at or None), state.principal, aggregate.version,
@@ -114,7 +115,7 @@ def _step(aggregate: Aggregate, number: int, step: Step, carrier: CarrierView | 
     if step.links is not None:
         return step_view(aggregate, number, None, None, None, carrier)
     waiting = waiting_view(aggregate.id, step, carrier, number)
-    progress = step.progress or (carrier.progress if carrier is not None else "")
+    progress = step_progress(step, carrier)
     return StepView(step.verb, number, step.verb, step.status, waiting_for=waiting, carrier=carrier, progress=progress)
 
 

@@ -159,7 +159,8 @@ async def retry_call(context: Context, request: RetryCall) -> CallView | Instanc
 async def resolve_call(context: Context, request: ResolveCall) -> CallView | InstanceView:
     """End by hand what an incident stopped, with a result or an error."""
     perdure = context.perdure
-    await check_added(perdure, context.principal, await perdure.data_verbs.of_id(request.id), request.result)
+    aggregate = await context.runtime.kernel.read(parse_id(request.id), context.origin)
+    await check_added(perdure, context.principal, await perdure.data_verbs.answered(aggregate), request.result)
     return await operator_interventions.resolve(context, request.id, request.result, request.error, request.reason)
 
 

@@ -356,6 +356,9 @@ async def migrate_instance_back(context: Context, request: MigrateBack) -> Migra
     """Undo the last migration by the inverse of its mapping."""
     engine = context.runtime.engine
     engine.capabilities.require("migrate", "migrate back", request.id)
+    if context.is_narrow:
+        plan = await engine.migrate_back(request.id, context.origin, reason=request.reason, dry_run=True)
+        context.check_all("instance.migrate", await context.perdure.processes.verbs(plan.process, plan.version))
     return await engine.migrate_back(request.id, context.origin, reason=request.reason, dry_run=request.dry_run)
 
 

@@ -5,6 +5,7 @@ A model names verbs and never handlers: the handler of a verb is bound by the pr
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Literal
 
 import msgspec
@@ -13,10 +14,11 @@ from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.request_fields import Name, Nothing, Number
 from perdure.app.operations.verb_scopes import DISCOVERED, NO_VERB, REDACTED, VERBS_OF_PROCESS, VERBS_OF_VERSION
-from perdure.app.processes.model_review import DeployedView, RefusedModelError, Review
+from perdure.app.processes.model_review import DeployedView, Proposed, RefusedModelError, Review
 from perdure.app.processes.views import ReviewedProcess
 from perdure.app.runbooks.confirmation import check_deployment
 from perdure.engine import ProcessVersion
+from perdure.errors import RejectedError
 
 TAG = "processes"
 
@@ -108,11 +110,21 @@ async def deploy_process(context: Context, request: DeployModel) -> DeployedView
     """
     processes = context.perdure.processes
     proposed = await processes.propose(request.xml, process=request.process, profile=request.profile)
-    context.check_all("process.deploy", proposed.verbs)
+    if context.is_narrow:
+        context.check_all("process.deploy", [*proposed.verbs, *await _verbs_before(context, proposed)])
     if proposed.problems:
         raise RefusedModelError(proposed)
     await check_deployment(context, proposed, request.confirm, request.phrase)
     return await processes.enter(proposed)
+
+
+async def _verbs_before(context: Context, proposed: Proposed) -> list[str]:
+    """The verbs of the versions that a model would replace: whoever starts or calls their process gets the new one."""
+    processes, found = context.perdure.processes, list[str]()
+    for each in proposed.judged:
+        with suppress(RejectedError):  # it is new
+            found += await processes.verbs_of_all(each.deployed.process.id)
+    return found
 
 
 @operation(

@@ -281,9 +281,10 @@ class Views:
         try:
             aggregate = await self._instances.read(id, Origin(call.tenant))
             definition = await self._instances.loaded(aggregate)
-            view = carrier_view(aggregate, definition, await self._pasts.of(aggregate))
+            view = carrier_view(aggregate, definition, await self._pasts.of(aggregate), self._runtime.engine.name)
         except RejectedError:
-            return CarrierView(pin.process, pin.version, digest, "", "starting", "starting")
+            engine = self._runtime.engine.name
+            return CarrierView(pin.process, pin.version, digest, "", "starting", "starting", engine=engine)
         except QuarantinedError as error:
             return damaged_carrier(CarrierView(pin.process, pin.version, digest, id_text(id), "", ""), error)
         return damaged_carrier(view, self._runtime.store.set_aside.find(id))

@@ -25,7 +25,7 @@ async def check_answer(
     if not principal.is_person and await perdure.waits.is_proposed(key, wait):
         raise for_people(key)
     if adds(result):
-        await check_added(perdure, principal, await perdure.data_verbs.under_key(key, verb), result)
+        await check_added(perdure, principal, await perdure.data_verbs.answered_under(key, verb), result)
 
 
 def for_people(key: str) -> RejectedError:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from perdure.app.calls.call_journal import read
+from perdure.app.execution_mode import modes_of
 from perdure.app.processes.processes import Views
 from perdure.app.quarantine_views import quarantined
 from perdure.app.runbooks.open_proposal import proposal_of
@@ -40,6 +41,7 @@ class RunbookViews:
         self._conductor = runtime.conductor
         self._origin = origin
         self._instances = instances
+        self._mode = modes_of(runtime.catalogue)
 
     async def ask(self, id: str, command: c.Command) -> RunbookView:
         answer = await self._runtime.kernel.ask(KIND, parse_id(id), self._origin, Prepared(command))
@@ -88,6 +90,7 @@ class RunbookViews:
         carrier = await self._instances.carrier(aggregate, number, step.carrier) if step.carrier is not None else None
         proposal = await proposal_of(self._runtime.store, aggregate, step)
         view = step_view(aggregate, number, plan, args, result, carrier, proposal)
+        view = msgspec.structs.replace(view, mode=self._mode(step))
         verb = self._runtime.catalogue.find(step.verb, step.version) if step.verb and args is not None else None
         return view if verb is None else msgspec.structs.replace(view, sentence=verb.sentence(args) or view.sentence)
 

@@ -15,13 +15,15 @@ from perdure.app.calls.views import (
     WaitingFor,
     attempt_view,
     error_view,
+    step_progress,
     waiting_view,
 )
 from perdure.app.override_views import OverrideView, override_views
+from perdure.app.progress_text import counted
 from perdure.app.runbooks.usage_views import UsageView, usage_view
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.executor.agent_proposal import Proposal
-from perdure.runbooks.machine.state import Course, Runbook, Step, links_of
+from perdure.runbooks.machine.state import ENDED, Course, Runbook, Step, links_of
 from perdure.runbooks.plan import Plan, StepPlan
 from perdure.sources import Id, id_text, iso
 
@@ -57,6 +59,10 @@ class StepView(msgspec.Struct, frozen=True, omit_defaults=True):
     ended_at: str | None = None
     usage: UsageView | None = None
     proposal: Proposal | None = None
+    reported: str = ""
+    """What somebody last posted about it, while it goes on."""
+    mode: str = ""
+    """How it is carried: `sync`, `durable` or `human_gate`."""
 
 
 class RunbookView(msgspec.Struct, frozen=True):
@@ -168,10 +174,10 @@ def step_view(
         attempt_view(step), [name_of(state, each) for each in _needed(step)],
         [name_of(state, each) for each in links.after],
         {name_of(state, choice): side for choice, side in links.sides},
-        step.progress or (carrier.progress if carrier is not None else ""), links.side, links.gate, links.on_failure,
+        step_progress(step, carrier), links.side, links.gate, links.on_failure,
         step.flags, name_of(state, links.undoes) if links.undoes else "",
         dict(plan.provenance) if plan is not None else {}, iso(links.begun_at or None), iso(links.ended_at or None),
-        usage_view(step.spent), proposal,
+        usage_view(step.spent), proposal, reported=step.progress if step.status not in ENDED else "",
     )  # fmt: skip
 
 
@@ -187,7 +193,8 @@ def name_of(state: Runbook, number: int) -> str:
 def runbook_view(aggregate: Aggregate, course: Course, steps: list[StepView], pack: Any) -> RunbookView:
     state: Runbook = aggregate.state
     return RunbookView(
-        id_text(aggregate.id), state.status, course.case, steps, brief(steps), "sha256:" + course.plan.hex(),
+        id_text(aggregate.id), state.status, course.case, steps, brief(steps, is_ended=bool(state.ended_at)),
+        "sha256:" + course.plan.hex(),
         len(course.fragments), aggregate.version, course.is_sealed, iso(state.started_at),
         iso(state.ended_at or None), aggregate.tenant, state.principal,
         msgspec.to_builtins(pack) if pack is not None else None, iso(state.erased_at or None), usage_view(state.spent),
@@ -200,20 +207,23 @@ def damaged_runbook(id: Id, tenant: str) -> RunbookView:
     return RunbookView(id_text(id), "", "", [], "", "", 0, 0, False, None, None, tenant, "")
 
 
-def brief(steps: list[StepView]) -> str:
+def brief(steps: list[StepView], *, is_ended: bool = False) -> str:
     """How far it has come, in a line: "3 of 5 steps complete, waiting for document upload"."""
-    counted = [each for each in steps if each.verb and each.state not in ("skipped", "cancelled")]
-    done = sum(each.state == "completed" for each in counted)
-    parts = [f"{done} of {len(counted)} {'step' if len(counted) == 1 else 'steps'} complete"]
-    failed = [each.name for each in counted if each.state == "failed"]
+    asked = [each for each in steps if each.verb and each.state not in ("skipped", "cancelled")]
+    done = sum(each.state == "completed" for each in asked)
+    parts = [counted(done, len(asked), is_ended=is_ended)]
+    failed = [each.name for each in asked if each.state == "failed"]
     if failed:
         parts.append(f"failed: {', '.join(failed[:MAX_WAITS_TOLD])}{_more(failed)}")
-    running = sum(each.state in ("running", "ready") for each in counted)
+    running = sum(each.state in ("running", "ready") for each in asked)
     if running:
         parts.append(f"{running} running")
     waits = [wait for each in steps if (wait := wait_text(each))]
     if waits:
         parts.append(f"waiting for {' and '.join(waits[:MAX_WAITS_TOLD])}{_more(waits)}")
+    reports = [f"{each.name}: {each.reported}" for each in asked if each.reported]
+    if reports:
+        parts.append(f"reported: {'; '.join(reports[:MAX_WAITS_TOLD])}{_more(reports)}")
     return ", ".join(parts)
 
 
@@ -222,8 +232,17 @@ def _more(listed: list[str]) -> str:
 
 
 def detailed(steps: list[StepView]) -> str:
-    """A line for each step."""
-    return "\n".join(f"{each.number}. {each.sentence or each.name}: {state_text(each)}" for each in steps)
+    """A line for each step; below one that a process carries, a line for each sub-verb and for what is awaited."""
+    return "\n".join(line for each in steps for line in _lines(each))
+
+
+def _lines(step: StepView) -> list[str]:
+    lines = [f"{step.number}. {step.sentence or step.name}: {state_text(step)}"]
+    if step.carrier is not None:
+        lines += [f"   {verb}: completed" for verb in step.carrier.completed]
+        _, waits, awaited = step.carrier.progress.partition("waiting for ")
+        lines += [f"   waiting for {awaited}"] if waits and step.state == "parked" else []
+    return lines
 
 
 def state_text(step: StepView) -> str:
@@ -252,10 +271,10 @@ def wait_text(step: StepView) -> str:
             return f"the escalation {waiting.verb}"
         case "retry":
             return f"another attempt of {step.name}"
-        case "process" if step.progress:
-            return step.progress.rpartition("waiting for ")[2]
+        case "process" if "waiting for " in waiting.text:
+            return waiting.text.rpartition("waiting for ")[2]
         case _:
-            return step.progress or step.name.replace("_", " ").replace("-", " ")
+            return step.name.replace("_", " ").replace("-", " ")
 
 
 def plan_view(plan: Plan, dry: Any) -> PlanView:

@@ -22,6 +22,11 @@ class Binding(msgspec.Struct, frozen=True, kw_only=True):
     effects: Literal["none", "store", "external"] = "external"
     redelivery: Literal["rerun", "incident"] = "rerun"
 
+    @property
+    def definition(self) -> bytes:
+        """The content hash of the verb's definition, raw; empty when none was pinned."""
+        return bytes.fromhex(self.hash.removeprefix("sha256:"))
+
 
 class Deployed(msgspec.Struct, frozen=True, kw_only=True):
     """One process with what it refers to, and the contract of the verb it carries. Its JSON is what is stored."""

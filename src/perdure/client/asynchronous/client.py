@@ -9,6 +9,7 @@ import msgspec
 
 from perdure.app.calls.views import CallView, EventView, ReceiptView
 from perdure.app.facade.calls import MAX_LISTED, CallDesk
+from perdure.app.facade.documents import DocumentDesk
 from perdure.app.facade.lists import Listing
 from perdure.app.facade.messages import MessageDesk
 from perdure.app.facade.performer import pages
@@ -60,6 +61,7 @@ class AsyncClient(CallDesk, MessageDesk):
         self.instances = InstanceDesk(self._performer)
         self.tasks = TaskDesk(self._performer)
         self.listing = Listing(self._performer)
+        self.documents = DocumentDesk(self._performer)
         self.feed = Feed(self._performer)
         self.access = AccessDesk(self._performer)
         self.verbs = VerbDesk(self._performer)

@@ -129,7 +129,7 @@ def read(id: bytes, state: Document, command: c.RecordRead, origin: Origin, now:
     found = _version("read", id, state, command.number)
     if isinstance(found, Rejection):
         return found
-    if not found.is_readable:
+    if not found.is_readable and not (command.what == "scan" and found.scan == "waiting"):
         fact = "its scan refused it" if found.scan == "refused" else "its scan is not done yet"
         return _refused("blocked", "read", id, fact, "Nobody may read it before.")
     return Decision((e.ContentRead(command.number, command.what, now, origin.principal),), "read")

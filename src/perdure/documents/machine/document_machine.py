@@ -17,8 +17,11 @@ from perdure.durations import later
 from perdure.errors import InvariantBroken, Rejection
 from perdure.identifiers import id_text
 from perdure.journal import BlobRow, Decision, DocumentRow, Notice, Origin, RecordCodec, Rows, TimerRow, read_form
+from perdure.journal.notice_routes import PREFIX, StepRoute
 
 EXPIRY, RETENTION = "expiry", "retention"
+ARRIVED = "document_arrived"
+"""The kind of the notice that a verb is to check a version."""
 
 
 class DocumentMachine:
@@ -78,7 +81,16 @@ class DocumentMachine:
         return Rows(timers=_timers(state), documents=(row,), blobs=tuple(BlobRow(hash) for hash in hashes))
 
     def notices(self, id: bytes, state: Document, entries: tuple[e.DocumentEntry, ...]) -> tuple[Notice, ...]:
-        return ()
+        checked = [
+            each.number
+            for each in entries
+            if (isinstance(each, e.VersionReceived) and (each.is_scanned or each.is_extracted))
+            or (isinstance(each, e.BlobScanned) and each.is_clean)
+        ]
+        return tuple(
+            Notice(f"{PREFIX}{id_text(id)}/check/{number}/{state.changes}", ARRIVED, StepRoute(number))
+            for number in checked
+        )
 
     def encode(self, state: Document) -> bytes:
         return self._encoder.encode(state)

@@ -52,7 +52,9 @@ class InstanceRecovery:
         definition = await self._instances.loaded(aggregate)
         node = aggregate.state.nodes.get(step)
         binding = definition.binding(definition.type_of(node)) if node is not None else None
-        return binding is not None and self._instances.conductor.serves(binding.verb, binding.version) is not None
+        if binding is None:
+            return False
+        return self._instances.conductor.serves(binding.verb, binding.version, binding.definition) is not None
 
     async def heal(self, id: Id, step: int, tenant: str) -> bool:
         origin = Origin(tenant, PLATFORM)

@@ -25,8 +25,9 @@ from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
 from perdure.kernel.ports import Attachments, IndexRow
-from perdure.payload import Cargo, digest, parse
+from perdure.payload import Cargo, digest, digest_text, parse
 from perdure.runbooks.executor.agent_policy import AgentPolicy, carried, propose
+from perdure.runbooks.executor.pinned_verbs import PinnedVerbs
 from perdure.runbooks.executor.plan_cache import PlanCache
 from perdure.runbooks.executor.plan_decisions import Decisions
 from perdure.runbooks.executor.plan_executor import PlanExecutor
@@ -51,6 +52,9 @@ from perdure.work.verb_router import Bound, Produced, Router
 KIND = RunbookMachine.kind
 MAX_ENTITY_CONFLICTS = 20
 MAX_SERVED = 10_000
+BRING_BACK = (
+    "Bring its definition and handler back, then `perdure incidents retry`; or `perdure incidents resolve`."
+)  # fmt: skip
 
 Claim = Callable[[Aggregate, Sequence[int]], Awaitable[None]]
 Carry = Callable[[Verb, Origin], Awaitable[Pin]]
@@ -75,7 +79,8 @@ class CallExecutor:
         self._hashes: dict[str, bytes] = {}
         self._turns = KeyedLock()
         self._claims: list[Claim] = []
-        self._served: dict[tuple[str, int | None], Verb | None] = {}
+        self._served: dict[tuple[str, int | None, bytes], Verb | None] = {}
+        self.texts = PinnedVerbs(catalogue)
         self._carry: Carry | None = None
         self.documents = PlanCache(store)
         self.launcher = Launcher(self, self.documents, sources)
@@ -261,17 +266,29 @@ class CallExecutor:
             known = self._hashes[verb.content_hash] = bytes.fromhex(verb.content_hash.removeprefix("sha256:"))
         return known
 
-    def serves(self, name: str, version: int | None = None) -> Verb | None:
-        """The verb, when this process has it and what it needs to run."""
-        known: Any = self._served.get((name, version), self)
+    def serves(self, name: str, version: int | None = None, definition: bytes = b"") -> Verb | None:
+        """The verb with the text that work is pinned to, when this process has it and what it needs to run."""
+        known: Any = self._served.get((name, version, definition), self)
         if known is self:
-            verb = self.catalogue.find(name, version)
+            verb = self.texts.find(name, version, definition)
             known = verb if verb is not None and self.router.can_run(verb) else None
             if len(self._served) >= MAX_SERVED:
                 self._served.clear()
-            self._served[(name, version)] = known
+            self._served[(name, version, definition)] = known
         found: Verb | None = known
         return found
+
+    async def learn_texts(self) -> list[bytes]:
+        """Read texts that the store keeps beside those loaded here; the hashes of all that it keeps."""
+        texts = await self.store.definition_texts()
+        wanted = self.texts.wanted(texts)
+        for hash in wanted:
+            body = await self.store.definition_body(hash)
+            if body is not None:
+                self.texts.learn(hash, body)
+        if wanted:
+            self._served.clear()
+        return [hash for hash, _, _ in texts]
 
     def lend(self, verb: str, function: Any) -> None:
         """Let a function run a verb in place of its handler; None gives it back."""
@@ -394,7 +411,7 @@ class CallExecutor:
         state: Runbook = aggregate.state
         current = state.steps[step - 1]
         origin = Origin(aggregate.tenant, state.principal, state.trace, behind=state.behind)
-        verb = self.serves(current.verb, current.version)
+        verb = self.serves(current.verb, current.version, current.definition)
         try:
             if not self.lease.is_sure and not await self._holds(worker):
                 return  # paused past the lease: another worker has the step, and the handler does not begin here
@@ -522,10 +539,8 @@ class CallExecutor:
 
     async def raise_missing(self, id: Id, step: int, tenant: str, current: Step) -> None:
         """A call whose verb or handler is gone must be seen by a person."""
-        text = (
-            f"The verb '{current.verb}' version {current.version} this call was made with is not available any more. "
-            "Bring its definition and handler back, then `perdure incidents retry`; or `perdure incidents resolve`."
-        )
+        what = f"The verb '{current.verb}' version {current.version} this call was made with"
+        text = f"{missing_text(self.catalogue, what, current.verb, current.version, current.definition)} {BRING_BACK}"
         await self.kernel.ask(
             KIND, id, Origin(tenant, "perdure"), Prepared(c.RaiseIncident(step, "definition.missing", text))
         )
@@ -570,6 +585,17 @@ def _is_under_way(step: Step, started: e.AttemptStarted) -> bool:
     """Whether an attempt is still to be made: a later command of the same commit may have ended it."""
     frame = step.frame
     return step.status == "running" and frame is not None and frame.attempt == started.attempt
+
+
+def missing_text(catalogue: Catalogue, what: str, name: str, version: int, definition: bytes) -> str:
+    """Why work cannot be served: nothing is loaded, or another text and not the one it is pinned to."""
+    loaded = catalogue.find(name, version)
+    if loaded is None or not definition or loaded.content_hash == digest_text(definition):
+        return f"{what} is not available any more."
+    return (
+        f"{what} has the text {digest_text(definition)}; loaded is another text, {loaded.content_hash}, and no worker "
+        "has the old one with a handler for it."
+    )
 
 
 def _without_handler(verb: Verb) -> Rejection:

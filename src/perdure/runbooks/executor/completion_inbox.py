@@ -187,7 +187,7 @@ class Inbox:
         if found.step <= len(aggregate.state.steps):
             known = await plans.foresee(aggregate, found.step)
             step: Step = aggregate.state.steps[found.step - 1]
-            verb = self._conductor.catalogue.find(step.verb, step.version)
+            verb = self._conductor.texts.find(step.verb, step.version, step.definition)
             if verb is not None and verb.execution.decision and completion.status == "completed":
                 data, decision = decision_in(completion.result)
                 brought = Attachments()
@@ -263,7 +263,7 @@ class Inbox:
             who = Person(origin.principal, origin.groups, completion.override, origin.behind)
             if refused := refusal(step, place, who, id_text(aggregate.id)):
                 return refused
-            verb = self._conductor.catalogue.find(step.verb, step.version)
+            verb = self._conductor.texts.find(step.verb, step.version, step.definition)
             if verb is None:
                 return Rejection(
                     "blocked", "complete", "call", id_text(aggregate.id),

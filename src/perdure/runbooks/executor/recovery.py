@@ -42,6 +42,8 @@ MISSING = "definition.missing"
 
 Deliver = Callable[[str, str, str, Id], Awaitable[bool]]
 """Acts on a notice (tenant, message id, kind, aggregate); False when it has to wait."""
+Ended = Callable[[str, str, Aggregate], Awaitable[bool]]
+"""Is told of a call that has ended, under the id of its notice."""
 
 
 def _nothing() -> None:
@@ -57,11 +59,14 @@ class Recovery:
         self._store = conductor.store
         self._sources = sources
         self._served: dict[int, Verb | None] = {}
+        self._serving: list[int] = []
+        """The definitions this process says it can run."""
         self._idle_jobs: set[tuple[bytes, int]] = set()
         self._taken_over: dict[tuple[bytes, int], str] = {}
         self._next_job: tuple[bytes, int] = (b"", 0)
         self._others: dict[str, Duties] = {}
         self._deliveries: dict[str, Deliver] = {}
+        self._parents: dict[str, Ended] = {}
         self.wake: Callable[[], None] = _nothing
         """Called when there is something to take over or to deliver."""
         self._kernel.hear((e.Escalated, e.StepReady), self._on_due)
@@ -81,6 +86,10 @@ class Recovery:
     def receive(self, kinds: Iterable[str], deliver: Deliver) -> None:
         """Hand notices of these kinds to someone else."""
         self._deliveries.update(dict.fromkeys(kinds, deliver))
+
+    def adopt(self, parent: str, ended: Ended) -> None:
+        """Tell someone else of the end of calls whose parent begins with a word."""
+        self._parents[parent] = ended
 
     async def _other(self, id: Id, origin: Origin) -> Duties | None:
         """Who looks after an aggregate; None when it is a call."""
@@ -165,7 +174,7 @@ class Recovery:
     async def _serves(self, id: Id, step: int, origin: Origin) -> Verb | None:
         """The verb of a job, when this process can run it under the same name and version."""
         current = (await self._kernel.recall(id, origin, has_step(step))).state.steps[step - 1]
-        return self._conductor.serves(current.verb, current.version)
+        return self._conductor.serves(current.verb, current.version, current.definition)
 
     async def deliver(self) -> int:
         """Messages between aggregates. Returns how many were acted on; the others wait and hold nobody up."""
@@ -259,13 +268,15 @@ class Recovery:
         origin = Origin(tenant, PLATFORM)
         child = await self._kernel.read(aggregate, origin)
         state: Runbook = child.state
+        if (ended := self._parents.get(state.parent.partition(":")[0])) is not None:
+            return await ended(tenant, message_id, child)
         tokens = await self._store.find_tokens(tenant, state.parent)
         waiting = next((token for token in tokens if token.status == WAITING), None)
         if waiting is None:
             await self._settle(tenant, message_id)
             return True
         asked = (await self._kernel.read(waiting.aggregate, origin)).state.steps[waiting.step - 1]
-        verb = self._conductor.catalogue.find(asked.verb, asked.version)
+        verb = self._conductor.texts.find(asked.verb, asked.version, asked.definition)
         if verb is None:
             return False  # who has the verb can tell whether the result fits it
         brought = Attachments(settles=(tenant, message_id))
@@ -316,9 +327,10 @@ class Recovery:
         await self._store.erase_around(origin.tenant, id, is_recent=origin.principal != PLATFORM)
         return answer
 
-    async def publish_definitions(self) -> None:
-        """Keep every loaded definition by its hash, and say which of them this process can run."""
-        known = {bytes(row[0]) for row in await self._store.definitions()}
+    async def publish_definitions(self, *, serves: bool = True) -> None:
+        """Keep every loaded definition by its hash, and say which of them this process can run, if it `serves`."""
+        known = set(await self._conductor.learn_texts())
+        self._served.clear()
         served = []
         for verb in self._conductor.catalogue.every_version():
             hash = self._conductor.definition(verb)
@@ -327,16 +339,21 @@ class Recovery:
                 await self._store.add_definition(hash, short(hash), verb.name, verb.version, body)
             if self._conductor.router.can_run(verb):
                 served.append(short(hash))
-        await self._store.serve(self._conductor.lease.number, served)
+        self._serving = served
+        if serves:
+            await self._store.serve(self._conductor.lease.number, served)
 
     async def check_definitions(self) -> int:
         """Calls that wait for a definition no live worker has become incidents. Returns how many.
 
-        A verb whose text changed but whose name and version are loaded still serves its older calls.
+        A definition whose text the store keeps and whose handler is here is served by this process from now on.
         """
-        raised = 0
-        for definition, name, version in await self._store.unserved():
-            if self._conductor.serves(name, version) is not None:
+        raised, unserved = 0, await self._store.unserved()
+        if not unserved:
+            return 0
+        await self._learn(unserved)
+        for definition, _, _ in unserved:
+            if definition in self._serving:
                 continue
             after = 0
             while page := await self._store.parked_by_definition(definition, after, PAGE):
@@ -347,6 +364,20 @@ class Recovery:
                 raised += await self._raise_missing(id, step, tenant)
         return raised
 
+    async def _learn(self, unserved: Iterable[tuple[int, str, int]]) -> None:
+        """Say of definitions that nobody serves which of them this process can run after all."""
+        await self._conductor.learn_texts()
+        found = [
+            definition
+            for definition, name, version in unserved
+            if (verb := self._conductor.texts.find_short(name, version, definition)) is not None
+            and self._conductor.router.can_run(verb)
+        ]
+        if found:
+            self._served.clear()
+            self._serving = list(dict.fromkeys([*self._serving, *found]))
+            await self._store.serve(self._conductor.lease.number, self._serving)
+
     async def _raise_missing(self, id: Id, step: int, tenant: str) -> bool:
         try:
             if (other := await self._other(id, Origin(tenant))) is not None:
@@ -355,8 +386,7 @@ class Recovery:
         except (RejectedError, QuarantinedError):
             return False
         current = aggregate.state.steps[step - 1]
-        verb = self._conductor.catalogue.find(current.verb, current.version)
-        if current.incident is not None or (verb is not None and self._conductor.router.can_run(verb)):
+        if current.incident is not None or self._conductor.serves(current.verb, current.version, current.definition):
             return False
         await self._conductor.raise_missing(id, step, tenant, current)
         return True

@@ -78,7 +78,7 @@ class StepHost(Protocol):
 
     @property
     def number(self) -> int: ...
-    def serves(self, name: str, version: int | None = None) -> Verb | None: ...
+    def serves(self, name: str, version: int | None = None, definition: bytes = b"") -> Verb | None: ...
     def has_step(self, verb: Verb) -> bool: ...
     def incoming(self, verb: Verb, args: dict[str, Any]) -> Cargo: ...
     def park(self, verb: Verb, args: Any, id: Id, carrier: Pin | None = None, step: int = 1) -> c.Park: ...
@@ -241,7 +241,7 @@ class Launcher:
     async def _unless_taken(self, aggregate: Aggregate, found: Beginning, origin: Origin) -> Beginning:
         """A key that somebody waits under is seen before a handler has told anyone outside."""
         step = aggregate.state.steps[found.launch.step - 1]
-        verb = self._works.serves(step.verb, step.version) if step.verb else None
+        verb = self._works.serves(step.verb, step.version, step.definition) if step.verb else None
         if verb is None or not verb.is_durable or verb.execution.is_shared or found.launch.outcome is not None:
             return found
         args = msgspec.json.decode(found.payloads[0][1])
@@ -256,7 +256,7 @@ class Launcher:
         step = state.steps[number - 1]
         if not step.verb:
             return self._choice(state, number, known)
-        verb = self._works.serves(step.verb, step.version)
+        verb = self._works.serves(step.verb, step.version, step.definition)
         if verb is None:
             return None
         try:
@@ -394,7 +394,7 @@ class Launcher:
         if isinstance(outcome, c.Park):
             return None if outcome.key and not outcome.is_shared else found
         step = state.steps[number - 1]
-        verb = self._works.serves(step.verb, step.version) if step.verb else None
+        verb = self._works.serves(step.verb, step.version, step.definition) if step.verb else None
         is_unsure = verb is not None and verb.is_durable and verb.execution.correlation_key != "$step_id"
         return None if is_unsure else found
 
@@ -417,7 +417,7 @@ class Launcher:
             if needed != step and result is not None and result not in known.values:
                 known.values[result] = await self._documents.value_of(aggregate, result)
         dependent = state.steps[number - 1]
-        verb = self._works.serves(dependent.verb, dependent.version) if dependent.verb else None
+        verb = self._works.serves(dependent.verb, dependent.version, dependent.definition) if dependent.verb else None
         if verb is not None and verb.execution.process and verb.content_hash not in known.pins:
             try:
                 known.pins[verb.content_hash] = await self._works.carrier(verb, origin)

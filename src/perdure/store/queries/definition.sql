@@ -7,6 +7,14 @@ ON CONFLICT (hash) DO NOTHING;
 -- Every definition ever used.
 SELECT hash, short, name, version, body FROM definition ORDER BY name, version;
 
+-- name: definition_texts
+-- What every definition ever used is the text of.
+SELECT hash, name, version FROM definition ORDER BY name, version, hash;
+
+-- name: definition_body
+-- The text of one definition.
+SELECT body FROM definition WHERE hash = :hash;
+
 -- name: add_serves
 -- A worker says which definitions it can run.
 INSERT INTO serves (worker, definition) VALUES (:worker, :definition) ON CONFLICT DO NOTHING;

@@ -154,6 +154,11 @@ COMMANDS: tuple[Command, ...] = (
         "Running",
         {"mcp": "Serve agents over MCP on stdin and stdout until stdin ends; logs go to stderr."},
     ),
+    *_listed(
+        "commands.documents",
+        "Work",
+        {"documents": "Collect documents: hand in, decide, find, read, erase."},
+    ),
     *_listed("commands.keys", "Running", {"keys": "Look after the keys that programs and people show to a server."}),
     *_listed("commands.audit", "Running", {"audit": "Prove that nothing was changed, and hand the proof on."}),
     *_listed("commands.database", "Running", {"db": "Look after the database: schema, backups."}),

@@ -27,7 +27,7 @@ from perdure.payload import parse
 from perdure.runbooks.executor.call_executor import KIND, index_rows
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine.runbook_machine import carried_as, carried_step
-from perdure.runbooks.machine.state import ENDED, WAITING, Failure, Runbook, Step
+from perdure.runbooks.machine.state import ENDED, WAITING, Failure, Runbook, Step, step_id
 from perdure.sources import Id, id_text, parse_id
 from perdure.verbs import Verb
 from perdure.verbs.schema_shorthand import argument_name
@@ -56,7 +56,7 @@ class DurableCalls:
         if step.carrier is None or step.status in ENDED:
             await self._instances.settle(tenant, settles)
             return True
-        verb = self._instances.conductor.catalogue.find(step.verb, step.version)
+        verb = self._instances.conductor.texts.find(step.verb, step.version, step.definition)
         if verb is None:
             return False  # who has the verb knows what of its arguments the process gets
         asker = Origin(tenant, state.principal, state.trace, behind=state.behind)
@@ -64,7 +64,7 @@ class DurableCalls:
             args = await self._arguments(call, step)
             request = StartRequest(
                 process=step.carrier.process, version=step.carrier.version, data=payload_in(verb, args),
-                flags=flags_in(verb, args), business_key=id_text(id),
+                flags=flags_in(verb, args, id_text(id), number), business_key=id_text(id),
                 parent=f"step:{carried_as(id_text(id), number, step)}",
             )  # fmt: skip
             await self._instances.start(request, asker, brought=settles, is_pinned=True)
@@ -104,7 +104,7 @@ class DurableCalls:
         if not token or carried_as(letters, position, asked) != step:
             await self._instances.settle(tenant, brought)
             return True
-        verb = self._instances.conductor.catalogue.find(asked.verb, asked.version)
+        verb = self._instances.conductor.texts.find(asked.verb, asked.version, asked.definition)
         if verb is None:
             return False  # who has the verb can tell whether the result fits it
         try:
@@ -204,9 +204,10 @@ def payload_in(verb: Verb, args: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def flags_in(verb: Verb, args: dict[str, Any]) -> dict[str, str | bool | int]:
-    """The flags whose first value is an argument of the call."""
-    return {flag.name: args[flag.argument] for flag in verb.execution.flags if flag.argument in args}
+def flags_in(verb: Verb, args: dict[str, Any], call: str, step: int) -> dict[str, str | bool | int]:
+    """The flags whose first value is an argument of the call, or the id of the call or of its step."""
+    given = {"call_id": call, "step_id": step_id(call, step), **args}
+    return {flag.name: given[flag.argument] for flag in verb.execution.flags if flag.argument in given}
 
 
 def payload_out(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:

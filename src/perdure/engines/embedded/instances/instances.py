@@ -161,7 +161,7 @@ class Instances:
 
     def _serves(self, definition: Definition) -> bool:
         bindings = definition.deployed.bindings.values()
-        return all(self.conductor.serves(each.verb, each.version) is not None for each in bindings)
+        return all(self.conductor.serves(each.verb, each.version, each.definition) is not None for each in bindings)
 
     def put(self, id: Id, origin: Origin, make: Make, hear: Hear) -> None:
         """Put a command to an instance, and be told. What is not simply an answer is for `ask` to judge."""

@@ -47,7 +47,7 @@ class JobBinding(msgspec.Struct, frozen=True, gc=False):
 
 
 class JobBindings:
-    """Of one process. What a definition binds, and the verbs a process knows, never change."""
+    """Of one process. What a definition binds never changes; a verb that is not there may come."""
 
     def __init__(self, conductor: CallExecutor) -> None:
         self._conductor = conductor
@@ -60,12 +60,14 @@ class JobBindings:
     def look_up(self, definition: Definition, job: Job) -> JobBinding:
         if len(self._found) >= MAX_WORKS:
             self._found.clear()
-        work = self._found[definition.hash, job.type, job.purpose] = self._looked_up(definition, job)
+        work = self._looked_up(definition, job)
+        if work.verb is not None:
+            self._found[definition.hash, job.type, job.purpose] = work
         return work
 
     def _looked_up(self, definition: Definition, job: Job) -> JobBinding:
         binding, deployed, conductor = definition.binding(job.type), definition.deployed, self._conductor
-        verb = conductor.serves(binding.verb, binding.version) if binding is not None else None
+        verb = conductor.serves(binding.verb, binding.version, binding.definition) if binding is not None else None
         if verb is None:
             return JobBinding(None)
         carrier = carrier_of(conductor.catalogue, deployed)

@@ -66,7 +66,7 @@ class JobLeases:
             if binding is None:
                 await raise_missing(self._instances, found.aggregate, node, origin, definition)
                 return False
-            if self._conductor.serves(binding.verb, binding.version) is None:
+            if self._conductor.serves(binding.verb, binding.version, binding.definition) is None:
                 return False  # another worker may have it; if none does, the check of definitions raises an incident
             begun = await self._begun_as(aggregate, node.job) if found.worker else binding
             command = LeaseJob(

@@ -94,7 +94,9 @@ class MessageIntake:
 
     def _verb(self, definition: Definition, intake: str) -> Verb | None:
         binding = definition.binding(intake) if intake else None
-        return self._instances.conductor.catalogue.find(binding.verb, binding.version) if binding is not None else None
+        if binding is None:
+            return None
+        return self._instances.conductor.texts.find(binding.verb, binding.version, binding.definition)
 
     def _seen(self, aggregate: Aggregate, asked: Asked) -> dict[str, Any]:
         head = self._instances.payloads.held(aggregate.id, aggregate.state.head)

@@ -1,0 +1,216 @@
+"""The verbs of documents that the platform brings along: they look like any other, and the names of arguments are those
+people know from tables of documents.
+
+A verb is run again under its idempotency key after a crash: each changes a document once, however often it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from perdure.app.documents.documents import Documents
+from perdure.app.documents.submissions import Submission
+from perdure.app.documents.views import DocumentView
+from perdure.errors import BusinessError, RejectedError, SchemaViolationError
+from perdure.journal import Origin
+from perdure.verbs import Call, Catalogue, HandlerRegistry
+from perdure.verbs.loader import load_text
+
+if TYPE_CHECKING:
+    from perdure.app.runtime import Runtime
+
+CHECK_FIELDS = "document.check-fields"
+DEFINITIONS = """
+- name: document.create
+  description: Create a document, with a first version where content is given
+  sentences: {step: ["Create a {document-type} about {subject-entity-id}"]}
+  args:
+    - {name: document-type, type: string, required: true}
+    - {name: subject-entity-id, type: string}
+    - {name: content-type, type: string}
+    - {name: structured-data, type: json}
+    - {name: blob-ref, type: string}
+    - {name: file-name, type: string}
+    - {name: parent-document-id, type: string}
+    - {name: source, type: string}
+    - {name: source-ref, type: string}
+    - {name: correlation-id, type: string}
+    - {name: valid-from, type: date}
+    - {name: valid-to, type: date}
+  execution: {kind: sync, effects: external}
+- name: document.receive
+  description: Add a version to a document
+  args:
+    - {name: document-id, type: string, required: true}
+    - {name: content-type, type: string}
+    - {name: structured-data, type: json}
+    - {name: blob-ref, type: string}
+    - {name: file-name, type: string}
+    - {name: source, type: string}
+    - {name: source-ref, type: string}
+    - {name: correlation-id, type: string}
+    - {name: valid-from, type: date}
+    - {name: valid-to, type: date}
+  execution: {kind: sync, effects: external}
+- name: document.verify
+  description: Take the newest version of a document, or the one named, as evidence
+  consequence: requires_confirmation
+  args:
+    - {name: document-id, type: string, required: true}
+    - {name: version, type: integer}
+    - {name: verified-by, type: string}
+    - {name: note, type: string}
+  execution: {kind: sync, effects: external}
+- name: document.reject
+  description: Refuse the newest version of a document, or the one named, for a coded reason
+  consequence: requires_confirmation
+  args:
+    - {name: document-id, type: string, required: true}
+    - {name: reason, type: string, required: true}
+    - {name: version, type: integer}
+    - {name: note, type: string}
+  execution: {kind: sync, effects: external}
+- name: document.supersede
+  description: Let another document take the place of one
+  consequence: requires_confirmation
+  args:
+    - {name: document-id, type: string, required: true}
+    - {name: by, type: string, required: true}
+    - {name: note, type: string}
+  execution: {kind: sync, effects: external}
+- name: document.find
+  description: Find documents by subject, type, status and words
+  consequence: benign
+  args:
+    - {name: subject-entity-id, type: string}
+    - {name: document-type, type: string}
+    - {name: status, type: string}
+    - {name: text, type: string}
+  execution: {kind: sync, effects: none}
+- name: document.check-fields
+  description: Check the fields that were read out of a document
+  args:
+    - {name: document-id, type: string, required: true}
+    - {name: version, type: integer, required: true}
+    - {name: fields, type: json}
+    - {name: confidence, type: number}
+  output_schema: {required: [fields], properties: {fields: {type: object}}}
+  execution: {kind: durable, task: {title: "Check the fields of document {document-id}"}}
+"""
+Handler = Callable[[Call], Awaitable[dict[str, Any]]]
+
+
+def with_document_verbs(catalogue: Catalogue) -> Catalogue:
+    """The catalogue with the verbs of documents, where it declares types; verbs of the project stay as they are."""
+    if not catalogue.documents:
+        return catalogue
+    return catalogue.with_verbs(verb.definition for verb in load_text(DEFINITIONS, DOCUMENT_FILE).every_version())
+
+
+DOCUMENT_FILE = "<documents>"
+"""The place of the definitions, which is how our own are told from those of a project."""
+
+
+class DocumentVerbs:
+    """The handlers, on behalf of whoever called."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def bind(self, registry: HandlerRegistry) -> None:
+        """Bind handlers to those verbs that are ours."""
+        for name, handler in self._handlers().items():
+            verb = self._runtime.catalogue.find(name)
+            if verb is not None and verb.definition.file == DOCUMENT_FILE:
+                registry.bind(name, _told(handler))
+
+    def _handlers(self) -> dict[str, Handler]:
+        return {
+            "document.create": self.create, "document.receive": self.receive, "document.verify": self.verify,
+            "document.reject": self.reject, "document.supersede": self.supersede, "document.find": self.find,
+        }  # fmt: skip
+
+    def _documents(self, call: Call) -> Documents:
+        return Documents(self._runtime, Origin(call.tenant, call.principal))
+
+    async def create(self, call: Call) -> dict[str, Any]:
+        args = call.args
+        given = _submission(args) if args.get("structured_data") is not None or args.get("blob_ref") else None
+        made = await self._documents(call).create(
+            args["document_type"], args.get("subject_entity_id", ""), parent=args.get("parent_document_id", ""),
+            source=args.get("source", "workflow"), correlation_id=args.get("correlation_id", ""), submission=given,
+            key=call.idempotency_key,
+        )  # fmt: skip
+        return _result(made)
+
+    async def receive(self, call: Call) -> dict[str, Any]:
+        documents = self._documents(call)
+        given = _submission(call.args)
+        return _result(await documents.receive(call.args["document_id"], given, key=call.idempotency_key))
+
+    async def verify(self, call: Call) -> dict[str, Any]:
+        args, documents = call.args, self._documents(call)
+        if args.get("verified_by", call.principal) != call.principal:
+            fact = f"'{args['verified_by']}' is not who asks: '{call.principal}' is"
+            raise BusinessError("invalid", f"Expected to verify document '{args['document_id']}', but {fact}.")
+        version = await self._version(documents, args)
+        return _result(await documents.verify(args["document_id"], version, args.get("note", ""), is_verb=True))
+
+    async def reject(self, call: Call) -> dict[str, Any]:
+        args, documents = call.args, self._documents(call)
+        version = await self._version(documents, args)
+        return _result(
+            await documents.reject(args["document_id"], version, args["reason"], args.get("note", ""), is_verb=True)
+        )
+
+    async def supersede(self, call: Call) -> dict[str, Any]:
+        args = call.args
+        held = await self._documents(call).supersede(
+            args["document_id"], args["by"], args.get("note", ""), is_verb=True
+        )
+        return _result(held)
+
+    async def find(self, call: Call) -> dict[str, Any]:
+        args = call.args
+        page = await self._documents(call).find(
+            subject=args.get("subject_entity_id", ""), type=args.get("document_type", ""),
+            status=args.get("status", ""), text=args.get("text", ""),
+        )  # fmt: skip
+        return {"documents": [msgspec.to_builtins(each) for each in page.items], "has_more": page.next is not None}
+
+    @staticmethod
+    async def _version(documents: Documents, args: dict[str, Any]) -> int:
+        """The version named, else the newest there is."""
+        named: int | None = args.get("version")
+        return named if named is not None else len((await documents.get(args["document_id"])).versions)
+
+
+def _told(handler: Handler) -> Handler:
+    """What is refused is the outcome of a verb, under its code."""
+
+    async def handle(call: Call) -> dict[str, Any]:
+        try:
+            return await handler(call)
+        except RejectedError as error:
+            raise BusinessError(error.rejection.code, str(error)) from error
+        except SchemaViolationError as error:
+            raise BusinessError("invalid", str(error)) from error
+
+    return handle
+
+
+def _submission(args: dict[str, Any]) -> Submission:
+    return Submission(
+        data=args.get("structured_data"), blob=args.get("blob_ref", ""), media_type=args.get("content_type", ""),
+        name=args.get("file_name", ""), source=args.get("source", "workflow"), source_ref=args.get("source_ref", ""),
+        valid_from=args.get("valid_from", ""), valid_to=args.get("valid_to", ""),
+        correlation_id=args.get("correlation_id", ""),
+    )  # fmt: skip
+
+
+def _result(view: DocumentView) -> dict[str, Any]:
+    """What a verb gives back: ids and status, never content."""
+    return {"document_id": view.id, "document": view.uri, "status": view.status, "version": len(view.versions)}

@@ -1,0 +1,255 @@
+"""Commands for documents: hand in, decide, find, read, erase."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from perdure.surfaces.cli import output
+from perdure.surfaces.cli.error_output import usage
+from perdure.surfaces.cli.global_options import Settings
+from perdure.surfaces.cli.project_context import load_project, make_store, open_store
+from perdure.surfaces.cli.remote_server import only_on_store, server_of
+
+if TYPE_CHECKING:
+    from perdure.app.documents.views import DocumentItem, DocumentTypeView, DocumentView, ReasonView
+
+DocumentId = Annotated[str, typer.Argument(metavar="ID", help="The document's id.", show_default=False)]
+VersionOption = Annotated[int, typer.Option("--version", metavar="N", help="The version that was looked at.")]
+NoteOption = Annotated[str, typer.Option("--note", help="Words for whoever looks at the decision later.")]
+DataOption = Annotated[str, typer.Option("--data", metavar="JSON", help="Structured data.")]
+FileOption = Annotated[Path | None, typer.Option("--file", metavar="FILE", help="A file to hand in.")]
+FromOption = Annotated[str, typer.Option("--valid-from", metavar="DATE", help="As 2026-05-01.")]
+ToOption = Annotated[str, typer.Option("--valid-to", metavar="DATE", help="The day on which it expires.")]
+SubjectOption = Annotated[str, typer.Option("--subject", metavar="ID", help="Whoever or whatever it is about.")]
+
+
+async def list_documents(
+    settings: Settings,
+    subject: SubjectOption = "",
+    type: Annotated[str, typer.Option("--type", help="Only of this type.")] = "",
+    status: Annotated[str, typer.Option("--status", help="Only in this status.")] = "",
+    text: Annotated[str, typer.Option("--text", metavar="WORDS", help="Words to look for: anna schm* -draft.")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many at most.")] = 50,
+) -> None:
+    """List documents, newest first, by subject, type, status and words."""
+    async with open_store(settings, "reader") as perdure:
+        found = await perdure.documents.find(subject=subject, type=type, status=status, text=text, limit=limit)
+    output.show(settings, found, lambda: _items(found))
+
+
+async def show(settings: Settings, id: DocumentId) -> None:
+    """Show a document with its versions, without their content."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        view = await perdure.documents.get(id)
+    output.show(settings, view, lambda: _picture(view))
+
+
+async def create(
+    settings: Settings,
+    type: Annotated[str, typer.Argument(metavar="TYPE", help="A declared document type.", show_default=False)],
+    subject: SubjectOption = "",
+    data: DataOption = "",
+    file: FileOption = None,
+    valid_from: FromOption = "",
+    valid_to: ToOption = "",
+) -> None:
+    """Create a document, with a first version where data or a file is given."""
+    if not server_of(settings):
+        await make_store(load_project(settings).store)
+    async with open_store(settings, "reader") as perdure:
+        content = await _content(settings, perdure, data, file, valid_from, valid_to)
+        view = await perdure.documents.create(type, subject, **content)
+    output.show(settings, view, lambda: _picture(view))
+
+
+async def receive(
+    settings: Settings,
+    id: DocumentId,
+    data: DataOption = "",
+    file: FileOption = None,
+    valid_from: FromOption = "",
+    valid_to: ToOption = "",
+) -> None:
+    """Add a version to a document: structured data, a file, or both."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        content = await _content(settings, perdure, data, file, valid_from, valid_to)
+        view = await perdure.documents.receive(id, **content)
+    output.show(settings, view, lambda: _picture(view))
+
+
+async def verify(settings: Settings, id: DocumentId, version: VersionOption, note: NoteOption = "") -> None:
+    """Take a version as evidence."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        view = await perdure.documents.verify(id, version, note)
+    output.show(settings, view, lambda: _picture(view))
+
+
+async def reject(
+    settings: Settings,
+    id: DocumentId,
+    version: VersionOption,
+    reason: Annotated[str, typer.Option("--reason", metavar="CODE", help="See `perdure documents reasons`.")],
+    note: NoteOption = "",
+) -> None:
+    """Refuse a version, or take its verification back, for a coded reason."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        view = await perdure.documents.reject(id, version, reason, note)
+    output.show(settings, view, lambda: _picture(view))
+
+
+async def content(settings: Settings, id: DocumentId, version: VersionOption) -> None:
+    """Print the data and extracted fields of a version; the journal keeps who read them."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        view = await perdure.documents.content(id, version)
+    output.line(view)
+
+
+async def download(
+    settings: Settings,
+    id: DocumentId,
+    version: VersionOption,
+    to: Annotated[Path, typer.Option("--to", metavar="FILE", help="Where to write it; must not exist.")],
+) -> None:
+    """Write the file of a version; the journal keeps who read it."""
+    only_on_store(settings, "documents download")
+    if to.exists():
+        raise usage("write", "file", str(to), "it exists already", "Choose another name.")
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        blob = await perdure.documents.save(id, version, to)
+    output.show(settings, blob, lambda: f"✓ written: {to} ({blob.size:,} bytes, {blob.media_type})")
+
+
+async def events(settings: Settings, id: DocumentId) -> None:
+    """Show who handed in, decided, read and erased what, and when."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        found = await perdure.documents.events(id)
+    output.show(settings, found, lambda: "\n".join(f"{each.at}  {each.entry}  {each.principal}" for each in found))
+
+
+async def types(settings: Settings) -> None:
+    """List the declared types of documents."""
+    async with open_store(settings, "reader") as perdure:
+        found = await perdure.documents.types()
+    output.show(settings, found, lambda: _types(found))
+
+
+async def reasons(settings: Settings) -> None:
+    """List the rejection reasons with their words for clients and operators."""
+    async with open_store(settings, "reader") as perdure:
+        found = await perdure.documents.reasons()
+    output.show(settings, found, lambda: _reasons(found))
+
+
+async def erase(
+    settings: Settings,
+    id: DocumentId,
+    reason: Annotated[str, typer.Option("--reason", help="Why; the journal keeps it.")],
+) -> None:
+    """Erase the data and the files of a document; its history stays."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        view = await perdure.documents.erase(id, reason)
+    output.show(settings, view, lambda: f"✓ erased: {view.id}")
+
+
+async def collect(
+    settings: Settings,
+    dry: Annotated[bool, typer.Option("--dry", help="Count only; remove nothing.")] = False,
+) -> None:
+    """Remove files that no document refers to and that are older than an hour."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        found = await perdure.documents.collect(dry=dry)
+    done = "removed" if found.removed else "would be removed"
+    output.show(settings, found, lambda: f"{found.blobs:,} files of {found.bytes:,} bytes {done}")
+
+
+async def _content(
+    settings: Settings, perdure: Any, data: str, file: Path | None, valid_from: str, valid_to: str
+) -> dict[str, Any]:
+    import msgspec
+
+    given: dict[str, Any] = {"valid_from": valid_from, "valid_to": valid_to}
+    if data:
+        try:
+            given["data"] = msgspec.json.decode(data.encode())
+        except msgspec.DecodeError as error:
+            raise usage("read", "option", "--data", f"it is not JSON: {error}") from error
+    if file is not None:
+        only_on_store(settings, "documents --file")
+        try:
+            given |= {"blob": (await perdure.documents.upload(file)).blob, "name": file.name}
+        except OSError as error:
+            raise usage("read", "file", str(file), f"it cannot be read ({error.strerror})") from error
+    return given
+
+
+def _items(found: list[DocumentItem]) -> object:
+    from rich.text import Text
+
+    from perdure.surfaces.cli.renderers.call_tables import table
+
+    rows = [
+        (Text(each.status, _style(each.status)), Text(each.type), Text(each.subject), Text(each.id, style="bold"),
+         Text(each.valid_to or ""), Text(each.reason))
+        for each in found
+    ]  # fmt: skip
+    columns = ("status", "type", "subject", "id", "valid to", "reason")
+    return table("Documents", columns, rows, "There are no documents.", lesser=("valid to", "reason"))
+
+
+def _picture(view: DocumentView) -> object:
+    from rich.text import Text
+
+    from perdure.surfaces.cli.renderers.call_tables import table
+
+    rows = [
+        (Text(str(each.number)), Text(each.status, _style(each.status)), Text(each.received_by),
+         Text(each.blob.media_type if each.blob is not None else "data"), Text(each.valid_to or ""),
+         Text(each.reason.code if each.reason is not None else ""))
+        for each in view.versions
+    ]  # fmt: skip
+    title = f"{view.type} {view.id} about {view.subject or 'nobody'}: {view.status}"
+    columns = ("version", "status", "handed in by", "content", "valid to", "reason")
+    return table(title, columns, rows, f"{title}. It has no version yet.", lesser=("valid to",))
+
+
+def _types(found: list[DocumentTypeView]) -> object:
+    from rich.text import Text
+
+    from perdure.surfaces.cli.renderers.call_tables import table
+
+    rows = [
+        (Text(each.name, style="bold"), Text(each.description), Text(", ".join(each.media_types) or "data"),
+         Text(each.validity), Text(", ".join(each.verify_groups)))
+        for each in found
+    ]  # fmt: skip
+    columns = ("type", "description", "content", "validity", "decided on by")
+    return table("Document types", columns, rows, "No document types are declared.", lesser=("validity",))
+
+
+def _reasons(found: list[ReasonView]) -> object:
+    from rich.text import Text
+
+    from perdure.surfaces.cli.renderers.call_tables import table
+
+    rows = [
+        (Text(each.code, style="bold"), Text(each.category), Text(each.client), Text(each.next_action))
+        for each in found
+    ]
+    columns = ("code", "category", "words for the client", "next")
+    return table("Rejection reasons", columns, rows, "There are no reasons.", lesser=())
+
+
+def _style(status: str) -> str:
+    return {"verified": "green", "pending": "yellow"}.get(status, "red")
+
+
+COMMANDS = {
+    "documents": {
+        "list": list_documents, "show": show, "create": create, "receive": receive, "verify": verify, "reject": reject,
+        "content": content, "download": download, "events": events, "types": types, "reasons": reasons, "erase": erase,
+        "collect": collect,
+    }
+}  # fmt: skip
