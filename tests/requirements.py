@@ -37,6 +37,8 @@ REQUIREMENTS: dict[str, str] = {
     "V35": "What cannot be reached parks the step with the reason, is tried again by policy, and is dispatched once.",
     "V36": "By no road does anybody start, see or approve more than they may: grave work, narrow keys, four eyes.",
     "V37": "What comes from outside never replaces what the process knows; known values are shown, not asked.",
+    "V34": "Incidents, used-up attempts, messages, timers and cancellations are events of the step, with their keys.",
+    "V38": "Each step says how it is carried, and a message can be correlated by the id of its call or step.",
     "V30": "A call can be handed out as one document that says what happened, and anybody can check it offline.",
     "X1": "A verb is sync or durable by declaration; an environment can replace its handler without touching callers.",
     "X2": "Running a verb gives you its value, or tells you that it is parked and what it waits for.",

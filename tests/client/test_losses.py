@@ -121,6 +121,31 @@ async def test_a_journal_is_followed_to_its_end_through_a_new_server(store_url: 
         assert found == [(each.sequence, each.entry) async for each in client.events(call.id)]
 
 
+@pytest.mark.req("V18")
+async def test_outcome_events_are_followed_to_their_end_through_a_new_server(store_url: str) -> None:
+    async with housed(store_url) as house, house.client(await house.key("admin")) as client:
+        call = await client.call("desk.wait")
+        assert call.waiting_for is not None
+        found: list[str] = []
+
+        async def follow() -> None:
+            async for event in client.outcome_events(call.id, follow=True):
+                found.append(event.text)
+
+        following = asyncio.ensure_future(follow())
+        await client.progress(call.waiting_for.key, "half")
+        await _restarted(house)
+        house.proxy.cut()
+        await client.complete(call.waiting_for.key, {"ok": True})
+        async with asyncio.timeout(30):
+            await following
+        assert found == [
+            "DurableTaskStarted", "Parked(ExternalSignal, Awaiting desk.wait)", "ProgressPosted(half)",
+            "Resumed(ExternalSignal, desk.wait)", "ExecutionResult(ok)",
+        ]  # fmt: skip
+        assert found == [each.text async for each in client.outcome_events(call.id)]
+
+
 async def _restarted(house: House) -> None:
     house.proxy.cut()
     await house.stop()

@@ -74,7 +74,6 @@ async def counted(both: Pair, id: str) -> Counter[str]:
     return Counter(await both.entries(id))
 
 
-@pytest.mark.req("V14")
 @pytest.mark.req("X6")
 @pytest.mark.parametrize("verb", ["t.none", "t.external", "t.wait"])
 async def test_eight_starts_with_one_key_are_one_call_and_seven_replays(store_url: str, verb: str) -> None:
@@ -193,7 +192,6 @@ async def test_an_incident_resolved_often_is_resolved_once(opened: Any) -> None:
         assert (entries["IncidentResolved"], entries["StepCompleted"] + entries["StepFailed"]) == (1, 1)
 
 
-@pytest.mark.req("V18")
 async def test_an_amendment_approved_often_is_approved_once(opened: Any) -> None:
     async with opened() as both:
         call = await both.first.call("t.wait")

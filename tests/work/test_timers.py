@@ -16,7 +16,6 @@ class Broken:
         raise ZeroDivisionError
 
 
-@pytest.mark.req("V18")
 async def test_timers_that_can_no_longer_be_read_are_the_end_of_their_duty() -> None:
     store: Any = Broken()
     lease: Any = None

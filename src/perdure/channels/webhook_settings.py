@@ -16,6 +16,8 @@ from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.verb_patterns import is_pattern
 from perdure.verbs.yaml_nodes import Node
 
+OUTCOME = "outcome."
+"""The beginning of the type of an outcome event: `outcome.Parked`."""
 HOOKS_KEYS = frozenset({"in", "out", "egress"})
 IN_KEYS = frozenset(
     {"name", "tenant", "principal", "secret_env", "secret_file", "window", "message", "verbs", "key", "ttl"}
@@ -94,8 +96,16 @@ class HookOut(msgspec.Struct, frozen=True):
     tenant: str = "default"
     events: tuple[str, ...] = ("*",)
 
+    @property
+    def wants_outcomes(self) -> bool:
+        """Whether outcome events are told as well; `*` alone means the entries of the journal."""
+        return any(each.startswith(OUTCOME) for each in self.events)
+
     def wants(self, entry: str) -> bool:
-        return any(entry == each or (each.endswith("*") and entry.startswith(each[:-1])) for each in self.events)
+        """Whether an entry of the journal is told; an outcome event only where a pattern says `outcome.` itself."""
+        is_outcome = entry.startswith(OUTCOME)
+        patterns = [each for each in self.events if each.startswith(OUTCOME)] if is_outcome else self.events
+        return any(entry == each or (each.endswith("*") and entry.startswith(each[:-1])) for each in patterns)
 
 
 class Hooks(msgspec.Struct, frozen=True):

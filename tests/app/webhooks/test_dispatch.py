@@ -117,3 +117,23 @@ async def test_deliveries_are_counted(sqlite_url: str) -> None:
         line = b'perdure_webhook_deliveries_total{direction="out",outcome="delivered"} 1.0'
         while line not in metrics.render():
             await asyncio.sleep(0)
+
+
+@pytest.mark.req("V18")
+async def test_a_subscriber_is_told_outcome_events_where_it_asks_for_them_and_no_data_with_them(
+    store_url: str,
+) -> None:
+    wanted = ("CallStarted", "outcome.*")
+    async with Receiver().listening() as receiver, opened(store_url, receiver, *wanted) as perdure:
+        call = await perdure.call("greet", {"name": "Ana"})
+        bodies = await told(receiver, 3)
+        types = sorted(each["type"] for each in bodies)
+        assert types == ["CallStarted", "outcome.ExecutionResult", "outcome.StepStarted"]
+        data = next(each["data"] for each in bodies if each["type"] == "outcome.ExecutionResult")
+        assert (data["call"], data["text"], data["result"]) == (call.id, "ExecutionResult(ok)", None)
+        assert data["cursor"] == [each.cursor async for each in perdure.outcome_events(call.id)][-1]
+
+
+def test_a_subscriber_of_everything_is_told_the_journal_only() -> None:
+    hook = HookOut("crm", "https://crm.example", Secret(("CRM_SECRET",)))
+    assert hook.wants("StepParked") and not hook.wants("outcome.Parked") and not hook.wants_outcomes

@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from perdure.app.feed.feed import Feed, FeedItem
+from perdure.app.outcomes.event_table import OutcomeEvent
+from perdure.app.outcomes.tenant_feed import OutcomeFeed, without_data
 from perdure.app.runtime import Runtime
 from perdure.channels.egress_policy import Egress
 from perdure.channels.http_sender import Sender
 from perdure.channels.webhook_delivery import DEFINITION, PLATFORM, VERB, Delivery
-from perdure.channels.webhook_settings import HookOut, Hooks
+from perdure.channels.webhook_settings import OUTCOME, HookOut, Hooks
 from perdure.errors import PerdureError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.ports import DEAD, Attachments, InboxRow, Unit
@@ -40,6 +42,29 @@ log = logging.getLogger("perdure.hooks")
 def with_delivery_verb(catalogue: Catalogue) -> Catalogue:
     """The catalogue with the verb of deliveries, which the platform brings along."""
     return catalogue.with_verbs(verb.definition for verb in load_text(DEFINITION).every_version())
+
+
+class Told(NamedTuple):
+    """One thing a subscriber is told."""
+
+    type: str
+    at: str | None
+    cursor: str
+    data: dict[str, Any]
+
+
+def _of_entry(item: FeedItem) -> Told:
+    return Told(item.entry, item.at, item.cursor, msgspec.to_builtins(item))
+
+
+def _of_outcome(event: OutcomeEvent) -> Told:
+    data: dict[str, Any] = msgspec.to_builtins(without_data(event))
+    return Told(f"{OUTCOME}{event.event}", event.at, f"{OUTCOME}{event.cursor}", data)
+
+
+def _is_wanted(hook: HookOut, event: OutcomeEvent) -> bool:
+    """Deliveries are work like any other; to tell of them would have no end."""
+    return event.verb != VERB and hook.wants(f"{OUTCOME}{event.event}")
 
 
 class WebhookDispatcher:
@@ -83,12 +108,16 @@ class WebhookDispatcher:
             # Who is told for the first time is told what happens from now on.
             after = await feed.end()
             await cursors.put(hook.tenant, name, after)
+        outcomes = OutcomeFeed(self._runtime, Origin(hook.tenant))
         async for batch in feed.follow(after):
             if not batch:
                 continue
-            wanted = [item for item in batch if hook.wants(item.entry) and not await self._is_ours(item, hook.tenant)]
+            told = [item for item in batch if hook.wants(item.entry) and not await self._is_ours(item, hook.tenant)]
+            wanted = [_of_entry(item) for item in told]
+            if hook.wants_outcomes:
+                wanted += [_of_outcome(each) for each in await outcomes.of(batch) if _is_wanted(hook, each)]
             for start in range(0, len(wanted), AT_ONCE):
-                await asyncio.gather(*(self._begin(hook, item) for item in wanted[start : start + AT_ONCE]))
+                await asyncio.gather(*(self._begin(hook, each) for each in wanted[start : start + AT_ONCE]))
             await cursors.put(hook.tenant, name, batch[-1].cursor)
 
     async def _is_ours(self, item: FeedItem, tenant: str) -> bool:
@@ -101,10 +130,10 @@ class WebhookDispatcher:
             return False
         return len(steps) == 1 and steps[0].verb == VERB
 
-    async def _begin(self, hook: HookOut, item: FeedItem) -> None:
-        body = {"type": item.entry, "timestamp": item.at, "data": msgspec.to_builtins(item) | {"tenant": hook.tenant}}
-        args = {"hook": hook.name, "event": item.entry, "body": body}
-        key = f"{HOOK}:{hook.name}:{item.cursor}"
+    async def _begin(self, hook: HookOut, told: Told) -> None:
+        body = {"type": told.type, "timestamp": told.at, "data": told.data | {"tenant": hook.tenant}}
+        args = {"hook": hook.name, "event": told.type, "body": body}
+        key = f"{HOOK}:{hook.name}:{told.cursor}"
         verb, origin = self._runtime.catalogue.get(VERB), Origin(hook.tenant, PLATFORM)
         await self._runtime.conductor.call(verb, args, origin, idempotency_key=key, waits=False)
 
