@@ -198,12 +198,14 @@ class Perdure(CallDesk, MessageDesk):
         trace: str | None = None,
         groups: Sequence[str] | None = None,
         behind: Sequence[str] | None = None,
+        key: str = "",
     ) -> Self:
         """The same store on behalf of someone else; every command carries who asked.
 
         `groups` are those the principal belongs to: you vouch for them, and human tasks rely on it. Another principal
         belongs to none unless you say so. `behind` are people the principal acts for, as who made their key: where four
-        eyes are needed, they and the principal count as one.
+        eyes are needed, they and the principal count as one. `key` is the id of the key they act by, which the
+        journal keeps.
         """
         before = self._origin
         origin = Origin(
@@ -212,6 +214,7 @@ class Perdure(CallDesk, MessageDesk):
             before.trace if trace is None else trace,
             tuple(groups) if groups is not None else before.groups if principal is None else (),
             tuple(behind) if behind is not None else before.behind if principal is None else (),
+            key or (before.key if principal is None else ""),
         )
         return type(self)(self.runtime, origin)
 
