@@ -12,10 +12,20 @@ from msgspec.structs import replace
 from perdure.app.compliance_export.call_report import CallReport
 from perdure.app.compliance_export.child_instances import Child, children_of
 from perdure.app.compliance_export.diagrams import Drawn, drawn, picture_of
-from perdure.app.compliance_export.document import FORMAT, Chain, Document, ModelKept, ProcessTold, StepTold, VerbKept
+from perdure.app.compliance_export.document import (
+    FORMAT,
+    Chain,
+    Document,
+    ModelKept,
+    OutcomeTold,
+    ProcessTold,
+    StepTold,
+    VerbKept,
+)
 from perdure.app.compliance_export.evidence import Evidence
 from perdure.app.compliance_export.instance_report import InstanceReport
 from perdure.app.compliance_export.journal_replay import ChainReplay, hash_text
+from perdure.app.compliance_export.outcome_report import every_outcome
 from perdure.app.compliance_export.summary import summary_of
 from perdure.bpmn.machine.state import Instance
 from perdure.payload import canonical
@@ -102,8 +112,14 @@ class _Composition:
             ],
             chains=chains,
             public_keys={id: key for id, key in self._evidence.public_keys.items() if id in signers},
-            key_changes=self._evidence.key_changes,
+            key_changes=self._evidence.key_changes, outcome_events=self._outcomes(),
         )  # fmt: skip
+
+    def _outcomes(self) -> list[OutcomeTold]:
+        if not self._evidence.has_outcomes:
+            return []
+        others = {each.chronicle.id: each.chronicle for each in self._instances}
+        return every_outcome([each.chronicle for each in self._calls], others, self._evidence.models)
 
     def _verbs(self) -> list[tuple[str, dict[str, Any]]]:
         wanted = wanted_verbs(self._tellings, self._evidence.models)
@@ -185,7 +201,7 @@ def _parts(document: Document) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for name in document.__struct_fields__:
         value = getattr(document, name)
-        if name == "key_changes" and not value:
+        if name in ("key_changes", "outcome_events") and not value:
             continue  # documents of before have no such member
         if isinstance(value, list):
             found[name] = b"[%s]" % b",".join(canonical(msgspec.to_builtins(each)) for each in value)
